@@ -1,0 +1,73 @@
+# Everything that a newcomer needs: `make demo` and `make test` install what is missing first.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+UV     := $(BIN)/uv
+
+export UV_LINK_MODE ?= copy
+
+.PHONY: help
+help: ## List what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+.PHONY: setup
+setup: $(STAMPS)/package $(STAMPS)/engine ## Install everything into .venv/ and .cache/
+
+$(STAMPS)/venv: tools/bootstrap.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "plimsoll needs Python 3.11 or later: make PYTHON=python3.11 setup" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+	  || { echo "this Python cannot make virtual environments; on Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r tools/bootstrap.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/dependencies: requirements-dev.txt $(STAMPS)/venv
+	$(UV) pip sync --quiet --require-hashes --python $(BIN)/python tools/bootstrap.txt requirements-dev.txt
+	@touch $@
+
+$(STAMPS)/package: pyproject.toml $(STAMPS)/dependencies
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+ENGINE_SOURCES := $(shell find engine -name target -prune -o \( -name '*.rs' -o -name '*.toml' -o -name 'Cargo.lock' \) -print)
+
+$(STAMPS)/engine: $(ENGINE_SOURCES) $(STAMPS)/dependencies
+	@command -v cargo >/dev/null && command -v cc >/dev/null || { \
+	  echo "the engine is built from source: it needs Rust (on Debian or Ubuntu: apt-get install rustup && rustup default stable) and a C compiler (apt-get install build-essential)" >&2; exit 1; }
+	$(BIN)/maturin build --quiet --release --locked --manifest-path engine/Cargo.toml --interpreter $(BIN)/python --out .cache/wheels
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --force-reinstall "$$(ls -t .cache/wheels/plimsoll_engine-*.whl | head -1)"
+	@touch $@
+
+.PHONY: lint
+lint: setup ## Format, lint and type checks
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	cargo fmt --manifest-path engine/Cargo.toml --check
+	cargo clippy --manifest-path engine/Cargo.toml --locked --quiet --all-targets -- --deny warnings
+
+.PHONY: unit
+unit: setup ## The quick tests, without databases
+	$(BIN)/pytest -q -n 2 tests/unit
+
+.PHONY: test
+test: lint ## Every test
+	cargo test --manifest-path engine/Cargo.toml --locked --quiet
+	$(BIN)/pytest -q -n 2 tests/unit
+	$(BIN)/pytest -q --ignore=tests/unit tests
+
+.PHONY: lock
+lock: $(STAMPS)/venv ## Resolve the dependencies again, with hashes
+	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" pyproject.toml -o requirements.txt
+	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" --all-extras --group dev pyproject.toml -o requirements-dev.txt
+
+.PHONY: clean
+clean: ## Remove what setup made
+	rm -rf $(VENV) .cache engine/target

@@ -1,0 +1,60 @@
+"""Entry of the `plimsoll` command: finds the verb, and turns errors into one line each.
+
+Exit codes: 0 success, 1 the run's answer is a failure, 2 bad usage, 130 interrupted.
+"""
+
+import importlib
+import sys
+
+import click
+
+from plimsoll import __version__
+from plimsoll.errors import PlimsollError
+
+# verb -> (module:attribute, its line in `plimsoll --help`); a module loads when its verb is called
+VERBS: dict[str, tuple[str, str]] = {}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported only when they are called, so that help stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name every verb, in the order of the table."""
+        return [*VERBS, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a verb's module and return its command."""
+        if cmd_name not in VERBS:
+            return super().get_command(ctx, cmd_name)
+        module, attribute = VERBS[cmd_name][0].split(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)  # noqa: S101 - the table above is ours
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs without importing them."""
+        del ctx
+        with formatter.section("Verbs"):
+            formatter.write_dl([(verb, summary) for verb, (_, summary) in VERBS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="plimsoll")
+def cli() -> None:
+    """Find a database's load line: the most throughput that it sustains on a given storage."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command and exit with its code; every known error is one line on standard error."""
+    try:
+        code = cli.main(args=arguments, prog_name="plimsoll", standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("plimsoll: interrupted", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except PlimsollError as error:
+        click.echo(f"plimsoll: {error}", err=True)
+        sys.exit(error.exit_code)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,19 @@
+"""The errors that reach a user: one clear line each, never a stack trace."""
+
+from typing import ClassVar
+
+
+class PlimsollError(Exception):
+    """Base of every error that Plimsoll shows as one line; ends the command with exit code 1."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(PlimsollError):
+    """The input is wrong: names the option, file or field and what is allowed. Exit code 2."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class MissingToolError(PlimsollError):
+    """Something that this machine lacks: says what, and the one command that brings it."""

@@ -1,0 +1,1 @@
+"""One machine as AWS: service APIs, Lambda sandboxes, databases and volumes."""

@@ -1,0 +1,35 @@
+"""The command's outer edge: exit codes, and one line for each error."""
+
+import subprocess
+import sys
+
+import pytest
+
+from plimsoll import __version__
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from plimsoll.cli.main import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(("--version",), 0), (("--help",), 0), (("no-such-verb",), 2), (("--no-such-option",), 2)],
+)
+def test_exit_code(arguments: tuple[str, ...], code: int) -> None:
+    assert run(*arguments).returncode == code
+
+
+def test_version_names_the_package() -> None:
+    assert run("--version").stdout.strip() == f"plimsoll, version {__version__}"
+
+
+def test_an_unknown_verb_is_named_without_a_stack_trace() -> None:
+    result = run("no-such-verb")
+    assert "no-such-verb" in result.stderr
+    assert "Traceback" not in result.stderr
