@@ -1,0 +1,1 @@
+"""Planning clients, the start barrier, one client's run, and merging their results."""

@@ -1,0 +1,287 @@
+"""The table of functions: what is deployed on AWS and what one machine runs, from one source.
+
+`stacks/` and `plimsoll/local/` both read `FUNCTIONS`, so that the two cannot drift apart. A
+function's code is `functions/<folder>/handler.py` with `handler(event, context)`.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from plimsoll.model.base import Model
+
+
+class Setting(StrEnum):
+    """What a deployment tells its functions and state machines; used as `${Name}` in the latter."""
+
+    RESULTS_BUCKET = "ResultsBucketName"
+    RUNS_TABLE = "RunsTableName"
+    TARGET_SERVICE_ROLE = "TargetServiceRoleArn"  # CloudFormation acts on targets with it
+    DELETION_ROLE = "DeletionRoleArn"  # Scheduler deletes a stack with it
+    SCHEDULE_GROUP = "ScheduleGroupName"
+    TARGET_SUBNET_GROUP = "TargetSubnetGroupName"
+    TARGET_SECURITY_GROUP = "TargetSecurityGroupId"
+    POLL_SECONDS = "PollSeconds"  # between two looks at a stack; whole seconds, 15 on AWS
+    START_LEAD_MS = "StartLeadMs"  # from planning a step to its barrier, whatever its size
+    START_LEAD_MS_PER_CLIENT = "StartLeadMsPerClient"  # ... and for each of its clients
+    ALLOWED_ENDPOINTS = "AllowedEndpoints"  # JSON list of host:port
+    ALARM_TOPIC = "AlarmTopicArn"
+
+
+class Resource(StrEnum):
+    """What a permission is for; a deployment turns each into ARNs of its own."""
+
+    RUN_FILES = "run-files"  # objects runs/* of the results bucket
+    RUN_LISTING = "run-listing"  # the results bucket, prefix runs/
+    RUNS_TABLE = "runs-table"
+    TARGET_STACKS = "target-stacks"  # stacks named plimsoll-run-*
+    TARGET_SERVICE_ROLE = "target-service-role"  # to pass to CloudFormation only
+    DELETION_ROLE = "deletion-role"  # to pass to Scheduler only
+    DELETION_SCHEDULES = "deletion-schedules"  # plimsoll-run-* in the schedule group
+    TARGET_SECRETS = "target-secrets"  # secrets of targets, and those of allowed endpoints
+    TARGET_DATABASES = "target-databases"  # RDS instances named plimsoll-*
+    ALARM_TOPIC = "alarm-topic"
+    ANY = "any"  # the action knows no resources; `why` says so
+
+
+class Permission(Model):
+    """Actions that a function's role may do, and on what."""
+
+    actions: tuple[str, ...]
+    resource: Resource
+    why: str | None = None  # needed with `Resource.ANY`
+
+
+class Function(Model):
+    """One Lambda function."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+)*$")]
+    summary: str
+    timeout_s: Annotated[int, Field(ge=1, le=900)]
+    memory_mib: Annotated[int, Field(ge=128, le=10_240)]
+    in_vpc: bool = False  # it talks to the target
+    engine: bool = False  # its package carries `plimsoll_engine`
+    retries: Literal[0, 2] = 0  # of asynchronous invocations; 0: never twice by itself
+    environment: dict[str, Setting] = Field(default_factory=dict)
+    permissions: tuple[Permission, ...] = ()
+
+    @property
+    def folder(self) -> str:
+        """The folder of its handler, under `functions/`."""
+        return self.name.replace("-", "_")
+
+    @property
+    def arn_placeholder(self) -> str:
+        """Its name in a state machine, without the `${}`: `LoadClientFunctionArn`."""
+        return "".join(word.capitalize() for word in self.name.split("-")) + "FunctionArn"
+
+
+_READ_RUN = Permission(actions=("s3:GetObject",), resource=Resource.RUN_FILES)
+_WRITE_RUN = Permission(actions=("s3:PutObject",), resource=Resource.RUN_FILES)
+_LIST_RUN = Permission(actions=("s3:ListBucket",), resource=Resource.RUN_LISTING)
+_READ_RECORD = Permission(actions=("dynamodb:GetItem",), resource=Resource.RUNS_TABLE)
+_WRITE_RECORD = Permission(actions=("dynamodb:UpdateItem",), resource=Resource.RUNS_TABLE)
+_READ_SECRET = Permission(
+    actions=("secretsmanager:GetSecretValue",), resource=Resource.TARGET_SECRETS
+)
+_SEE_STACK = Permission(actions=("cloudformation:DescribeStacks",), resource=Resource.TARGET_STACKS)
+_DELETE_STACK = Permission(actions=("cloudformation:DeleteStack",), resource=Resource.TARGET_STACKS)
+_PASS_TARGET_ROLE = Permission(actions=("iam:PassRole",), resource=Resource.TARGET_SERVICE_ROLE)
+_RUN_ENVIRONMENT = {
+    "RESULTS_BUCKET": Setting.RESULTS_BUCKET,
+    "RUNS_TABLE": Setting.RUNS_TABLE,
+}
+
+_TABLE = (
+    Function(
+        name="record-run",
+        summary="Marks the run as started and says what the workflow needs to know of it.",
+        timeout_s=30,
+        memory_mib=512,
+        environment=_RUN_ENVIRONMENT,
+        permissions=(_READ_RUN, _READ_RECORD, _WRITE_RECORD),
+    ),
+    Function(
+        name="arm-deletion",
+        summary="Arms the one-shot schedule that deletes the target at the run's time limit.",
+        timeout_s=30,
+        memory_mib=512,
+        environment={
+            **_RUN_ENVIRONMENT,
+            "SCHEDULE_GROUP": Setting.SCHEDULE_GROUP,
+            "DELETION_ROLE_ARN": Setting.DELETION_ROLE,
+        },
+        permissions=(
+            _READ_RECORD,
+            Permission(actions=("scheduler:CreateSchedule",), resource=Resource.DELETION_SCHEDULES),
+            Permission(actions=("iam:PassRole",), resource=Resource.DELETION_ROLE),
+        ),
+    ),
+    Function(
+        name="create-target",
+        summary="Renders the target's template and creates its stack.",
+        timeout_s=60,
+        memory_mib=512,
+        environment={
+            **_RUN_ENVIRONMENT,
+            "TARGET_SERVICE_ROLE_ARN": Setting.TARGET_SERVICE_ROLE,
+            "TARGET_SUBNET_GROUP": Setting.TARGET_SUBNET_GROUP,
+            "TARGET_SECURITY_GROUP": Setting.TARGET_SECURITY_GROUP,
+            "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
+        },
+        permissions=(
+            _READ_RUN,
+            _WRITE_RUN,
+            _READ_RECORD,
+            _WRITE_RECORD,
+            Permission(
+                actions=("cloudformation:CreateStack", "cloudformation:TagResource"),
+                resource=Resource.TARGET_STACKS,
+            ),
+            _DELETE_STACK,
+            _PASS_TARGET_ROLE,
+        ),
+    ),
+    Function(
+        name="await-target",
+        summary="Looks whether the target is there; records where it is, or says why not.",
+        timeout_s=30,
+        memory_mib=512,
+        environment={**_RUN_ENVIRONMENT, "POLL_SECONDS": Setting.POLL_SECONDS},
+        permissions=(
+            _READ_RUN,
+            _READ_RECORD,
+            _WRITE_RECORD,
+            _SEE_STACK,
+            Permission(
+                actions=("cloudformation:DescribeStackEvents",), resource=Resource.TARGET_STACKS
+            ),
+        ),
+    ),
+    Function(
+        name="create-schema",
+        summary="Creates the workload's tables and divides the dataset among clients.",
+        timeout_s=300,
+        memory_mib=512,
+        in_vpc=True,
+        environment=_RUN_ENVIRONMENT,
+        permissions=(_READ_RUN, _READ_RECORD, _WRITE_RECORD, _READ_SECRET),
+    ),
+    Function(
+        name="load-dataset",
+        summary="Loads one part of the dataset; a repeated call completes, never doubles.",
+        timeout_s=900,
+        memory_mib=1769,
+        in_vpc=True,
+        engine=True,
+        environment=_RUN_ENVIRONMENT,
+        permissions=(_READ_RUN, _READ_RECORD, _READ_SECRET),
+    ),
+    Function(
+        name="verify-dataset",
+        summary="Counts the rows of every table.",
+        timeout_s=900,
+        memory_mib=512,
+        in_vpc=True,
+        environment=_RUN_ENVIRONMENT,
+        permissions=(_READ_RUN, _READ_RECORD, _WRITE_RECORD, _READ_SECRET),
+    ),
+    Function(
+        name="plan-step",
+        summary="Picks the next step from the finished ones, or says that the search is done.",
+        timeout_s=120,
+        memory_mib=1024,
+        in_vpc=True,
+        environment={
+            **_RUN_ENVIRONMENT,
+            "START_LEAD_MS": Setting.START_LEAD_MS,
+            "START_LEAD_MS_PER_CLIENT": Setting.START_LEAD_MS_PER_CLIENT,
+        },
+        permissions=(_READ_RUN, _WRITE_RUN, _READ_RECORD, _WRITE_RECORD, _READ_SECRET),
+    ),
+    Function(
+        name="load-client",
+        summary="One client of a step: waits for the barrier, sends its load, writes its results.",
+        timeout_s=900,
+        memory_mib=1769,  # one whole vCPU
+        in_vpc=True,
+        engine=True,
+        environment=_RUN_ENVIRONMENT,
+        permissions=(_READ_RUN, _WRITE_RUN, _READ_RECORD, _READ_SECRET),
+    ),
+    Function(
+        name="judge-step",
+        summary="Merges the clients' results into one step.",
+        timeout_s=300,
+        memory_mib=1769,
+        in_vpc=True,
+        engine=True,
+        environment=_RUN_ENVIRONMENT,
+        permissions=(_READ_RUN, _WRITE_RUN, _LIST_RUN, _READ_RECORD, _WRITE_RECORD, _READ_SECRET),
+    ),
+    Function(
+        name="conclude",
+        summary="Draws the verdict, and what set the limit, from all steps.",
+        timeout_s=300,
+        memory_mib=1769,
+        environment=_RUN_ENVIRONMENT,
+        permissions=(
+            _READ_RUN,
+            _WRITE_RUN,
+            _READ_RECORD,
+            _WRITE_RECORD,
+            Permission(
+                actions=("cloudwatch:GetMetricData",),
+                resource=Resource.ANY,
+                why="CloudWatch has no resources for reading metrics",
+            ),
+        ),
+    ),
+    Function(
+        name="delete-target",
+        summary="Deletes the target's stack, and says whether it is gone.",
+        timeout_s=60,
+        memory_mib=512,
+        environment={
+            **_RUN_ENVIRONMENT,
+            "POLL_SECONDS": Setting.POLL_SECONDS,
+            "SCHEDULE_GROUP": Setting.SCHEDULE_GROUP,
+        },
+        permissions=(
+            _READ_RECORD,
+            _WRITE_RECORD,
+            _SEE_STACK,
+            _DELETE_STACK,
+            _PASS_TARGET_ROLE,
+            Permission(actions=("scheduler:DeleteSchedule",), resource=Resource.DELETION_SCHEDULES),
+        ),
+    ),
+    Function(
+        name="end-run",
+        summary="Writes how the run ended, and its results.",
+        timeout_s=120,
+        memory_mib=1024,
+        environment=_RUN_ENVIRONMENT,
+        permissions=(_READ_RUN, _WRITE_RUN, _READ_RECORD, _WRITE_RECORD),
+    ),
+    Function(
+        name="janitor",
+        summary="Deletes target stacks whose time has passed, and reports each.",
+        timeout_s=300,
+        memory_mib=512,
+        environment={"ALARM_TOPIC_ARN": Setting.ALARM_TOPIC},
+        permissions=(
+            Permission(
+                actions=("cloudformation:DescribeStacks",),
+                resource=Resource.ANY,
+                why="a listing of all stacks has no resource",
+            ),
+            _DELETE_STACK,
+            _PASS_TARGET_ROLE,
+            Permission(actions=("sns:Publish",), resource=Resource.ALARM_TOPIC),
+        ),
+    ),
+)
+
+FUNCTIONS: dict[str, Function] = {function.name: function for function in _TABLE}

@@ -1,0 +1,1 @@
+"""Creating, inspecting and destroying targets."""

@@ -1,0 +1,100 @@
+"""The state machines keep their promises by structure: every way out leads through teardown."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plimsoll.model.functions import FUNCTIONS, Setting
+
+FOLDER = Path(__file__).parents[3] / "statemachines"
+MACHINES = sorted(path.name for path in FOLDER.glob("*.asl.json"))
+BEFORE_TEARDOWN = {
+    "Record", "ArmDeletion", "CreateTarget", "AwaitTarget", "CreateSchema", "LoadDataset",
+    "VerifyDataset", "PlanStep", "RunClients", "JudgeStep", "Conclude",
+}  # fmt: skip
+
+
+def definition(name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((FOLDER / name).read_text())
+    return loaded
+
+
+def states(machine: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, state in machine["States"].items():
+        yield name, state
+        if "ItemProcessor" in state:
+            yield from states(state["ItemProcessor"])
+
+
+def successors(state: dict[str, Any]) -> set[str]:
+    following = {state.get("Next"), state.get("Default")}
+    following |= {choice["Next"] for choice in state.get("Choices", [])}
+    following |= {catch["Next"] for catch in state.get("Catch", [])}
+    return {name for name in following if name}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_placeholders_are_functions_or_settings_and_nothing_else(name: str) -> None:
+    placeholders = set(re.findall(r"\$\{(\w+)\}", (FOLDER / name).read_text()))
+    known = {function.arn_placeholder for function in FUNCTIONS.values()} | set(Setting)
+    assert placeholders
+    assert placeholders <= known
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_state_is_reached_and_leads_to_one_that_exists(name: str) -> None:
+    machine = definition(name)
+    assert machine["QueryLanguage"] == "JSONata"
+    assert machine["TimeoutSeconds"] > 0
+    reached, waiting = set(), {machine["StartAt"]}
+    while waiting:
+        state = waiting.pop()
+        reached.add(state)
+        waiting |= successors(machine["States"][state]) - reached
+    assert reached == set(machine["States"])
+
+
+def test_every_task_before_teardown_catches_everything_and_goes_there() -> None:
+    machine = definition("run.asl.json")
+    working = {
+        name for name, state in machine["States"].items() if state["Type"] in {"Task", "Map"}
+    }
+    assert working - {"Teardown", "EndRun"} == BEFORE_TEARDOWN
+    for name in BEFORE_TEARDOWN:
+        (catch,) = machine["States"][name]["Catch"]
+        assert catch["ErrorEquals"] == ["States.ALL"], name
+        assert catch["Next"] == "Teardown", name
+        assert "failure" in catch["Assign"], f"{name} forgets that it failed"
+
+
+def test_no_end_is_reached_without_teardown_and_no_failure_reads_succeeded() -> None:
+    machine = definition("run.asl.json")["States"]
+    ends = {name for name, state in machine.items() if state["Type"] in {"Succeed", "Fail"}}
+    assert ends == {"RunSucceeded", "RunFailed"}
+    assert not any("End" in state for state in machine.values())
+    parents = {name for name, state in machine.items() if successors(state) & ends}
+    assert parents == {"Failed?"}
+    assert {name for name, state in machine.items() if "Failed?" in successors(state)} == {"EndRun"}
+    before_end = {name for name, state in machine.items() if "EndRun" in successors(state)}
+    assert before_end == {"Teardown", "TargetGone?"}
+    assert machine["Failed?"]["Default"] == "RunSucceeded"
+
+
+def test_a_load_is_never_retried() -> None:
+    (client,) = [state for name, state in states(definition("run.asl.json")) if name == "Client"]
+    assert "Retry" not in client
+    assert FUNCTIONS["load-client"].retries == 0
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_payloads_carry_no_secret_and_no_request(name: str) -> None:
+    text = (FOLDER / name).read_text().lower()
+    assert "secret" not in text
+    assert "password" not in text
+    assert "request" not in text.replace('"comment": "reads the request', "").replace(
+        "toomanyrequests", ""
+    )
