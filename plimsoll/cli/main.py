@@ -34,8 +34,9 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs without importing them."""
         del ctx
-        with formatter.section("Verbs"):
-            formatter.write_dl([(verb, summary) for verb, (_, summary) in VERBS.items()])
+        if rows := [(verb, summary) for verb, (_, summary) in VERBS.items()]:
+            with formatter.section("Verbs"):
+                formatter.write_dl(rows)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
