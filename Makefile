@@ -63,6 +63,14 @@ test: lint ## Every test
 	$(BIN)/pytest -q -n 2 tests/unit
 	$(BIN)/pytest -q --ignore=tests/unit tests
 
+# the CDK's libraries run on node, whose release they would comment on at every start
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 1
+
+.PHONY: synth
+synth: setup ## Write the templates of the targets
+	@command -v node >/dev/null || { echo "the CDK needs Node.js 22 or later (on Debian or Ubuntu: apt-get install nodejs npm)" >&2; exit 1; }
+	$(BIN)/python -m stacks.targets.synthesis
+
 .PHONY: lock
 lock: $(STAMPS)/venv ## Resolve the dependencies again, with hashes
 	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" pyproject.toml -o requirements.txt

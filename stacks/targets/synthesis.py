@@ -1,0 +1,44 @@
+"""Writes the target templates: `python -m stacks.targets.synthesis` (`make synth`)."""
+
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import App
+
+from stacks.targets.rds import RdsTarget
+
+TEMPLATES = Path(__file__).parents[2] / "plimsoll" / "targets" / "templates"
+
+
+def synthesize() -> Mapping[str, str]:
+    """Synthesize each target's template.
+
+    Returns:
+        The text of each template by the name of its file.
+    """
+    with tempfile.TemporaryDirectory(prefix="plimsoll-targets-") as directory:
+        app = App(outdir=directory, analytics_reporting=False)
+        RdsTarget(app)
+        return {
+            f"{stack.stack_name}.template.json": as_text(stack.template)
+            for stack in app.synth().stacks
+        }
+
+
+def as_text(template: Any) -> str:
+    """Write a template as it is committed."""
+    return json.dumps(template, indent=1) + "\n"
+
+
+def main() -> None:
+    """Write every template to where the library finds it."""
+    TEMPLATES.mkdir(parents=True, exist_ok=True)
+    for name, text in synthesize().items():
+        (TEMPLATES / name).write_text(text)
+
+
+if __name__ == "__main__":
+    main()
