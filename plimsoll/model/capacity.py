@@ -1,0 +1,153 @@
+"""The rules by which steps are judged, and the verdict: the capacity of a target."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from plimsoll.model.base import Model
+from plimsoll.model.steps import Statistic, Step
+
+Verdict = Literal[
+    "KNEE",  # a step failed after one passed
+    "PLATEAU",  # more clients gain nothing, latency within the limit
+    "LOWER_BOUND",  # nothing failed up to the largest load
+    "BELOW_FIRST_STEP",  # the lightest step fails
+    "CLIENT_BOUND",  # the clients were the limit
+    "NOISY",  # repetitions differ too much
+    "INCONSISTENT",  # an audit fails on the step that would decide
+]
+Bound = Literal["=", ">=", "<"]
+Axis = Literal["clients", "connections", "rate_ops_per_second"]
+AuditName = Literal[
+    "littles_law",
+    "clients_ran",
+    "enough_operations",
+    "clock_skew",
+    "steady_state",
+    "percentiles",
+    "server_count",
+]
+
+
+class Confirmation(Model):
+    """How often a search repeats the load that it is about to answer with.
+
+    A load is confirmed when at least `least` repetitions of it stand, `pass_share` of them pass,
+    and their spread allows a lower limit within `precision` of their middle or `most` were made.
+    """
+
+    least: Annotated[int, Field(ge=3)] = 5
+    most: Annotated[int, Field(ge=3)] = 10
+    pass_share: Annotated[float, Field(gt=0.5, le=1)] = 0.8
+    precision: Annotated[float, Field(gt=0, le=0.5)] = 0.03
+
+    @model_validator(mode="after")
+    def _range(self) -> Self:
+        if self.most < self.least:
+            raise ValueError("most: at least least")
+        return self
+
+
+class Rules(Model):
+    """What passes. The defaults are those of docs/method.md."""
+
+    limits_us: dict[str, Annotated[float, Field(gt=0)]] = Field(
+        default_factory=dict
+    )  # {operation: SLO in microseconds}
+    deterioration: Annotated[float, Field(gt=1)] = 3.0  # limit of the others: x the lightest step's
+    statistic: Statistic = "p99"
+    errors_max_share: Annotated[float, Field(ge=0, le=1)] = 0.001  # of all operations
+    kept_up_share: Annotated[float, Field(gt=0, le=1)] = 0.97  # open loop: throughput / rate
+    client_busy_max: Annotated[float, Field(gt=0, le=1)] = 0.80
+    retrograde_share: Annotated[float, Field(gt=0, lt=1)] = 0.10  # below the best: going backwards
+    plateau_share: Annotated[float, Field(gt=0, lt=1)] = 0.10  # of the first client's gain
+    littles_law_factor: Annotated[float, Field(ge=1)] = 1.10
+    cv_max: Annotated[float, Field(gt=0)] = 0.10  # of repetitions
+    audits_off: frozenset[AuditName] = frozenset()
+    confirmation: Confirmation | None = None  # None: a table from elsewhere; medians decide
+
+
+class Audit(Model):
+    """One check of whether the figures of a step can be true."""
+
+    name: AuditName
+    passed: bool | None  # None: could not run
+    detail: str  # the figures that it compared, or what it lacked
+
+
+class Interval(Model):
+    """A confidence interval of the throughput over the repetitions of one load."""
+
+    low_ops_per_second: float
+    high_ops_per_second: float
+    confidence: float  # 0.95
+    repetitions: int
+    method: str  # named where it is shown
+    seed: int | None  # of the resampling; None where nothing is resampled
+
+
+class JudgedStep(Model):
+    """One load with all its repetitions, judged."""
+
+    load: float  # on the axis of the capacity
+    passed: bool
+    reasons: tuple[
+        str, ...
+    ]  # why not, worst first: "latency:update", "errors", ...; empty if passed
+    explanations: tuple[str, ...]  # the same for people, with figures
+    audits: tuple[Audit, ...]
+    consistent: bool  # False: an audit disputes every repetition; the step decides nothing
+    client_bound: bool
+    repetitions: int
+    repetitions_passed: int
+    throughput_ops_per_second: float  # median of the repetitions
+    throughput_cv: float | None  # standard deviation / mean; None for one repetition
+    latency_us: dict[str, float]  # by operation, of the statistic judged, median of repetitions
+    limit_us: dict[str, float]
+    steps: tuple[Step, ...]
+
+
+class UslFit(Model):
+    """Gunther's Universal Scalability Law fitted to the curve: an annotation, never the verdict."""
+
+    converged: bool
+    why_not: str | None = None
+    ideal_ops_per_second: float | None = None  # lambda: what one client would give alone
+    contention: float | None = None  # sigma
+    coherency: float | None = None  # kappa
+    peak_load: float | None = None  # sqrt((1 - sigma) / kappa); None without a peak
+    peak_ops_per_second: float | None = None
+    residual: float | None = None  # root mean square, relative
+
+
+class PowerPoint(Model):
+    """The step with the greatest throughput / latency (Kleinrock): an annotation."""
+
+    load: float
+    throughput_ops_per_second: float
+    latency_us: float  # of the operations, weighted by their shares
+
+
+class Capacity(Model):
+    """The verdict on a target, with everything needed to defend it."""
+
+    verdict: Verdict
+    max_sustainable_throughput_ops_per_second: float | None
+    bound: Bound | None
+    figure: Literal["median", "lower_limit"] | None  # what the number above is of its repetitions
+    axis: Axis
+    at: float | None  # the load of the figure, on the axis
+    bracket: tuple[float | None, float | None] | None  # (passes, fails]
+    cause: str | None  # "latency:update", "errors", "retrograde", "rate", "unsteady", "plateau" ...
+    causes: tuple[str, ...] = ()  # all that the deciding step was failed for
+    summary: str  # the verdict in one sentence
+    notes: tuple[str, ...] = ()  # what a reader has to know besides
+    repetitions: int | None  # at the load of the figure
+    median_ops_per_second: float | None  # ... their median
+    interval: Interval | None  # ... their 95 % interval; None for a single repetition
+    limiting_resource: Literal["storage", "cpu", "client", "unknown"] | None = None  # by the run
+    usl: UslFit | None = None
+    power_point: PowerPoint | None = None
+    statistic: Statistic
+    rules: Rules
+    steps: tuple[JudgedStep, ...]

@@ -1,0 +1,92 @@
+"""The search that a request asks for, and what it asks for next."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from plimsoll.model.base import Model
+
+Clients = Annotated[int, Field(ge=1, le=10_000)]
+Connections = Annotated[int, Field(ge=1, le=20_000)]
+
+
+class StepsSearch(Model):
+    """A list of client counts, as in the reference experiment R1; goes up it until one fails."""
+
+    strategy: Literal["steps"] = "steps"
+    clients: Annotated[tuple[Clients, ...], Field(min_length=1)] = (1, 2, 3, 4, 6, 8)
+    connections_per_client: Connections = 1
+    whole_list: bool = False  # True: measure the steps beyond the knee too, for the picture
+    probes_max: Annotated[int, Field(ge=1, le=1_000)] = 30
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if list(self.clients) != sorted(set(self.clients)):
+            raise ValueError("clients: a list of different numbers in ascending order")
+        return self
+
+
+class RampSearch(Model):
+    """Closed loop: connections x `factor` until a step fails, then bisection of the bracket."""
+
+    strategy: Literal["ramp"] = "ramp"
+    connections_first: Connections = 1
+    connections_max: Annotated[int, Field(ge=1, le=1_000_000)] = 512
+    connections_per_client: Connections = 64  # a client is added for every so many
+    clients_max: Clients = 100  # more, with fewer connections each, while clients are too busy
+    factor: Annotated[float, Field(gt=1, le=4)] = 1.5
+    resolution: Annotated[float, Field(gt=0, le=0.5)] = 0.05  # of the bracket, relative
+    probes_max: Annotated[int, Field(ge=1, le=1_000)] = 30
+
+    @model_validator(mode="after")
+    def _range(self) -> Self:
+        if self.connections_max < self.connections_first:
+            raise ValueError("connections_max: at least connections_first")
+        return self
+
+
+class RateSearch(Model):
+    """Open loop: arrival rate x `factor` until a step fails, then bisection of the bracket."""
+
+    strategy: Literal["rate"] = "rate"
+    rate_first_ops_per_second: Annotated[float, Field(gt=0)]
+    rate_max_ops_per_second: Annotated[float, Field(gt=0)]
+    clients: Clients = 1  # at the start
+    clients_max: Clients = 100  # more while clients are too busy or send late
+    connections_per_client: Connections = 64
+    factor: Annotated[float, Field(gt=1, le=4)] = 1.5
+    resolution: Annotated[float, Field(gt=0, le=0.5)] = 0.05
+    probes_max: Annotated[int, Field(ge=1, le=1_000)] = 30
+
+    @model_validator(mode="after")
+    def _range(self) -> Self:
+        if self.rate_max_ops_per_second < self.rate_first_ops_per_second:
+            raise ValueError("rate_max_ops_per_second: at least rate_first_ops_per_second")
+        if self.clients_max < self.clients:
+            raise ValueError("clients_max: at least clients")
+        return self
+
+
+Search = Annotated[StepsSearch | RampSearch | RateSearch, Field(discriminator="strategy")]
+
+Purpose = Literal["baseline", "climb", "again", "descend", "bisect", "confirm", "more_clients"]
+
+
+class NextStep(Model):
+    """The load to apply next, and why."""
+
+    kind: Literal["step"] = "step"
+    index: Annotated[int, Field(ge=0)]  # number of finished steps before it
+    clients: Clients
+    connections: Annotated[int, Field(ge=1)]  # of all clients together, spread evenly
+    rate_ops_per_second: float | None = None  # of all clients together; None: closed loop
+    purpose: Purpose
+    recover_first: bool = False  # the step before overloaded the target: wait until it recovered
+    why: str  # one line for people
+
+
+class Done(Model):
+    """The search is over: judge what it found."""
+
+    kind: Literal["done"] = "done"
+    why: str

@@ -1,0 +1,66 @@
+"""A finished step, as capacity is judged from it: whatever was measured, and None for the rest."""
+
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field
+
+from plimsoll.model.base import Model
+
+Statistic = Literal["mean", "p50", "p95", "p99", "p999", "max"]
+STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
+
+Amount = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+Microseconds = Annotated[float, Field(ge=0)]
+
+
+class Half(Model):
+    """One half of a step's window, for the steady-state audit."""
+
+    throughput_ops_per_second: Amount | None = None
+    latency_us: dict[str, Microseconds] = Field(
+        default_factory=dict
+    )  # by operation: the median over its seconds of the p99
+
+
+class Step(Model):
+    """One finished step. Only the throughput and one measure of load are indispensable.
+
+    Several steps at one load are its repetitions; they are judged together. `None` and an absent
+    key mean "not known", never 0. Latencies of an open loop count from the time at which the
+    operation was due; time-outs are in them at full length and in `errors`.
+    """
+
+    index: Count | None = None  # its number in the run, from 0; None in a table from elsewhere
+    source: str | None = None  # where a reader finds it: "results.csv row 4", "steps/3"
+    clients: Positive | None = None
+    connections: Positive | None = None  # of all clients together
+    rate_ops_per_second: Annotated[float, Field(gt=0)] | None = None  # offered; None: closed loop
+    throughput_ops_per_second: Amount | None = None  # successful operations / window
+    operations: Count | None = None  # that succeeded in the window
+    errors: Count | None = None  # operations that failed in the window, time-outs among them
+    window_s: Annotated[float, Field(gt=0)] | None = None  # the time in which all clients ran
+    latency_us: dict[str, dict[Statistic, Microseconds]] = Field(
+        default_factory=dict
+    )  # {operation: {statistic: us}}
+    shares: dict[str, Amount] = Field(
+        default_factory=dict
+    )  # {operation: its successes per success of the throughput}
+    operation_counts: dict[str, Count] = Field(
+        default_factory=dict
+    )  # {operation: successes in the window}
+
+    # what the audits need
+    clients_ran: Count | None = None  # clients whose results arrived
+    clients_late: Count | None = None  # clients that were not ready when the window should begin
+    statements_sent: Count | None = None  # by the clients' count, over the whole load
+    statements_served: Count | None = None  # by the server's own counters, over the same time
+    client_busy: Annotated[float, Field(ge=0, le=1)] | None = (
+        None  # busiest client: share of window
+    )
+    send_lateness_us: Microseconds | None = None  # open loop: worst client's p99 of send minus due
+    backlog_end: Count | None = None  # open loop: operations due and unsent at the window's end
+    clock_skew_ms: Amount | None = None  # greatest difference between the clients' clocks
+    halves: tuple[Half, Half] | None = None
+    recovered: bool | None = None  # had the target recovered from an overload before this step?
