@@ -1,0 +1,228 @@
+"""What a volume was seen to do, and what it is told to do wrong: samples, rates and faults."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from plimsoll.model.base import Model
+
+# --- what was seen ---
+
+
+class VolumeSample(Model):
+    """A volume's counters since it was created, and its state at one moment.
+
+    An *operation* is one call of a program; an *I/O* is what the volume counts: one per 256 KiB,
+    less what was merged. Times are summed over operations, so that the difference of two samples
+    gives mean latencies and, by Little's law, the mean queue.
+    """
+
+    epoch_ms: int
+    read_operations: int = 0
+    write_operations: int = 0
+    flush_operations: int = 0
+    read_ios: int = 0
+    write_ios: int = 0
+    read_bytes: int = 0
+    write_bytes: int = 0
+    read_time_us: int = 0
+    write_time_us: int = 0
+    flush_time_us: int = 0
+    failed_operations: int = 0
+    late_operations: int = 0  # the host's own I/O ended after the emulated one was due
+    late_time_us: int = 0  # by how much, summed
+    queue_ios: float = 0  # I/Os that wait for their turn at this moment
+    credits: float | None = None  # None: a volume without burst
+    credits_max: float | None = None
+    attached_processes: int = 0  # that have loaded the volume since it was created
+    uncounted_maps: int = 0  # files of the volume mapped into memory: their I/O is not seen
+    uncounted_streams: int = 0  # files of the volume opened with stdio: their I/O is not seen
+    refused_calls: int = 0  # io_uring and POSIX AIO, refused so that no I/O passes uncounted
+    # latency: {upper bound in us: operations}, only where there are any
+    read_histogram: dict[int, int] = Field(default_factory=dict)
+    write_histogram: dict[int, int] = Field(default_factory=dict)
+    flush_histogram: dict[int, int] = Field(default_factory=dict)
+
+
+class VolumeRates(Model):
+    """What a volume did between two samples; a latency is None where nothing was done."""
+
+    epoch_ms: int  # of the later sample
+    interval_s: float
+    read_iops: float
+    write_iops: float
+    flushes_per_second: float
+    read_mib_s: float
+    write_mib_s: float
+    read_latency_us: float | None  # mean
+    write_latency_us: float | None
+    flush_latency_us: float | None
+    read_p99_us: int | None  # upper bound of the histogram's bucket
+    write_p99_us: int | None
+    queue: float  # mean number of operations under way
+    credits: float | None
+    burst_balance_percent: float | None
+    empty_in_s: float | None  # None: the credits do not run out at this rate
+    late_share: (
+        float | None
+    )  # of the time in reads, writes and flushes: the host's, not the volume's
+    failed_operations: int
+
+
+def _difference(before: VolumeSample, after: VolumeSample, field: str) -> int:
+    value: int = getattr(after, field) - getattr(before, field)
+    return value
+
+
+def _percentile_us(before: dict[int, int], after: dict[int, int], share: float) -> int | None:
+    counts = {upper: n - before.get(upper, 0) for upper, n in sorted(after.items())}
+    total = sum(counts.values())
+    if total == 0:
+        return None
+    seen = 0
+    for upper, n in counts.items():
+        seen += n
+        if seen >= share * total:
+            return upper
+    return None
+
+
+def rates(
+    before: VolumeSample, after: VolumeSample, *, baseline_iops: float | None = None
+) -> VolumeRates:
+    """Tell what a volume did between two samples of it.
+
+    Args:
+        before: The earlier sample.
+        after: The later one, of the same volume.
+        baseline_iops: What the volume earns per second while it has credits; needed to tell when
+            they run out.
+
+    Raises:
+        ValueError: The samples are not in order.
+    """
+    seconds = (after.epoch_ms - before.epoch_ms) / 1000
+    if seconds <= 0:
+        raise ValueError(f"samples {seconds} s apart: the later one must come second")
+
+    def per_second(field: str) -> float:
+        return _difference(before, after, field) / seconds
+
+    def mean_us(kind: str) -> float | None:
+        operations = _difference(before, after, f"{kind}_operations")
+        return _difference(before, after, f"{kind}_time_us") / operations if operations else None
+
+    read_iops, write_iops = per_second("read_ios"), per_second("write_ios")
+    busy_us = sum(_difference(before, after, f"{k}_time_us") for k in ("read", "write", "flush"))
+    spending = read_iops + write_iops - (baseline_iops or 0)
+    burst = after.credits is not None and after.credits_max is not None
+    return VolumeRates(
+        epoch_ms=after.epoch_ms,
+        interval_s=seconds,
+        read_iops=read_iops,
+        write_iops=write_iops,
+        flushes_per_second=per_second("flush_operations"),
+        read_mib_s=per_second("read_bytes") / 2**20,
+        write_mib_s=per_second("write_bytes") / 2**20,
+        read_latency_us=mean_us("read"),
+        write_latency_us=mean_us("write"),
+        flush_latency_us=mean_us("flush"),
+        read_p99_us=_percentile_us(before.read_histogram, after.read_histogram, 0.99),
+        write_p99_us=_percentile_us(before.write_histogram, after.write_histogram, 0.99),
+        queue=busy_us / 1e6 / seconds,
+        credits=after.credits,
+        burst_balance_percent=100 * (after.credits or 0) / (after.credits_max or 1)
+        if burst
+        else None,
+        empty_in_s=(after.credits or 0) / spending if burst and spending > 0 else None,
+        late_share=_difference(before, after, "late_time_us") / busy_us if busy_us else None,
+        failed_operations=_difference(before, after, "failed_operations"),
+    )
+
+
+# --- whose fault a latency is ---
+
+HOST_BOUND_SHARE = 0.1  # of the time in I/O, beyond which the machine is no longer the volume
+
+
+class HostBound(Model):
+    """The verdict whether a machine kept what the volume promised, with its figures."""
+
+    host_bound: bool
+    late_time_share: float | None  # of all time in I/O; None: no I/O
+    late_operation_share: float | None
+    mean_lateness_us: float | None  # of the late operations
+    sentence: str
+
+
+def host_bound(before: VolumeSample, after: VolumeSample) -> HostBound:
+    """Judge from a volume's own counters whether the machine's disk, not the volume, set the pace.
+
+    An operation is late when the host's own I/O ended after the emulated one was due: what its
+    caller waited beyond the due time is the machine's fault. The machine is held to stand for the
+    volume while that is at most a tenth of all the time that callers spent in I/O.
+    """
+    kinds = ("read", "write", "flush")
+    operations = sum(_difference(before, after, f"{k}_operations") for k in kinds)
+    busy_us = sum(_difference(before, after, f"{k}_time_us") for k in kinds)
+    late = _difference(before, after, "late_operations")
+    late_us = _difference(before, after, "late_time_us")
+    if operations == 0:
+        return HostBound(
+            host_bound=False,
+            late_time_share=None,
+            late_operation_share=None,
+            mean_lateness_us=None,
+            sentence="no I/O reached the volume",
+        )
+    share = late_us / busy_us if busy_us else 0.0
+    bound = share > HOST_BOUND_SHARE
+    figures = (
+        f"{late:,} of {operations:,} operations waited for this machine's disk, "
+        f"{100 * share:.1f} % of the time spent in I/O"
+    )
+    return HostBound(
+        host_bound=bound,
+        late_time_share=share,
+        late_operation_share=late / operations,
+        mean_lateness_us=late_us / late if late else None,
+        sentence=("host-bound: " if bound else "the machine kept up: ") + figures,
+    )
+
+
+# --- what goes wrong on purpose ---
+
+
+class Stall(Model):
+    """No I/O completes for a while; then all that waited go on."""
+
+    kind: Literal["stall"] = "stall"
+    start_after_s: Annotated[float, Field(ge=0)] = 0
+    duration_s: Annotated[float, Field(gt=0, le=3600)]
+
+
+class Slow(Model):
+    """Each I/O costs and lasts `factor` times as much."""
+
+    kind: Literal["slow"] = "slow"
+    factor: Annotated[float, Field(ge=1, le=10_000)]
+    start_after_s: Annotated[float, Field(ge=0)] = 0
+    duration_s: Annotated[float, Field(gt=0)] | None = None  # None: until another fault is set
+
+
+class Fail(Model):
+    """Operations fail: EIO any of them, ENOSPC those that write."""
+
+    kind: Literal["fail"] = "fail"
+    error: Literal["EIO", "ENOSPC"]
+    after_operations: Annotated[int, Field(ge=0)] = 0  # that still succeed
+    operations: Annotated[int, Field(ge=1)] | None = None  # that fail; None: all from then on
+
+
+class Heal(Model):
+    """Nothing is wrong any more."""
+
+    kind: Literal["heal"] = "heal"
+
+
+FaultPlan = Annotated[Stall | Slow | Fail | Heal, Field(discriminator="kind")]
