@@ -1,0 +1,78 @@
+"""A run's record: where it stands, how it ended, and the proof that nothing is left."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from plimsoll.model.base import Model
+
+
+class RunState(StrEnum):
+    """Where a run stands."""
+
+    PENDING = "PENDING"  # recorded, not started
+    RUNNING = "RUNNING"
+    STOPPING = "STOPPING"  # its target is being deleted; nothing new is made
+    SUCCEEDED = "SUCCEEDED"  # it has a verdict
+    FAILED = "FAILED"
+    STOPPED = "STOPPED"  # by someone, from outside
+    TIMED_OUT = "TIMED_OUT"  # its time limit passed
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen."""
+        return self not in {RunState.PENDING, RunState.RUNNING, RunState.STOPPING}
+
+
+Phase = Literal["record", "provision", "prepare", "step", "conclude", "teardown"]
+
+
+class Failure(Model):
+    """Why a run failed: the error's name, and one sentence."""
+
+    phase: Phase | None
+    error: str
+    cause: str
+
+
+class TargetAddress(Model):
+    """Where a target is and whose secret opens it; never the secret itself."""
+
+    host: str
+    port: int
+    database: str
+    secret_arn: str
+    identifier: str | None  # of the RDS instance, under which CloudWatch knows it
+
+
+class RunRecord(Model):
+    """One item of the runs table. Times are UTC."""
+
+    run_id: str
+    name: str
+    team: str
+    state: RunState
+    phase: Phase = "record"
+    request_sha256: str
+    submitted_at: datetime
+    time_limit_s: int
+    started_at: datetime | None = None
+    expires_at: datetime | None = None  # when the target is deleted, whatever happens
+    stack_id: str | None = None
+    target_ready_at: datetime | None = None
+    target: TargetAddress | None = None
+    rows: int | None = None  # of the dataset, counted
+    step: int | None = None  # the step under way or last finished
+    steps_finished: int = 0
+    teardown_asked_at: datetime | None = None
+    deleted_at: datetime | None = None  # when DELETE_COMPLETE was seen: the proof
+    teardown_error: str | None = None
+    ended_at: datetime | None = None
+    failure: Failure | None = None
+    verdict: str | None = None
+    capacity_ops_per_second: str | None = None  # a decimal: DynamoDB knows no floats
+
+    @property
+    def stack_name(self) -> str:
+        """The name of the target's stack."""
+        return f"plimsoll-run-{self.run_id}"

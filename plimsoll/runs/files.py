@@ -1,0 +1,83 @@
+"""The files of a run in S3, `runs/<run id>/...`: the truth about it, and what `--out` holds."""
+
+from typing import TypeVar
+
+from plimsoll.model.base import Model
+from plimsoll.runs import services
+
+REQUEST = "request.json"
+TEMPLATE = "target.template.json"
+RESULT = "result.json"
+
+AnyModel = TypeVar("AnyModel", bound=Model)
+
+
+def plan_path(step: int) -> str:
+    """What a step was planned as."""
+    return f"steps/{step}/plan.json"
+
+
+def client_path(step: int, client: int) -> str:
+    """What one client measured in a step."""
+    return f"steps/{step}/clients/{client}.json"
+
+
+def step_path(step: int) -> str:
+    """What a step came to, all clients together."""
+    return f"steps/{step}/step.json"
+
+
+class RunFiles:
+    """The files of one run, by their path within it."""
+
+    def __init__(self, bucket: str, run_id: str) -> None:
+        self._bucket = bucket
+        self._prefix = f"runs/{run_id}/"
+
+    def key(self, path: str) -> str:
+        """The key of a file in the bucket."""
+        return self._prefix + path
+
+    def put(self, path: str, content: str | bytes) -> None:
+        """Write a file (JSON)."""
+        services.s3().put_object(
+            Bucket=self._bucket,
+            Key=self.key(path),
+            Body=content.encode() if isinstance(content, str) else content,
+            ContentType="application/json",
+        )
+
+    def put_model(self, path: str, model: Model) -> None:
+        """Write a model as JSON."""
+        self.put(path, model.model_dump_json())
+
+    def find(self, path: str) -> bytes | None:
+        """Read a file; None where there is none."""
+        client = services.s3()
+        try:
+            return client.get_object(Bucket=self._bucket, Key=self.key(path))["Body"].read()
+        except client.exceptions.NoSuchKey:
+            return None
+
+    def get(self, path: str, model: type[AnyModel]) -> AnyModel:
+        """Read a file that must be there.
+
+        Raises:
+            FileNotFoundError: There is none.
+        """
+        found = self.find(path)
+        if found is None:
+            raise FileNotFoundError(self.key(path))
+        return model.model_validate_json(found)
+
+    def find_model(self, path: str, model: type[AnyModel]) -> AnyModel | None:
+        """Read a file; None where there is none."""
+        found = self.find(path)
+        return None if found is None else model.model_validate_json(found)
+
+    def paths(self, under: str = "") -> list[str]:
+        """List the files whose path starts so."""
+        pages = services.s3().get_paginator("list_objects_v2")
+        found = pages.paginate(Bucket=self._bucket, Prefix=self._prefix + under)
+        length = len(self._prefix)
+        return [item["Key"][length:] for page in found for item in page.get("Contents", [])]

@@ -1,0 +1,130 @@
+"""The runs table: reading and changing a run's record, each change under its condition."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
+
+from plimsoll.errors import PlimsollError
+from plimsoll.model.base import Model
+from plimsoll.model.runs import RunRecord, RunState
+from plimsoll.runs import services
+
+
+class RunNotFoundError(PlimsollError):
+    """No run has this id."""
+
+
+class RunStoppedError(PlimsollError):
+    """The run is being stopped: nothing new is made for it."""
+
+
+class TimeLimitPassedError(PlimsollError):
+    """The run's time limit has passed."""
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+def _attribute(value: object) -> Any:
+    if isinstance(value, Model):
+        value = value.model_dump(mode="json")
+    elif isinstance(value, datetime):
+        value = value.isoformat()
+    elif isinstance(value, RunState):
+        value = value.value
+    return TypeSerializer().serialize(value)
+
+
+class Records:
+    """The records of a runs table."""
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+
+    def get(self, run_id: str) -> RunRecord:
+        """Read a record, consistently.
+
+        Raises:
+            RunNotFoundError: There is none.
+        """
+        answer = services.dynamodb().get_item(
+            TableName=self._table, Key={"run_id": {"S": run_id}}, ConsistentRead=True
+        )
+        if "Item" not in answer:
+            raise RunNotFoundError(f"there is no run {run_id!r}")
+        read = TypeDeserializer().deserialize
+        return RunRecord.model_validate({key: read(v) for key, v in answer["Item"].items()})
+
+    def create(self, record: RunRecord) -> bool:
+        """Write a new record; False where its id exists already, which is left as it is."""
+        client = services.dynamodb()
+        values = {name: getattr(record, name) for name in RunRecord.model_fields}
+        item = {name: _attribute(value) for name, value in values.items() if value is not None}
+        try:
+            client.put_item(
+                TableName=self._table,
+                Item=item,
+                ConditionExpression="attribute_not_exists(run_id)",
+            )
+        except client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def change(
+        self, run_id: str, *, states: tuple[RunState, ...] | None = None, **changes: object
+    ) -> bool:
+        """Set attributes of a record; None removes one.
+
+        Args:
+            run_id: The run.
+            states: Change nothing unless the run is in one of these.
+            **changes: Attributes of `RunRecord`.
+
+        Returns:
+            False where the run was in none of `states`.
+        """
+        client = services.dynamodb()
+        names = {f"#{name}": name for name in changes}
+        values = {f":{name}": _attribute(v) for name, v in changes.items() if v is not None}
+        settings = [f"#{name} = :{name}" for name, v in changes.items() if v is not None]
+        removals = [f"#{name}" for name, v in changes.items() if v is None]
+        expression = "SET " + ", ".join(settings) if settings else ""
+        expression += " REMOVE " + ", ".join(removals) if removals else ""
+        condition = "attribute_exists(run_id)"
+        if states is not None:
+            names["#current"] = "state"
+            allowed = {f":allowed{i}": _attribute(state) for i, state in enumerate(states)}
+            values |= allowed
+            condition += f" AND #current IN ({', '.join(allowed)})"
+        try:
+            client.update_item(
+                TableName=self._table,
+                Key={"run_id": {"S": run_id}},
+                UpdateExpression=expression.strip(),
+                ConditionExpression=condition,
+                ExpressionAttributeNames=names,
+                ExpressionAttributeValues=values,
+            )
+        except client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def require_running(self, run_id: str) -> RunRecord:
+        """Read the record of a run that may go on.
+
+        Raises:
+            RunStoppedError: It is being stopped, or has ended.
+            TimeLimitPassedError: Its time is up.
+        """
+        record = self.get(run_id)
+        if record.state is not RunState.RUNNING:
+            raise RunStoppedError(f"run {run_id} is {record.state}: nothing new is made for it")
+        if record.expires_at is not None and now() >= record.expires_at:
+            raise TimeLimitPassedError(
+                f"the run's time limit of {record.time_limit_s} s passed"
+                f" in its {record.phase} phase"
+            )
+        return record
