@@ -22,9 +22,11 @@ class Setting(StrEnum):
     SCHEDULE_GROUP = "ScheduleGroupName"
     TARGET_SUBNET_GROUP = "TargetSubnetGroupName"
     TARGET_SECURITY_GROUP = "TargetSecurityGroupId"
+    TARGET_AVAILABILITY_ZONE = "TargetAvailabilityZone"  # the fleet's own: no network between zones
     POLL_SECONDS = "PollSeconds"  # between two looks at a stack; whole seconds, 15 on AWS
     START_LEAD_MS = "StartLeadMs"  # from planning a step to its barrier, whatever its size
     START_LEAD_MS_PER_CLIENT = "StartLeadMsPerClient"  # ... and for each of its clients
+    METRIC_PERIOD_SECONDS = "MetricPeriodSeconds"  # of CloudWatch's RDS metrics; 60 on AWS
     ALLOWED_ENDPOINTS = "AllowedEndpoints"  # JSON list of host:port
     ALARM_TOPIC = "AlarmTopicArn"
 
@@ -128,6 +130,7 @@ _TABLE = (
             "TARGET_SERVICE_ROLE_ARN": Setting.TARGET_SERVICE_ROLE,
             "TARGET_SUBNET_GROUP": Setting.TARGET_SUBNET_GROUP,
             "TARGET_SECURITY_GROUP": Setting.TARGET_SECURITY_GROUP,
+            "TARGET_AVAILABILITY_ZONE": Setting.TARGET_AVAILABILITY_ZONE,
             "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
         },
         permissions=(
@@ -225,7 +228,10 @@ _TABLE = (
         summary="Draws the verdict, and what set the limit, from all steps.",
         timeout_s=300,
         memory_mib=1769,
-        environment=_RUN_ENVIRONMENT,
+        environment={
+            **_RUN_ENVIRONMENT,
+            "METRIC_PERIOD_SECONDS": Setting.METRIC_PERIOD_SECONDS,
+        },
         permissions=(
             _READ_RUN,
             _WRITE_RUN,

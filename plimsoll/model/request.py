@@ -1,0 +1,170 @@
+"""What a run is asked to be: target x workload x search, and within which bounds.
+
+Strict: unknown fields are refused by name, and what AWS would refuse is refused here, before
+anything is made. `docs/requests.md` is generated from this module.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
+from plimsoll.model.capacity import Rules
+from plimsoll.model.search import Search
+from plimsoll.model.volumes import FaultPlan, Service, Volume, check
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
+ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*$", max_length=100)]
+SECONDS_OF_A_CLIENT = 900  # the longest that a Lambda function may run
+RESERVE_S = 90  # of it, for starting, the barrier and writing the results
+
+
+class RdsTarget(Model):
+    """A database on RDS, made for this run and deleted after it."""
+
+    kind: Literal["rds"] = Field("rds", description="A database on RDS, made for this run.")
+    engine: Literal["mysql", "mariadb"] = Field(description="The database engine.")
+    engine_version: Annotated[str, Field(pattern=r"^\d+(\.\d+){1,2}$")] = Field(
+        description="The engine's version as RDS names it, such as 8.4.6 or 11.4.5."
+    )
+    instance_class: Annotated[str, Field(pattern=r"^db\.[a-z0-9-]+\.[a-z0-9]+$")] = Field(
+        description="The instance class, such as db.m6i.large."
+    )
+    volume: Volume = Field(description="The storage.")
+    parameters: dict[ParameterName, str | int] = Field(
+        default_factory=dict, description="Engine parameters, such as innodb_buffer_pool_size."
+    )
+    database: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")] = Field(
+        "plimsoll", description="The database that holds the dataset."
+    )
+
+    @property
+    def service(self) -> Service:
+        """Whose rules its volume follows."""
+        return "rds-mysql" if self.engine == "mysql" else "rds-mariadb"
+
+    @model_validator(mode="after")
+    def _volume_can_be_had(self) -> Self:
+        try:
+            check(self.volume, service=self.service)
+        except UsageError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+
+class EndpointTarget(Model):
+    """An existing database, which the deployment must allow; nothing of it is created or deleted.
+
+    The run creates the workload's tables in `database` and leaves them there.
+    """
+
+    kind: Literal["endpoint"] = Field(description="An existing database.")
+    engine: Literal["mysql", "mariadb"] = Field(description="Its protocol.")
+    host: Annotated[str, Field(min_length=1, max_length=253)] = Field(
+        description="Its host name; `host:port` must be in the deployment's list."
+    )
+    port: Annotated[int, Field(ge=1, le=65535)] = Field(3306, description="Its port.")
+    database: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")] = Field(
+        "plimsoll", description="The database that holds the dataset."
+    )
+    secret_arn: Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")] = Field(
+        description="The Secrets Manager secret with its `username` and `password`."
+    )
+
+
+Target = Annotated[RdsTarget | EndpointTarget, Field(discriminator="kind")]
+
+
+class WorkloadChoice(Model):
+    """The workload: a built-in one by name, or a definition."""
+
+    name: str | None = Field(None, description="A built-in workload (`plimsoll workloads`).")
+    definition: dict[str, Any] | None = Field(
+        None, description="A workload in the format of workloads/*.yaml, in place of a name."
+    )
+    records: Annotated[int, Field(ge=1, le=10**10)] = Field(
+        description="Rows of the dataset (of each table, where a workload has several)."
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.name is None) == (self.definition is None):
+            raise ValueError("give either `name` or `definition`")
+        return self
+
+
+class Load(Model):
+    """What each client does in each step."""
+
+    warmup_s: Annotated[float, Field(ge=0, le=600)] = Field(
+        30, description="Load before the window, in seconds; not measured."
+    )
+    duration_s: Annotated[float, Field(gt=0, le=600)] = Field(
+        60, description="The measured window, in seconds."
+    )
+    timeout_ms: Annotated[int, Field(ge=1, le=300_000)] = Field(
+        60_000, description="After which an operation counts as failed, in milliseconds."
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
+        1, description="Equal seeds give equal sequences of operations."
+    )
+
+    @model_validator(mode="after")
+    def _fits_a_client(self) -> Self:
+        longest = SECONDS_OF_A_CLIENT - RESERVE_S
+        if self.warmup_s + self.duration_s > longest:
+            raise ValueError(
+                f"warmup_s + duration_s = {self.warmup_s + self.duration_s:g} s is more than a"
+                f" client may run: at most {longest} s together"
+            )
+        return self
+
+
+class Preparation(Model):
+    """How the dataset gets there."""
+
+    clients: Annotated[int, Field(ge=1, le=100)] = Field(
+        4, description="Clients that load the dataset at once."
+    )
+    connections_per_client: Annotated[int, Field(ge=1, le=1000)] = Field(
+        8, description="Connections of each of them."
+    )
+    warm_s: Annotated[float, Field(ge=0, le=600)] = Field(
+        60,
+        description="Unmeasured load of one client after it, which fills the caches, in seconds.",
+    )
+
+
+class Fault(Model):
+    """Something that goes wrong on purpose; on one machine only."""
+
+    step: Annotated[int, Field(ge=1)] = Field(description="The step in which it happens.")
+    after_s: Annotated[float, Field(ge=0)] = Field(
+        0, description="Seconds after the start of the step's load."
+    )
+    volume: FaultPlan = Field(description="What the target's volume does.")
+
+
+class Request(Model):
+    """One run."""
+
+    name: Name = Field(description="What the run is called; not unique.")
+    description: str = Field("", description="Why it is made, for its readers.")
+    target: Target = Field(description="The database under test.")
+    workload: WorkloadChoice = Field(description="What is asked of it.")
+    load: Load = Field(Load(), description="How each client asks.")
+    prepare: Preparation = Field(Preparation(), description="How the dataset gets there.")
+    search: Search = Field(description="Which loads are tried.")
+    limits: Rules = Field(Rules(), description="When a step passes.")
+    budget_usd: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="The most that the run may cost, in US dollars."
+    )
+    time_limit_s: Annotated[int, Field(ge=60, le=86_400)] = Field(
+        7200, description="After which the target is deleted whatever happens, in seconds."
+    )
+    team: Name = Field("default", description="Who the run is charged to.")
+    tags: dict[
+        Annotated[str, Field(max_length=100)], Annotated[str, Field(max_length=200)]
+    ] = Field(default_factory=dict, max_length=20, description="Labels for its readers.")
+    faults: tuple[Fault, ...] = Field((), description="On one machine only: what goes wrong.")

@@ -1,0 +1,50 @@
+"""What a deployment tells its functions, from their environment (`plimsoll.model.functions`)."""
+
+import os
+from collections.abc import Mapping
+
+from pydantic import Json
+
+from plimsoll.model.base import Model
+from plimsoll.model.functions import FUNCTIONS
+from plimsoll.runs.files import RunFiles
+from plimsoll.runs.record import Records
+
+
+class Deployment(Model):
+    """The values that a function was given; None where its row of the table has none."""
+
+    results_bucket: str
+    runs_table: str
+    target_service_role_arn: str | None = None
+    deletion_role_arn: str | None = None
+    schedule_group: str | None = None
+    target_subnet_group: str | None = None
+    target_security_group: str | None = None
+    target_availability_zone: str | None = None
+    poll_seconds: int = 15
+    start_lead_ms: int = 15_000
+    start_lead_ms_per_client: int = 10
+    metric_period_seconds: int = 60
+    allowed_endpoints: Json[tuple[str, ...]] = ()
+
+    @classmethod
+    def of_function(
+        cls, name: str, environment: Mapping[str, str] = os.environ
+    ) -> "Deployment":
+        """Read what the table says that a function is given.
+
+        Raises:
+            KeyError: A variable is missing.
+        """
+        variables = FUNCTIONS[name].environment
+        return cls.model_validate({v.lower(): environment[v] for v in variables})
+
+    @property
+    def records(self) -> Records:
+        """The runs table."""
+        return Records(self.runs_table)
+
+    def files(self, run_id: str) -> RunFiles:
+        """The files of a run."""
+        return RunFiles(self.results_bucket, run_id)
