@@ -86,6 +86,9 @@ class WorkloadChoice(Model):
     records: Annotated[int, Field(ge=1, le=10**10)] = Field(
         description="Rows of the dataset (of each table, where a workload has several)."
     )
+    parameters: dict[str, int | float | str] = Field(
+        default_factory=dict, description="Values for the workload's own parameters, by name."
+    )
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -164,7 +167,7 @@ class Request(Model):
         7200, description="After which the target is deleted whatever happens, in seconds."
     )
     team: Name = Field("default", description="Who the run is charged to.")
-    tags: dict[
-        Annotated[str, Field(max_length=100)], Annotated[str, Field(max_length=200)]
-    ] = Field(default_factory=dict, max_length=20, description="Labels for its readers.")
+    tags: dict[Annotated[str, Field(max_length=100)], Annotated[str, Field(max_length=200)]] = (
+        Field(default_factory=dict, max_length=20, description="Labels for its readers.")
+    )
     faults: tuple[Fault, ...] = Field((), description="On one machine only: what goes wrong.")

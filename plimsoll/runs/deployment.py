@@ -29,9 +29,7 @@ class Deployment(Model):
     allowed_endpoints: Json[tuple[str, ...]] = ()
 
     @classmethod
-    def of_function(
-        cls, name: str, environment: Mapping[str, str] = os.environ
-    ) -> "Deployment":
+    def of_function(cls, name: str, environment: Mapping[str, str] = os.environ) -> "Deployment":
         """Read what the table says that a function is given.
 
         Raises:

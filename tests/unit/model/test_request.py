@@ -1,0 +1,84 @@
+"""A request is refused before anything is made, naming the field and what is allowed."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from plimsoll.model.request import EndpointTarget, RdsTarget, Request
+
+RDS: dict[str, Any] = {
+    "kind": "rds",
+    "engine": "mariadb",
+    "engine_version": "11.4.5",
+    "instance_class": "db.m5.large",
+    "volume": {"type": "io1", "size_gib": 100, "iops": 1000},
+}
+ENDPOINT: dict[str, Any] = {
+    "kind": "endpoint",
+    "engine": "mysql",
+    "host": "db.example.com",
+    "secret_arn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:bench",
+}
+SMALLEST: dict[str, Any] = {
+    "name": "smallest",
+    "target": RDS,
+    "workload": {"name": "ycsb-a", "records": 1000},
+    "search": {"strategy": "steps", "clients": [1, 2]},
+}
+
+
+def changed(path: str, value: object) -> dict[str, Any]:
+    request = deepcopy(SMALLEST)
+    *parents, last = path.split(".")
+    place = request
+    for name in parents:
+        place = place.setdefault(name, {})
+    place[last] = value
+    return request
+
+
+def test_the_smallest_request_has_every_default() -> None:
+    request = Request.model_validate(SMALLEST)
+    assert isinstance(request.target, RdsTarget)
+    assert request.target.service == "rds-mariadb"
+    assert (request.load.warmup_s, request.load.duration_s) == (30, 60)
+    assert request.time_limit_s == 7200
+    assert request.limits.deterioration == 3
+    assert request.team == "default"
+
+
+def test_an_endpoint_is_a_target() -> None:
+    target = Request.model_validate(changed("target", ENDPOINT)).target
+    assert isinstance(target, EndpointTarget)
+    assert target.port == 3306
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "complaint"),
+    [
+        ("colour", "blue", "colour"),
+        ("target.volume.iops", 999, "nearest allowed value is 1,000"),
+        ("target.volume.iops", 5001, "nearest allowed value is 5,000"),
+        ("target.volume.type", "nvme", "rds-mariadb has no nvme"),
+        ("target.volume.size_gib", 99, "nearest allowed value is 100"),
+        ("target.engine", "oracle", "'mysql' or 'mariadb'"),
+        ("target.engine_version", "latest", "engine_version"),
+        ("target.kind", "laptop", "'rds', 'endpoint'"),
+        ("workload.definition", {}, "either `name` or `definition`"),
+        ("workload.records", 0, "greater than or equal to 1"),
+        ("load.duration_s", 0, "greater than 0"),
+        ("load", {"warmup_s": 600, "duration_s": 600}, "at most 810 s together"),
+        ("search.clients", [2, 1], "ascending order"),
+        ("search.strategy", "guess", "'steps', 'ramp', 'rate'"),
+        ("name", "Has Spaces", "name"),
+        ("time_limit_s", 5, "greater than or equal to 60"),
+        ("budget_usd", 0, "greater than 0"),
+        ("faults", [{"step": 0, "volume": {"kind": "heal"}}], "greater than or equal to 1"),
+        ("target.secret_arn", ENDPOINT["secret_arn"], "secret_arn"),
+    ],
+)
+def test_a_wrong_request_is_refused(path: str, value: object, complaint: str) -> None:
+    with pytest.raises(ValidationError, match=complaint.replace("`", ".")):
+        Request.model_validate(changed(path, value))
