@@ -53,14 +53,20 @@ class RunRecord(Model):
     team: str
     state: RunState
     phase: Phase = "record"
+    local: bool = False  # on one machine, not on AWS
     request_sha256: str
     submitted_at: datetime
     time_limit_s: int
     started_at: datetime | None = None
+    provision_at: datetime | None = None
+    prepare_at: datetime | None = None
+    step_at: datetime | None = None
+    conclude_at: datetime | None = None
     expires_at: datetime | None = None  # when the target is deleted, whatever happens
     stack_id: str | None = None
     target_ready_at: datetime | None = None
     target: TargetAddress | None = None
+    server_version: str | None = None  # as it names itself
     rows: int | None = None  # of the dataset, counted
     step: int | None = None  # the step under way or last finished
     steps_finished: int = 0

@@ -1,0 +1,66 @@
+"""A step as it is planned for the fleet, and what one client measured of it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from plimsoll.model.base import Model
+from plimsoll.model.engine import LoadReport
+from plimsoll.model.search import Purpose
+
+WARMING_STEP = 0  # fills the caches; never measured, never judged
+
+
+class ServerCounters(Model):
+    """Counters and gauges of the database server, by its own names, at one moment."""
+
+    epoch_ms: int
+    values: dict[str, int]
+
+
+class StepPlan(Model):
+    """One step, the same for all of its clients: `steps/<index>/plan.json`."""
+
+    index: Annotated[int, Field(ge=0)]
+    purpose: Purpose | Literal["warm"]
+    why: str
+    clients: Annotated[int, Field(ge=1)]
+    connections: Annotated[int, Field(ge=1)]  # of all clients together, spread evenly
+    rate_ops_per_second: float | None  # of all clients together; None: closed loop
+    warmup_s: float
+    duration_s: float
+    timeout_ms: int
+    seed: int
+    start_at_epoch_ms: int  # the barrier: all connect before it, and send from then on
+    recovered: bool | None  # had the target recovered from an overload before it?
+    server_before: ServerCounters | None  # None: it did not answer
+
+    @property
+    def window_start_epoch_ms(self) -> int:
+        """When the measured window starts, for every client that is in time."""
+        return self.start_at_epoch_ms + round(self.warmup_s * 1000)
+
+    @property
+    def window_end_epoch_ms(self) -> int:
+        """When the measured window ends."""
+        return self.window_start_epoch_ms + round(self.duration_s * 1000)
+
+
+class ClientResult(Model):
+    """What one client measured: `steps/<index>/clients/<client>.json`."""
+
+    run_id: str
+    step: int
+    client: int
+    invoked_epoch_ms: int  # when its code got the call
+    cold_start: bool  # the first call of its process
+    memory_max_mib: float  # the most that its process has held so far
+    report: LoadReport
+
+
+class FailedClient(Model):
+    """A client whose invocation ended in an error."""
+
+    client: int
+    error: str  # such as States.Timeout, Lambda.Unknown, EngineError
+    cause: str

@@ -1,0 +1,175 @@
+"""What a run comes to: `result.json`, and the files of each step. docs/results.md explains them."""
+
+from datetime import datetime
+from typing import Literal
+
+from plimsoll.model.base import Model
+from plimsoll.model.capacity import Capacity
+from plimsoll.model.engine import LatencySummary
+from plimsoll.model.fleet import FailedClient, StepPlan
+from plimsoll.model.request import Request
+from plimsoll.model.runs import Failure, RunState
+from plimsoll.model.steps import Step
+from plimsoll.model.volumes import VolumeLimits
+
+SCHEMA_VERSION: Literal[1] = 1
+
+
+class OperationTotals(Model):
+    """One operation in one step, all clients together. Failed operations are no throughput."""
+
+    succeeded: int
+    records: int
+    errors: dict[str, int]  # by code
+    latency_us: LatencySummary  # of the merged histogram
+    histogram: str  # HdrHistogram V2 compressed, base64
+
+
+class FleetFigures(Model):
+    """How the clients of a step did."""
+
+    planned: int
+    ran: int  # results arrived
+    failed: tuple[FailedClient, ...]
+    missing: tuple[int, ...]  # neither results nor an error: never started, or lost
+    late: dict[int, int]  # {client: milliseconds after the barrier}
+    start_spread_ms: int | None  # between the first call and the last one
+    cold_starts: int
+    memory_max_mib: float | None  # the largest client
+    cpu_us_per_operation: float | None
+    busiest_client: float | None  # share of its window
+
+
+class ServerFigures(Model):
+    """The server's own counters over a step's whole load, warm-up included."""
+
+    interval_s: float
+    counters: dict[str, int]  # how much each grew
+    gauges: dict[str, int]  # as they were at the end
+    restarted: bool  # counters began again: the growth is since then
+    statements_by_clients: int | None  # executed, as the clients count; None: a client is missing
+    statements_by_server: int | None  # Com_stmt_execute
+    buffer_pool_miss_share: float | None  # page reads from storage / page requests
+
+
+class TargetFigures(Model):
+    """Means of CloudWatch's metrics over a step's load; None where CloudWatch has no point."""
+
+    period_s: int
+    points: int
+    read_iops: float | None = None
+    write_iops: float | None = None
+    read_mib_s: float | None = None
+    write_mib_s: float | None = None
+    queue: float | None = None
+    cpu_percent: float | None = None
+    burst_balance_percent: float | None = None  # the least
+    ebs_io_balance_percent: float | None = None  # of the instance; the least
+    ebs_byte_balance_percent: float | None = None
+    host_late_percent: float | None = None  # one machine only: share of I/O time due to its disk
+
+
+class SecondTotals(Model):
+    """One operation in one second, all clients together."""
+
+    epoch_s: int
+    step: int
+    operation: str
+    succeeded: int
+    errors: int
+    max_us: int | None
+    buckets: dict[int, int]  # {upper bound in us: operations}; empty: not known
+
+
+class StepResult(Model):
+    """One step: `steps/<index>/step.json`."""
+
+    plan: StepPlan
+    window_start_epoch_ms: int | None  # the time in which all clients ran
+    window_end_epoch_ms: int | None
+    operations: dict[str, OperationTotals]
+    fleet: FleetFigures
+    server: ServerFigures | None  # None: it did not answer
+    target: TargetFigures | None = None  # added when the run concludes
+    problems: tuple[str, ...]  # what a reader has to know of it
+    step: Step  # as capacity is judged from it
+    seconds: tuple[SecondTotals, ...] = ()  # not in result.json: seconds.json has them
+
+
+class TargetSample(Model):
+    """CloudWatch's metrics of the target at one moment; None where there is no point."""
+
+    epoch_ms: int
+    read_iops: float | None = None
+    write_iops: float | None = None
+    read_mib_s: float | None = None
+    write_mib_s: float | None = None
+    queue: float | None = None
+    cpu_percent: float | None = None
+    burst_balance_percent: float | None = None
+    ebs_io_balance_percent: float | None = None
+    ebs_byte_balance_percent: float | None = None
+    host_late_percent: float | None = None
+
+
+class Seconds(Model):
+    """The whole run on one clock: `seconds.json`."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    run_id: str
+    operations: tuple[SecondTotals, ...]
+    target: tuple[TargetSample, ...]
+
+
+class LimitingResource(Model):
+    """What set the limit, with the figures that show it."""
+
+    resource: Literal["storage", "cpu", "client", "unknown"]
+    host_bound: bool | None  # one machine only: its own disk was slower than the volume
+    step: int | None  # the step that shows it
+    evidence: tuple[str, ...]
+
+
+class Moments(Model):
+    """When each phase of the run began, and when it ended. UTC; None: it never came to that."""
+
+    submitted: datetime
+    record: datetime | None
+    provision: datetime | None
+    target_ready: datetime | None
+    prepare: datetime | None
+    step: datetime | None
+    conclude: datetime | None
+    teardown: datetime | None
+    deleted: datetime | None  # when DELETE_COMPLETE was seen: the proof
+    ended: datetime | None
+
+
+class Versions(Model):
+    """What measured what."""
+
+    plimsoll: str
+    engine: str | None
+    server: str | None  # as it names itself
+    workload_sha256: str | None
+
+
+class RunResult(Model):
+    """A finished run: `result.json`."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    run_id: str
+    name: str
+    team: str
+    local: bool  # on one machine, not on AWS
+    state: RunState
+    failure: Failure | None
+    capacity: Capacity | None  # None: the run did not get as far
+    limiting: LimitingResource | None
+    steps: tuple[StepResult, ...]
+    rows: int | None  # of the dataset, counted
+    volume_limits: VolumeLimits | None  # what the volume promises; None: an endpoint
+    moments: Moments
+    versions: Versions
+    notes: tuple[str, ...] = ()
+    request: Request
