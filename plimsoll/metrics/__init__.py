@@ -1,0 +1,10 @@
+"""Where a run's metrics go besides its files: Timestream for InfluxDB, LiveAnalytics, or nowhere.
+
+The truth about a run is in S3 and DynamoDB, so a sink may fail: that is reported, and the run goes
+on. Sinks are written to after the measured window, never within it.
+"""
+
+from plimsoll.metrics.publishing import PublishReport, from_environment, publish
+from plimsoll.metrics.sink import Point, Sink, SinkError
+
+__all__ = ["Point", "PublishReport", "Sink", "SinkError", "from_environment", "publish"]

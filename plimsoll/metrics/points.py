@@ -1,0 +1,91 @@
+"""A run's measurements as points: pure. Names carry units; docs/metrics.md lists them.
+
+| measurement       | tags                         | fields                                      |
+|-------------------|------------------------------|---------------------------------------------|
+| `plimsoll_second` | run, step, client, operation | succeeded, errors, p50_us, p99_us, max_us   |
+| `plimsoll_step`   | run, step                    | clients, connections, throughput ...        |
+| `plimsoll_latency`| run, step, operation         | mean_us, p50_us, p95_us, p99_us, p999_us ...|
+| `plimsoll_target` | run                          | read_iops, write_iops, queue ...            |
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from plimsoll.metrics.sink import FieldValue, Point
+from plimsoll.model.engine import SecondReport
+from plimsoll.model.steps import Step
+
+
+def _known(fields: Mapping[str, FieldValue | None]) -> dict[str, FieldValue]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def second_points(
+    seconds: Iterable[SecondReport],
+    *,
+    run_id: str,
+    step: int,
+    client: int,
+    load_start_epoch_ms: int,
+) -> Iterator[Point]:
+    """One client's seconds of a step, warm-up included, each stamped with its beginning."""
+    for second in seconds:
+        yield Point(
+            measurement="plimsoll_second",
+            epoch_ms=load_start_epoch_ms + second.second * 1000,
+            tags={
+                "run": run_id,
+                "step": str(step),
+                "client": str(client),
+                "operation": second.operation,
+            },
+            fields=_known(
+                {
+                    "succeeded": second.succeeded,
+                    "errors": second.errors,
+                    "p50_us": second.p50_us,
+                    "p99_us": second.p99_us,
+                    "max_us": second.max_us,
+                }
+            ),
+        )
+
+
+def step_points(step: Step, *, run_id: str, index: int, epoch_ms: int) -> Iterator[Point]:
+    """A finished step, all clients together, stamped with the end of its window.
+
+    Percentiles are those of the merged histograms.
+    """
+    tags = {"run": run_id, "step": str(index)}
+    yield Point(
+        measurement="plimsoll_step",
+        epoch_ms=epoch_ms,
+        tags=tags,
+        fields=_known(
+            {
+                "clients": step.clients,
+                "connections": step.connections,
+                "rate_ops_per_second": step.rate_ops_per_second,
+                "throughput_ops_per_second": step.throughput_ops_per_second,
+                "operations": step.operations,
+                "errors": step.errors,
+                "client_busy": step.client_busy,
+            }
+        ),
+    )
+    for operation, latency_us in step.latency_us.items():
+        yield Point(
+            measurement="plimsoll_latency",
+            epoch_ms=epoch_ms,
+            tags={**tags, "operation": operation},
+            fields={f"{statistic}_us": value for statistic, value in latency_us.items()},
+        )
+
+
+def target_points(
+    samples: Iterable[Mapping[str, FieldValue | None]], *, run_id: str
+) -> Iterator[Point]:
+    """The target's own samples; each a mapping with `epoch_ms` and figures by name."""
+    for sample in samples:
+        fields = _known({name: value for name, value in sample.items() if name != "epoch_ms"})
+        if (epoch_ms := sample["epoch_ms"]) is not None:
+            yield Point("plimsoll_target", int(epoch_ms), fields, {"run": run_id})

@@ -1,0 +1,123 @@
+"""Publishing a run's points: batch by batch, within a time limit, never raising."""
+
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from itertools import islice
+
+import boto3
+
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.metrics.sink import Point, Sink, SinkError
+from plimsoll.model.base import Model
+
+TIME_LIMIT_S = 30.0
+
+
+class PublishReport(Model):
+    """What became of the points. The run goes on either way."""
+
+    sink: str
+    written: int
+    failed: int  # not written: refused, or not tried after a refusal or the time limit
+    problem: str | None = None  # one line; None when all were written
+
+
+def publish(
+    points: Iterable[Point], sink: Sink | None, *, time_limit_s: float = TIME_LIMIT_S
+) -> PublishReport:
+    """Write points to a sink in batches; after a batch that fails, the rest is not tried.
+
+    Args:
+        points: What to write; a point without fields is left out.
+        sink: Where to; None for nowhere.
+        time_limit_s: No batch begins later than this, so that a slow sink cannot hold up a run.
+    """
+    waiting = [point for point in points if point.fields]
+    if sink is None:
+        return PublishReport(sink="none", written=0, failed=0)
+    started = time.monotonic()
+    written = 0
+    batches = iter(waiting)
+    while batch := list(islice(batches, sink.batch_points)):
+        if time.monotonic() - started > time_limit_s:
+            problem = f"{sink.name} was too slow: {time_limit_s:g} s passed"
+            return _partly(sink, written, len(waiting), problem)
+        try:
+            sink.write(batch)
+        except SinkError as error:
+            return _partly(sink, written, len(waiting), str(error))
+        written += len(batch)
+    return PublishReport(sink=sink.name, written=written, failed=0)
+
+
+def _partly(sink: Sink, written: int, total: int, problem: str) -> PublishReport:
+    return PublishReport(sink=sink.name, written=written, failed=total - written, problem=problem)
+
+
+def from_environment(environment: Mapping[str, str] | None = None) -> Sink | None:
+    """Make the sink that the deployment chose, from a function's environment.
+
+    Args:
+        environment: `METRICS_SINK` (`influxdb`, `liveanalytics`, `none`; absent means `none`),
+            `METRICS_URL`, `METRICS_ORG`, `METRICS_BUCKET` and `METRICS_SECRET_ARN` for InfluxDB,
+            `METRICS_DATABASE` and `METRICS_TABLE` for LiveAnalytics.
+
+    Raises:
+        UsageError: A setting is missing or not allowed.
+        SinkError: The token cannot be read.
+    """
+    settings = os.environ if environment is None else environment
+
+    def setting(name: str) -> str:
+        if not (value := settings.get(name)):
+            raise UsageError(f"{name}: needed with METRICS_SINK={settings['METRICS_SINK']}")
+        return value
+
+    match settings.get("METRICS_SINK") or "none":
+        case "none":
+            return None
+        case "influxdb":
+            from plimsoll.metrics.influxdb import InfluxSink  # noqa: PLC0415 - 0.4 s when unused
+
+            return InfluxSink(
+                url=setting("METRICS_URL"),
+                org=setting("METRICS_ORG"),
+                bucket=setting("METRICS_BUCKET"),
+                token=_token(setting("METRICS_SECRET_ARN")),
+            )
+        case "liveanalytics":
+            from plimsoll.metrics.liveanalytics import LiveAnalyticsSink  # noqa: PLC0415 - likewise
+
+            return LiveAnalyticsSink(
+                database=setting("METRICS_DATABASE"), table=setting("METRICS_TABLE")
+            )
+        case other:
+            raise UsageError(f"METRICS_SINK={other}: must be influxdb, liveanalytics or none")
+
+
+def publish_from_environment(points: Iterable[Point]) -> PublishReport:
+    """Publish to the deployment's sink; a sink that cannot be made is reported like one that fails."""
+    waiting = list(points)
+    try:
+        sink = from_environment()
+    except PlimsollError as error:
+        name = os.environ.get("METRICS_SINK", "none")
+        return PublishReport(sink=name, written=0, failed=len(waiting), problem=str(error))
+    return publish(waiting, sink)
+
+
+def _token(secret_arn: str) -> str:
+    """Read the token: the secret's text, or the `token` of a secret in JSON."""
+    try:
+        text = boto3.client("secretsmanager").get_secret_value(SecretId=secret_arn)["SecretString"]
+    except Exception as error:  # noqa: BLE001 - botocore's many; the run must go on
+        raise SinkError(f"the metrics token cannot be read: {error}") from None
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError:
+        return text
+    if isinstance(found, dict) and isinstance(found.get("token"), str):
+        return str(found["token"])
+    raise SinkError("the metrics secret must be a token, or JSON with a `token`")
