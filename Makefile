@@ -49,6 +49,24 @@ $(STAMPS)/mariadb: plimsoll/local/databases/artifact.py $(STAMPS)/package
 	$(BIN)/python -m plimsoll.local.databases.artifact
 	@touch $@
 
+$(STAMPS)/test-programs: tools/debian_package.py $(STAMPS)/venv
+	$(BIN)/python tools/debian_package.py victoria-metrics
+	@touch $@
+
+# the browser that reports are tested in; CHROMIUM=/path/to/it for another one
+CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+export CHROMIUM
+
+.PHONY: browser
+browser:
+	@if [ -z "$(CHROMIUM)" ]; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; \
+	  else \
+	    echo "the reports are tested in a browser: it needs Chromium (on Debian or Ubuntu: apt-get install chromium)" >&2; exit 1; \
+	  fi; \
+	fi
+
 .PHONY: lint
 lint: setup ## Format, lint and type checks
 	$(BIN)/ruff format --check .
@@ -62,7 +80,7 @@ unit: setup ## The quick tests, without databases
 	$(BIN)/pytest -q -n 2 tests/unit
 
 .PHONY: test
-test: lint ## Every test
+test: lint browser $(STAMPS)/test-programs ## Every test
 	cargo test --manifest-path engine/Cargo.toml --locked --quiet
 	$(BIN)/pytest -q -n 2 tests/unit
 	$(BIN)/pytest -q --ignore=tests/unit tests

@@ -4,7 +4,20 @@ The truth about a run is in S3 and DynamoDB, so a sink may fail: that is reporte
 on. Sinks are written to after the measured window, never within it.
 """
 
-from plimsoll.metrics.publishing import PublishReport, from_environment, publish
+from plimsoll.metrics.publishing import (
+    PublishReport,
+    from_environment,
+    publish,
+    publish_from_environment,
+)
 from plimsoll.metrics.sink import Point, Sink, SinkError
 
-__all__ = ["Point", "PublishReport", "Sink", "SinkError", "from_environment", "publish"]
+__all__ = [
+    "Point",
+    "PublishReport",
+    "Sink",
+    "SinkError",
+    "from_environment",
+    "publish",
+    "publish_from_environment",
+]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import urlsplit
 
 import urllib3.exceptions
@@ -68,7 +69,7 @@ class InfluxSink:
         self._bucket = bucket
         self._retries = 3
         self._retry_base_s = retry_base_s
-        self._options = {
+        self._options: dict[str, Any] = {
             "url": require_safe(url),
             "token": token,
             "org": org,
@@ -95,7 +96,9 @@ class InfluxSink:
                     bucket=self._bucket, record=lines, write_precision=WritePrecision.MS
                 )
             except (InfluxDBError, ApiException) as error:
-                raise SinkError(f"InfluxDB refused {len(points)} points: {_reason(error)}") from None
+                raise SinkError(
+                    f"InfluxDB refused {len(points)} points: {_reason(error)}"
+                ) from None
             except urllib3.exceptions.HTTPError as error:
                 raise SinkError(f"InfluxDB cannot be reached: {_first_line(error)}") from None
 

@@ -65,8 +65,11 @@ def record(point: Point) -> "RecordTypeDef":
 
 
 def _measure(name: str, value: FieldValue) -> "MeasureValueTypeDef":
-    kind = "BIGINT" if isinstance(value, int) else "DOUBLE"
-    return {"Name": name, "Value": str(value), "Type": kind}  # type: ignore[typeddict-item] # a literal of two
+    return {
+        "Name": name,
+        "Value": str(value),
+        "Type": "BIGINT" if isinstance(value, int) else "DOUBLE",
+    }
 
 
 def _rejections(error: Any) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from plimsoll.metrics.sink import FieldValue, Point
 from plimsoll.model.engine import SecondReport
+from plimsoll.model.results import TargetSample
 from plimsoll.model.steps import Step
 
 
@@ -81,11 +82,8 @@ def step_points(step: Step, *, run_id: str, index: int, epoch_ms: int) -> Iterat
         )
 
 
-def target_points(
-    samples: Iterable[Mapping[str, FieldValue | None]], *, run_id: str
-) -> Iterator[Point]:
-    """The target's own samples; each a mapping with `epoch_ms` and figures by name."""
+def target_points(samples: Iterable[TargetSample], *, run_id: str) -> Iterator[Point]:
+    """The target's own samples: volume, queue, credits, CPU."""
     for sample in samples:
-        fields = _known({name: value for name, value in sample.items() if name != "epoch_ms"})
-        if (epoch_ms := sample["epoch_ms"]) is not None:
-            yield Point("plimsoll_target", int(epoch_ms), fields, {"run": run_id})
+        fields = _known(sample.model_dump(exclude={"epoch_ms"}))
+        yield Point("plimsoll_target", sample.epoch_ms, fields, {"run": run_id})

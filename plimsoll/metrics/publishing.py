@@ -98,7 +98,7 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Sink | Non
 
 
 def publish_from_environment(points: Iterable[Point]) -> PublishReport:
-    """Publish to the deployment's sink; a sink that cannot be made is reported like one that fails."""
+    """Publish to the deployment's sink; one that cannot be made is reported like one that fails."""
     waiting = list(points)
     try:
         sink = from_environment()

@@ -1,0 +1,64 @@
+"""The LiveAnalytics sink against moto: what is stored is what was measured."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import boto3
+import pytest
+from moto import mock_aws
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.timestreamwrite.models import timestreamwrite_backends
+
+from plimsoll.metrics import Point, publish
+from plimsoll.metrics.liveanalytics import LiveAnalyticsSink
+
+if TYPE_CHECKING:
+    from mypy_boto3_timestream_write import TimestreamWriteClient
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator["TimestreamWriteClient"]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    with mock_aws():
+        made = boto3.client("timestream-write", region_name="us-east-1")
+        made.create_database(DatabaseName="plimsoll")
+        made.create_table(DatabaseName="plimsoll", TableName="runs")
+        yield made
+
+
+def test_points_become_multi_measure_records(client: "TimestreamWriteClient") -> None:
+    points = [
+        Point(
+            "plimsoll_second", 1_790_000_000_000 + n, {"succeeded": n, "mean_us": 1.5}, {"run": "r"}
+        )
+        for n in range(250)
+    ]
+
+    report = publish(points, LiveAnalyticsSink(database="plimsoll", table="runs", client=client))
+
+    assert (report.written, report.problem) == (250, None)
+    stored = timestreamwrite_backends[DEFAULT_ACCOUNT_ID]["us-east-1"]
+    records = stored.databases["plimsoll"].tables["runs"].records
+    assert len(records) == 250
+    assert records[7] == {
+        "Dimensions": [{"Name": "run", "Value": "r"}],
+        "MeasureName": "plimsoll_second",
+        "MeasureValueType": "MULTI",
+        "MeasureValues": [
+            {"Name": "succeeded", "Value": "7", "Type": "BIGINT"},
+            {"Name": "mean_us", "Value": "1.5", "Type": "DOUBLE"},
+        ],
+        "Time": "1790000000007",
+        "TimeUnit": "MILLISECONDS",
+    }
+
+
+def test_a_table_that_is_not_there_is_a_problem_not_an_error(
+    client: "TimestreamWriteClient",
+) -> None:
+    sink = LiveAnalyticsSink(database="plimsoll", table="absent", client=client)
+    report = publish([Point("m", 1, {"value": 1})], sink)
+    assert (report.written, report.failed) == (0, 1)
+    assert report.problem is not None
+    assert "absent" in report.problem
