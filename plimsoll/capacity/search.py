@@ -1,10 +1,62 @@
-"""Which step comes next: pure state, rebuilt from the finished steps."""
+"""Which step comes next: pure state, rebuilt from the finished steps at every call.
 
-from collections.abc import Sequence
+The way of every strategy: establish the baseline, climb until a step fails (or throughput stops
+growing), narrow the bracket, then *confirm* the highest load that passed by repeating it. A load
+that does not hold is given up for the next lower one. Peers stop after the bisection, each load
+tried once: under 10 % noise that over-claims in a fifth of the runs and more (docs/method.md).
+"""
 
-from plimsoll.model.capacity import Rules
-from plimsoll.model.search import Done, NextStep, Search
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from plimsoll.capacity.assess import Assessed, assess, limits
+from plimsoll.capacity.points import gather
+from plimsoll.capacity.verdict import Climb, climb
+from plimsoll.model.capacity import Axis, Rules
+from plimsoll.model.search import (
+    Done,
+    NextStep,
+    Purpose,
+    RampSearch,
+    RateSearch,
+    Search,
+    StepsSearch,
+)
 from plimsoll.model.steps import Step
+
+BASELINE_REPETITIONS = 3  # its noise moves every relative limit
+AGAIN_GAP = 0.25  # a failure that would cost more than this is repeated before it is believed
+AGAIN_MAX = 3  # tries at a load whose figures the audits dispute
+DESCENTS_MAX = 6  # halvings below the first load
+MORE_CLIENTS = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The loads that a strategy may ask for."""
+
+    axis: Axis
+    first: float
+    up: Callable[[float], float | None]  # the next heavier load; None at the top
+    down: Callable[[float], float | None]  # a load lighter than the first; None at the bottom
+    between: Callable[[float, float], float | None]  # inside a bracket; None if narrow enough
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A load to apply, before it is made a step."""
+
+    load: float
+    purpose: Purpose
+    why: str
+    more_clients: bool = False
+
+
+def axis_of(search: Search) -> Axis:
+    """Name what the load is in this search."""
+    axes: dict[str, Axis] = {"steps": "clients", "ramp": "connections"}
+    return axes.get(search.strategy, "rate_ops_per_second")
 
 
 def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextStep | Done:
@@ -14,5 +66,228 @@ def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextSte
         search: what the request asks for.
         finished: every finished step of the run, in the order in which they ran.
         rules: those by which `judge` will judge; `rules.confirmation` governs repetitions.
+
+    Returns:
+        The same answer for the same arguments. After at most `probes_max` steps it is `Done`.
+
+    Raises:
+        UsageError: a finished step cannot be judged; names the row and the column.
     """
-    raise NotImplementedError
+    ladder = _LADDERS[search.strategy](search)
+    if not finished:
+        return _step(search, finished, Wish(ladder.first, "baseline", "the lightest load"), [])
+    points = gather(finished, rules, ladder.axis)
+    judged = assess(points, rules, limits(points, rules))
+    if len(finished) >= search.probes_max:
+        return Done(why=f"all {search.probes_max} probes are spent")
+    wish = _wish(search, ladder, judged, finished, rules)
+    return wish if isinstance(wish, Done) else _step(search, finished, wish, judged)
+
+
+def _wish(
+    search: Search,
+    ladder: Ladder,
+    judged: Sequence[Assessed],
+    finished: Sequence[Step],
+    rules: Rules,
+) -> Wish | Done:
+    """Walk the phases; the first that lacks something asks for it."""
+    way = climb(judged, rules, closed_loop=ladder.axis != "rate_ops_per_second")
+    return (
+        _repeat_disputed(judged, finished, ladder)
+        or _relieve_clients(search, judged, finished, ladder)
+        or _baseline(judged, rules)
+        or _bracket(search, ladder, judged, way)
+        or _confirm(way, rules)
+    )
+
+
+def _of_last(judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder) -> Assessed:
+    load = float(getattr(finished[-1], ladder.axis))
+    return next(one for one in judged if one.point.load == load)
+
+
+def _repeat_disputed(
+    judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder
+) -> Wish | Done | None:
+    """A step that the audits dispute says nothing: ask again, but not for ever."""
+    last = _of_last(judged, finished, ladder)
+    if last.point.consistent and not last.doubtful:
+        return None
+    tries = len(last.point.repetitions)
+    if tries < AGAIN_MAX:
+        return Wish(last.point.load, "again", "the audits dispute this step")
+    return Done(why=f"the audits dispute every step at {last.point.load:g}")
+
+
+def _relieve_clients(
+    search: Search, judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder
+) -> Wish | Done | None:
+    """A load at which the clients were the limit says nothing of the target: add clients."""
+    last = _of_last(judged, finished, ladder)
+    reason = last.point.client_bound
+    if reason is None:
+        return None
+    if isinstance(search, StepsSearch):
+        higher = ladder.up(last.point.load)
+        if last.passed and higher is not None:
+            return None  # the next step of the list has more clients
+        return Done(why=f"{reason}; the list has no step with more clients at this load")
+    clients = max(step.clients or 1 for step in finished)
+    room = (
+        min(search.clients_max, int(last.point.load))
+        if ladder.axis == "connections"
+        else (search.clients_max)
+    )
+    if clients < room:
+        return Wish(last.point.load, "more_clients", reason, more_clients=True)
+    return Done(why=f"{reason}; no more clients are allowed")
+
+
+def _baseline(judged: Sequence[Assessed], rules: Rules) -> Wish | None:
+    """The lightest load, repeated: every relative limit is a multiple of its latency."""
+    lightest = judged[0]
+    names = lightest.point.measured.latency_us
+    relative = any(name not in rules.limits_us for name in names)
+    wanted = BASELINE_REPETITIONS if rules.confirmation and relative else 1
+    if len(lightest.point.counted) < wanted and not lightest.failed:
+        return Wish(lightest.point.load, "baseline", "its latency is the measure of the others")
+    return None
+
+
+def _bracket(
+    search: Search, ladder: Ladder, judged: Sequence[Assessed], way: Climb
+) -> Wish | Done | None:
+    """Climb, descend or bisect until a passing and a failing load lie close enough."""
+    failing = way.failing
+    if failing is None:
+        higher = None if way.plateau else ladder.up(way.passing[-1].point.load)
+        return Wish(higher, "climb", "all lighter loads passed") if higher else None
+    load = failing.point.load
+    low = way.passing[-1].point.load if way.passing else 0.0
+    if failing.fails < 2 and (load - low) / load > AGAIN_GAP:
+        return Wish(load, "again", "one failure would cost much: is it true?")
+    if not way.passing:
+        lower = ladder.down(load)
+        lightest = Done(why=f"the lightest load, {load:,.6g}, fails")
+        return Wish(lower, "descend", f"{load:,.6g} failed") if lower else lightest
+    beyond = ladder.up(judged[-1].point.load)
+    if isinstance(search, StepsSearch) and search.whole_list and beyond is not None:
+        return Wish(beyond, "climb", "the whole list is wanted")
+    middle = ladder.between(low, load)
+    return Wish(middle, "bisect", f"{low:,.6g} passed, {load:,.6g} failed") if middle else None
+
+
+def _confirm(way: Climb, rules: Rules) -> Wish | Done:
+    """Repeat the load of the answer until it stands or falls."""
+    chosen = way.plateau[0] if way.plateau else way.passing[-1]
+    if rules.confirmation is None or chosen.confirmed:
+        return Done(why=f"{chosen.point.load:,.6g} stands")
+    count = len(chosen.point.counted)
+    return Wish(chosen.point.load, "confirm", f"{chosen.passes} of {count} passed so far")
+
+
+def _step(
+    search: Search, finished: Sequence[Step], wish: Wish, judged: Sequence[Assessed]
+) -> NextStep:
+    """Turn a load into a step: how many clients, connections, and whether to recover first."""
+    rate = wish.load if search.strategy == "rate" else None
+    clients, connections = _fleet(search, finished, wish)
+    last_failed = False
+    if finished and judged:
+        loads = {one.point.load: one for one in judged}
+        last = loads[float(getattr(finished[-1], axis_of(search)))]
+        repetitions = [r for r in last.point.repetitions if r.step is finished[-1]]
+        last_failed = last.failed or any(r.disputed for r in repetitions)
+    return NextStep(
+        index=len(finished),
+        clients=clients,
+        connections=connections,
+        rate_ops_per_second=rate,
+        purpose=wish.purpose,
+        recover_first=last_failed,
+        why=wish.why,
+    )
+
+
+def _fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, int]:
+    """Clients and connections for a load; once more clients were needed, they stay."""
+    if isinstance(search, StepsSearch):
+        clients = int(wish.load)
+        return clients, clients * search.connections_per_client
+    before = max((step.clients or 1 for step in finished), default=1)
+    if wish.more_clients:
+        before = min(search.clients_max, max(before + 1, int(before * MORE_CLIENTS)))
+    if isinstance(search, RampSearch):
+        connections = int(wish.load)
+        clients = max(before, math.ceil(connections / search.connections_per_client))
+        return min(clients, search.clients_max, connections), connections
+    clients = max(before, search.clients)
+    return clients, clients * search.connections_per_client
+
+
+# --- what loads each strategy may ask for ---
+
+
+def _steps_ladder(search: StepsSearch) -> Ladder:
+    listed = [float(clients) for clients in search.clients]
+    return Ladder(
+        axis="clients",
+        first=listed[0],
+        up=lambda load: next((one for one in listed if one > load), None),
+        down=_nothing_lighter,
+        between=lambda low, high: next((one for one in listed if low < one < high), None),
+    )
+
+
+def _nothing_lighter(load: float) -> None:
+    """Keep to the list: what is lighter than its first step was not asked for."""
+    del load
+
+
+def _ramp_ladder(search: RampSearch) -> Ladder:
+    top = float(search.connections_max)
+
+    def up(load: float) -> float | None:
+        return None if load >= top else min(top, float(math.ceil(load * search.factor)))
+
+    def down(load: float) -> float | None:
+        return float(math.floor(load / 2)) if load >= 2 else None
+
+    def between(low: float, high: float) -> float | None:
+        middle = float(round(math.sqrt(low * high)))
+        if (high - low) / high <= search.resolution or not low < middle < high:
+            return None
+        return middle
+
+    return Ladder("connections", float(search.connections_first), up, down, between)
+
+
+def _rate_ladder(search: RateSearch) -> Ladder:
+    first, top = search.rate_first_ops_per_second, search.rate_max_ops_per_second
+
+    def up(load: float) -> float | None:
+        return None if load >= top else min(top, _round(load * search.factor))
+
+    def down(load: float) -> float | None:
+        return _round(load / 2) if load > first / 2**DESCENTS_MAX else None
+
+    def between(low: float, high: float) -> float | None:
+        middle = _round(math.sqrt(low * high))
+        if (high - low) / high <= search.resolution or not low < middle < high:
+            return None
+        return middle
+
+    return Ladder("rate_ops_per_second", first, up, down, between)
+
+
+def _round(rate: float) -> float:
+    """Round to four figures: nobody wants to read 1837.117307087384 ops/s."""
+    return float(f"{rate:.4g}")
+
+
+_LADDERS: dict[str, Callable[..., Ladder]] = {
+    "steps": _steps_ladder,
+    "ramp": _ramp_ladder,
+    "rate": _rate_ladder,
+}

@@ -1,0 +1,168 @@
+"""Audits: can the figures of a step be true at all?
+
+A *hard* audit that fails disputes whatever the step shows. A *soft* one only keeps the step from
+passing: an overloaded target rightly yields few operations or restless halves.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from plimsoll.model.capacity import Audit, AuditName, Rules
+from plimsoll.model.steps import Statistic, Step
+
+SOFT: frozenset[AuditName] = frozenset({"enough_operations", "steady_state"})
+
+CLOCK_SKEW_SHARE = 0.01  # of the window
+CLOCK_SKEW_MS = 100.0  # where the window is not known
+SERVER_COUNT_SHARE = 0.01
+PERCENTILE_SLACK = 1.05  # buckets of a histogram may overlap by so much
+HALVES_SHARE = 0.10  # the second half may be so much faster: beyond it, the warm-up was too short
+# At least one observation beyond the percentile, the least that makes it an observation at all.
+OPERATIONS_MIN: Mapping[Statistic, int] = {
+    "mean": 10,
+    "p50": 10,
+    "p95": 20,
+    "p99": 100,
+    "p999": 1000,
+}
+
+_ORDER: tuple[Statistic, ...] = ("p50", "p95", "p99", "p999", "max")
+
+
+def audit(step: Step, rules: Rules) -> tuple[Audit, ...]:
+    """Run every audit that is not switched off; `passed` is None where its inputs are missing."""
+    checks = (
+        littles_law(step, rules.littles_law_factor),
+        clients_ran(step),
+        enough_operations(step, rules.statistic),
+        clock_skew(step),
+        steady_state(step),
+        percentiles(step),
+        server_count(step),
+    )
+    return tuple(check for check in checks if check.name not in rules.audits_off)
+
+
+def littles_law(step: Step, factor: float) -> Audit:
+    """Little (1961): the mean number in a system is the arrival rate x the mean time in it.
+
+    In a closed loop no more operations are under way than there are connections, so throughput x
+    mean latency <= connections; `factor` allows for the rounding of published figures. It does not
+    hold for an open loop, whose latency counts from the due time, with the wait for a connection.
+    """
+    means = {name: values["mean"] for name, values in step.latency_us.items() if "mean" in values}
+    throughput = step.throughput_ops_per_second
+    lacks = [
+        what
+        for what, lacking in (
+            ("a closed loop", step.rate_ops_per_second is not None),
+            ("connections", step.connections is None),
+            ("throughput", throughput is None),
+            ("the mean latency of every operation", not means or len(means) < len(step.latency_us)),
+        )
+        if lacking
+    ]
+    if lacks or throughput is None or step.connections is None:
+        return Audit(name="littles_law", passed=None, detail="needs " + " and ".join(lacks))
+    weights, whence = weights_of(step, means)
+    mean_us = sum(weights[name] * mean for name, mean in means.items())
+    busy = throughput * mean_us / 1e6
+    return Audit(
+        name="littles_law",
+        passed=busy <= step.connections * factor,
+        detail=f"{throughput:g}/s x {mean_us:.4g} us = {busy:.3g} operations under way, "
+        f"{step.connections} connections ({whence})",
+    )
+
+
+def weights_of(step: Step, operations: Mapping[str, object]) -> tuple[dict[str, float], str]:
+    """Weigh operations by their part of the throughput, and say from where that is known."""
+    if operations and all(name in step.shares for name in operations):
+        return {name: step.shares[name] for name in operations}, "weighed by measured shares"
+    total = sum(step.operation_counts.get(name, 0) for name in operations)
+    if total and all(name in step.operation_counts for name in operations):
+        counts = step.operation_counts
+        return {name: counts[name] / total for name in operations}, "weighed by operation counts"
+    if len(operations) == 1:
+        return dict.fromkeys(operations, 1.0), "one operation"
+    return dict.fromkeys(operations, 1 / len(operations)), "equal shares assumed"
+
+
+def clients_ran(step: Step) -> Audit:
+    """Every client of the step has to have brought its result, or the load was another one."""
+    if step.clients is None or step.clients_ran is None:
+        return Audit(name="clients_ran", passed=None, detail="needs the number of results")
+    late = f", {step.clients_late} late" if step.clients_late else ""
+    detail = f"{step.clients_ran} of {step.clients} clients brought results{late}"
+    return Audit(name="clients_ran", passed=step.clients_ran >= step.clients, detail=detail)
+
+
+def enough_operations(step: Step, statistic: Statistic) -> Audit:
+    """The window is long enough if every operation was seen often enough for its statistic."""
+    if not step.operation_counts:
+        return Audit(
+            name="enough_operations", passed=None, detail="needs the successes of each operation"
+        )
+    least = OPERATIONS_MIN.get(statistic, 1)
+    name, count = min(step.operation_counts.items(), key=lambda item: item[1])
+    return Audit(
+        name="enough_operations",
+        passed=count >= least,
+        detail=f"{count} of {name}; {statistic} needs {least}",
+    )
+
+
+def clock_skew(step: Step) -> Audit:
+    """The clients' clocks agree well enough to speak of one window."""
+    if step.clock_skew_ms is None:
+        return Audit(name="clock_skew", passed=None, detail="needs the clients' clocks")
+    limit_ms = (step.window_s or CLOCK_SKEW_MS / 10) * 1000 * CLOCK_SKEW_SHARE
+    return Audit(
+        name="clock_skew",
+        passed=step.clock_skew_ms <= limit_ms,
+        detail=f"{step.clock_skew_ms:g} ms apart, {limit_ms:g} ms allowed",
+    )
+
+
+def steady_state(step: Step) -> Audit:
+    """A second half much faster than the first: still warming up when the window began.
+
+    (A second half that is much *slower* is no doubt about the figures but the target's own
+    deterioration: it fails the step as `unsteady`.)
+    """
+    if step.halves is None:
+        return Audit(name="steady_state", passed=None, detail="needs the halves of the window")
+    first, second = (half.throughput_ops_per_second for half in step.halves)
+    if first is None or second is None or first == 0:
+        return Audit(name="steady_state", passed=None, detail="needs the throughput of each half")
+    return Audit(
+        name="steady_state",
+        passed=second <= first * (1 + HALVES_SHARE),
+        detail=f"{first:g}/s, then {second:g}/s",
+    )
+
+
+def percentiles(step: Step) -> Audit:
+    """A higher percentile is never below a lower one, and none is above the maximum."""
+    compared = False
+    for name, values in step.latency_us.items():
+        known = [(statistic, values[statistic]) for statistic in _ORDER if statistic in values]
+        for (low_name, low), (high_name, high) in pairwise(known):
+            compared = True
+            if low > high * PERCENTILE_SLACK:
+                detail = f"{name}: {low_name} {low:g} us is above {high_name} {high:g} us"
+                return Audit(name="percentiles", passed=False, detail=detail)
+    detail = "in order" if compared else "needs two percentiles of an operation"
+    return Audit(name="percentiles", passed=True if compared else None, detail=detail)
+
+
+def server_count(step: Step) -> Audit:
+    """What the clients sent is what the server says that it served."""
+    sent, served = step.statements_sent, step.statements_served
+    if sent is None or served is None:
+        return Audit(name="server_count", passed=None, detail="needs the server's own count")
+    return Audit(
+        name="server_count",
+        passed=abs(sent - served) <= sent * SERVER_COUNT_SHARE,
+        detail=f"{sent} statements sent, {served} served",
+    )

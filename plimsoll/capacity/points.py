@@ -1,0 +1,265 @@
+"""Steps by load: repetitions brought together, and what was measured of each load."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from plimsoll.capacity.audits import HALVES_SHARE, SOFT, audit, weights_of
+from plimsoll.errors import UsageError
+from plimsoll.model.capacity import Audit, Axis, Rules
+from plimsoll.model.steps import Step
+
+RAISED_SHARE = 0.10  # more clients at one load bring so much more: the fewer were the limit
+LATE_US = 1_000.0  # p99 of the lateness of sends beyond which a client sends late
+BACKLOG_SHARE = 0.01  # of the operations due in the window: beyond it, the backlog grows
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What decides on a step, or on the median of its repetitions."""
+
+    where: str
+    throughput: float  # ops/s
+    latency_us: dict[str, float]
+    errors_share: float | None
+    rate: float | None
+    backlog: bool  # grows
+    slowing: bool  # the second half of the window is much slower
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """One step with what was measured and what the audits say of it."""
+
+    step: Step
+    measured: Measured
+    audits: tuple[Audit, ...]
+    disputed: bool  # a hard audit failed
+    doubtful: bool  # a soft audit failed: it may fail, it cannot pass
+    client_bound: str | None  # why, or None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One load: its repetitions, and those of them that count."""
+
+    load: float
+    repetitions: tuple[Repetition, ...]
+    counted: tuple[Repetition, ...]  # consistent ones, all of the greatest fleet that differs
+    measured: Measured  # medians of `counted`; of all repetitions where none counts
+    client_bound: str | None
+
+    @property
+    def consistent(self) -> bool:
+        """Whether any repetition counts."""
+        return bool(self.counted)
+
+
+def where(step: Step, number: int) -> str:
+    """Name a step for an error message."""
+    return step.source or f"step {number}"
+
+
+def choose_axis(steps: Sequence[Step]) -> Axis:
+    """Find what the load is: the rate, or whichever of clients and connections tells more apart.
+
+    Raises:
+        UsageError: some steps have a rate and some none, or no measure is known of every step.
+    """
+    rates = [step.rate_ops_per_second for step in steps]
+    if None not in rates:
+        return "rate_ops_per_second"
+    if any(rate is not None for rate in rates):
+        bad = where(steps[rates.index(None)], rates.index(None) + 1)
+        raise UsageError(
+            f"{bad}: rate_ops_per_second is missing, but other steps have it: "
+            "judge open-loop and closed-loop steps apart"
+        )
+    clients = {step.clients for step in steps}
+    connections = {step.connections for step in steps}
+    if None not in connections and (None in clients or len(connections) > len(clients)):
+        return "connections"
+    if None not in clients:
+        return "clients"
+    number = next(i for i, step in enumerate(steps, 1) if step.clients is None)
+    raise UsageError(
+        f"{where(steps[number - 1], number)}: clients is missing: every step needs one measure of "
+        "its load: clients, connections or rate_ops_per_second"
+    )
+
+
+def gather(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[Point]:
+    """Bring repetitions together, lightest load first.
+
+    Raises:
+        UsageError: a step lacks its throughput or the statistic that is judged.
+    """
+    by_load: dict[float, list[Repetition]] = {}
+    for number, step in enumerate(steps, 1):
+        load = getattr(step, axis)
+        by_load.setdefault(float(load), []).append(_repetition(step, number, rules))
+    return [_point(load, tuple(by_load[load])) for load in sorted(by_load)]
+
+
+def _point(load: float, repetitions: tuple[Repetition, ...]) -> Point:
+    consistent = [repetition for repetition in repetitions if not repetition.disputed]
+    counted, raised = _greatest_fleet(consistent)
+    bound = [repetition.client_bound for repetition in counted if repetition.client_bound]
+    client_bound = raised or (bound[0] if 2 * len(bound) > len(counted) else None)
+    measured = _median_of([repetition.measured for repetition in counted or repetitions])
+    return Point(load, repetitions, tuple(counted), measured, client_bound)
+
+
+def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
+    audits = audit(step, rules)
+    failed = {check.name for check in audits if check.passed is False}
+    return Repetition(
+        step=step,
+        measured=measure(step, number, rules),
+        audits=audits,
+        disputed=bool(failed - SOFT),
+        doubtful=bool(failed & SOFT),
+        client_bound=_client_bound(step, rules),
+    )
+
+
+def measure(step: Step, number: int, rules: Rules) -> Measured:
+    """Read from a step what decides on it.
+
+    Raises:
+        UsageError: the throughput, or the statistic of an operation, is missing.
+    """
+    name = where(step, number)
+    if step.throughput_ops_per_second is None:
+        raise UsageError(f"{name}: throughput_ops_per_second is missing")
+    latency_us = {}
+    for operation, values in step.latency_us.items():
+        if rules.statistic not in values:
+            known = ", ".join(values) or "nothing"
+            raise UsageError(
+                f"{name}: latency_us.{operation}.{rules.statistic} is missing (known: {known}); "
+                "choose with --statistic"
+            )
+        latency_us[operation] = values[rules.statistic]
+    return Measured(
+        where=name,
+        throughput=step.throughput_ops_per_second,
+        latency_us=latency_us,
+        errors_share=_errors_share(step, name),
+        rate=step.rate_ops_per_second,
+        backlog=_backlog_grows(step),
+        slowing=_slowing(step, rules),
+    )
+
+
+def _errors_share(step: Step, name: str) -> float | None:
+    """Failed operations / all operations; None where errors are not known."""
+    if step.errors is None:
+        return None
+    if step.errors == 0:
+        return 0.0
+    succeeded: float | None = step.operations
+    if succeeded is None and step.throughput_ops_per_second == 0:
+        succeeded = 0
+    if succeeded is None and step.window_s is not None and step.throughput_ops_per_second:
+        succeeded = step.throughput_ops_per_second * step.window_s
+    if succeeded is None:
+        raise UsageError(
+            f"{name}: errors is {step.errors}, but of how many operations? "
+            "operations or window_s is missing"
+        )
+    return step.errors / (step.errors + succeeded)
+
+
+def _backlog_grows(step: Step) -> bool:
+    """Open loop: more is due and unsent at the end than the connections could have under way."""
+    if step.backlog_end is None or step.rate_ops_per_second is None or step.window_s is None:
+        return False
+    due = step.rate_ops_per_second * step.window_s
+    return step.backlog_end > max(BACKLOG_SHARE * due, step.connections or 0)
+
+
+def _slowing(step: Step, rules: Rules) -> bool:
+    """The second half is much slower than the first: what it had, it could not sustain."""
+    if step.halves is None:
+        return False
+    first, second = step.halves
+    if first.throughput_ops_per_second and second.throughput_ops_per_second is not None:
+        floor = first.throughput_ops_per_second * (1 - HALVES_SHARE)
+        if second.throughput_ops_per_second < floor:
+            return True
+    return any(
+        name in first.latency_us and latency > rules.deterioration * first.latency_us[name]
+        for name, latency in second.latency_us.items()
+    )
+
+
+def _client_bound(step: Step, rules: Rules) -> str | None:
+    if step.client_busy is not None and step.client_busy > rules.client_busy_max:
+        return f"the clients were busy {step.client_busy:.0%} of the window"
+    late_us = step.send_lateness_us
+    idle = _idle_connections(step)
+    if late_us is not None and late_us > LATE_US and idle is not None and idle > 0.5:
+        return f"operations were sent {late_us:g} us late (p99) with {idle:.0%} of connections idle"
+    return None
+
+
+def _idle_connections(step: Step) -> float | None:
+    """Share of the connections that had nothing under way, by Little's law; None if not known.
+
+    A send that is late while every connection waits for the target is the target's doing; only
+    with idle connections is it the client's.
+    """
+    means = [values["mean"] for values in step.latency_us.values() if "mean" in values]
+    throughput = step.throughput_ops_per_second
+    if not means or throughput is None or step.connections is None:
+        return None
+    weights, _ = weights_of(step, step.latency_us)
+    mean_us = sum(weights[name] * v["mean"] for name, v in step.latency_us.items() if "mean" in v)
+    return 1 - throughput * mean_us / 1e6 / step.connections
+
+
+def _greatest_fleet(
+    repetitions: Sequence[Repetition],
+) -> tuple[list[Repetition], str | None]:
+    """Leave out smaller fleets that a larger one at the same load outdid.
+
+    Returns:
+        The repetitions that count, and why they may still be client-bound: the largest fleet
+        outdid the second largest, so that a still larger one might do better again.
+    """
+    fleets: dict[int, list[Repetition]] = {}
+    for repetition in repetitions:
+        fleets.setdefault(repetition.step.clients or 0, []).append(repetition)
+    sizes = sorted(fleets)
+    medians = [median(r.measured.throughput for r in fleets[size]) for size in sizes]
+    first, raised = 0, None
+    for index, (fewer, more) in enumerate(pairwise(medians)):
+        raised = None
+        if more > fewer * (1 + RAISED_SHARE):
+            first = index + 1
+            raised = (
+                f"{sizes[index + 1]} clients gave {more:g}/s where {sizes[index]} gave {fewer:g}/s"
+            )
+    counted = [repetition for size in sizes[first:] for repetition in fleets[size]]
+    return counted, raised
+
+
+def _median_of(measured: Sequence[Measured]) -> Measured:
+    if len(measured) == 1:
+        return measured[0]
+    names: Iterable[str] = {name: None for m in measured for name in m.latency_us}
+    shares = [m.errors_share for m in measured if m.errors_share is not None]
+    return Measured(
+        where=f"{measured[0].where} and {len(measured) - 1} more",
+        throughput=median(m.throughput for m in measured),
+        latency_us={
+            name: median(m.latency_us[name] for m in measured if name in m.latency_us)
+            for name in names
+        },
+        errors_share=median(shares) if shares else None,
+        rate=measured[0].rate,
+        backlog=2 * sum(m.backlog for m in measured) > len(measured),
+        slowing=2 * sum(m.slowing for m in measured) > len(measured),
+    )

@@ -1,0 +1,116 @@
+"""Databases whose true capacity is known, to measure how far a search can be trusted.
+
+Each answers a step as a real target would: in a closed loop with N connections (by Little's law,
+N = X x L), or in an open loop at an arrival rate. The speed varies by a factor drawn anew for each
+step (the noise of a cloud: neighbors, page cleaning), which moves throughput *and* latency; the
+p99 that is read off varies once more by as much.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from plimsoll.model.search import NextStep
+from plimsoll.model.steps import Step
+
+WINDOW_S = 60.0
+READ_SHARE = 0.5
+P99_OVER_MEAN = 3.0
+
+
+@dataclass(frozen=True)
+class Target:
+    """A database: mean latency of an operation in seconds at a throughput, up to a ceiling."""
+
+    name: str
+    ceiling_ops_per_second: float  # no more operations come out, whatever goes in
+    latency_s: Callable[[float], float]  # by throughput below the ceiling; grows
+    collapsed: float = 1.0  # of the ceiling, where more load is offered than it takes
+    client_ops_per_second: float = math.inf  # what one client can send
+    name_of_truth: str = field(default="", compare=False)
+
+    def closed(self, connections: int, speed: float, cap: float) -> tuple[float, float]:
+        """Throughput and mean latency with so many connections, always one operation each."""
+        low, high = 0.0, min(self.ceiling_ops_per_second * speed, cap)
+        if connections < high * self._latency(high * (1 - 1e-9), speed):
+            for _ in range(60):
+                middle = (low + high) / 2
+                if middle * self._latency(middle, speed) < connections:
+                    low = middle
+                else:
+                    high = middle
+            return low, connections / low
+        overload = connections / (high * self._latency(high * (1 - 1e-9), speed))
+        throughput = high * (self.collapsed if overload > 1.5 and cap > high else 1.0)
+        return throughput, connections / throughput
+
+    def open(self, rate: float, speed: float, cap: float) -> tuple[float, float, int]:
+        """Throughput, mean latency from the due time, and the backlog at the window's end."""
+        ceiling = min(self.ceiling_ops_per_second * speed, cap)
+        if rate < ceiling:
+            return rate, self._latency(rate, speed), 0
+        throughput = ceiling * (self.collapsed if cap > ceiling else 1.0)
+        backlog = (rate - throughput) * WINDOW_S
+        return throughput, WINDOW_S * (1 - throughput / rate) / 2 + 0.05, int(backlog)
+
+    def _latency(self, throughput: float, speed: float) -> float:
+        return self.latency_s(throughput / speed) / speed
+
+
+def queue() -> Target:
+    """A queue with a knee: 16 servers of 2 ms (Sakasegawa 1977's approximation of M/M/16)."""
+    servers, service_s = 16, 0.002
+    ceiling = servers / service_s
+
+    def latency_s(throughput: float) -> float:
+        load = min(throughput / ceiling, 1 - 1e-9)
+        wait: float = load ** (math.sqrt(2 * (servers + 1)) - 1) / (servers * (1 - load))
+        return service_s * (1 + wait)
+
+    return Target("queue", ceiling, latency_s)
+
+
+def cliff() -> Target:
+    """A volume's IOPS: latency is flat until they are used up."""
+    return Target("cliff", 3000.0, lambda throughput: 0.0015 + 0.0 * throughput)
+
+
+def collapse() -> Target:
+    """Retrograde: offered more than it can take, it does half of it (R1 at 1000 IOPS)."""
+    inner = queue().latency_s
+    return Target("collapse", 8000.0, inner, collapsed=0.5)
+
+
+def client_bound() -> Target:
+    """Clients that can send 1500/s each, fewer than the database would take."""
+    return Target("client-bound", 8000.0, queue().latency_s, client_ops_per_second=1500.0)
+
+
+def answer(target: Target, asked: NextStep, noise: float, random: Random) -> Step:
+    """Run a step on a target."""
+    speed = math.exp(noise * random.gauss(0, 1)) if noise else 1.0
+    blur = math.exp(noise * random.gauss(0, 1)) if noise else 1.0
+    cap = target.client_ops_per_second * asked.clients
+    backlog = None
+    if asked.rate_ops_per_second is None:
+        throughput, mean_s = target.closed(asked.connections, speed, cap)
+    else:
+        throughput, mean_s, backlog = target.open(asked.rate_ops_per_second, speed, cap)
+    mean_us = mean_s * 1e6
+    return Step(
+        clients=asked.clients,
+        connections=asked.connections,
+        rate_ops_per_second=asked.rate_ops_per_second,
+        throughput_ops_per_second=throughput,
+        operations=int(throughput * WINDOW_S),
+        errors=0,
+        window_s=WINDOW_S,
+        latency_us={
+            name: {"mean": mean_us * part, "p99": mean_us * part * P99_OVER_MEAN * blur}
+            for name, part in (("read", 0.8), ("update", 1.2))
+        },
+        shares={"read": READ_SHARE, "update": 1 - READ_SHARE},
+        client_busy=min(1.0, throughput / cap) if math.isfinite(cap) else 0.2,
+        backlog_end=backlog,
+    )

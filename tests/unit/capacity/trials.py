@@ -1,0 +1,119 @@
+"""Searches run against simulated databases, and what they claimed compared with the truth."""
+
+from dataclasses import dataclass
+from random import Random
+from statistics import median
+
+from plimsoll.capacity import judge, next_step
+from plimsoll.capacity.search import axis_of
+from plimsoll.model.capacity import Capacity, Confirmation, Rules
+from plimsoll.model.search import NextStep, RampSearch, RateSearch, Search, StepsSearch
+from plimsoll.model.steps import Step
+from tests.unit.capacity.simulators import Target, answer
+
+RULES = Rules(confirmation=Confirmation())
+OVER_CLAIM = 0.03
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One search, carried through."""
+
+    capacity: Capacity
+    steps: tuple[Step, ...]
+    asked: tuple[NextStep, ...]
+    done: str
+
+
+@dataclass(frozen=True)
+class Score:
+    """What many trials of one search on one target came to."""
+
+    runs: int
+    over_claims: float  # share of runs that claimed more than the truth + 3 %
+    conservative: float  # median shortfall of the claims, as a share of the truth
+    probes_median: float
+    probes_max: int
+    unanswered: float  # share of runs without a figure
+
+
+def search_for(strategy: str, target: Target) -> Search:
+    """A search with room on both sides of the target's capacity."""
+    if strategy == "steps":
+        return StepsSearch(clients=(1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64))
+    if strategy == "ramp":
+        return RampSearch(connections_first=2, connections_max=128, connections_per_client=32)
+    return RateSearch(
+        rate_first_ops_per_second=target.ceiling_ops_per_second / 20,
+        rate_max_ops_per_second=target.ceiling_ops_per_second * 4,
+        connections_per_client=64,
+    )
+
+
+def run(search: Search, target: Target, noise: float, seed: int, rules: Rules = RULES) -> Trial:
+    """Carry a search through."""
+    random = Random(seed)
+    steps: list[Step] = []
+    asked: list[NextStep] = []
+    while isinstance(wish := next_step(search, steps, rules), NextStep):
+        asked.append(wish)
+        steps.append(answer(target, wish, noise, random))
+        assert len(steps) <= search.probes_max, "a search has to end"
+    return Trial(judge(steps, rules, axis_of(search)), tuple(steps), tuple(asked), wish.why)
+
+
+def truth(search: Search, target: Target) -> float:
+    """The most throughput that passes without noise, at any load that the search may ask for."""
+    random, rules = Random(0), Rules()
+
+    def at(load: float) -> tuple[float, dict[str, float]]:
+        rate = load if isinstance(search, RateSearch) else None
+        connections = 64 if rate else round(load)
+        wish = NextStep(
+            index=0, clients=1, connections=connections, rate_ops_per_second=rate,
+            purpose="climb", why="",
+        )  # fmt: skip
+        step = answer(target, wish, 0.0, random)
+        throughput = step.throughput_ops_per_second or 0.0
+        if rate and throughput < rules.kept_up_share * rate:
+            return 0.0, {}
+        return throughput, {name: values["p99"] for name, values in step.latency_us.items()}
+
+    if isinstance(search, StepsSearch):
+        loads = [float(clients) for clients in search.clients]
+    elif isinstance(search, RampSearch):
+        loads = [float(n) for n in range(search.connections_first, search.connections_max + 1)]
+    else:
+        first, last = search.rate_first_ops_per_second, search.rate_max_ops_per_second
+        loads = [first + (last - first) * i / 20_000 for i in range(20_001)]
+    _, baseline = at(loads[0])
+    best = 0.0
+    for load in loads:
+        throughput, latency = at(load)
+        if latency and all(latency[name] <= 3 * baseline[name] for name in baseline):
+            best = max(best, throughput)
+    return best
+
+
+def score(strategy: str, target: Target, noise: float, seeds: range) -> Score:
+    """Measure one strategy on one target."""
+    search = search_for(strategy, target)
+    true = truth(search, target)
+    shortfalls, over, unanswered, probes = [], 0, 0, []
+    for seed in seeds:
+        trial = run(search, target, noise, seed)
+        probes.append(len(trial.steps))
+        claimed = trial.capacity.max_sustainable_throughput_ops_per_second
+        if claimed is None or trial.capacity.bound == "<":
+            unanswered += 1
+            continue
+        shortfalls.append(1 - claimed / true)
+        over += claimed > true * (1 + OVER_CLAIM)
+    return Score(
+        runs=len(seeds),
+        over_claims=over / len(seeds),
+        conservative=median(shortfalls) if shortfalls else float("nan"),
+        probes_median=median(probes),
+        probes_max=max(probes),
+        unanswered=unanswered / len(seeds),
+    )
