@@ -148,7 +148,7 @@ class KeyValue(Model):
 
 
 class NextKeyValue(Model):
-    """The number of a new row: first + records + client_index + n x client_count."""
+    """The number of a new row of a key space; see `KeySpace`."""
 
     kind: Literal["next_key"] = "next_key"
     key_space: str
@@ -253,11 +253,16 @@ class EngineOperation(Model):
 
 
 class KeySpace(Model):
-    """The rows of a table by number: first, first + 1, ... and what inserts add."""
+    """The rows of a table by number: first, first + 1, ... and what this client's inserts add.
+
+    A client's new rows are insert_from + client_index + n x client_count. A load on a table that
+    an earlier one has inserted into takes an `insert_from` of its own, so that keys never meet.
+    """
 
     name: str
     first: int = 0
     records: Annotated[int, Field(ge=0)]
+    insert_from: int | None = None  # None: first + records
 
 
 class EngineWorkload(Model):

@@ -1,0 +1,276 @@
+"""Reading YAML strictly: every error names the file, the line and the field."""
+
+import difflib
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from plimsoll.errors import UsageError
+
+MAX_CHARACTERS = 262_144
+MAX_NODES = 50_000  # bounds what aliases may expand to
+
+Scalar = str | int | float | bool | None
+
+_REFERENCE = re.compile(
+    r"\$(?P<name>[a-z][a-z0-9_]*)(?: (?P<operator>[-+*/]) (?P<number>\d{1,12}))?"
+)
+_KINDS = {
+    "tag:yaml.org,2002:int": "a whole number",
+    "tag:yaml.org,2002:float": "a number",
+    "tag:yaml.org,2002:bool": "true or false",
+    "tag:yaml.org,2002:null": "nothing",
+    "tag:yaml.org,2002:str": "text",
+    "tag:yaml.org,2002:map": "a mapping",
+    "tag:yaml.org,2002:seq": "a list",
+}
+
+
+class WorkloadError(UsageError):
+    """A workload that cannot be: names the file, the line, the field and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A node of a YAML document with its place in it.
+
+    Attributes:
+        node: The value.
+        source: What the document is called.
+        path: The way to the value, such as `operations.read.weight`.
+        key: The name before it, where it has one.
+    """
+
+    node: yaml.Node
+    source: str
+    path: str = ""
+    key: yaml.Node | None = None
+
+    def error(self, message: str) -> WorkloadError:
+        """Build the error that names this place."""
+        mark = (self.key or self.node).start_mark
+        line = f"{self.source}:{mark.line + 1}" if mark is not None else self.source
+        return WorkloadError(f"{line}: {self.path + ': ' if self.path else ''}{message}")
+
+    def child(self, key: yaml.Node, node: yaml.Node, name: str) -> "Item":
+        """Step down to a named part; its errors name the line of its key."""
+        return Item(node, self.source, f"{self.path}.{name}" if self.path else name, key)
+
+    def entries(self) -> dict[str, "Item"]:
+        """Read a mapping of names that are free; refuse a name that comes twice."""
+        if not isinstance(self.node, yaml.MappingNode):
+            raise self.error(f"must be a mapping, not {self.kind}")
+        found: dict[str, Item] = {}
+        for key, value in self.node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.value == "<<":
+                raise self.child(key, key, "?").error("a field's name must be plain text")
+            entry = self.child(key, value, key.value)
+            if key.value in found:
+                raise entry.error("is there twice")
+            found[key.value] = entry
+        return found
+
+    def fields(self, *required: str, optional: Collection[str] = ()) -> dict[str, "Item"]:
+        """Read a mapping of known fields; refuse unknown and missing ones."""
+        found = self.entries()
+        allowed = [*required, *optional]
+        for name, item in found.items():
+            if name not in allowed:
+                raise item.error(unknown("field", name, allowed))
+        for name in required:
+            if name not in found:
+                raise self.error(f"lacks the field {name!r}")
+        return found
+
+    def sequence(self) -> list["Item"]:
+        """Read a list."""
+        if not isinstance(self.node, yaml.SequenceNode):
+            raise self.error(f"must be a list, not {self.kind}")
+        return [
+            Item(node, self.source, f"{self.path}[{index}]")
+            for index, node in enumerate(self.node.value)
+        ]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a piece of text."""
+        return self.node.tag == "tag:yaml.org,2002:str"
+
+    @property
+    def kind(self) -> str:
+        """What it is, in words."""
+        return _KINDS.get(self.node.tag, f"a {self.node.tag}")
+
+    def scalar(self) -> Scalar:
+        """Read a single value."""
+        if not isinstance(self.node, yaml.ScalarNode) or self.node.tag not in _KINDS:
+            raise self.error(f"must be a single value, not {self.kind}")
+        try:
+            value: Scalar = yaml.SafeLoader("").construct_object(self.node)
+        except ValueError:
+            raise self.error(f"{self.node.value!r} is not {self.kind}") from None
+        return value
+
+    def text(self, *, empty: bool = False) -> str:
+        """Read text."""
+        value = self.scalar()
+        if not isinstance(value, str):
+            raise self.error(f"must be text, not {self.kind}")
+        if not value.strip() and not empty:
+            raise self.error("must not be empty")
+        return value
+
+    def boolean(self) -> bool:
+        """Read true or false."""
+        value = self.scalar()
+        if not isinstance(value, bool):
+            raise self.error(f"must be true or false, not {self.kind}")
+        return value
+
+    def integer(self, low: int, high: int) -> int:
+        """Read a whole number from `low` to `high`, both included."""
+        value = self.scalar()
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise self.error(f"must be a whole number, not {self.kind}")
+        if not low <= value <= high:
+            raise self.error(f"must be from {low} to {high}, not {value}")
+        return value
+
+    def number(self, low: float, high: float) -> float:
+        """Read a number from `low` to `high`, both included."""
+        value = self.scalar()
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise self.error(f"must be a number, not {self.kind}")
+        if not low <= value <= high:  # also refuses what is not a number
+            raise self.error(f"must be from {low:g} to {high:g}, not {value}")
+        return float(value)
+
+    def one_of(self, allowed: Collection[str], what: str) -> str:
+        """Read one of some words."""
+        value = self.text()
+        if value not in allowed:
+            raise self.error(unknown(what, value, allowed))
+        return value
+
+    def name(self) -> str:
+        """Check that the last part of the path can name a table, a column or a parameter."""
+        name = self.path.rpartition(".")[2]
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,55}", name):
+            raise self.error("a name has letters, digits and _, up to 56, and no digit first")
+        return name
+
+
+def unknown(what: str, name: str, allowed: Collection[str]) -> str:
+    """Say that a name is not known, what it may have meant, and what there is."""
+    close = difflib.get_close_matches(name, allowed, n=1)
+    guess = f"; did you mean {close[0]!r}?" if close else ""
+    return f"unknown {what} {name!r}{guess} (allowed: {', '.join(sorted(allowed)) or 'none'})"
+
+
+def read_document(text: str, source: str) -> Item:
+    """Parse one YAML document without building what its tags name.
+
+    Raises:
+        WorkloadError: It is too large or not YAML.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise WorkloadError(f"{source}: longer than {MAX_CHARACTERS} characters")
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f":{mark.line + 1}" if mark else ""
+        raise WorkloadError(f"{source}{line}: not YAML: {error.problem}") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        reason = str(error).replace("\n", " ") or "nested too deeply"
+        raise WorkloadError(f"{source}: not YAML: {reason}") from None
+    if node is None:
+        raise WorkloadError(f"{source}: is empty")
+    return Item(node, source)
+
+
+def from_python(value: Mapping[str, Any], source: str) -> tuple[Item, str]:
+    """Take a document that comes as Python values, as in a request; its errors name no line.
+
+    Returns:
+        The document, and how it is written in YAML.
+
+    Raises:
+        WorkloadError: It holds something that YAML's plain types do not.
+    """
+    try:
+        text = yaml.safe_dump(dict(value), allow_unicode=True, sort_keys=False)
+    except (yaml.YAMLError, RecursionError):
+        raise WorkloadError(f"{source}: holds something that is no plain value") from None
+    return Item(_unmarked(read_document(text, source).node), source), text
+
+
+def text_item(text: str, source: str, path: str) -> Item:
+    """Take a piece of text that comes from elsewhere, an option say, as part of a document."""
+    return Item(yaml.ScalarNode("tag:yaml.org,2002:str", text), source, path)
+
+
+def substitute(item: Item, parameters: Mapping[str, Scalar]) -> Item:
+    """Replace each `$name`, `$name + 1`, `$name * 3` ... by the parameter's value.
+
+    Raises:
+        WorkloadError: There is no such parameter, or arithmetic on what is no whole number, or
+            aliases that expand without end.
+    """
+    budget = [MAX_NODES]
+
+    def visit(node: yaml.Node) -> yaml.Node:
+        budget[0] -= 1
+        if budget[0] < 0:
+            raise item.error(f"more than {MAX_NODES} parts, aliases counted out")
+        if isinstance(node, yaml.MappingNode):
+            pairs = [(key, visit(value)) for key, value in node.value]
+            return yaml.MappingNode(node.tag, pairs, node.start_mark, node.end_mark)
+        if isinstance(node, yaml.SequenceNode):
+            parts = [visit(part) for part in node.value]
+            return yaml.SequenceNode(node.tag, parts, node.start_mark, node.end_mark)
+        reference = _REFERENCE.fullmatch(node.value) if _KINDS.get(node.tag) == "text" else None
+        return _replaced(Item(node, item.source), reference, parameters) if reference else node
+
+    try:
+        return Item(visit(item.node), item.source, item.path, item.key)
+    except RecursionError:
+        raise item.error("nested too deeply") from None
+
+
+def _replaced(
+    item: Item, reference: re.Match[str], parameters: Mapping[str, Scalar]
+) -> yaml.ScalarNode:
+    name = reference["name"]
+    if name not in parameters:
+        raise item.error(unknown("parameter", f"${name}", [f"${known}" for known in parameters]))
+    value = parameters[name]
+    if operator := reference["operator"]:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise item.error(f"arithmetic needs a whole number: ${name} is {value!r}")
+        number = int(reference["number"])
+        if operator == "/" and number == 0:
+            raise item.error("divides by zero")
+        value = {
+            "+": lambda: value + number,
+            "-": lambda: value - number,
+            "*": lambda: value * number,
+            "/": lambda: value // number,
+        }[operator]()
+    node = yaml.representer.SafeRepresenter().represent_data(value)
+    return yaml.ScalarNode(node.tag, node.value, item.node.start_mark, item.node.end_mark)
+
+
+def _unmarked(node: yaml.Node) -> yaml.Node:
+    node.start_mark = None
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            _unmarked(key)
+            _unmarked(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for part in node.value:
+            _unmarked(part)
+    return node

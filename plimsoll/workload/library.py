@@ -1,0 +1,86 @@
+"""Finding workloads: built in, in a file, or inline in a request."""
+
+from collections.abc import Mapping
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from plimsoll.errors import UsageError
+from plimsoll.workload.items import Item, WorkloadError, from_python, read_document, unknown
+from plimsoll.workload.workload import Workload, read_workload
+
+_SUFFIX = ".yaml"
+
+
+def builtin_names() -> list[str]:
+    """Name the workloads that come with Plimsoll."""
+    return sorted(
+        entry.name.removesuffix(_SUFFIX)
+        for entry in _folder().iterdir()
+        if entry.name.endswith(_SUFFIX)
+    )
+
+
+def load_workload(name: str) -> Workload:
+    """Read and check a workload by its built-in name or from a file.
+
+    A name with a `/`, or one that ends in .yaml or .yml, is a file's.
+
+    Raises:
+        WorkloadError: Something in it cannot be.
+        UsageError: There is none of that name.
+    """
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        path = Path(name)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
+            raise UsageError(f"workload {name}: {reason}") from None
+        return parse_workload(text, source=name)
+    if name not in builtin_names():
+        raise UsageError(
+            f"{unknown('workload', name, builtin_names())}; a file's name ends in .yaml"
+        )
+    text = (_folder() / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+    return parse_workload(text, source=f"{name}{_SUFFIX}")
+
+
+def parse_workload(document: str | Mapping[str, Any], *, source: str = "workload") -> Workload:
+    """Read and check a workload from YAML text, or from a mapping as it stands in a request.
+
+    Args:
+        document: The workload.
+        source: What errors call it: a file's name, or the request's field.
+
+    Raises:
+        WorkloadError: Something in it cannot be.
+    """
+    if isinstance(document, str):
+        root, text = read_document(document, source), document
+    else:
+        root, text = from_python(document, source)
+    name = Path(source).name.removesuffix(_SUFFIX)
+    return read_workload(root, text=text, name=name, datasets=_dataset)
+
+
+def _dataset(item: Item) -> Item:
+    name = item.text()
+    folder = _folder() / "datasets"
+    known = [entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir()]
+    if name not in known:
+        raise item.error(unknown("dataset", name, known))
+    text = (folder / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+    return read_document(text, f"datasets/{name}{_SUFFIX}")
+
+
+def _folder() -> Traversable:
+    """Where the built-in workloads are: in the installed package, or in the checkout."""
+    installed = resources.files("plimsoll") / "workloads"
+    if installed.is_dir():
+        return installed
+    checkout = Path(__file__).resolve().parents[2] / "workloads"
+    if checkout.is_dir():
+        return checkout
+    raise WorkloadError("this installation has lost its workloads; install it again")

@@ -1,0 +1,247 @@
+"""A workload: read, checked, and resolved for a number of records."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from plimsoll.errors import UsageError
+from plimsoll.model.engine import EngineWorkload, KeySpace
+from plimsoll.workload.compiled import Compiled, Table
+from plimsoll.workload.ddl import create_indexes, create_table
+from plimsoll.workload.distributions import read_distribution
+from plimsoll.workload.items import Item, Scalar, WorkloadError, substitute, text_item, unknown
+from plimsoll.workload.operations import Operation, read_operations
+from plimsoll.workload.tables import TableShape, read_tables
+
+MAX_RECORDS = 10**12
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Something of a workload that a user may set.
+
+    Attributes:
+        kind: `number`, `distribution` or `word`: what it takes.
+        allowed: Lowest and highest number, or the words.
+    """
+
+    name: str
+    about: str
+    default: Scalar
+    kind: str
+    allowed: tuple[Scalar, ...]
+    item: Item
+
+    def check(self, value: Scalar, item: Item | None = None) -> Scalar:
+        """Return the value as it is used.
+
+        Raises:
+            WorkloadError: It is not allowed.
+        """
+
+        def refuse(message: str) -> WorkloadError:
+            return item.error(message) if item else WorkloadError(f"{self.name}: {message}")
+
+        if self.kind == "number":
+            low, high = self.allowed
+            text = str(value)
+            number = int(text) if text.removeprefix("-").isdecimal() else None
+            if number is None or not int(str(low)) <= number <= int(str(high)):
+                raise refuse(f"must be a whole number from {low} to {high}, not {value!r}")
+            return number
+        if not isinstance(value, str):
+            raise refuse(f"must be text, not {value!r}")
+        if self.kind == "word" and value not in self.allowed:
+            raise refuse(unknown("choice", value, [str(word) for word in self.allowed]))
+        if self.kind == "distribution":
+            read_distribution(item or text_item(value, "parameters", self.name))
+        return value
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A checked workload.
+
+    Attributes:
+        name: Its name.
+        about: One line for people.
+        source: Where it was read from: a file's name, or a request's field.
+        dataset: Name of its dataset.
+        default_records: Records where nobody says how many; None: somebody must.
+        parameters: What a user may set, by name.
+        root: The document.
+        tables_root: The document that holds its tables: a dataset's, or its own.
+        text: The document as written.
+    """
+
+    name: str
+    about: str
+    source: str
+    dataset: str
+    default_records: int | None
+    parameters: Mapping[str, Parameter]
+    root: Item
+    tables_root: Item
+    text: str
+
+    def compile(
+        self, records: int | None = None, parameters: Mapping[str, Scalar] | None = None
+    ) -> Compiled:
+        """Resolve it for SQL databases.
+
+        Args:
+            records: What `$records` stands for; None: the workload's own default.
+            parameters: Values by name, for those that are not to have their default.
+
+        Raises:
+            WorkloadError: A parameter or the number of records is not allowed, or what comes of
+                them cannot be.
+        """
+        tables, operations, values = self._resolve(records, parameters or {})
+        sql = tuple(operation.sql() for operation in operations)
+        if any(operation is None for operation in sql):
+            raise WorkloadError(f"{self.source}: the workload has no SQL statements")
+        return Compiled(
+            name=self.name,
+            dataset=self.dataset,
+            records=int(str(values.pop("records"))),
+            parameters=values,
+            tables=tuple(table for shape in tables.values() for table in _copies(shape)),
+            engine=EngineWorkload(
+                key_spaces=tuple(
+                    KeySpace(name=shape.name, first=shape.first, records=shape.rows)
+                    for shape in tables.values()
+                ),
+                operations=tuple(operation for operation in sql if operation is not None),
+            ),
+        )
+
+    def check(self) -> None:
+        """Read everything once, with the defaults.
+
+        Raises:
+            WorkloadError: Something in it cannot be.
+        """
+        self._resolve(None if self.default_records else 1000, {})
+
+    def _resolve(
+        self, records: int | None, parameters: Mapping[str, Scalar]
+    ) -> tuple[dict[str, TableShape], tuple[Operation, ...], dict[str, Scalar]]:
+        chosen = self.default_records if records is None else records
+        if chosen is None:
+            raise WorkloadError(f"{self.source}: says no number of records: --records is needed")
+        if not 1 <= chosen <= MAX_RECORDS:
+            raise UsageError(f"records: must be from 1 to {MAX_RECORDS}, not {chosen}")
+        for name in parameters:
+            if name not in self.parameters:
+                what = f"parameter of {self.name}"
+                raise WorkloadError(unknown(what, name, self.parameters))
+        values: dict[str, Scalar] = {"records": chosen}
+        for name, parameter in self.parameters.items():
+            given = name in parameters
+            value = parameters[name] if given else parameter.default
+            values[name] = parameter.check(value, None if given else parameter.item)
+        tables = read_tables(_part(self.tables_root, "tables", values))
+        operations = read_operations(_part(self.root, "operations", values), tables)
+        return tables, operations, values
+
+
+def read_workload(
+    root: Item, *, text: str, name: str, datasets: Callable[[Item], Item]
+) -> Workload:
+    """Read a workload's document and check all of it.
+
+    Args:
+        root: The document.
+        text: The document as written.
+        name: The workload's name where the document has none.
+        datasets: Finds the document of a dataset that the workload names.
+
+    Raises:
+        WorkloadError: Something in it cannot be.
+    """
+    fields = root.fields(
+        "about",
+        "operations",
+        optional=("name", "source", "dataset", "tables", "parameters", "default_records"),
+    )
+    if ("dataset" in fields) == ("tables" in fields):
+        raise root.error("must have either 'tables' or the name of a 'dataset'")
+    tables_root, parameters, default_records = root, {}, fields.get("default_records")
+    if "dataset" in fields:
+        tables_root = datasets(fields["dataset"])
+        shared = tables_root.fields(
+            "about", "tables", optional=("source", "parameters", "default_records")
+        )
+        default_records = default_records or shared.get("default_records")
+        parameters.update(_read_parameters(shared))
+    for parameter in _read_parameters(fields).values():
+        if parameter.name in parameters:
+            raise parameter.item.error("is a parameter of the dataset already")
+        parameters[parameter.name] = parameter
+    own_name = fields["name"].text() if "name" in fields else name
+    workload = Workload(
+        name=own_name,
+        about=fields["about"].text(),
+        source=root.source,
+        dataset=fields["dataset"].text() if "dataset" in fields else own_name,
+        default_records=default_records.integer(1, MAX_RECORDS) if default_records else None,
+        parameters=parameters,
+        root=root,
+        tables_root=tables_root,
+        text=text,
+    )
+    workload.check()
+    return workload
+
+
+def _read_parameters(fields: dict[str, Item]) -> dict[str, Parameter]:
+    entries = fields["parameters"].entries() if "parameters" in fields else {}
+    parameters = {}
+    for name, item in entries.items():
+        parts = item.fields("about", "default", optional=("range", "words", "kind"))
+        if item.name() == "records" or not name.islower():
+            raise item.error("a parameter's name is in lower case, and not 'records'")
+        allowed: tuple[Scalar, ...] = ()
+        if "range" in parts:
+            bounds = [part.integer(-(2**53), 2**53) for part in parts["range"].sequence()]
+            if len(bounds) != 2 or bounds[0] > bounds[1]:
+                raise parts["range"].error("must be [lowest, highest]")
+            kind, allowed = "number", tuple(bounds)
+        elif "words" in parts:
+            kind = "word"
+            allowed = tuple(part.text() for part in parts["words"].sequence())
+        else:
+            if "kind" not in parts:
+                raise item.error("needs a 'range', 'words', or 'kind: distribution'")
+            kind = parts["kind"].one_of(("distribution",), "kind")
+        parameter = Parameter(
+            name=name,
+            about=parts["about"].text(),
+            default=parts["default"].scalar(),
+            kind=kind,
+            allowed=allowed,
+            item=parts["default"],
+        )
+        parameter.check(parameter.default, parameter.item)
+        parameters[name] = parameter
+    return parameters
+
+
+def _part(root: Item, name: str, values: Mapping[str, Scalar]) -> Item:
+    return substitute(root.entries()[name], values)
+
+
+def _copies(shape: TableShape) -> list[Table]:
+    return [
+        Table(
+            name=name,
+            key_space=shape.name,
+            rows=shape.rows,
+            first=shape.first,
+            columns=tuple(column.name for column in shape.columns),
+            row=tuple(column.value for column in shape.columns),
+            create_sql=create_table(shape, name),
+            index_sql=create_indexes(shape, name, copy),
+        )
+        for copy, name in enumerate(shape.names(), start=1)
+    ]
