@@ -1,0 +1,1 @@
+"""AWS's service APIs on loopback: one moto server, corrected where Plimsoll relies on AWS's way."""

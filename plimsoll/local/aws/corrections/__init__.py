@@ -1,0 +1,31 @@
+"""What moto 5.2.5 does otherwise than AWS, and Plimsoll needs: one module per correction.
+
+Each is applied once, in the process that serves the twin and nowhere else, and has a conformance
+test in `tests/local/aws/` that shows AWS's documented behavior.
+"""
+
+from plimsoll.local.aws.corrections import (
+    clients,
+    definitions,
+    distributed_map,
+    errors,
+    executions,
+    integrations,
+    jsonata,
+    states,
+)
+
+
+def apply() -> None:
+    """Apply every correction of the Step Functions interpreter."""
+    for correction in (
+        clients,
+        definitions,
+        jsonata,
+        states,
+        integrations,
+        errors,
+        distributed_map,
+        executions,
+    ):
+        correction.apply()

@@ -1,0 +1,67 @@
+"""The interpreter's own calls: to this server's port on loopback, by clients made once.
+
+moto makes a client for each task, which costs tens of milliseconds and is not thread-safe, and
+calls `localhost`. A service's name in a state machine is translated to botocore's.
+"""
+
+import sys
+import threading
+from functools import lru_cache
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from moto.settings import moto_server_port
+from moto.stepfunctions.parser.asl.component.state.exec.state_task.service import (
+    state_task_service,
+)
+
+from plimsoll.local.aws.corrections.support import replace
+
+# https://docs.aws.amazon.com/step-functions/latest/dg/supported-services-awssdk.html
+_BOTOCORE_NAMES = {
+    "cloudwatchlogs": "logs",
+    "eventbridge": "events",
+    "sfn": "stepfunctions",
+    "states": "stepfunctions",
+    "timestreamwrite": "timestream-write",
+    "timestreamquery": "timestream-query",
+}
+_lock = threading.Lock()
+
+
+@lru_cache
+def _client(service: str, region: str) -> Any:
+    session: Any = boto3.session.Session()  # its types know a service's name only as a literal
+    return session.client(
+        service,
+        region_name=region,
+        endpoint_url=f"http://127.0.0.1:{moto_server_port()}",
+        config=Config(
+            retries={"total_max_attempts": 1},
+            connect_timeout=10,
+            read_timeout=24 * 3600,
+            max_pool_connections=1000,
+        ),
+    )
+
+
+def boto_client_for(region: str, service: str, state_credentials: object = None) -> Any:
+    """Return the one client of a service."""
+    del state_credentials
+    with _lock:  # botocore's loaders are not thread-safe
+        return _client(botocore_name(service), region)
+
+
+def botocore_name(service: str) -> str:
+    """Translate a service's name in a state machine into botocore's."""
+    return _BOTOCORE_NAMES.get(service.lower(), service.lower())
+
+
+def apply() -> None:
+    """Replace the client factory wherever it was imported."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("moto.stepfunctions.") and hasattr(module, "boto_client_for"):
+            replace(module, boto_client_for=boto_client_for)
+    names = state_task_service.StateTaskService._SERVICE_NAME_SFN_TO_BOTO_OVERRIDES  # noqa: SLF001
+    names.update(_BOTOCORE_NAMES)

@@ -1,0 +1,51 @@
+"""Errors of functions, as Step Functions names them.
+
+https://docs.aws.amazon.com/step-functions/latest/dg/concepts-error-handling.html: a Lambda error
+without an `errorType` is `Lambda.Unknown`; `States.ALL` catches neither `States.Runtime` nor
+`States.DataLimitExceeded` (they end the execution); a Choice that nothing matches is
+`States.NoChoiceMatched`.
+"""
+
+import json
+from typing import Any
+
+from moto.stepfunctions.parser.asl.component.common.error_name.error_equals_decl import (
+    ErrorEqualsDecl,
+)
+from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda_eval_utils
+
+from plimsoll.local.aws.corrections.support import replace
+
+_TERMINAL = {"States.Runtime", "States.DataLimitExceeded"}
+_original_matches = ErrorEqualsDecl._eval_body  # noqa: SLF001 - the correction wraps it
+
+
+class _FunctionError(lambda_eval_utils.LambdaFunctionErrorException):
+    """A function's error; without a type of its own it gets Lambda's."""
+
+    def __init__(self, function_error: str | None, payload: str) -> None:
+        try:
+            told = json.loads(payload)
+        except json.JSONDecodeError:
+            told = {"errorMessage": payload}
+        if not isinstance(told, dict):
+            told = {"errorMessage": str(told)}
+        if not told.get("errorType"):
+            payload = json.dumps({**told, "errorType": "Lambda.Unknown"})
+        super().__init__(function_error, payload)
+
+
+def _matches(self: ErrorEqualsDecl, env: Any) -> None:
+    error = env.stack[-1]
+    name = getattr(error, "error_name", None)
+    if name in _TERMINAL and name not in {wanted.error_name for wanted in self.error_names}:
+        env.stack.pop()
+        env.stack.append(False)
+        return
+    _original_matches(self, env)
+
+
+def apply() -> None:
+    """Name errors as AWS does."""
+    replace(lambda_eval_utils, LambdaFunctionErrorException=_FunctionError)
+    replace(ErrorEqualsDecl, _eval_body=_matches)

@@ -1,0 +1,84 @@
+"""What EventBridge and Scheduler call: a function, a state machine, or an API by its SDK name."""
+
+import json
+import logging
+import re
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from moto.stepfunctions.parser.utils import camel_to_snake_case
+
+from plimsoll.local.aws.corrections.clients import boto_client_for
+from plimsoll.local.aws.corrections.integrations import to_request
+from plimsoll.local.aws.functions import Functions
+from plimsoll.local.aws.names import REGION
+
+LOG = logging.getLogger(__name__)
+_PLACEHOLDER = re.compile(r'("?)<([A-Za-z0-9_.-]+)>("?)')
+
+
+class Deliveries:
+    """Delivers inputs to targets, each in a thread of its own."""
+
+    def __init__(self, functions: Functions) -> None:
+        self._functions = functions
+
+    def deliver(self, arn: str, body: str) -> None:
+        """Call a target.
+
+        Args:
+            arn: Of a function, a state machine, or `...:aws-sdk:<service>:<action>`.
+            body: The input, JSON.
+        """
+        threading.Thread(target=self._deliver, args=(arn, body), daemon=True).start()
+
+    def _deliver(self, arn: str, body: str) -> None:
+        try:
+            if ":lambda:" in arn:
+                self._functions.invoke_asynchronously(arn.split(":function:")[1], body.encode())
+            elif ":stateMachine:" in arn:
+                states = boto_client_for(REGION, "stepfunctions")
+                states.start_execution(stateMachineArn=arn, input=body)
+            elif ":aws-sdk:" in arn:
+                _, service, action = arn.rsplit(":", 2)
+                _call(service, action, json.loads(body))
+            else:
+                LOG.error("nothing here can be called at %s", arn)
+        except Exception:
+            LOG.exception("the call of %s with %s failed", arn, body)
+
+
+def _call(service: str, action: str, members: dict[str, Any]) -> None:
+    client = boto_client_for(REGION, service)
+    method = camel_to_snake_case(action)
+    operation = client.meta.service_model.operation_model(client.meta.method_to_api_mapping[method])
+    getattr(client, method)(**to_request(members, operation.input_shape))
+
+
+def target_input(target: Mapping[str, Any], event: Mapping[str, Any]) -> str:
+    """Make a rule's target's input of an event.
+
+    https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-transform-target-input.html
+    """
+    if "Input" in target:
+        return str(target["Input"])
+    if "InputTransformer" in target:
+        transformer = target["InputTransformer"]
+        paths = transformer.get("InputPathsMap", {})
+        values = {name: _at(event, path) for name, path in paths.items()}
+
+        def fill(found: "re.Match[str]") -> str:
+            value = values[found[2]]
+            quoted = bool(found[1]) and isinstance(value, str)
+            return json.dumps(value) if quoted or not found[1] else f"{found[1]}{value}{found[3]}"
+
+        return _PLACEHOLDER.sub(fill, transformer["InputTemplate"])
+    return json.dumps(_at(event, target["InputPath"]) if "InputPath" in target else event)
+
+
+def _at(event: Any, path: str) -> Any:
+    for name in path.removeprefix("$").split("."):
+        if name:
+            event = event.get(name) if isinstance(event, Mapping) else None
+    return event

@@ -1,0 +1,59 @@
+"""EventBridge's part: tells rules how executions of state machines stand.
+
+The event: https://docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html
+"""
+
+import datetime as dt
+import json
+import uuid
+from typing import Any
+
+from moto.events.models import events_backends
+from moto.stepfunctions.parser.backend.execution import Execution
+
+from plimsoll.local.aws.deliveries import Deliveries, target_input
+from plimsoll.local.aws.names import ACCOUNT, REGION
+
+
+def status_event(execution: Execution) -> dict[str, Any]:
+    """Describe an execution's change of state as EventBridge does."""
+    now = dt.datetime.now(dt.UTC)
+    return {
+        "version": "0",
+        "id": str(uuid.uuid4()),
+        "detail-type": "Step Functions Execution Status Change",
+        "source": "aws.states",
+        "account": ACCOUNT,
+        "time": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "region": REGION,
+        "resources": [execution.exec_arn],
+        "detail": {
+            "executionArn": execution.exec_arn,
+            "stateMachineArn": execution.state_machine_arn,
+            "name": execution.name,
+            "status": execution.status,
+            "startDate": int(execution.start_date.timestamp() * 1000),
+            "stopDate": execution.stop_date and int(execution.stop_date.timestamp() * 1000),
+            "input": json.dumps(execution.input_data),
+            "output": execution.output,
+            "error": execution.error,
+            "cause": execution.cause,
+        },
+    }
+
+
+class EventRules:
+    """Matches events with the default bus's rules."""
+
+    def __init__(self, deliveries: Deliveries) -> None:
+        self._deliveries = deliveries
+
+    def on_status_change(self, execution: Execution) -> None:
+        """Tell the rules' targets of an execution's change of state."""
+        event: Any = status_event(execution)
+        bus = events_backends[ACCOUNT][REGION].event_buses["default"]
+        for rule in list(bus.rules.values()):
+            pattern = rule.event_pattern.get_pattern()
+            if rule.state == "ENABLED" and pattern and rule.event_pattern.matches_event(event):
+                for target in rule.targets:
+                    self._deliveries.deliver(target["Arn"], target_input(target, event))

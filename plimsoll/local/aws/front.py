@@ -1,0 +1,57 @@
+"""The server's front: one request of a service at a time, and the twin's own questions.
+
+moto's backends are plain objects: of two updates of one DynamoDB item at once, one is lost.
+Requests of one service are therefore answered one after the other, but for Lambda's Invoke.
+"""
+
+import json
+import re
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+Question = Callable[[dict[str, Any]], Any]
+
+_SERVICE = re.compile(r"Credential=[^/]+/\d+/[^/]+/([^/]+)/aws4_request")
+_PREFIX = "/_twin/"
+
+
+class Front:
+    """A WSGI application before moto's."""
+
+    def __init__(self, moto: Application, questions: dict[str, Question]) -> None:
+        """Put questions before moto.
+
+        Args:
+            moto: The application that answers AWS's APIs.
+            questions: What `POST /_twin/<name>` answers: JSON in, JSON out.
+        """
+        self._moto = moto
+        self._questions = questions
+        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        """Answer a request."""
+        path = environ.get("PATH_INFO", "")
+        if path.startswith(_PREFIX):
+            return self._answer(path.removeprefix(_PREFIX), environ, start_response)
+        if path.endswith("/invocations"):
+            return self._moto(environ, start_response)
+        found = _SERVICE.search(environ.get("HTTP_AUTHORIZATION", ""))
+        with self._locks[found[1] if found else "s3"]:
+            return self._moto(environ, start_response)
+
+    def _answer(
+        self, name: str, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        try:
+            status, answer = "200 OK", self._questions[name](json.loads(body or b"{}"))
+        except Exception as error:  # noqa: BLE001 - it is told to whoever asked
+            status, answer = "400 Bad Request", {"error": f"{type(error).__name__}: {error}"}
+        start_response(status, [("Content-Type", "application/json")])
+        return [json.dumps(answer).encode()]

@@ -1,0 +1,126 @@
+"""Lambda's Invoke, carried out by sandboxes.
+
+https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html; asynchronous retries:
+https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
+"""
+
+import base64
+import logging
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from moto.awslambda.exceptions import LambdaClientError
+from moto.awslambda.models import LambdaFunction, lambda_backends
+
+from plimsoll.local.aws.corrections.support import replace
+from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.local.lambdas.invocation import (
+    MAX_ASYNCHRONOUS_BYTES,
+    MAX_SYNCHRONOUS_BYTES,
+    Answer,
+    FunctionSpec,
+)
+from plimsoll.local.lambdas.sandboxes import SandboxPool
+
+LOG = logging.getLogger(__name__)
+
+
+class RequestTooLargeError(LambdaClientError):
+    """The payload is over the limit of its kind of invocation."""
+
+    code = 413
+
+    def __init__(self, limit_bytes: int) -> None:
+        message = f"Request must be smaller than {limit_bytes} bytes"
+        super().__init__("RequestTooLargeException", message)
+
+
+class Functions:
+    """What moto's functions are run by."""
+
+    def __init__(
+        self, pool: SandboxPool, task_roots: Mapping[str, Path], retry_delay_s: float = 60.0
+    ) -> None:
+        """Take the place of moto's containers.
+
+        Args:
+            pool: Runs invocations.
+            task_roots: Folder of each function's handler, by function name.
+            retry_delay_s: Before the first repetition of an asynchronous invocation that failed;
+                the second waits twice as long, as on AWS.
+        """
+        self._pool = pool
+        self._task_roots = dict(task_roots)
+        self._retry_delay_s = retry_delay_s
+        self._closed = threading.Event()
+
+        def invoke(function: LambdaFunction, body: Any, request: Any, response: Any) -> bytes:
+            return self._respond(function, body, request, response)
+
+        replace(LambdaFunction, invoke=invoke)
+
+    def spec(self, name: str) -> FunctionSpec:
+        """Describe a deployed function."""
+        return self._spec(lambda_backends[ACCOUNT][REGION].get_function(name))
+
+    def invoke_asynchronously(self, name: str, payload: bytes) -> None:
+        """Invoke as EventBridge and Scheduler do: repeated if it fails and may be repeated."""
+        function = lambda_backends[ACCOUNT][REGION].get_function(name)
+        threading.Thread(target=self._attempt, args=(function, payload), daemon=True).start()
+
+    def close(self) -> None:
+        """Repeat nothing any more."""
+        self._closed.set()
+
+    def _respond(
+        self,
+        function: LambdaFunction,
+        body: Any,
+        request: Mapping[str, str],
+        response: dict[str, str],
+    ) -> bytes:
+        payload = (body.encode() if isinstance(body, str) else body) or b"{}"
+        kind = request.get("X-Amz-Invocation-Type", "RequestResponse")
+        limit = MAX_ASYNCHRONOUS_BYTES if kind == "Event" else MAX_SYNCHRONOUS_BYTES
+        if len(payload) > limit:
+            raise RequestTooLargeError(limit)
+        if kind == "Event":
+            threading.Thread(target=self._attempt, args=(function, payload), daemon=True).start()
+            return b""
+        answer = self._pool.invoke(self._spec(function), payload)
+        if answer.failed:
+            response["x-amz-function-error"] = "Unhandled"
+        response["x-amz-log-result"] = base64.b64encode(b"").decode()
+        return answer.payload
+
+    def _attempt(self, function: LambdaFunction, payload: bytes) -> None:
+        retries = _retries(function)
+        for attempt in range(retries + 1):
+            answer: Answer = self._pool.invoke(self._spec(function), payload)
+            if not answer.failed:
+                return
+            LOG.warning("%s failed: %s", function.function_name, answer.payload.decode())
+            if attempt < retries and self._closed.wait(self._retry_delay_s * (attempt + 1)):
+                return
+
+    def _spec(self, function: LambdaFunction) -> FunctionSpec:
+        name = function.function_name
+        return FunctionSpec(
+            name=name,
+            arn=function.function_arn,
+            task_root=self._task_roots[name],
+            handler=str(function.handler),
+            timeout_s=float(function.timeout),
+            memory_mib=int(function.memory_size),
+            environment=tuple(sorted(function.environment_vars.items())),
+        )
+
+
+def _retries(function: LambdaFunction) -> int:
+    """Return how often a failed asynchronous invocation is repeated: AWS's default is twice."""
+    for configuration in function.event_invoke_config:
+        if "MaximumRetryAttempts" in configuration.config:
+            return int(configuration.config["MaximumRetryAttempts"])
+    return 2

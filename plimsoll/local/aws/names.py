@@ -1,0 +1,13 @@
+"""The account and the region that the local stand-in for AWS plays."""
+
+from typing import Any
+
+ACCOUNT = "123456789012"
+REGION = "us-east-1"
+
+# What a client signs with: nothing of this machine's user is ever read.
+NO_ACCOUNT: dict[str, Any] = {
+    "aws_access_key_id": "twin",
+    "aws_secret_access_key": "twin",
+    "region_name": REGION,
+}

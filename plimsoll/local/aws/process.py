@@ -1,0 +1,96 @@
+"""The parent's side of the process that is AWS: started, asked, and gone with its parent."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from plimsoll.errors import PlimsollError
+
+_CLOSE_TIMEOUT_S = 30.0
+
+
+class AwsProcess:
+    """A running `plimsoll.local.aws.server`.
+
+    Attributes:
+        port: Where it answers, on 127.0.0.1.
+    """
+
+    def __init__(self, directory: Path, functions: Mapping[str, Path], **settings: object) -> None:
+        """Start it and wait until it answers.
+
+        Args:
+            directory: Its folder: logs, volumes, data directories.
+            functions: Folder of each function's handler, by function name.
+            settings: The rest of its configuration.
+
+        Raises:
+            PlimsollError: It did not start; names its log.
+        """
+        directory.mkdir(parents=True, exist_ok=True)
+        log = directory / "aws.log"
+        with log.open("ab") as sink:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "plimsoll.local.aws.server"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=sink,
+                start_new_session=True,  # Ctrl-C is for the parent, which closes it in good order
+                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            )
+        assert self._process.stdin is not None  # noqa: S101 - both were asked for above
+        assert self._process.stdout is not None  # noqa: S101
+        configuration = {
+            "directory": str(directory),
+            "functions": {name: str(root) for name, root in functions.items()},
+            **settings,
+        }
+        self._process.stdin.write(json.dumps(configuration).encode() + b"\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            self.close()
+            raise PlimsollError(f"the local stand-in for AWS did not start; its log is {log}")
+        self.port: int = json.loads(line)["port"]
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    def ask(self, name: str, **question: object) -> Any:
+        """Ask it something that AWS has no API for.
+
+        Raises:
+            PlimsollError: It refuses, or is gone.
+        """
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}/_twin/{name}",
+            data=json.dumps(question).encode(),
+            method="POST",
+        )
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=60) as response:
+                return json.loads(response.read())
+        except urllib.error.HTTPError as error:
+            raise PlimsollError(f"{name}: {json.loads(error.read())['error']}") from None
+        except OSError as error:
+            raise PlimsollError(f"the local stand-in for AWS is gone: {error}") from None
+
+    def close(self) -> None:
+        """End it, and with it all that it runs."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        try:
+            self._process.wait(_CLOSE_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()

@@ -1,0 +1,170 @@
+"""Deploys to the local stand-in what `stacks/` deploys to AWS: from the same tables and files.
+
+Through the public APIs alone, so that what is deployed is checked as AWS checks it.
+"""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from plimsoll.errors import PlimsollError
+from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.model.functions import Function, Setting
+
+ROLE = f"arn:aws:iam::{ACCOUNT}:role/plimsoll-twin"
+_PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
+_ENDED_BADLY = ["FAILED", "ABORTED", "TIMED_OUT"]
+
+ClientFactory = Callable[[str], Any]
+
+
+def default_settings() -> dict[Setting, str]:
+    """Give every setting of a deployment its value on one machine."""
+    return {
+        Setting.RESULTS_BUCKET: "plimsoll-results",
+        Setting.RUNS_TABLE: "plimsoll-runs",
+        Setting.TARGET_SERVICE_ROLE: ROLE,
+        Setting.DELETION_ROLE: ROLE,
+        Setting.SCHEDULE_GROUP: "plimsoll",
+        Setting.TARGET_SUBNET_GROUP: "plimsoll-targets",
+        Setting.TARGET_SECURITY_GROUP: "sg-00000000000000001",
+        Setting.TARGET_AVAILABILITY_ZONE: f"{REGION}a",
+        Setting.POLL_SECONDS: "1",
+        Setting.START_LEAD_MS: "1000",
+        Setting.START_LEAD_MS_PER_CLIENT: "40",  # 100 cold starts took 3 s on two cores
+        Setting.METRIC_PERIOD_SECONDS: "1",
+        Setting.ALLOWED_ENDPOINTS: "[]",
+        Setting.ALARM_TOPIC: f"arn:aws:sns:{REGION}:{ACCOUNT}:plimsoll-alarms",
+    }
+
+
+def function_arn(name: str) -> str:
+    """Give a function's ARN."""
+    return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}"
+
+
+def state_machine_arn(name: str) -> str:
+    """Give a state machine's ARN."""
+    return f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:{name}"
+
+
+def substitute(definition: str, values: Mapping[str, str]) -> str:
+    """Fill in a state machine's `${Name}` placeholders.
+
+    Raises:
+        PlimsollError: Nothing is known by that name.
+    """
+
+    def fill(found: "re.Match[str]") -> str:
+        if found[1] not in values:
+            raise PlimsollError(f"a state machine names ${{{found[1]}}}, which nothing defines")
+        return json.dumps(values[found[1]])[1:-1]
+
+    return _PLACEHOLDER.sub(fill, definition)
+
+
+class Deployment:
+    """What is put into the stand-in before a run."""
+
+    def __init__(self, client: ClientFactory, settings: Mapping[Setting, str]) -> None:
+        self._client = client
+        self._settings = settings
+
+    def storage(self) -> None:
+        """Make the results bucket, the runs table, the schedule group and the alarm topic."""
+        self._client("s3").create_bucket(Bucket=self._settings[Setting.RESULTS_BUCKET])
+        self._client("dynamodb").create_table(
+            TableName=self._settings[Setting.RUNS_TABLE],
+            KeySchema=[{"AttributeName": "run_id", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "run_id", "AttributeType": "S"}],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        group = self._settings[Setting.SCHEDULE_GROUP]
+        self._client("scheduler").create_schedule_group(Name=group)
+        self._client("sns").create_topic(Name=self._settings[Setting.ALARM_TOPIC].split(":")[-1])
+
+    def functions(self, functions: Mapping[str, Function]) -> None:
+        """Make every function of the table."""
+        trust = {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole"}]}
+        self._client("iam").create_role(
+            RoleName=ROLE.split("/")[1], AssumeRolePolicyDocument=json.dumps(trust)
+        )
+        client = self._client("lambda")
+        for function in functions.values():
+            variables = {
+                name: self._settings[setting] for name, setting in function.environment.items()
+            }
+            client.create_function(
+                FunctionName=function.name,
+                Runtime="python3.13",
+                Role=ROLE,
+                Handler="handler.handler",
+                Code={"ZipFile": _EMPTY_PACKAGE},  # the code is run from its own folder
+                Timeout=function.timeout_s,
+                MemorySize=function.memory_mib,
+                Environment={"Variables": variables},
+            )
+            client.put_function_event_invoke_config(
+                FunctionName=function.name, MaximumRetryAttempts=function.retries
+            )
+
+    def state_machines(self, folder: Path, functions: Mapping[str, Function]) -> list[str]:
+        """Make a state machine of every `*.asl.json`; returns their names."""
+        values = {str(setting): value for setting, value in self._settings.items()}
+        values |= {f.arn_placeholder: function_arn(f.name) for f in functions.values()}
+        files = sorted(folder.glob("*.asl.json"))
+        names = [file.name.removesuffix(".asl.json") for file in files]
+        values |= {_machine_placeholder(name): state_machine_arn(name) for name in names}
+        for name, file in zip(names, files, strict=True):
+            self._client("stepfunctions").create_state_machine(
+                name=name, definition=substitute(file.read_text(), values), roleArn=ROLE
+            )
+        return names
+
+    def teardown_rule(self, *, machine: str, teardown: str) -> None:
+        """Start the teardown for every execution that ended in a way that no Catch sees."""
+        events = self._client("events")
+        pattern = {
+            "source": ["aws.states"],
+            "detail-type": ["Step Functions Execution Status Change"],
+            "detail": {"stateMachineArn": [state_machine_arn(machine)], "status": _ENDED_BADLY},
+        }
+        events.put_rule(Name="plimsoll-teardown", EventPattern=json.dumps(pattern))
+        target = {
+            "Id": "teardown",
+            "Arn": state_machine_arn(teardown),
+            "RoleArn": ROLE,
+            "InputTransformer": {
+                "InputPathsMap": {"run_id": "$.detail.name", "ended": "$.detail.status"},
+                "InputTemplate": '{"run_id": <run_id>, "ended": <ended>}',
+            },
+        }
+        events.put_targets(Rule="plimsoll-teardown", Targets=[target])
+
+    def janitor(self, name: str, every_minutes: int) -> None:
+        """Call the janitor again and again."""
+        self._client("scheduler").create_schedule(
+            Name=name,
+            GroupName=self._settings[Setting.SCHEDULE_GROUP],
+            ScheduleExpression=f"rate({every_minutes} minutes)",
+            FlexibleTimeWindow={"Mode": "OFF"},
+            Target={"Arn": function_arn(name), "RoleArn": ROLE, "Input": "{}"},
+        )
+
+
+def _machine_placeholder(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("-")) + "StateMachineArn"
+
+
+def _empty_package() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("README", "the code is run from its own folder\n")
+    return buffer.getvalue()
+
+
+_EMPTY_PACKAGE = _empty_package()

@@ -1,0 +1,1 @@
+"""Lambda on one machine: every concurrent invocation is an operating-system process of its own."""

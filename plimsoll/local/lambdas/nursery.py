@@ -1,0 +1,166 @@
+"""Forks sandboxes: it has the libraries loaded, so that a cold start costs milliseconds.
+
+Runs as `python -m plimsoll.local.lambdas.nursery`, started by `sandboxes.py`. It imports what the
+functions import, never a function itself: each sandbox runs its handler's module afresh, as on AWS.
+It has one thread, so that forking is safe, and its death ends its sandboxes (PR_SET_PDEATHSIG).
+
+Standard input carries JSON lines: `{"preload": [folders]}`,
+`{"spawn": id, "environment": {...}, "task_root": folder, "handler": name, "log": file}` and
+`{"kill": id}`. Standard output answers `{"spawned": id, "pid": n}` and
+`{"exited": id, "status": n}` (as subprocess has it: negative for a signal).
+The end of standard input ends everything.
+"""
+
+import ast
+import ctypes
+import importlib
+import json
+import os
+import select
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import Any, NoReturn
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def die_with(parent: int) -> None:
+    """Ask the kernel to kill this process when the thread that started it ends.
+
+    Args:
+        parent: Process id of the parent at the start: if it has gone meanwhile, exit at once.
+    """
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def imported_modules(source: str) -> set[str]:
+    """Return the modules that a Python source imports at any level, relative ones left out."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module)
+    return names
+
+
+def preload(task_roots: list[str]) -> None:
+    """Import the libraries that the functions import; what fails to import fails in the sandbox."""
+    names = {"boto3", "botocore.session", "botocore.endpoint", "json", "logging"}
+    for root in task_roots:
+        for file in Path(root).glob("*.py"):
+            try:
+                names |= imported_modules(file.read_text())
+            except SyntaxError:
+                continue
+        names -= {file.stem for file in Path(root).glob("*.py")}
+    for name in sorted(names):
+        try:
+            importlib.import_module(name)
+        except Exception:  # noqa: BLE001, S112 - the sandbox reports it, with the handler's name
+            continue
+
+
+class Nursery:
+    """The command loop: forks, kills and reaps sandboxes."""
+
+    def __init__(self) -> None:
+        self.pids: dict[int, int] = {}  # sandbox id -> process id
+
+    def run(self) -> None:
+        """Serve until standard input ends."""
+        wake_read, wake_write = os.pipe()
+        os.set_blocking(wake_write, False)
+        signal.set_wakeup_fd(wake_write)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        pending = b""
+        while True:
+            readable, _, _ = select.select([0, wake_read], [], [])
+            if wake_read in readable:
+                os.read(wake_read, 4096)
+                self._reap()
+            if 0 in readable:
+                data = os.read(0, 1 << 16)
+                if not data:
+                    return
+                *lines, pending = (pending + data).split(b"\n")
+                for line in lines:
+                    self._obey(json.loads(line))
+
+    def _obey(self, command: dict[str, Any]) -> None:
+        if "preload" in command:
+            preload(command["preload"])
+        elif "spawn" in command:
+            self._spawn(command)
+        elif "kill" in command and (pid := self.pids.get(command["kill"])):
+            os.kill(pid, signal.SIGKILL)  # not reaped yet, so the id is still its own
+
+    def _spawn(self, command: dict[str, Any]) -> None:
+        nursery = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            become_sandbox(nursery, command)
+        self.pids[command["spawn"]] = pid
+        say({"spawned": command["spawn"], "pid": pid})
+
+    def _reap(self) -> None:
+        while self.pids:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            sandbox = next(key for key, value in self.pids.items() if value == pid)
+            del self.pids[sandbox]
+            say({"exited": sandbox, "status": os.waitstatus_to_exitcode(status)})
+
+
+def become_sandbox(nursery: int, command: dict[str, Any]) -> NoReturn:
+    """Turn a fresh fork into one function's runtime; never returns."""
+    code = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        die_with(nursery)
+        log = os.open(command["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.closerange(3, 64)
+        os.environ.clear()
+        os.environ.update(command["environment"])
+        os.chdir(command["task_root"])
+        sys.path.insert(0, command["task_root"])
+        sys.stdout = os.fdopen(1, "w", buffering=1)
+        sys.stderr = os.fdopen(2, "w", buffering=1)
+        # after the fork: awslambdaric reads its environment when it is imported
+        from plimsoll.local.lambdas.runtime import serve  # noqa: PLC0415
+
+        serve(command["handler"])
+        code = 0
+    except SystemExit as leaving:
+        code = leaving.code if isinstance(leaving.code, int) else 1
+    except BaseException:  # noqa: BLE001 - the last frame of this process: say why, and end it
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def say(message: dict[str, Any]) -> None:
+    """Write one line to whoever started the nursery."""
+    os.write(1, json.dumps(message).encode() + b"\n")  # under PIPE_BUF: never torn
+
+
+def main() -> None:
+    """Run the nursery; at its end the kernel kills what it forked."""
+    die_with(int(sys.argv[1]))
+    Nursery().run()
+
+
+if __name__ == "__main__":
+    main()
