@@ -17,7 +17,7 @@ help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 .PHONY: setup
-setup: $(STAMPS)/package $(STAMPS)/engine $(STAMPS)/mariadb ## Install everything into .venv/ and .cache/
+setup: $(STAMPS)/package $(STAMPS)/engine $(STAMPS)/mariadb $(STAMPS)/volumes ## Install everything into .venv/ and .cache/
 
 $(STAMPS)/venv: tools/bootstrap.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -66,6 +66,11 @@ browser:
 	    echo "the reports are tested in a browser: it needs Chromium (on Debian or Ubuntu: apt-get install chromium)" >&2; exit 1; \
 	  fi; \
 	fi
+
+$(STAMPS)/volumes: $(wildcard plimsoll/local/volumes/native/*) $(STAMPS)/package
+	@command -v "$${CC:-cc}" >/dev/null || { echo "the emulated volume is built from source: it needs a C compiler (on Debian or Ubuntu: apt-get install build-essential)" >&2; exit 1; }
+	@if [ "$$(uname)" = Linux ]; then $(BIN)/python -c 'from plimsoll.local.volumes.build import library; library("core"); library("shim")'; fi
+	@touch $@
 
 .PHONY: lint
 lint: setup ## Format, lint and type checks

@@ -31,7 +31,7 @@ class VolumeSample(Model):
     failed_operations: int = 0
     late_operations: int = 0  # the host's own I/O ended after the emulated one was due
     late_time_us: int = 0  # by how much, summed
-    queue_ios: float = 0  # I/Os that wait for their turn at this moment
+    backlog_us: float = 0  # how long an I/O that came now would wait for its turn
     credits: float | None = None  # None: a volume without burst
     credits_max: float | None = None
     attached_processes: int = 0  # that have loaded the volume since it was created
@@ -193,36 +193,51 @@ def host_bound(before: VolumeSample, after: VolumeSample) -> HostBound:
 # --- what goes wrong on purpose ---
 
 
+_START = Field(ge=0, default=0, description="When it starts, in seconds from the injection.")
+
+
 class Stall(Model):
     """No I/O completes for a while; then all that waited go on."""
 
-    kind: Literal["stall"] = "stall"
-    start_after_s: Annotated[float, Field(ge=0)] = 0
-    duration_s: Annotated[float, Field(gt=0, le=3600)]
+    kind: Literal["stall"] = Field(default="stall", description="No I/O completes.")
+    start_after_s: float = _START
+    duration_s: Annotated[float, Field(gt=0, le=3600)] = Field(
+        description="How long no I/O completes, in seconds."
+    )
 
 
 class Slow(Model):
     """Each I/O costs and lasts `factor` times as much."""
 
-    kind: Literal["slow"] = "slow"
-    factor: Annotated[float, Field(ge=1, le=10_000)]
-    start_after_s: Annotated[float, Field(ge=0)] = 0
-    duration_s: Annotated[float, Field(gt=0)] | None = None  # None: until another fault is set
+    kind: Literal["slow"] = Field(default="slow", description="Every I/O takes longer.")
+    factor: Annotated[float, Field(ge=1, le=10_000)] = Field(
+        description="How many times as much an I/O costs and lasts."
+    )
+    start_after_s: float = _START
+    duration_s: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="For how long, in seconds; none: until the volume is healed."
+    )
 
 
 class Fail(Model):
     """Operations fail: EIO any of them, ENOSPC those that write."""
 
-    kind: Literal["fail"] = "fail"
-    error: Literal["EIO", "ENOSPC"]
-    after_operations: Annotated[int, Field(ge=0)] = 0  # that still succeed
-    operations: Annotated[int, Field(ge=1)] | None = None  # that fail; None: all from then on
+    kind: Literal["fail"] = Field(default="fail", description="Operations fail.")
+    error: Literal["EIO", "ENOSPC"] = Field(
+        description="EIO: any operation, flushes too; ENOSPC: those that write."
+    )
+    after_operations: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="Operations that still succeed."
+    )
+    operations: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Operations that then fail; none: all, until healed."
+    )
 
 
 class Heal(Model):
     """Nothing is wrong any more."""
 
-    kind: Literal["heal"] = "heal"
+    kind: Literal["heal"] = Field(default="heal", description="Nothing is wrong any more.")
 
 
 FaultPlan = Annotated[Stall | Slow | Fail | Heal, Field(discriminator="kind")]

@@ -55,10 +55,14 @@ Service = Literal["ebs", "rds-mysql", "rds-mariadb", "rds-postgres"]
 class Volume(Model):
     """Storage as it is asked for; `nvme` is an instance store: no limits but the device's own."""
 
-    type: VolumeType
-    size_gib: Annotated[int, Field(ge=1)]
-    iops: Annotated[int, Field(ge=1)] | None = None  # None: what the type gives
-    throughput_mib_s: Annotated[int, Field(ge=1)] | None = None  # None: what the type gives
+    type: VolumeType = Field(description="gp2, gp3, io1, io2, or nvme (an instance store).")
+    size_gib: Annotated[int, Field(ge=1)] = Field(description="Size, in GiB.")
+    iops: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Provisioned IOPS; none: what the type gives."
+    )
+    throughput_mib_s: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Provisioned throughput, in MiB/s; none: what the type gives."
+    )
 
 
 class VolumeLimits(Model):

@@ -1,0 +1,40 @@
+/* A page cache of a given size, as an instance's memory would hold; only names, no data.
+ *
+ * Set-associative with CLOCK's second chance: the lowest bit of a name says that it was used since
+ * the hand passed. A race between processes costs at worst one block held a little less long.
+ */
+#include "volume.h"
+
+#define load(x) atomic_load_explicit(&(x), memory_order_relaxed)
+#define store(x, value) atomic_store_explicit(&(x), value, memory_order_relaxed)
+
+static uint64_t mix(uint64_t x) /* the finalizer of MurmurHash3 */
+{
+    x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdULL;
+    x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ULL;
+    return x ^ (x >> 33);
+}
+
+bool cache_touch(struct volume *volume, uint64_t file, uint64_t block)
+{
+    uint64_t name = (mix(file + mix(block + 1)) | 2) & ~1ULL; /* never 0, lowest bit free */
+    _Atomic uint64_t *set = &volume->cache[(mix(name) % volume->cache_sets) * CACHE_WAYS];
+    for (int way = 0; way < CACHE_WAYS; way++) {
+        if ((load(set[way]) & ~1ULL) == name) {
+            store(set[way], name | 1);
+            return true;
+        }
+    }
+    int hand = (int)(name >> 8) % CACHE_WAYS;
+    for (int turn = 0; turn < 2 * CACHE_WAYS; turn++) {
+        _Atomic uint64_t *way = &set[(hand + turn) % CACHE_WAYS];
+        uint64_t held = load(*way);
+        if ((held & 1) == 0) {
+            store(*way, name);
+            return false;
+        }
+        store(*way, held & ~1ULL);
+    }
+    store(set[hand], name);
+    return false;
+}

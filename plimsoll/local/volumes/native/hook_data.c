@@ -1,0 +1,147 @@
+/* Calls that move data. */
+#include "shim.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define SYNCS(flags) (((flags) & (RWF_DSYNC | RWF_SYNC)) != 0)
+
+#define MOVES(kind, name, offset, sync, parameters, arguments)                          \
+    EXPORT ssize_t name parameters                                                      \
+    {                                                                                   \
+        THROUGH_VOLUME(kind, fd, offset, sync, REAL(name) arguments);                   \
+    }
+
+MOVES(READ, read, HERE, false, (int fd, void *to, size_t n), (fd, to, n))
+MOVES(READ, pread, at, false, (int fd, void *to, size_t n, off_t at), (fd, to, n, at))
+MOVES(READ, pread64, at, false, (int fd, void *to, size_t n, off64_t at), (fd, to, n, at))
+MOVES(READ, readv, HERE, false, (int fd, const struct iovec *v, int n), (fd, v, n))
+MOVES(READ, preadv, at, false, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
+MOVES(READ, preadv64, at, false, (int fd, const struct iovec *v, int n, off64_t at),
+      (fd, v, n, at))
+MOVES(READ, preadv2, at, false, (int fd, const struct iovec *v, int n, off_t at, int flags),
+      (fd, v, n, at, flags))
+MOVES(READ, preadv64v2, at, false, (int fd, const struct iovec *v, int n, off64_t at, int flags),
+      (fd, v, n, at, flags))
+
+MOVES(WRITE, write, HERE, false, (int fd, const void *from, size_t n), (fd, from, n))
+MOVES(WRITE, pwrite, at, false, (int fd, const void *from, size_t n, off_t at), (fd, from, n, at))
+MOVES(WRITE, pwrite64, at, false, (int fd, const void *from, size_t n, off64_t at),
+      (fd, from, n, at))
+MOVES(WRITE, writev, HERE, false, (int fd, const struct iovec *v, int n), (fd, v, n))
+MOVES(WRITE, pwritev, at, false, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
+MOVES(WRITE, pwritev64, at, false, (int fd, const struct iovec *v, int n, off64_t at),
+      (fd, v, n, at))
+MOVES(WRITE, pwritev2, at, SYNCS(flags),
+      (int fd, const struct iovec *v, int n, off_t at, int flags), (fd, v, n, at, flags))
+MOVES(WRITE, pwritev64v2, at, SYNCS(flags),
+      (int fd, const struct iovec *v, int n, off64_t at, int flags), (fd, v, n, at, flags))
+
+/* what a fortified program calls */
+extern ssize_t __read_chk(int fd, void *to, size_t n, size_t size);
+extern ssize_t __pread_chk(int fd, void *to, size_t n, off_t at, size_t size);
+extern ssize_t __pread64_chk(int fd, void *to, size_t n, off64_t at, size_t size);
+MOVES(READ, __read_chk, HERE, false, (int fd, void *to, size_t n, size_t size), (fd, to, n, size))
+MOVES(READ, __pread_chk, at, false, (int fd, void *to, size_t n, off_t at, size_t size),
+      (fd, to, n, at, size))
+MOVES(READ, __pread64_chk, at, false, (int fd, void *to, size_t n, off64_t at, size_t size),
+      (fd, to, n, at, size))
+
+/* --- from one descriptor to another --- */
+
+static ssize_t copied(int from, int64_t from_at, int to, int64_t to_at, int64_t arrived_ns,
+                      ssize_t result)
+{
+    struct op op;
+    if (op_begin(&op, READ, from) && !op.error) {
+        op.arrived_ns = arrived_ns;
+        op_finish(&op, from_at, false, result);
+    }
+    if (op_begin(&op, WRITE, to) && !op.error) {
+        op.arrived_ns = arrived_ns;
+        op_finish(&op, to_at, false, result);
+    }
+    return result;
+}
+
+EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_at, size_t n,
+                               unsigned flags)
+{
+    int64_t read_at = from_at ? *from_at : HERE;
+    int64_t write_at = to_at ? *to_at : HERE;
+    int64_t arrived_ns = now_ns();
+    return copied(from, read_at, to, write_at, arrived_ns,
+                  REAL(copy_file_range)(from, from_at, to, to_at, n, flags));
+}
+
+#define SENDFILE(name, type)                                                            \
+    EXPORT ssize_t name(int to, int from, type *at, size_t n)                           \
+    {                                                                                   \
+        int64_t read_at = at ? *at : HERE;                                              \
+        int64_t arrived_ns = now_ns();                                                  \
+        return copied(from, read_at, to, HERE, arrived_ns, REAL(name)(to, from, at, n));\
+    }
+
+SENDFILE(sendfile, off_t)
+SENDFILE(sendfile64, off64_t)
+
+EXPORT ssize_t splice(int from, off64_t *from_at, int to, off64_t *to_at, size_t n,
+                      unsigned flags)
+{
+    int64_t read_at = from_at ? *from_at : HERE;
+    int64_t write_at = to_at ? *to_at : HERE;
+    int64_t arrived_ns = now_ns();
+    return copied(from, read_at, to, write_at, arrived_ns,
+                  REAL(splice)(from, from_at, to, to_at, n, flags));
+}
+
+/* --- space: metadata, which costs no I/O here, but may be out --- */
+
+#define ALLOCATES(name, parameters, arguments, failure)                                 \
+    EXPORT int name parameters                                                          \
+    {                                                                                   \
+        struct op op;                                                                   \
+        if (op_begin(&op, WRITE, fd) && op.error)                                       \
+            return failure;                                                             \
+        return REAL(name) arguments;                                                    \
+    }
+
+ALLOCATES(fallocate, (int fd, int mode, off_t at, off_t n), (fd, mode, at, n),
+          (errno = op.error, -1))
+ALLOCATES(fallocate64, (int fd, int mode, off64_t at, off64_t n), (fd, mode, at, n),
+          (errno = op.error, -1))
+ALLOCATES(posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n), op.error)
+ALLOCATES(posix_fallocate64, (int fd, off64_t at, off64_t n), (fd, at, n), op.error)
+
+/* --- memory maps: their I/O happens in page faults, where it cannot be seen: say so --- */
+
+static void *mapped(int fd, int protection, void *result)
+{
+    static _Atomic bool said;
+    if (result == MAP_FAILED || !file_of(fd) || protection & PROT_EXEC)
+        return result;
+    atomic_fetch_add_explicit(&the_volume->maps, 1, memory_order_relaxed);
+    if (!atomic_exchange_explicit(&said, true, memory_order_relaxed)) {
+        int before = errno;
+        char path[4200];
+        say("I/O through a memory map is not counted: ",
+            path_of(fd, path, sizeof path) ? path : "?");
+        errno = before;
+    }
+    return result;
+}
+
+EXPORT void *mmap(void *where, size_t n, int protection, int flags, int fd, off_t at)
+{
+    return mapped(flags & MAP_ANONYMOUS ? -1 : fd, protection,
+                  REAL(mmap)(where, n, protection, flags, fd, at));
+}
+
+EXPORT void *mmap64(void *where, size_t n, int protection, int flags, int fd, off64_t at)
+{
+    return mapped(flags & MAP_ANONYMOUS ? -1 : fd, protection,
+                  REAL(mmap64)(where, n, protection, flags, fd, at));
+}

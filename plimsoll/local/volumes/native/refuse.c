@@ -1,0 +1,162 @@
+/* What cannot be seen is refused, so that no I/O passes uncounted: io_uring and POSIX AIO.
+ *
+ * io_uring is refused by the kernel itself, through a seccomp filter that children inherit: also
+ * where a program carries its own io_uring code. It fails with EPERM, as on machines where an
+ * administrator has switched it off, and programs fall back to other calls.
+ */
+#include "shim.h"
+
+#include <aio.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+_Thread_local bool inside_libaio;
+
+static void refused(const char *what)
+{
+    static _Atomic bool said;
+    atomic_fetch_add_explicit(&the_volume->refused, 1, memory_order_relaxed);
+    if (!atomic_exchange_explicit(&said, true, memory_order_relaxed))
+        say(what, " is refused: its I/O would pass uncounted; use pread/pwrite or libaio");
+}
+
+void refuse_io_uring(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
+    if (prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER &&
+        REAL(syscall)(SYS_io_uring_setup, 0, NULL) < 0 && errno == EPERM)
+        return; /* a parent's filter holds */
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        say("io_uring cannot be refused on this kernel: see that the program does not use it", "");
+}
+
+/* --- liburing, where it is a library: the same refusal, said aloud --- */
+
+extern int io_uring_setup(unsigned entries, void *parameters);
+extern int io_uring_queue_init(unsigned entries, void *ring, unsigned flags);
+extern int io_uring_queue_init_params(unsigned entries, void *ring, void *parameters);
+extern int io_uring_queue_init_mem(unsigned entries, void *ring, void *parameters, void *buffer,
+                                   size_t size);
+
+#define REFUSES_RING(name, parameters, arguments)                                       \
+    EXPORT int name parameters                                                          \
+    {                                                                                   \
+        if (!the_volume)                                                                \
+            return REAL(name) arguments;                                                \
+        refused("io_uring");                                                            \
+        return -EPERM;                                                                  \
+    }
+
+REFUSES_RING(io_uring_setup, (unsigned entries, void *parameters), (entries, parameters))
+REFUSES_RING(io_uring_queue_init, (unsigned entries, void *ring, unsigned flags),
+             (entries, ring, flags))
+REFUSES_RING(io_uring_queue_init_params, (unsigned entries, void *ring, void *parameters),
+             (entries, ring, parameters))
+REFUSES_RING(io_uring_queue_init_mem,
+             (unsigned entries, void *ring, void *parameters, void *buffer, size_t size),
+             (entries, ring, parameters, buffer, size))
+
+/* --- system calls by number: io_uring refused, file calls sent the usual way --- */
+
+static bool through_us(long number, const long a[6], long *result)
+{
+    switch (number) {
+    case SYS_io_uring_setup:
+        refused("io_uring");
+        errno = EPERM;
+        *result = -1;
+        return true;
+    case SYS_io_setup:
+        if (inside_libaio)
+            return false;
+        refused("io_setup by system call number");
+        errno = EPERM;
+        *result = -1;
+        return true;
+    case SYS_openat:
+        *result = openat((int)a[0], (const char *)a[1], (int)a[2], (mode_t)a[3]);
+        return true;
+    case SYS_close:
+        *result = close((int)a[0]);
+        return true;
+    case SYS_read:
+        *result = read((int)a[0], (void *)a[1], (size_t)a[2]);
+        return true;
+    case SYS_write:
+        *result = write((int)a[0], (const void *)a[1], (size_t)a[2]);
+        return true;
+    case SYS_pread64:
+        *result = pread64((int)a[0], (void *)a[1], (size_t)a[2], a[3]);
+        return true;
+    case SYS_pwrite64:
+        *result = pwrite64((int)a[0], (const void *)a[1], (size_t)a[2], a[3]);
+        return true;
+    case SYS_fsync:
+        *result = fsync((int)a[0]);
+        return true;
+    case SYS_fdatasync:
+        *result = fdatasync((int)a[0]);
+        return true;
+    default:
+        return false;
+    }
+}
+
+EXPORT long syscall(long number, ...)
+{
+    long a[6];
+    va_list rest;
+    va_start(rest, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(rest, long);
+    va_end(rest);
+    long result;
+    if (the_volume && through_us(number, a, &result))
+        return result;
+    return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/* --- POSIX AIO: the C library's own threads do its I/O, unseen --- */
+
+#define REFUSES_AIO(name, type)                                                         \
+    EXPORT int name(type *call)                                                         \
+    {                                                                                   \
+        if (!file_of(call->aio_fildes))                                                 \
+            return REAL(name)(call);                                                    \
+        refused("POSIX AIO");                                                           \
+        errno = ENOSYS;                                                                 \
+        return -1;                                                                      \
+    }
+
+REFUSES_AIO(aio_read, struct aiocb)
+REFUSES_AIO(aio_write, struct aiocb)
+REFUSES_AIO(aio_read64, struct aiocb64)
+REFUSES_AIO(aio_write64, struct aiocb64)
+
+#define REFUSES_LIST(name, type)                                                        \
+    EXPORT int name(int mode, type *const calls[], int n, struct sigevent *event)       \
+    {                                                                                   \
+        for (int i = 0; i < n; i++) {                                                   \
+            if (calls[i] && file_of(calls[i]->aio_fildes)) {                            \
+                refused("POSIX AIO");                                                   \
+                errno = ENOSYS;                                                         \
+                return -1;                                                              \
+            }                                                                           \
+        }                                                                               \
+        return REAL(name)(mode, calls, n, event);                                       \
+    }
+
+REFUSES_LIST(lio_listio, struct aiocb)
+REFUSES_LIST(lio_listio64, struct aiocb64)

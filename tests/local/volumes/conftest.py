@@ -1,0 +1,53 @@
+"""Volumes for the tests, and programs that run on them."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
+from plimsoll.model.volumes import Volume
+
+# no caps and no latency: what is counted does not depend on the time that it takes
+INSTANT = VolumeSettings(base_latency_us=0)
+VolumeFactory = Callable[..., EmulatedVolume]
+
+
+@pytest.fixture
+def volumes(tmp_path: Path) -> Iterator[VolumeFactory]:
+    """Make volumes, by default without any limit; each is closed after the test."""
+    made: list[EmulatedVolume] = []
+
+    def create(
+        volume: Volume | None = None, *, settings: VolumeSettings = INSTANT, name: str = "volume"
+    ) -> EmulatedVolume:
+        made.append(
+            EmulatedVolume.create(
+                tmp_path / name,
+                volume or Volume(type="nvme", size_gib=10),
+                settings=settings,
+            )
+        )
+        return made[-1]
+
+    yield create
+    for volume in made:
+        volume.close()
+
+
+def run_on(
+    volume: EmulatedVolume, program: str, *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a Python program on a volume, in its directory."""
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env={**os.environ, **volume.environment()},
+        cwd=volume.directory,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
