@@ -101,7 +101,7 @@ _TABLE = (
         summary="Marks the run as started and says what the workflow needs to know of it.",
         timeout_s=30,
         memory_mib=512,
-        environment=_RUN_ENVIRONMENT,
+        environment={**_RUN_ENVIRONMENT, "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS},
         permissions=(_READ_RUN, _READ_RECORD, _WRITE_RECORD),
     ),
     Function(
@@ -131,7 +131,6 @@ _TABLE = (
             "TARGET_SUBNET_GROUP": Setting.TARGET_SUBNET_GROUP,
             "TARGET_SECURITY_GROUP": Setting.TARGET_SECURITY_GROUP,
             "TARGET_AVAILABILITY_ZONE": Setting.TARGET_AVAILABILITY_ZONE,
-            "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
         },
         permissions=(
             _READ_RUN,
@@ -198,10 +197,18 @@ _TABLE = (
         in_vpc=True,
         environment={
             **_RUN_ENVIRONMENT,
+            "POLL_SECONDS": Setting.POLL_SECONDS,
             "START_LEAD_MS": Setting.START_LEAD_MS,
             "START_LEAD_MS_PER_CLIENT": Setting.START_LEAD_MS_PER_CLIENT,
         },
-        permissions=(_READ_RUN, _WRITE_RUN, _READ_RECORD, _WRITE_RECORD, _READ_SECRET),
+        permissions=(
+            _READ_RUN,
+            _WRITE_RUN,
+            _LIST_RUN,
+            _READ_RECORD,
+            _WRITE_RECORD,
+            _READ_SECRET,
+        ),
     ),
     Function(
         name="load-client",
@@ -235,6 +242,7 @@ _TABLE = (
         permissions=(
             _READ_RUN,
             _WRITE_RUN,
+            _LIST_RUN,
             _READ_RECORD,
             _WRITE_RECORD,
             Permission(
@@ -269,7 +277,7 @@ _TABLE = (
         timeout_s=120,
         memory_mib=1024,
         environment=_RUN_ENVIRONMENT,
-        permissions=(_READ_RUN, _WRITE_RUN, _READ_RECORD, _WRITE_RECORD),
+        permissions=(_READ_RUN, _WRITE_RUN, _LIST_RUN, _READ_RECORD, _WRITE_RECORD),
     ),
     Function(
         name="janitor",

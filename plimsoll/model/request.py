@@ -79,7 +79,9 @@ Target = Annotated[RdsTarget | EndpointTarget, Field(discriminator="kind")]
 class WorkloadChoice(Model):
     """The workload: a built-in one by name, or a definition."""
 
-    name: str | None = Field(None, description="A built-in workload (`plimsoll workloads`).")
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$")] | None = Field(
+        None, description="A built-in workload (`plimsoll workloads`)."
+    )
     definition: dict[str, Any] | None = Field(
         None, description="A workload in the format of workloads/*.yaml, in place of a name."
     )
@@ -108,6 +110,11 @@ class Load(Model):
     )
     timeout_ms: Annotated[int, Field(ge=1, le=300_000)] = Field(
         60_000, description="After which an operation counts as failed, in milliseconds."
+    )
+    recovery_max_s: Annotated[float, Field(ge=0, le=3600)] = Field(
+        300,
+        description="After a step that failed: how long the target may take to recover before the"
+        " next one starts all the same, in seconds.",
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
         1, description="Equal seeds give equal sequences of operations."

@@ -38,6 +38,7 @@ class FleetFigures(Model):
     memory_max_mib: float | None  # the largest client
     cpu_us_per_operation: float | None
     busiest_client: float | None  # share of its window
+    engine_version: str | None
 
 
 class ServerFigures(Model):

@@ -2,11 +2,15 @@
 
 from typing import TypeVar
 
+from botocore.exceptions import ClientError
+
 from plimsoll.model.base import Model
 from plimsoll.runs import services
 
 REQUEST = "request.json"
 TEMPLATE = "target.template.json"
+CONCLUSION = "conclusion.json"
+SECONDS = "seconds.json"
 RESULT = "result.json"
 
 AnyModel = TypeVar("AnyModel", bound=Model)
@@ -20,6 +24,11 @@ def plan_path(step: int) -> str:
 def client_path(step: int, client: int) -> str:
     """What one client measured in a step."""
     return f"steps/{step}/clients/{client}.json"
+
+
+def claim_path(step: int, client: int) -> str:
+    """Who sends a client's load: written once, so that no second call sends it again."""
+    return f"steps/{step}/claims/{client}.json"
 
 
 def step_path(step: int) -> str:
@@ -46,6 +55,18 @@ class RunFiles:
             Body=content.encode() if isinstance(content, str) else content,
             ContentType="application/json",
         )
+
+    def claim(self, path: str) -> bool:
+        """Write a file only where there is none; False where it is there already."""
+        try:
+            services.s3().put_object(
+                Bucket=self._bucket, Key=self.key(path), Body=b"{}", IfNoneMatch="*"
+            )
+        except ClientError as error:
+            if error.response["Error"]["Code"] in {"PreconditionFailed", "412"}:
+                return False
+            raise
+        return True
 
     def put_model(self, path: str, model: Model) -> None:
         """Write a model as JSON."""

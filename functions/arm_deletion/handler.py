@@ -1,0 +1,13 @@
+"""Arms the one-shot schedule that deletes the target at the run's time limit."""
+
+from typing import Any
+
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.start import arm
+
+_DEPLOYMENT = Deployment.of_function("arm-deletion")
+
+
+def handler(event: dict[str, Any], _context: object) -> None:
+    """Do it for the run that the workflow names."""
+    arm(_DEPLOYMENT, event["run_id"])

@@ -1,0 +1,13 @@
+"""Merges the clients' results into one step."""
+
+from typing import Any
+
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.judging import judge_step
+
+_DEPLOYMENT = Deployment.of_function("judge-step")
+
+
+def handler(event: dict[str, Any], _context: object) -> None:
+    """Do it for the run that the workflow names."""
+    judge_step(_DEPLOYMENT, event["run_id"], event["step"], event["failed_clients"])

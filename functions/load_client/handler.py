@@ -1,0 +1,13 @@
+"""One client of a step: waits for the barrier, sends its load, writes its results."""
+
+from typing import Any
+
+from plimsoll.runs.client import run_client
+from plimsoll.runs.deployment import Deployment
+
+_DEPLOYMENT = Deployment.of_function("load-client")
+
+
+def handler(event: dict[str, Any], _context: object) -> None:
+    """Do it for the run that the workflow names."""
+    run_client(_DEPLOYMENT, event["run_id"], event["step"], event["client"])

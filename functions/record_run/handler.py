@@ -1,0 +1,13 @@
+"""Marks the run as started and says what the workflow needs to know of it."""
+
+from typing import Any
+
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.start import record_run
+
+_DEPLOYMENT = Deployment.of_function("record-run")
+
+
+def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
+    """Answer the workflow."""
+    return record_run(_DEPLOYMENT, event["run_id"])

@@ -1,0 +1,13 @@
+"""Counts the rows of every table."""
+
+from typing import Any
+
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.prepare import verify_dataset
+
+_DEPLOYMENT = Deployment.of_function("verify-dataset")
+
+
+def handler(event: dict[str, Any], _context: object) -> None:
+    """Do it for the run that the workflow names."""
+    verify_dataset(_DEPLOYMENT, event["run_id"])

@@ -1,0 +1,106 @@
+"""Dividing a step among its clients, and setting the barrier at which all of them start."""
+
+from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
+from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
+from plimsoll.model.request import Request
+from plimsoll.model.search import NextStep, RampSearch, StepsSearch
+
+
+def barrier_epoch_ms(now_epoch_ms: int, *, clients: int, lead_ms: int, per_client_ms: int) -> int:
+    """Give the instant at which a step's clients all start.
+
+    Args:
+        now_epoch_ms: When the step is planned.
+        clients: How many there are.
+        lead_ms: Time that the first ones need to be called, started and connected.
+        per_client_ms: Time that each further one adds: AWS makes 1,000 new environments of a
+            function in 10 s (docs.aws.amazon.com/lambda/latest/dg/lambda-concurrency.html).
+    """
+    return now_epoch_ms + lead_ms + clients * per_client_ms
+
+
+def plan_step(
+    following: NextStep,
+    request: Request,
+    *,
+    start_at_epoch_ms: int,
+    recovered: bool | None,
+    server_before: ServerCounters | None,
+) -> StepPlan:
+    """Turn what the search asks for into a step; steps are numbered from 1."""
+    load = request.load
+    return StepPlan(
+        index=following.index + 1,
+        purpose=following.purpose,
+        why=following.why,
+        clients=following.clients,
+        connections=max(following.connections, following.clients),
+        rate_ops_per_second=following.rate_ops_per_second,
+        warmup_s=load.warmup_s,
+        duration_s=load.duration_s,
+        timeout_ms=load.timeout_ms,
+        seed=load.seed + following.index + 1,  # each step draws anew, and again alike
+        start_at_epoch_ms=start_at_epoch_ms,
+        recovered=recovered,
+        server_before=server_before,
+    )
+
+
+def warming_step(request: Request, *, start_at_epoch_ms: int) -> StepPlan:
+    """Plan the unmeasured load that fills the caches before the first step."""
+    search = request.search
+    connections = (
+        search.connections_first
+        if isinstance(search, RampSearch)
+        else search.connections_per_client
+    )
+    if isinstance(search, StepsSearch):
+        connections *= search.clients[0]
+    return StepPlan(
+        index=WARMING_STEP,
+        purpose="warm",
+        why="fills the caches; not measured",
+        clients=1,
+        connections=connections,
+        rate_ops_per_second=None,
+        warmup_s=0,
+        duration_s=request.prepare.warm_s,
+        timeout_ms=request.load.timeout_ms,
+        seed=request.load.seed,
+        start_at_epoch_ms=start_at_epoch_ms,
+        recovered=None,
+        server_before=None,
+    )
+
+
+def connections_of(plan: StepPlan, client: int) -> int:
+    """Give a client its connections: an even share, the first clients one more."""
+    share, rest = divmod(plan.connections, plan.clients)
+    return share + (client < rest)
+
+
+def rate_of(plan: StepPlan, client: int) -> float | None:
+    """Give a client its arrival rate in operations per second, in proportion to its connections."""
+    if plan.rate_ops_per_second is None:
+        return None
+    return plan.rate_ops_per_second * connections_of(plan, client) / plan.connections
+
+
+def load_spec(
+    plan: StepPlan, client: int, *, workload: EngineWorkload, target: EngineTarget
+) -> LoadSpec:
+    """Tell the engine what one client of a step does."""
+    rate = rate_of(plan, client)
+    return LoadSpec(
+        target=target,
+        workload=workload,
+        connections=connections_of(plan, client),
+        loop=ClosedLoop() if rate is None else OpenLoop(rate_ops_per_second=rate),
+        warmup_s=plan.warmup_s,
+        duration_s=plan.duration_s,
+        timeout_ms=plan.timeout_ms,
+        seed=plan.seed,
+        client_index=client,
+        client_count=plan.clients,
+        start_at_epoch_ms=plan.start_at_epoch_ms,
+    )

@@ -1,0 +1,144 @@
+"""What set the limit: the storage, the CPU, the clients, or nothing that was measured.
+
+Pure: from the capacity and the steps' figures. A resource is named only with figures beside it; a
+resource near its own limit while the target is at its limit is the limiting one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plimsoll.model.capacity import Capacity
+from plimsoll.model.results import LimitingResource, StepResult, TargetFigures
+from plimsoll.model.volumes import VolumeLimits
+
+NEAR = 0.90  # of a limit, as a mean over the step: it was reached for most of the time
+HOST_LATE_PERCENT = 10.0  # of the time in I/O (plimsoll.model.volume_samples.HOST_BOUND_SHARE)
+
+
+@dataclass(frozen=True)
+class Use:
+    """How near a resource came to its limit in a step."""
+
+    resource: str
+    share: float  # of its limit
+    evidence: str
+
+
+def limiting_resource(
+    capacity: Capacity, steps: Sequence[StepResult], volume: VolumeLimits | None
+) -> LimitingResource:
+    """Name what set the limit.
+
+    Args:
+        capacity: The verdict.
+        steps: Every step, with the target's figures.
+        volume: What the target's volume promises; None: not known.
+    """
+    if capacity.verdict == "CLIENT_BOUND":
+        return LimitingResource(
+            resource="client", host_bound=None, step=None, evidence=(capacity.summary,)
+        )
+    deciding = _deciding_step(capacity, steps)
+    if deciding is None:
+        return LimitingResource(
+            resource="unknown", host_bound=None, step=None, evidence=("no step was judged",)
+        )
+    uses = [*_storage(deciding.target, volume), *_cpu(deciding.target)]
+    late = deciding.target.host_late_percent if deciding.target else None
+    host_bound = None if late is None else late > HOST_LATE_PERCENT
+    evidence = [use.evidence for use in sorted(uses, key=lambda use: -use.share)]
+    evidence += _server(deciding)
+    if late is not None:
+        evidence.append(f"{late:.1f} % of the time in I/O was due to this machine's own disk")
+    return LimitingResource(
+        resource=_named(capacity, uses, host_bound=bool(host_bound)),
+        host_bound=host_bound,
+        step=deciding.plan.index,
+        evidence=tuple(evidence) or ("the target's own figures could not be read",),
+    )
+
+
+def _named(capacity: Capacity, uses: Sequence[Use], *, host_bound: bool) -> str:
+    if host_bound or capacity.verdict in {"LOWER_BOUND", "INCONSISTENT", "NOISY"}:
+        return "unknown"  # no limit was met, or what was met was not the target's
+    most = max(uses, key=lambda use: use.share, default=None)
+    return most.resource if most is not None and most.share >= NEAR else "unknown"
+
+
+def _deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult | None:
+    """Take the step that shows the limit: the lightest that failed, else the heaviest there is."""
+    by_index = {step.plan.index: step for step in steps}
+    judged = sorted(capacity.steps, key=lambda one: one.load)
+    failed = [one for one in judged if not one.passed and one.consistent]
+    chosen = failed[0] if failed else (judged[-1] if judged else None)
+    if chosen is None:
+        return None
+    found = [by_index[s.index] for s in chosen.steps if s.index is not None and s.index in by_index]
+    with_figures = [step for step in found if step.target is not None]
+    best = with_figures or found
+    return best[-1] if best else None
+
+
+def _storage(target: TargetFigures | None, volume: VolumeLimits | None) -> list[Use]:
+    if target is None:
+        return []
+    uses = []
+    if target.read_iops is not None and target.write_iops is not None:
+        iops = target.read_iops + target.write_iops
+        limit = _iops_limit(target, volume)
+        if limit:
+            queue = "" if target.queue is None else f", {target.queue:.1f} of them waiting"
+            text = f"storage: {iops:,.0f} of {limit:,.0f} IOPS ({iops / limit:.0%}){queue}"
+            uses.append(Use("storage", iops / limit, text))
+    if target.read_mib_s is not None and target.write_mib_s is not None:
+        mib_s = target.read_mib_s + target.write_mib_s
+        if volume is not None and volume.throughput_mib_s:
+            share = mib_s / volume.throughput_mib_s
+            text = f"storage: {mib_s:.1f} of {volume.throughput_mib_s:,.0f} MiB/s ({share:.0%})"
+            uses.append(Use("storage", share, text))
+    for percent, name in (
+        (target.ebs_io_balance_percent, "I/O"),
+        (target.ebs_byte_balance_percent, "throughput"),
+    ):
+        if percent is not None and percent < 100:
+            text = f"storage: the instance's own {name} credits fell to {percent:.0f} %"
+            uses.append(Use("storage", 1 - percent / 100, text))
+    return uses
+
+
+def _iops_limit(target: TargetFigures, volume: VolumeLimits | None) -> float | None:
+    """Give the rate that held: the burst's while there were credits, then the baseline's."""
+    if volume is None:
+        return None
+    spent = target.burst_balance_percent is not None and target.burst_balance_percent < 1
+    return volume.baseline_iops if spent or volume.burst_credits is None else volume.burst_iops
+
+
+def _cpu(target: TargetFigures | None) -> list[Use]:
+    if target is None or target.cpu_percent is None:
+        return []
+    text = f"cpu: {target.cpu_percent:.0f} % of the server's"
+    return [Use("cpu", target.cpu_percent / 100, text)]
+
+
+def _server(step: StepResult) -> list[str]:
+    if step.server is None:
+        return []
+    told = []
+    missed = step.server.buffer_pool_miss_share
+    reads = step.server.counters.get("Innodb_buffer_pool_reads")
+    if missed is not None and reads is not None:
+        per_s = reads / step.server.interval_s
+        told.append(f"buffer pool: {missed:.1%} of requests missed it, {per_s:,.0f} page reads/s")
+    for name, words in (
+        ("Innodb_log_waits", "waits for room in the log buffer"),
+        ("Innodb_buffer_pool_wait_free", "waits for a free page in the buffer pool"),
+        ("Innodb_row_lock_waits", "waits for a row lock"),
+    ):
+        if count := step.server.counters.get(name):
+            told.append(f"{count:,} {words}")
+    dirty = step.server.gauges.get("Innodb_buffer_pool_pages_dirty")
+    total = step.server.gauges.get("Innodb_buffer_pool_pages_total")
+    if dirty is not None and total:
+        told.append(f"{dirty / total:.0%} of the buffer pool's pages were dirty at its end")
+    return told

@@ -1,0 +1,73 @@
+"""One client of a step: claims its place, sends its load, writes what it measured."""
+
+import resource
+import sys
+import time
+
+import plimsoll_engine
+
+from plimsoll.errors import PlimsollError
+from plimsoll.fleet.plan import load_spec
+from plimsoll.fleet.watchdog import killed_after
+from plimsoll.model.engine import LoadReport
+from plimsoll.model.fleet import ClientResult, StepPlan
+from plimsoll.model.request import Request
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import REQUEST, claim_path, client_path, plan_path
+from plimsoll.runs.workloads import compiled_workload
+from plimsoll.targets.connection import engine_target
+
+GRACE_S = 20.0  # after its window, to let operations end and to write its results
+_CALLS = {"here": 0}  # of this process: the first one is its cold start
+
+
+class ClientRefusedError(PlimsollError):
+    """A client that must not send: another one does, or it comes too late."""
+
+
+def run_client(deployment: Deployment, run_id: str, step: int, client: int) -> None:
+    """Run one client of a step.
+
+    Raises:
+        ClientRefusedError: This client's load is being sent already, or the window is half over.
+        EngineError: The target refuses the client.
+    """
+    invoked_ms = round(time.time() * 1000)
+    cold = _CALLS["here"] == 0
+    _CALLS["here"] += 1
+    files = deployment.files(run_id)
+    plan = files.get(plan_path(step), StepPlan)
+    if invoked_ms > plan.window_start_epoch_ms + plan.duration_s * 500:
+        raise ClientRefusedError(
+            f"called {(invoked_ms - plan.start_at_epoch_ms) / 1000:.1f} s after the barrier, when"
+            " half of the window was over"
+        )
+    if not files.claim(claim_path(step, client)):
+        raise ClientRefusedError("this client's load is being sent by an earlier call")
+    left_s = (plan.window_end_epoch_ms - invoked_ms) / 1000 + plan.timeout_ms / 1000 + GRACE_S
+    with killed_after(left_s):
+        report = _load(deployment, run_id, plan, client)
+        result = ClientResult(
+            run_id=run_id,
+            step=step,
+            client=client,
+            invoked_epoch_ms=invoked_ms,
+            cold_start=cold,
+            memory_max_mib=_memory_max_mib(),
+            report=report,
+        )
+        files.put_model(client_path(step, client), result)
+
+
+def _load(deployment: Deployment, run_id: str, plan: StepPlan, client: int) -> LoadReport:
+    record = deployment.records.require_running(run_id)
+    assert record.target is not None  # noqa: S101 - a step is planned for a target
+    request = deployment.files(run_id).get(REQUEST, Request)
+    workload = compiled_workload(request).engine_workload(load_number=plan.index)
+    spec = load_spec(plan, client, workload=workload, target=engine_target(record.target))
+    return LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))
+
+
+def _memory_max_mib() -> float:
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (2**20 if sys.platform == "darwin" else 2**10)

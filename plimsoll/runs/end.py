@@ -1,0 +1,150 @@
+"""The way out of every run: its target deleted, seen to be deleted, and its end told truly."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import plimsoll
+from plimsoll.fleet.failures import plain_cause
+from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.results import Moments, RunResult, Versions
+from plimsoll.model.runs import Failure, RunRecord, RunState
+from plimsoll.runs.conclude import Conclusion, volume_limits
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import CONCLUSION, REQUEST, RESULT, RunFiles
+from plimsoll.runs.record import now
+from plimsoll.runs.steps import finished_steps
+from plimsoll.runs.workloads import workload_sha256
+from plimsoll.targets.schedule import disarm_deletion
+from plimsoll.targets.stacks import Deletion, TeardownError, delete_stack
+
+BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
+WAYS_OUT = {  # how an execution ended that could not say so itself
+    "ABORTED": (RunState.STOPPED, "Stopped", "the run was stopped from outside"),
+    "TIMED_OUT": (RunState.TIMED_OUT, "States.Timeout", "the workflow ran past its own time-out"),
+    "FAILED": (RunState.FAILED, "States.Runtime", "the workflow itself failed"),
+}
+
+
+def delete_target(deployment: Deployment, run_id: str) -> dict[str, object]:
+    """Mark the run as stopping, ask for the deletion of its target, and look how far it is.
+
+    The mark comes first: from then on `create_target` takes back what it has just made.
+
+    Raises:
+        TeardownError: The deletion failed, and has been asked for again.
+    """
+    records = deployment.records
+    running = (RunState.PENDING, RunState.RUNNING)
+    records.change(run_id, states=running, state=RunState.STOPPING)
+    record = records.get(run_id)
+    if record.teardown_asked_at is None:
+        records.change(run_id, teardown_asked_at=now())
+    try:
+        deletion = delete_stack(name=record.stack_name, stack_id=record.stack_id)
+    except TeardownError as error:
+        records.change(run_id, teardown_error=str(error))
+        raise
+    if deletion is Deletion.SEEN:
+        if record.deleted_at is None:
+            records.change(run_id, deleted_at=now(), teardown_error=None)
+        disarm_deletion(stack_name=record.stack_name, group=deployment.schedule_group or "default")
+    return {"gone": deletion is not Deletion.UNDER_WAY, "wait_s": deployment.poll_seconds}
+
+
+def end_run(
+    deployment: Deployment,
+    run_id: str,
+    *,
+    failure: Mapping[str, Any] | None = None,
+    ended: str | None = None,
+) -> dict[str, object]:
+    """Write the record's last word and `result.json`; one that has ended already stays as it is.
+
+    Args:
+        deployment: Where.
+        run_id: The run.
+        failure: What the workflow caught, if it failed: phase, error and cause.
+        ended: How the execution ended, where it could not say so itself.
+    """
+    records = deployment.records
+    record = records.get(run_id)
+    state, told = _outcome(record, failure, ended)
+    if records.change(run_id, states=BEFORE_END, state=state, failure=told, ended_at=now()):
+        files = deployment.files(run_id)
+        files.put_model(RESULT, _result(records.get(run_id), files))
+    final = records.get(run_id).failure
+    return {"failure": None if final is None else {"error": final.error, "cause": final.cause}}
+
+
+def _outcome(
+    record: RunRecord, failure: Mapping[str, Any] | None, ended: str | None
+) -> tuple[RunState, Failure | None]:
+    left_behind = record.stack_id is not None and record.deleted_at is None
+    if left_behind:
+        cause = record.teardown_error or "its deletion was not seen"
+        return RunState.FAILED, Failure(
+            phase="teardown",
+            error="TeardownError",
+            cause=f"the target's stack {record.stack_name} may still be there: {cause}",
+        )
+    if failure is not None:
+        error, cause = str(failure["error"]), plain_cause(str(failure["cause"]))
+        state = RunState.FAILED
+        if error == "RunStoppedError":
+            state = RunState.STOPPED
+        elif error == "TimeLimitPassedError":
+            state = RunState.TIMED_OUT
+        return state, Failure(phase=failure["phase"], error=error, cause=cause)
+    if ended is not None:
+        state, error, cause = WAYS_OUT[ended]
+        if record.expires_at is not None and now() >= record.expires_at:
+            state, error = RunState.TIMED_OUT, "TimeLimitPassedError"
+            cause = f"the run's time limit of {record.time_limit_s} s passed"
+        return state, Failure(phase=record.phase, error=error, cause=cause)
+    return RunState.SUCCEEDED, None
+
+
+def _result(record: RunRecord, files: RunFiles) -> RunResult:
+    request = files.get(REQUEST, Request)
+    conclusion = files.find_model(CONCLUSION, Conclusion)
+    steps = finished_steps(files)
+    notes = []
+    if isinstance(request.target, EndpointTarget):
+        notes.append("the target is an existing endpoint: its dataset stays there")
+    return RunResult(
+        run_id=record.run_id,
+        name=record.name,
+        team=record.team,
+        local=record.local,
+        state=record.state,
+        failure=record.failure,
+        capacity=conclusion.capacity if conclusion else None,
+        limiting=conclusion.limiting if conclusion else None,
+        steps=tuple(step.model_copy(update={"seconds": ()}) for step in steps),
+        rows=record.rows,
+        volume_limits=volume_limits(request),
+        moments=_moments(record),
+        versions=Versions(
+            plimsoll=plimsoll.__version__,
+            engine=next((step.fleet.engine_version for step in steps), None),
+            server=record.server_version,
+            workload_sha256=workload_sha256(request),
+        ),
+        notes=tuple(notes),
+        request=request,
+    )
+
+
+def _moments(record: RunRecord) -> Moments:
+    return Moments(
+        submitted=record.submitted_at,
+        record=record.started_at,
+        provision=record.provision_at,
+        target_ready=record.target_ready_at,
+        prepare=record.prepare_at,
+        step=record.step_at,
+        conclude=record.conclude_at,
+        teardown=record.teardown_asked_at,
+        deleted=record.deleted_at,
+        ended=record.ended_at,
+    )

@@ -1,0 +1,51 @@
+"""The end of a step: merging what its clients wrote."""
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from plimsoll.errors import PlimsollError
+from plimsoll.fleet.failures import failed_clients
+from plimsoll.fleet.step import merged_step
+from plimsoll.model.fleet import ClientResult, StepPlan
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import RunFiles, client_path, plan_path, step_path
+from plimsoll.runs.steps import finished_steps
+from plimsoll.targets.connection import engine_target
+from plimsoll.targets.mysql import read_counters
+
+
+class StepError(PlimsollError):
+    """A step that says nothing about the target: no client ran, or the target is gone."""
+
+
+def judge_step(
+    deployment: Deployment, run_id: str, step: int, failed: Iterable[Mapping[str, object]]
+) -> None:
+    """Merge what the clients of a step wrote into `steps/<n>/step.json`.
+
+    Raises:
+        StepError: No client ran, or the target does not answer any more.
+    """
+    files = deployment.files(run_id)
+    plan = files.get(plan_path(step), StepPlan)
+    results = _client_results(files, plan)
+    failures = failed_clients(failed)
+    record = deployment.records.get(run_id)
+    assert record.target is not None  # noqa: S101 - there was a step, so there is a target
+    after = read_counters(engine_target(record.target))
+    merged = merged_step(plan, results, failures, server_after=after)
+    files.put_model(step_path(step), merged)
+    finished = len(finished_steps(files))
+    deployment.records.change(run_id, step=step, steps_finished=finished)
+    if not results:
+        told = "; ".join(f"client {one.client}: {one.cause}" for one in merged.fleet.failed[:3])
+        raise StepError(f"no client of step {step} ran: {told or 'none of them started'}")
+    if after is None:
+        raise StepError(f"the target does not answer after step {step}")
+
+
+def _client_results(files: RunFiles, plan: StepPlan) -> list[ClientResult]:
+    paths = [client_path(plan.index, client) for client in range(plan.clients)]
+    with ThreadPoolExecutor(16) as pool:
+        found = pool.map(lambda path: files.find_model(path, ClientResult), paths)
+    return [result for result in found if result is not None]

@@ -1,0 +1,46 @@
+"""Loading one part of the dataset."""
+
+import json
+from collections.abc import Mapping
+
+import plimsoll_engine
+
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.prepare import DatasetError, running
+from plimsoll.runs.record import TimeLimitPassedError, now
+from plimsoll.runs.workloads import compiled_workload
+from plimsoll.targets.connection import engine_target
+
+
+def load_part(deployment: Deployment, run_id: str, part: Mapping[str, int]) -> dict[str, object]:
+    """Load one part of the dataset. Rows that are there already stay: a repetition completes.
+
+    Raises:
+        TimeLimitPassedError: The run's time is up; some rows may be loaded.
+        DatasetError: Rows were refused.
+    """
+    record, request = running(deployment, run_id)
+    assert record.target is not None  # noqa: S101 - the states before this one have set it
+    spec = (
+        compiled_workload(request)
+        .tables[part["table"]]
+        .dataset_spec(
+            engine_target(record.target),
+            share=part["share"],
+            shares=part["shares"],
+            connections=request.prepare.connections_per_client,
+            seed=request.load.seed,
+        )
+    )
+
+    def stop_in_time(_rows: int) -> None:
+        if record.expires_at is not None and now() >= record.expires_at:
+            raise TimeLimitPassedError(
+                f"the run's time limit of {record.time_limit_s} s passed while rows were loaded"
+            )
+
+    answer = json.loads(plimsoll_engine.load_rows(spec.model_dump_json(), stop_in_time))
+    if answer["errors"]:
+        told = ", ".join(f"{count} x {code}" for code, count in answer["errors"].items())
+        raise DatasetError(f"table {spec.table}: statements failed while rows were loaded: {told}")
+    return {"rows": answer["rows_sent"]}

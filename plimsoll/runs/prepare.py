@@ -1,0 +1,74 @@
+"""The dataset: its tables before its rows are loaded, its indexes and its count after."""
+
+from plimsoll.errors import PlimsollError
+from plimsoll.model.request import Request
+from plimsoll.model.runs import RunRecord
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import REQUEST
+from plimsoll.runs.record import now
+from plimsoll.runs.workloads import compiled_workload
+from plimsoll.targets.connection import engine_target
+from plimsoll.targets.mysql import count_rows, create_indexes, create_tables
+
+ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
+PARTS_OF_A_CLIENT = 4  # so that clients which are done early take over
+
+
+class DatasetError(PlimsollError):
+    """The dataset is not what the workload asks for."""
+
+
+def create_schema(deployment: Deployment, run_id: str) -> dict[str, object]:
+    """Create the tables and divide the rows: `parts` is one item for each call of `load_part`."""
+    record, request = running(deployment, run_id)
+    deployment.records.change(run_id, phase="prepare", prepare_at=now())
+    assert record.target is not None  # noqa: S101 - the states before this one have set it
+    workload = compiled_workload(request)
+    version = create_tables(
+        engine_target(record.target), [table.create_sql for table in workload.tables]
+    )
+    deployment.records.change(run_id, server_version=version)
+    parts = [
+        {"table": index, "share": share, "shares": shares}
+        for index, table in enumerate(workload.tables)
+        for shares in [parts_of(table.rows, clients=request.prepare.clients)]
+        for share in range(shares)
+    ]
+    return {"parts": parts}
+
+
+def parts_of(rows: int, *, clients: int) -> int:
+    """Say into how many parts a table's rows are divided.
+
+    Enough for every client to have several, none so small that its call costs more than its rows,
+    none so large that a client's time runs out.
+    """
+    wanted = min(clients * PARTS_OF_A_CLIENT, max(1, rows // 5_000))
+    return max(wanted, -(-rows // ROWS_OF_A_PART))
+
+
+def verify_dataset(deployment: Deployment, run_id: str) -> None:
+    """Build the secondary indexes and count every table's rows.
+
+    Raises:
+        DatasetError: A table has not the rows that it should have.
+    """
+    record, request = running(deployment, run_id)
+    assert record.target is not None  # noqa: S101 - the states before this one have set it
+    target = engine_target(record.target)
+    tables = compiled_workload(request).tables
+    create_indexes(target, {table.name: table.index_sql for table in tables})
+    counted = count_rows(target, [table.name for table in tables])
+    for table in tables:
+        if counted[table.name] != table.rows:
+            raise DatasetError(
+                f"table {table.name} has {counted[table.name]:,} rows after loading,"
+                f" not {table.rows:,}"
+            )
+    deployment.records.change(run_id, rows=sum(counted.values()))
+
+
+def running(deployment: Deployment, run_id: str) -> tuple[RunRecord, Request]:
+    """Read the record and the request of a run that may go on."""
+    record = deployment.records.requirerunning(run_id)
+    return record, deployment.files(run_id).get(REQUEST, Request)

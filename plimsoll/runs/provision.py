@@ -1,0 +1,114 @@
+"""The target's creation: its template filled, its stack made, its address noted."""
+
+from plimsoll.errors import UsageError
+from plimsoll.model.request import EndpointTarget, RdsTarget, Request
+from plimsoll.model.runs import RunRecord, RunState, TargetAddress
+from plimsoll.runs import services
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import REQUEST, TEMPLATE
+from plimsoll.runs.record import RunStoppedError, now
+from plimsoll.targets.stacks import create_stack, outputs_when_created
+from plimsoll.targets.template import (
+    RDS_TEMPLATE,
+    read_template,
+    stack_parameters,
+    with_engine_parameters,
+)
+
+
+def create_target(deployment: Deployment, run_id: str) -> None:
+    """Create the target's stack; take it back at once if the run was stopped meanwhile.
+
+    A stop marks the record before it looks for a stack. So either this sees the mark, or the stop
+    sees the stack: none is left behind.
+
+    Raises:
+        RunStoppedError: The run was stopped.
+    """
+    record = deployment.records.require_running(run_id)
+    files = deployment.files(run_id)
+    request = files.get(REQUEST, Request)
+    assert isinstance(request.target, RdsTarget)  # noqa: S101 - an endpoint needs no target made
+    template = with_engine_parameters(read_template(RDS_TEMPLATE), request.target.parameters)
+    files.put(TEMPLATE, template)
+    stack_id = create_stack(
+        name=record.stack_name,
+        template_url=template_url(deployment.results_bucket, files.key(TEMPLATE)),
+        parameters=_parameters(deployment, record, request.target),
+        tags=_tags(record),
+        role_arn=deployment.target_service_role_arn or "",
+        token=run_id,
+    )
+    if not deployment.records.change(run_id, states=(RunState.RUNNING,), stack_id=stack_id):
+        services.cloudformation().delete_stack(StackName=stack_id)
+        raise RunStoppedError(f"run {run_id} was stopped while its target was being created")
+
+
+def template_url(bucket: str, key: str) -> str:
+    """Give the address under which CloudFormation reads a template from S3."""
+    return f"https://{bucket}.s3.{services.s3().meta.region_name}.amazonaws.com/{key}"
+
+
+def _parameters(deployment: Deployment, record: RunRecord, target: RdsTarget) -> dict[str, str]:
+    return {
+        "RunId": record.run_id,
+        "Team": record.team,
+        "ExpiresAt": _expiry(record),
+        "AvailabilityZone": deployment.target_availability_zone or "",
+        "SecurityGroupId": deployment.target_security_group or "",
+        "SubnetGroupName": deployment.target_subnet_group or "",
+        **stack_parameters(target),
+    }
+
+
+def _expiry(record: RunRecord) -> str:
+    assert record.expires_at is not None  # noqa: S101 - a running run has a deadline
+    return f"{record.expires_at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _tags(record: RunRecord) -> dict[str, str]:
+    return {
+        "plimsoll:run-id": record.run_id,
+        "plimsoll:team": record.team,
+        "plimsoll:expires-at": _expiry(record),
+    }
+
+
+def await_target(deployment: Deployment, run_id: str) -> dict[str, object]:
+    """Look whether the target is there, and note its address once it is."""
+    record = deployment.records.require_running(run_id)
+    request = deployment.files(run_id).get(REQUEST, Request)
+    assert record.stack_id is not None  # noqa: S101 - the state before this one has set it
+    outputs = outputs_when_created(record.stack_id)
+    if outputs is not None:
+        address = TargetAddress(
+            host=outputs["Endpoint"],
+            port=int(outputs["Port"]),
+            database=request.target.database,
+            secret_arn=outputs["SecretArn"],
+            identifier=outputs["InstanceIdentifier"],
+        )
+        deployment.records.change(run_id, target=address, target_ready_at=now())
+    return {"ready": outputs is not None, "wait_s": deployment.poll_seconds}
+
+
+def endpoint_address(target: EndpointTarget, allowed: tuple[str, ...]) -> TargetAddress:
+    """Give the address of an existing database.
+
+    Raises:
+        UsageError: The deployment does not allow load on it.
+    """
+    endpoint = f"{target.host}:{target.port}"
+    if endpoint not in allowed:
+        named = ", ".join(allowed) or "none"
+        raise UsageError(
+            f"target.host: {endpoint} is not among the endpoints that this deployment allows"
+            f" ({named})"
+        )
+    return TargetAddress(
+        host=target.host,
+        port=target.port,
+        database=target.database,
+        secret_arn=target.secret_arn,
+        identifier=None,
+    )

@@ -1,0 +1,54 @@
+"""The first states of a run: its start, and the schedule that ends its target."""
+
+from datetime import timedelta
+
+from plimsoll.model.request import EndpointTarget, RdsTarget, Request
+from plimsoll.model.runs import RunState
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import REQUEST
+from plimsoll.runs.provision import endpoint_address
+from plimsoll.runs.record import RunStoppedError, now
+from plimsoll.targets.schedule import arm_deletion
+
+
+def record_run(deployment: Deployment, run_id: str) -> dict[str, object]:
+    """Mark the run as started and set its deadline.
+
+    Raises:
+        RunStoppedError: It was stopped before it began.
+        UsageError: The deployment does not allow load on its endpoint.
+    """
+    request = deployment.files(run_id).get(REQUEST, Request)
+    changes: dict[str, object] = {}
+    if isinstance(request.target, EndpointTarget):
+        changes["target"] = endpoint_address(request.target, deployment.allowed_endpoints)
+    started = now().replace(microsecond=0)
+    begun = deployment.records.change(
+        run_id,
+        states=(RunState.PENDING,),
+        state=RunState.RUNNING,
+        started_at=started,
+        expires_at=started + timedelta(seconds=request.time_limit_s),
+        **changes,
+    )
+    if not begun and deployment.records.get(run_id).state is not RunState.RUNNING:
+        raise RunStoppedError(f"run {run_id} was stopped before it began")
+    return {
+        "provisioned": isinstance(request.target, RdsTarget),
+        "load_clients": request.prepare.clients,
+    }
+
+
+def arm(deployment: Deployment, run_id: str) -> None:
+    """Arm the deletion of the target at the run's time limit."""
+    record = deployment.records.require_running(run_id)
+    assert record.expires_at is not None  # noqa: S101 - a running run has a deadline
+    assert deployment.schedule_group is not None  # noqa: S101 - the function table gives both
+    assert deployment.deletion_role_arn is not None  # noqa: S101
+    deployment.records.change(run_id, phase="provision", provision_at=now())
+    arm_deletion(
+        stack_name=record.stack_name,
+        at=record.expires_at,
+        group=deployment.schedule_group,
+        role_arn=deployment.deletion_role_arn,
+    )

@@ -1,0 +1,78 @@
+"""Starting a run: recorded once, started once, however often it is sent."""
+
+import hashlib
+import json
+import secrets
+
+from plimsoll.errors import UsageError
+from plimsoll.model.request import Request
+from plimsoll.model.runs import RunRecord, RunState
+from plimsoll.runs import services
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import REQUEST
+from plimsoll.runs.record import now
+from plimsoll.runs.workloads import compiled_workload
+
+
+def run_id_for(team: str, idempotency_key: str | None) -> str:
+    """Name a run: by time and chance, or by the key, so that equal keys are one run."""
+    if idempotency_key is None:
+        return f"{now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    digest = hashlib.sha256(f"{team}\0{idempotency_key}".encode()).hexdigest()
+    return f"key-{digest[:24]}"
+
+
+def submit(
+    deployment: Deployment,
+    request: Request,
+    *,
+    state_machine_arn: str,
+    idempotency_key: str | None = None,
+    local: bool = False,
+) -> str:
+    """Record a run and start its workflow; returns its id.
+
+    Args:
+        deployment: Where.
+        request: What is asked for.
+        state_machine_arn: The workflow.
+        idempotency_key: The same key with the same request gives the same run.
+        local: On one machine; faults on purpose are refused elsewhere.
+
+    Raises:
+        UsageError: The workload cannot be, faults are asked for on AWS, or the key was used for
+            another request.
+    """
+    compiled_workload(request)
+    if request.faults and not local:
+        raise UsageError("faults: only a run on one machine (--local) may have them")
+    body = request.model_dump_json()
+    digest = hashlib.sha256(body.encode()).hexdigest()
+    run_id = run_id_for(request.team, idempotency_key)
+    record = RunRecord(
+        run_id=run_id,
+        name=request.name,
+        team=request.team,
+        state=RunState.PENDING,
+        local=local,
+        request_sha256=digest,
+        submitted_at=now(),
+        time_limit_s=request.time_limit_s,
+    )
+    known = not deployment.records.create(record)
+    if known and deployment.records.get(run_id).request_sha256 != digest:
+        raise UsageError("the idempotency key was used for another request")
+    deployment.files(run_id).put(REQUEST, body)
+    start_execution(state_machine_arn, run_id)
+    return run_id
+
+
+def start_execution(state_machine_arn: str, run_id: str) -> None:
+    """Start a run's workflow; one that was started before stays as it is."""
+    client = services.stepfunctions()
+    try:
+        client.start_execution(
+            stateMachineArn=state_machine_arn, name=run_id, input=json.dumps({"run_id": run_id})
+        )
+    except client.exceptions.ExecutionAlreadyExists:
+        return

@@ -1,0 +1,46 @@
+"""The workload that a request names or brings, resolved for its number of records."""
+
+import hashlib
+from functools import cache
+
+from plimsoll.errors import UsageError
+from plimsoll.model.request import Request, WorkloadChoice
+from plimsoll.workload.compiled import Compiled
+from plimsoll.workload.items import unknown
+from plimsoll.workload.library import builtin_names, load_workload, parse_workload
+from plimsoll.workload.workload import Workload
+
+
+def workload_of(choice: WorkloadChoice) -> Workload:
+    """Read and check the workload.
+
+    Raises:
+        UsageError: It cannot be; names the field and what is allowed.
+    """
+    if choice.definition is not None:
+        return parse_workload(choice.definition, source="workload.definition")
+    assert choice.name is not None  # noqa: S101 - the model has one of both
+    names = builtin_names()
+    if choice.name not in names:  # never a file's name: a request may come from anywhere
+        raise UsageError(f"workload.name: {unknown('workload', choice.name, names)}")
+    return load_workload(choice.name)
+
+
+def compiled_workload(request: Request) -> Compiled:
+    """Resolve the request's workload; a warm function remembers it.
+
+    Raises:
+        UsageError: It cannot be.
+    """
+    return _compiled(request.workload.model_dump_json())
+
+
+@cache
+def _compiled(choice_json: str) -> Compiled:
+    choice = WorkloadChoice.model_validate_json(choice_json)
+    return workload_of(choice).compile(choice.records, choice.parameters)
+
+
+def workload_sha256(request: Request) -> str:
+    """Name the workload's text by its SHA-256: what was measured stays known."""
+    return hashlib.sha256(workload_of(request.workload).text.encode()).hexdigest()

@@ -1,0 +1,51 @@
+"""The last resort: deletes target stacks whose time has passed, and reports each."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from plimsoll.runs import services
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.type_defs import StackTypeDef
+
+STACK_PREFIX = "plimsoll-run-"
+EXPIRES_AT = "plimsoll:expires-at"
+
+
+def sweep(topic_arn: str, *, at: datetime | None = None) -> list[str]:
+    """Delete every target stack that should be gone.
+
+    Args:
+        topic_arn: Where each one is reported; empty: nowhere.
+        at: The time to compare with; None: now.
+
+    Returns:
+        The names of the stacks whose deletion was asked for.
+    """
+    moment = at or datetime.now(UTC)
+    pages = services.cloudformation().get_paginator("describe_stacks").paginate()
+    stacks = [stack for page in pages for stack in page["Stacks"]]
+    expired = [stack for stack in stacks if _expired(stack, moment)]
+    for stack in expired:
+        services.cloudformation().delete_stack(StackName=stack["StackId"])
+        if topic_arn:
+            services.sns().publish(
+                TopicArn=topic_arn,
+                Subject="Plimsoll: a target outlived its time limit",
+                Message=f"{stack['StackName']} should have been gone at {_expiry(stack)};"
+                " the janitor has asked for its deletion",
+            )
+    return [stack["StackName"] for stack in expired]
+
+
+def _expiry(stack: "StackTypeDef") -> str | None:
+    return next((t["Value"] for t in stack.get("Tags", []) if t["Key"] == EXPIRES_AT), None)
+
+
+def _expired(stack: "StackTypeDef", moment: datetime) -> bool:
+    if not stack["StackName"].startswith(STACK_PREFIX):
+        return False
+    if stack["StackStatus"] in {"DELETE_COMPLETE", "DELETE_IN_PROGRESS"}:
+        return False
+    expiry = _expiry(stack)
+    return expiry is not None and datetime.fromisoformat(expiry) <= moment

@@ -1,0 +1,147 @@
+"""What a run asks of a MySQL or MariaDB target besides load: tables, row counts, counters."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pymysql
+
+from plimsoll.model.engine import EngineTarget
+from plimsoll.model.fleet import ServerCounters
+from plimsoll.model.results import ServerFigures
+from plimsoll.targets.connection import TargetUnreachableError, connected
+
+IDLE_THREADS = 3  # our own, and what the server or its keeper runs by itself
+EXECUTED = "Com_stmt_execute"  # prepared statements executed: what the engine sends
+
+COUNTERS = (
+    EXECUTED,
+    "Questions",
+    "Innodb_buffer_pool_read_requests",
+    "Innodb_buffer_pool_reads",
+    "Innodb_buffer_pool_wait_free",
+    "Innodb_data_fsyncs",
+    "Innodb_data_read",
+    "Innodb_data_reads",
+    "Innodb_data_writes",
+    "Innodb_data_written",
+    "Innodb_dblwr_pages_written",
+    "Innodb_log_waits",
+    "Innodb_log_writes",
+    "Innodb_os_log_written",
+    "Innodb_pages_written",
+    "Innodb_row_lock_time",
+    "Innodb_row_lock_waits",
+)
+GAUGES = (
+    "Innodb_buffer_pool_pages_dirty",
+    "Innodb_buffer_pool_pages_total",
+    "Innodb_checkpoint_age",
+    "Innodb_checkpoint_max_age",
+    "Threads_connected",
+    "Threads_running",
+    "Uptime",
+)
+
+
+def read_counters(target: EngineTarget) -> ServerCounters | None:
+    """Read the server's own counters; None where it does not answer."""
+    try:
+        with connected(target, read_timeout_s=20) as connection, connection.cursor() as cursor:
+            cursor.execute("SHOW GLOBAL STATUS")
+            rows = dict(cursor.fetchall())
+    except (TargetUnreachableError, pymysql.MySQLError):
+        return None
+    names = [name for name in (*COUNTERS, *GAUGES) if name in rows]
+    values = {name: int(rows[name]) for name in names}
+    return ServerCounters(epoch_ms=round(time.time() * 1000), values=values)
+
+
+def server_figures(
+    before: ServerCounters, after: ServerCounters, *, statements_by_clients: int | None
+) -> ServerFigures:
+    """Say what the server did between two readings of its counters.
+
+    Args:
+        before: Read before the step's load.
+        after: Read when all clients had ended.
+        statements_by_clients: What the clients say that they had executed; None where one of them
+            did not say.
+    """
+    restarted = after.values.get("Uptime", 0) < before.values.get("Uptime", 0)
+    grown = {
+        name: after.values[name] - (0 if restarted else before.values.get(name, 0))
+        for name in COUNTERS
+        if name in after.values
+    }
+    requests = grown.get("Innodb_buffer_pool_read_requests")
+    reads = grown.get("Innodb_buffer_pool_reads")
+    return ServerFigures(
+        interval_s=(after.epoch_ms - before.epoch_ms) / 1000,
+        counters=grown,
+        gauges={name: after.values[name] for name in GAUGES if name in after.values},
+        restarted=restarted,
+        statements_by_clients=None if restarted else statements_by_clients,
+        statements_by_server=grown.get(EXECUTED),
+        buffer_pool_miss_share=reads / requests if requests and reads is not None else None,
+    )
+
+
+def create_tables(target: EngineTarget, statements: Sequence[str]) -> str:
+    """Create a workload's tables, where they are not there yet; returns the server's version."""
+    with connected(target) as connection, connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+        cursor.execute("SELECT VERSION()")
+        (version,) = cursor.fetchone()
+    return str(version)
+
+
+def create_indexes(target: EngineTarget, statements: Mapping[str, Mapping[str, str]]) -> None:
+    """Create secondary indexes where they are not there yet.
+
+    Args:
+        target: The database.
+        statements: By table and by index name.
+    """
+    with connected(target) as connection, connection.cursor() as cursor:
+        for table, indexes in statements.items():
+            cursor.execute(
+                "SELECT DISTINCT index_name FROM information_schema.statistics"
+                " WHERE table_schema = %s AND table_name = %s",
+                (target.database, table),
+            )
+            there = {name for (name,) in cursor.fetchall()}
+            for name, statement in indexes.items():
+                if name not in there:
+                    cursor.execute(statement)
+
+
+def count_rows(target: EngineTarget, tables: Sequence[str]) -> dict[str, int]:
+    """Count the rows of tables; this reads each of them once."""
+    with connected(target) as connection, connection.cursor() as cursor:
+        return {table: _count(cursor, table) for table in tables}
+
+
+def _count(cursor: Any, table: str) -> int:
+    quoted = table.replace("`", "``")
+    cursor.execute(f"SELECT COUNT(*) FROM `{quoted}`")  # noqa: S608 - a quoted name
+    return int(cursor.fetchone()[0])
+
+
+def overloaded(now: ServerCounters) -> str | None:
+    """Say what a target still has to work off after a load; None where nothing is left.
+
+    Two things outlast a load and slow the next one: statements that still run, and changes whose
+    pages are not written when the redo log is nearly full (InnoDB then flushes before anything
+    else: dev.mysql.com/doc/refman/8.4/en/innodb-buffer-pool-flushing.html). Pages that are merely
+    changed in memory are InnoDB's normal state.
+    """
+    running = now.values.get("Threads_running", 0)
+    if running > IDLE_THREADS:
+        return f"{running} statements are still running"
+    age = now.values.get("Innodb_checkpoint_age")
+    most = now.values.get("Innodb_checkpoint_max_age")
+    if age is not None and most and age > most / 2:
+        return f"{age / most:.0%} of the redo log wait for their pages to be written"
+    return None
