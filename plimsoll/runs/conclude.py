@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from plimsoll.capacity import judge
+from plimsoll.capacity.search import axis_of
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.request import RdsTarget, Request
@@ -48,7 +49,7 @@ def conclude(deployment: Deployment, run_id: str) -> None:
         target=samples,
     )
     files.put_model(SECONDS, seconds)
-    capacity = judge([step.step for step in steps], request.limits)
+    capacity = judge([step.step for step in steps], request.limits, axis=axis_of(request.search))
     limiting = limiting_resource(capacity, steps, volume_limits(request))
     capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
     files.put_model(CONCLUSION, Conclusion(capacity=capacity, limiting=limiting))

@@ -70,5 +70,5 @@ def verify_dataset(deployment: Deployment, run_id: str) -> None:
 
 def running(deployment: Deployment, run_id: str) -> tuple[RunRecord, Request]:
     """Read the record and the request of a run that may go on."""
-    record = deployment.records.requirerunning(run_id)
+    record = deployment.records.require_running(run_id)
     return record, deployment.files(run_id).get(REQUEST, Request)

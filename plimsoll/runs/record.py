@@ -99,6 +99,7 @@ class Records:
             allowed = {f":allowed{i}": _attribute(state) for i, state in enumerate(states)}
             values |= allowed
             condition += f" AND #current IN ({', '.join(allowed)})"
+        arguments: dict[str, Any] = {"ExpressionAttributeValues": values} if values else {}
         try:
             client.update_item(
                 TableName=self._table,
@@ -106,7 +107,7 @@ class Records:
                 UpdateExpression=expression.strip(),
                 ConditionExpression=condition,
                 ExpressionAttributeNames=names,
-                ExpressionAttributeValues=values,
+                **arguments,
             )
         except client.exceptions.ConditionalCheckFailedException:
             return False

@@ -1,0 +1,80 @@
+"""A step is divided evenly, and its clients are given time to come."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plimsoll.fleet.plan import barrier_epoch_ms, connections_of, plan_step, rate_of, warming_step
+from plimsoll.model.fleet import StepPlan
+from plimsoll.model.request import Request
+from plimsoll.model.search import NextStep
+
+REQUEST = Request.model_validate(
+    {
+        "name": "small",
+        "target": {
+            "kind": "rds",
+            "engine": "mysql",
+            "engine_version": "8.4.6",
+            "instance_class": "db.m6i.large",
+            "volume": {"type": "gp3", "size_gib": 100},
+        },
+        "workload": {"name": "ycsb-a", "records": 1000},
+        "search": {"strategy": "steps", "clients": [2, 4], "connections_per_client": 3},
+        "load": {"warmup_s": 2, "duration_s": 10, "seed": 5},
+        "prepare": {"warm_s": 7},
+    }
+)
+
+
+def planned(clients: int, connections: int, rate: float | None = None) -> StepPlan:
+    following = NextStep(
+        index=2,
+        clients=clients,
+        connections=connections,
+        rate_ops_per_second=rate,
+        purpose="climb",
+        why="the next one",
+    )
+    return plan_step(
+        following, REQUEST, start_at_epoch_ms=1_000, recovered=None, server_before=None
+    )
+
+
+def test_steps_are_numbered_from_one_and_know_their_window() -> None:
+    plan = planned(4, 12)
+    assert plan.index == 3
+    assert (plan.window_start_epoch_ms, plan.window_end_epoch_ms) == (3_000, 13_000)
+    assert plan.seed == 8  # each step draws anew
+
+
+@given(clients=st.integers(1, 200), more=st.integers(0, 5_000))
+def test_connections_are_spread_evenly_and_none_is_lost(clients: int, more: int) -> None:
+    plan = planned(clients, clients + more)
+    shares = [connections_of(plan, client) for client in range(clients)]
+    assert sum(shares) == plan.connections
+    assert max(shares) - min(shares) <= 1
+
+
+@given(clients=st.integers(1, 200), rate=st.floats(1, 1e6))
+def test_rates_add_up_to_the_steps(clients: int, rate: float) -> None:
+    plan = planned(clients, clients * 3 + 1, rate)
+    rates = [rate_of(plan, client) or 0 for client in range(clients)]
+    assert sum(rates) == pytest.approx(rate)
+
+
+def test_a_closed_loop_has_no_rate() -> None:
+    assert rate_of(planned(1, 1), 0) is None
+
+
+def test_a_larger_fleet_is_given_more_time_to_start() -> None:
+    def barrier(clients: int) -> int:
+        return barrier_epoch_ms(50, clients=clients, lead_ms=1_000, per_client_ms=10)
+
+    assert (barrier(1), barrier(100)) == (1_060, 2_050)
+
+
+def test_the_warming_step_is_step_zero_with_the_first_steps_connections() -> None:
+    plan = warming_step(REQUEST, start_at_epoch_ms=1_000)
+    assert (plan.index, plan.clients, plan.connections) == (0, 1, 6)
+    assert (plan.warmup_s, plan.duration_s) == (0, 7)

@@ -1,0 +1,48 @@
+"""Every function of the table has its handler, and needs no more than its package carries."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plimsoll.model.functions import FUNCTIONS
+from plimsoll.runs.deployment import Deployment
+
+ROOT = Path(__file__).parents[3]
+IMPORTS = """
+import importlib.util, os, sys
+os.environ |= dict.fromkeys({variables}, "1") | dict(ALLOWED_ENDPOINTS="[]")
+sys.modules |= dict.fromkeys({absent})  # importing one of them fails
+for folder in {folders}:
+    spec = importlib.util.spec_from_file_location(folder, f"functions/{{folder}}/handler.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert callable(module.handler), folder
+"""
+EXTRAS = ["moto", "awslambdaric", "jsonata", "aws_cdk", "rich", "click"]
+
+
+def test_the_folders_are_those_of_the_table() -> None:
+    folders = {path.parent.name for path in (ROOT / "functions").glob("*/handler.py")}
+    assert folders == {function.folder for function in FUNCTIONS.values()}
+
+
+@pytest.mark.parametrize("engine", [False, True])
+def test_handlers_import_with_what_their_package_carries(*, engine: bool) -> None:
+    functions = [function for function in FUNCTIONS.values() if function.engine is engine]
+    code = IMPORTS.format(
+        variables=sorted({name for function in functions for name in function.environment}),
+        absent=EXTRAS if engine else [*EXTRAS, "plimsoll_engine"],
+        folders=[function.folder for function in functions],
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"janitor"}))
+def test_a_function_finds_its_settings_in_its_own_environment(name: str) -> None:
+    given = dict.fromkeys(FUNCTIONS[name].environment, "1") | {"ALLOWED_ENDPOINTS": "[]"}
+    assert Deployment.of_function(name, given).results_bucket == "1"

@@ -1,0 +1,183 @@
+"""A target is created once, its deletion armed before, and never left by a run that stopped."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import boto3
+import pytest
+
+from plimsoll.errors import UsageError
+from plimsoll.model.request import EndpointTarget
+from plimsoll.model.runs import RunState
+from plimsoll.runs import end, provision, start
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.end import delete_target, end_run
+from plimsoll.runs.files import RESULT, TEMPLATE
+from plimsoll.runs.record import RunStoppedError
+from plimsoll.targets.stacks import TargetCreationError, TeardownError, create_stack
+from tests.unit.runs.conftest import RUN, recorded
+
+STACK = f"plimsoll-run-{RUN}"
+
+# moto knows neither the password managed by RDS nor its attribute: the twin's tests have them
+TEMPLATE_OF_TEST = json.dumps(
+    {"Resources": {"ParameterGroup": {"Type": "AWS::RDS::DBParameterGroup", "Properties": {
+        "Description": "engine parameters", "Family": "mariadb11.4", "Parameters": {},
+    }}}}
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def small_template(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provision, "read_template", lambda _name: TEMPLATE_OF_TEST)
+
+
+def started(deployment: Deployment) -> None:
+    recorded(deployment)
+    start.record_run(deployment, RUN)
+    start.arm(deployment, RUN)
+
+
+def stack_status() -> str:
+    stacks = boto3.client("cloudformation").list_stacks()["StackSummaries"]
+    return next((stack["StackStatus"] for stack in stacks if stack["StackName"] == STACK), "NONE")
+
+
+def test_the_deletion_is_armed_before_there_is_a_stack(deployment: Deployment) -> None:
+    started(deployment)
+    record = deployment.records.get(RUN)
+    schedule = boto3.client("scheduler").get_schedule(Name=STACK, GroupName="plimsoll")
+    assert record.expires_at is not None
+    assert schedule["ScheduleExpression"] == f"at({record.expires_at:%Y-%m-%dT%H:%M:%S})"
+    assert schedule["ActionAfterCompletion"] == "DELETE"
+    assert schedule["Target"]["Arn"].endswith(":aws-sdk:cloudformation:deleteStack")
+    assert json.loads(schedule["Target"]["Input"]) == {"StackName": STACK}
+    assert stack_status() == "NONE"
+    start.arm(deployment, RUN)  # repeated: still one
+
+
+def test_a_target_is_created_tagged_and_told_its_parameters(deployment: Deployment) -> None:
+    started(deployment)
+    provision.create_target(deployment, RUN)
+    first = deployment.records.get(RUN).stack_id
+    provision.create_target(deployment, RUN)  # repeated: the same stack
+    record = deployment.records.get(RUN)
+    assert record.stack_id == first
+    (stack,) = boto3.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
+    tags = {tag["Key"]: tag["Value"] for tag in stack["Tags"]}
+    assert tags["plimsoll:run-id"] == RUN
+    assert tags["plimsoll:expires-at"] == f"{record.expires_at:%Y-%m-%dT%H:%M:%SZ}"
+    template = json.loads(deployment.files(RUN).find(TEMPLATE) or b"")
+    written = template["Resources"]["ParameterGroup"]["Properties"]["Parameters"]
+    assert written == {"innodb_buffer_pool_size": "16777216"}
+
+
+def test_a_stop_while_the_stack_is_made_takes_it_back(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started(deployment)
+
+    def stopped_meanwhile(**arguments: Any) -> str:
+        assert delete_target(deployment, RUN)["gone"] is True  # the stop sees no stack yet
+        return create_stack(**arguments)
+
+    monkeypatch.setattr(provision, "create_stack", stopped_meanwhile)
+    with pytest.raises(RunStoppedError, match="while its target was being created"):
+        provision.create_target(deployment, RUN)
+    assert stack_status() == "DELETE_COMPLETE"
+
+
+def test_a_stopped_run_creates_nothing(deployment: Deployment) -> None:
+    started(deployment)
+    delete_target(deployment, RUN)
+    with pytest.raises(RunStoppedError):
+        provision.create_target(deployment, RUN)
+    assert stack_status() == "NONE"
+
+
+def test_a_target_that_cannot_be_created_says_why(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started(deployment)
+    provision.create_target(deployment, RUN)
+    monkeypatch.setattr(provision, "outputs_when_created", failing("no such version"))
+    with pytest.raises(TargetCreationError, match="no such version"):
+        provision.await_target(deployment, RUN)
+
+
+def failing(reason: str) -> Callable[[str], None]:
+    def fail(_stack_id: str) -> None:
+        raise TargetCreationError(reason)
+
+    return fail
+
+
+def test_teardown_keeps_the_proof_and_disarms_the_schedule(deployment: Deployment) -> None:
+    started(deployment)
+    provision.create_target(deployment, RUN)
+    assert delete_target(deployment, RUN)["gone"] is False
+    assert delete_target(deployment, RUN) == {"gone": True, "wait_s": 1}
+    record = deployment.records.get(RUN)
+    assert record.deleted_at is not None
+    assert boto3.client("scheduler").list_schedules()["Schedules"] == []
+    assert stack_status() == "DELETE_COMPLETE"
+
+
+def test_a_target_left_behind_is_never_a_success(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started(deployment)
+    provision.create_target(deployment, RUN)
+
+    def refuses(**_: object) -> None:
+        raise TeardownError("the target could not be deleted: DependencyViolation")
+
+    monkeypatch.setattr(end, "delete_stack", refuses)
+    with pytest.raises(TeardownError):
+        delete_target(deployment, RUN)
+    answer = end_run(deployment, RUN)
+    assert "DependencyViolation" in str(answer["failure"])
+    assert deployment.records.get(RUN).state is RunState.FAILED
+
+
+@pytest.mark.parametrize(
+    ("failure", "ended", "state", "cause"),
+    [
+        (None, None, RunState.SUCCEEDED, None),
+        (None, "ABORTED", RunState.STOPPED, "the run was stopped from outside"),
+        (None, "TIMED_OUT", RunState.TIMED_OUT, "the workflow ran past its own time-out"),
+        (("prepare", "DatasetError", '{"errorMessage": "too few rows", "errorType": "D"}'),
+         None, RunState.FAILED, "too few rows"),
+        (("step", "TimeLimitPassedError", "no time"), None, RunState.TIMED_OUT, "no time"),
+        (("step", "RunStoppedError", "stopped"), None, RunState.STOPPED, "stopped"),
+    ],
+)  # fmt: skip
+def test_a_run_ends_as_it_truly_ended(
+    deployment: Deployment,
+    failure: tuple[str, str, str] | None,
+    ended: str | None,
+    state: RunState,
+    cause: str | None,
+) -> None:
+    started(deployment)
+    caught = dict(zip(("phase", "error", "cause"), failure, strict=True)) if failure else None
+    end_run(deployment, RUN, failure=caught, ended=ended)
+    record = deployment.records.get(RUN)
+    assert record.state is state
+    assert (record.failure.cause if record.failure else None) == cause
+    assert deployment.files(RUN).find(RESULT) is not None
+    end_run(deployment, RUN, ended="FAILED")  # the event rule comes later: nothing changes
+    assert deployment.records.get(RUN) == record
+
+
+def test_an_endpoint_that_is_not_allowed_is_refused() -> None:
+    target = EndpointTarget(
+        kind="endpoint",
+        engine="mysql",
+        host="db.example.com",
+        secret_arn="arn:aws:secretsmanager:eu-west-1:123456789012:secret:bench",
+    )
+    assert provision.endpoint_address(target, ("db.example.com:3306",)).identifier is None
+    with pytest.raises(UsageError, match=r"db\.example\.com:3306 is not among .* \(none\)"):
+        provision.endpoint_address(target, ())

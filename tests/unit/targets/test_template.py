@@ -1,0 +1,59 @@
+"""What is asked for reaches CloudFormation as the template wants it."""
+
+import json
+
+import pytest
+
+from plimsoll.model.request import RdsTarget
+from plimsoll.targets.template import (
+    RDS_TEMPLATE,
+    parameter_group_family,
+    read_template,
+    stack_parameters,
+    with_engine_parameters,
+)
+
+
+def target(**volume: object) -> RdsTarget:
+    return RdsTarget.model_validate(
+        {
+            "engine": "mariadb",
+            "engine_version": "11.4.5",
+            "instance_class": "db.m5.large",
+            "volume": volume,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("engine", "version", "family"),
+    [("mysql", "8.4.6", "mysql8.4"), ("mysql", "8.0.42", "mysql8.0"),
+     ("mariadb", "11.4.5", "mariadb11.4"), ("mariadb", "10.11.13", "mariadb10.11")],
+)  # fmt: skip
+def test_parameter_group_family(engine: str, version: str, family: str) -> None:
+    assert parameter_group_family(engine, version) == family
+
+
+def test_every_parameter_is_one_of_the_template() -> None:
+    given = stack_parameters(target(type="io1", size_gib=100, iops=1000))
+    declared = json.loads(read_template(RDS_TEMPLATE))["Parameters"]
+    assert set(given) <= set(declared)
+    without_default = {name for name, p in declared.items() if "Default" not in p}
+    of_the_run = {"RunId", "Team", "ExpiresAt", "AvailabilityZone", "SecurityGroupId",
+                  "SubnetGroupName"}  # fmt: skip
+    assert without_default - set(given) == of_the_run
+    assert (given["Iops"], given["StorageThroughputMibS"]) == ("1000", "0")
+
+
+def test_nothing_to_provision_is_zero() -> None:
+    assert stack_parameters(target(type="gp2", size_gib=100))["Iops"] == "0"
+
+
+def test_engine_parameters_are_written_as_text_and_nothing_else_changes() -> None:
+    template = read_template(RDS_TEMPLATE)
+    written = json.loads(with_engine_parameters(template, {"innodb_buffer_pool_size": 2**24}))
+    group = written["Resources"]["ParameterGroup"]["Properties"]
+    assert group.pop("Parameters") == {"innodb_buffer_pool_size": "16777216"}
+    before = json.loads(template)
+    before["Resources"]["ParameterGroup"]["Properties"].pop("Parameters", None)
+    assert written == before
