@@ -5,7 +5,6 @@ import sys
 import time
 
 import plimsoll_engine
-
 from plimsoll.errors import PlimsollError
 from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after

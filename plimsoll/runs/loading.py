@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 
 import plimsoll_engine
-
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.prepare import DatasetError, running
 from plimsoll.runs.record import TimeLimitPassedError, now
