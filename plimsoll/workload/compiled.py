@@ -73,6 +73,7 @@ class Compiled:
         dataset: Name of its dataset; workloads with the same one run on the same tables.
         records: What `$records` stands for.
         parameters: Every parameter's value.
+        dataset_parameters: Those of them that the tables and their rows depend on.
         tables: All tables, copies one by one.
         engine: What the engine sends.
     """
@@ -81,6 +82,7 @@ class Compiled:
     dataset: str
     records: int
     parameters: dict[str, Scalar]
+    dataset_parameters: dict[str, Scalar]
     tables: tuple[Table, ...]
     engine: EngineWorkload
 

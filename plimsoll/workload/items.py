@@ -11,19 +11,16 @@ import yaml
 from plimsoll.errors import UsageError
 
 MAX_CHARACTERS = 262_144
-MAX_NODES = 50_000  # bounds what aliases may expand to
 
 Scalar = str | int | float | bool | None
 
-_REFERENCE = re.compile(
-    r"\$(?P<name>[a-z][a-z0-9_]*)(?: (?P<operator>[-+*/]) (?P<number>\d{1,12}))?"
-)
+TEXT = "tag:yaml.org,2002:str"
 _KINDS = {
     "tag:yaml.org,2002:int": "a whole number",
     "tag:yaml.org,2002:float": "a number",
     "tag:yaml.org,2002:bool": "true or false",
     "tag:yaml.org,2002:null": "nothing",
-    "tag:yaml.org,2002:str": "text",
+    TEXT: "text",
     "tag:yaml.org,2002:map": "a mapping",
     "tag:yaml.org,2002:seq": "a list",
 }
@@ -93,11 +90,6 @@ class Item:
             Item(node, self.source, f"{self.path}[{index}]")
             for index, node in enumerate(self.node.value)
         ]
-
-    @property
-    def is_text(self) -> bool:
-        """Whether it is a piece of text."""
-        return self.node.tag == "tag:yaml.org,2002:str"
 
     @property
     def kind(self) -> str:
@@ -210,58 +202,7 @@ def from_python(value: Mapping[str, Any], source: str) -> tuple[Item, str]:
 
 def text_item(text: str, source: str, path: str) -> Item:
     """Take a piece of text that comes from elsewhere, an option say, as part of a document."""
-    return Item(yaml.ScalarNode("tag:yaml.org,2002:str", text), source, path)
-
-
-def substitute(item: Item, parameters: Mapping[str, Scalar]) -> Item:
-    """Replace each `$name`, `$name + 1`, `$name * 3` ... by the parameter's value.
-
-    Raises:
-        WorkloadError: There is no such parameter, or arithmetic on what is no whole number, or
-            aliases that expand without end.
-    """
-    budget = [MAX_NODES]
-
-    def visit(node: yaml.Node) -> yaml.Node:
-        budget[0] -= 1
-        if budget[0] < 0:
-            raise item.error(f"more than {MAX_NODES} parts, aliases counted out")
-        if isinstance(node, yaml.MappingNode):
-            pairs = [(key, visit(value)) for key, value in node.value]
-            return yaml.MappingNode(node.tag, pairs, node.start_mark, node.end_mark)
-        if isinstance(node, yaml.SequenceNode):
-            parts = [visit(part) for part in node.value]
-            return yaml.SequenceNode(node.tag, parts, node.start_mark, node.end_mark)
-        reference = _REFERENCE.fullmatch(node.value) if _KINDS.get(node.tag) == "text" else None
-        return _replaced(Item(node, item.source), reference, parameters) if reference else node
-
-    try:
-        return Item(visit(item.node), item.source, item.path, item.key)
-    except RecursionError:
-        raise item.error("nested too deeply") from None
-
-
-def _replaced(
-    item: Item, reference: re.Match[str], parameters: Mapping[str, Scalar]
-) -> yaml.ScalarNode:
-    name = reference["name"]
-    if name not in parameters:
-        raise item.error(unknown("parameter", f"${name}", [f"${known}" for known in parameters]))
-    value = parameters[name]
-    if operator := reference["operator"]:
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise item.error(f"arithmetic needs a whole number: ${name} is {value!r}")
-        number = int(reference["number"])
-        if operator == "/" and number == 0:
-            raise item.error("divides by zero")
-        value = {
-            "+": lambda: value + number,
-            "-": lambda: value - number,
-            "*": lambda: value * number,
-            "/": lambda: value // number,
-        }[operator]()
-    node = yaml.representer.SafeRepresenter().represent_data(value)
-    return yaml.ScalarNode(node.tag, node.value, item.node.start_mark, item.node.end_mark)
+    return Item(yaml.ScalarNode(TEXT, text), source, path)
 
 
 def _unmarked(node: yaml.Node) -> yaml.Node:

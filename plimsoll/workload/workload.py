@@ -7,54 +7,12 @@ from plimsoll.errors import UsageError
 from plimsoll.model.engine import EngineWorkload, KeySpace
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.ddl import create_indexes, create_table
-from plimsoll.workload.distributions import read_distribution
-from plimsoll.workload.items import Item, Scalar, WorkloadError, substitute, text_item, unknown
+from plimsoll.workload.items import Item, Scalar, WorkloadError, unknown
 from plimsoll.workload.operations import Operation, read_operations
+from plimsoll.workload.parameters import Parameter, read_parameters, referenced, substitute
 from plimsoll.workload.tables import TableShape, read_tables
 
 MAX_RECORDS = 10**12
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """Something of a workload that a user may set.
-
-    Attributes:
-        kind: `number`, `distribution` or `word`: what it takes.
-        allowed: Lowest and highest number, or the words.
-    """
-
-    name: str
-    about: str
-    default: Scalar
-    kind: str
-    allowed: tuple[Scalar, ...]
-    item: Item
-
-    def check(self, value: Scalar, item: Item | None = None) -> Scalar:
-        """Return the value as it is used.
-
-        Raises:
-            WorkloadError: It is not allowed.
-        """
-
-        def refuse(message: str) -> WorkloadError:
-            return item.error(message) if item else WorkloadError(f"{self.name}: {message}")
-
-        if self.kind == "number":
-            low, high = self.allowed
-            text = str(value)
-            number = int(text) if text.removeprefix("-").isdecimal() else None
-            if number is None or not int(str(low)) <= number <= int(str(high)):
-                raise refuse(f"must be a whole number from {low} to {high}, not {value!r}")
-            return number
-        if not isinstance(value, str):
-            raise refuse(f"must be text, not {value!r}")
-        if self.kind == "word" and value not in self.allowed:
-            raise refuse(unknown("choice", value, [str(word) for word in self.allowed]))
-        if self.kind == "distribution":
-            read_distribution(item or text_item(value, "parameters", self.name))
-        return value
 
 
 @dataclass(frozen=True)
@@ -100,11 +58,13 @@ class Workload:
         sql = tuple(operation.sql() for operation in operations)
         if any(operation is None for operation in sql):
             raise WorkloadError(f"{self.source}: the workload has no SQL statements")
+        in_tables = referenced(self.tables_root.entries()["tables"])
         return Compiled(
             name=self.name,
             dataset=self.dataset,
             records=int(str(values.pop("records"))),
             parameters=values,
+            dataset_parameters={name: values[name] for name in values if name in in_tables},
             tables=tuple(table for shape in tables.values() for table in _copies(shape)),
             engine=EngineWorkload(
                 key_spaces=tuple(
@@ -173,8 +133,8 @@ def read_workload(
             "about", "tables", optional=("source", "parameters", "default_records")
         )
         default_records = default_records or shared.get("default_records")
-        parameters.update(_read_parameters(shared))
-    for parameter in _read_parameters(fields).values():
+        parameters.update(read_parameters(shared))
+    for parameter in read_parameters(fields).values():
         if parameter.name in parameters:
             raise parameter.item.error("is a parameter of the dataset already")
         parameters[parameter.name] = parameter
@@ -192,39 +152,6 @@ def read_workload(
     )
     workload.check()
     return workload
-
-
-def _read_parameters(fields: dict[str, Item]) -> dict[str, Parameter]:
-    entries = fields["parameters"].entries() if "parameters" in fields else {}
-    parameters = {}
-    for name, item in entries.items():
-        parts = item.fields("about", "default", optional=("range", "words", "kind"))
-        if item.name() == "records" or not name.islower():
-            raise item.error("a parameter's name is in lower case, and not 'records'")
-        allowed: tuple[Scalar, ...] = ()
-        if "range" in parts:
-            bounds = [part.integer(-(2**53), 2**53) for part in parts["range"].sequence()]
-            if len(bounds) != 2 or bounds[0] > bounds[1]:
-                raise parts["range"].error("must be [lowest, highest]")
-            kind, allowed = "number", tuple(bounds)
-        elif "words" in parts:
-            kind = "word"
-            allowed = tuple(part.text() for part in parts["words"].sequence())
-        else:
-            if "kind" not in parts:
-                raise item.error("needs a 'range', 'words', or 'kind: distribution'")
-            kind = parts["kind"].one_of(("distribution",), "kind")
-        parameter = Parameter(
-            name=name,
-            about=parts["about"].text(),
-            default=parts["default"].scalar(),
-            kind=kind,
-            allowed=allowed,
-            item=parts["default"],
-        )
-        parameter.check(parameter.default, parameter.item)
-        parameters[name] = parameter
-    return parameters
 
 
 def _part(root: Item, name: str, values: Mapping[str, Scalar]) -> Item:
