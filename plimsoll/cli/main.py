@@ -12,7 +12,12 @@ from plimsoll import __version__
 from plimsoll.errors import PlimsollError
 
 # verb -> (module:attribute, its line in `plimsoll --help`); a module loads when its verb is called
-VERBS: dict[str, tuple[str, str]] = {}
+VERBS: dict[str, tuple[str, str]] = {
+    "doctor": ("plimsoll.cli.doctor:command", "Say what this machine has and what it lacks"),
+    "workloads": ("plimsoll.cli.workloads:command", "List the workloads, or show one"),
+    "prepare": ("plimsoll.cli.prepare:command", "Make the tables and rows of a workload"),
+    "load": ("plimsoll.cli.load:command", "Load a database and measure it"),
+}
 
 
 class LazyGroup(click.Group):

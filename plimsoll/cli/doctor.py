@@ -1,0 +1,108 @@
+"""`plimsoll doctor`: what this machine has, what it lacks, and what brings it."""
+
+import importlib.metadata
+import importlib.util
+import json
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import click
+from rich.table import Table
+
+from plimsoll import __version__
+from plimsoll.cli.output import console
+from plimsoll.errors import PlimsollError
+from plimsoll.local.databases.artifact import HOW_TO_GET, find_mariadbd, version
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked for.
+
+    Attributes:
+        what: Its name.
+        state: `ok`, `missing`, or `optional` for what is missing and not needed for most.
+        detail: Which one is there, or what it is for.
+        command: The one command that brings it; None if it is there.
+    """
+
+    what: str
+    state: str
+    detail: str
+    command: str | None = None
+
+
+def _python() -> Finding:
+    return Finding("Python", "ok", platform.python_version())
+
+
+def _engine() -> Finding:
+    try:
+        import plimsoll_engine  # noqa: PLC0415 - its absence is what is looked for
+    except ImportError as error:
+        if shutil.which("cargo") is None:
+            how = "apt-get install rustup && rustup default stable && make setup"
+            return Finding("load engine", "missing", "not built, and there is no Rust", how)
+        return Finding("load engine", "missing", f"not built ({error})", "make setup")
+    return Finding("load engine", "ok", plimsoll_engine.__version__)
+
+
+def _mariadb() -> Finding:
+    try:
+        mariadbd = find_mariadbd()
+        return Finding("MariaDB server", "ok", f"{version(mariadbd)} ({mariadbd})")
+    except PlimsollError as error:
+        return Finding("MariaDB server", "missing", str(error), HOW_TO_GET)
+
+
+def _local_twin() -> Finding:
+    needed = {"moto": "moto", "jsonata": "jsonata-python", "awslambdaric": "awslambdaric"}
+    absent = [name for module, name in needed.items() if not importlib.util.find_spec(module)]
+    if absent:
+        return Finding("local twin", "missing", f"no {', '.join(absent)}", "make setup")
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in needed.values()]
+    return Finding("local twin", "ok", ", ".join(versions))
+
+
+def _program(what: str, program: str, purpose: str, command: str) -> Finding:
+    path = shutil.which(program)
+    if path is None:
+        return Finding(what, "optional", f"not here: {purpose}", command)
+    answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    lines = click.unstyle(answer.stdout or answer.stderr).splitlines() or [path]
+    return Finding(what, "ok", lines[0])
+
+
+CHECKS: tuple[Callable[[], Finding], ...] = (
+    _python,
+    _engine,
+    _mariadb,
+    _local_twin,
+    lambda: _program("Maven", "mvn", "it fetches the database servers", "apt-get install maven"),
+    lambda: _program("C compiler", "cc", "it builds the volume shim", "apt-get install gcc"),
+    lambda: _program("Rust", "cargo", "it builds the engine", "apt-get install rustup"),
+    lambda: _program("Node.js", "node", "`cdk deploy` needs it", "apt-get install nodejs npm"),
+)
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def command(*, as_json: bool) -> int:
+    """Say what is present, what is missing, and the one command that brings it.
+
+    Exits with 1 if something is missing without which Plimsoll cannot run here.
+    """
+    findings = [Finding("Plimsoll", "ok", __version__), *(check() for check in CHECKS)]
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name in ("", "state", "what is there", "to get it"):
+            table.add_column(name)
+        for finding in findings:
+            table.add_row(finding.what, finding.state, finding.detail, finding.command or "")
+        console().print(table)
+    return int(any(finding.state == "missing" for finding in findings))
