@@ -16,6 +16,7 @@ from plimsoll import __version__
 from plimsoll.cli.output import console
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.artifact import HOW_TO_GET, find_mariadbd, version
+from plimsoll.local.volumes.build import library
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,13 @@ def _python() -> Finding:
 
 def _engine() -> Finding:
     try:
-        import plimsoll_engine  # noqa: PLC0415 - its absence is what is looked for
+        engine = importlib.import_module("plimsoll_engine")
     except ImportError as error:
         if shutil.which("cargo") is None:
             how = "apt-get install rustup && rustup default stable && make setup"
             return Finding("load engine", "missing", "not built, and there is no Rust", how)
         return Finding("load engine", "missing", f"not built ({error})", "make setup")
-    return Finding("load engine", "ok", plimsoll_engine.__version__)
+    return Finding("load engine", "ok", str(engine.__version__))
 
 
 def _mariadb() -> Finding:
@@ -67,6 +68,13 @@ def _local_twin() -> Finding:
     return Finding("local twin", "ok", ", ".join(versions))
 
 
+def _volume_shim() -> Finding:
+    try:
+        return Finding("volume shim", "ok", str(library("shim")))
+    except PlimsollError as error:
+        return Finding("volume shim", "missing", str(error), "apt-get install gcc libc6-dev")
+
+
 def _program(what: str, program: str, purpose: str, command: str) -> Finding:
     path = shutil.which(program)
     if path is None:
@@ -81,6 +89,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     _engine,
     _mariadb,
     _local_twin,
+    _volume_shim,
     lambda: _program("Maven", "mvn", "it fetches the database servers", "apt-get install maven"),
     lambda: _program("C compiler", "cc", "it builds the volume shim", "apt-get install gcc"),
     lambda: _program("Rust", "cargo", "it builds the engine", "apt-get install rustup"),

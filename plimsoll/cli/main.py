@@ -15,8 +15,6 @@ from plimsoll.errors import PlimsollError
 VERBS: dict[str, tuple[str, str]] = {
     "doctor": ("plimsoll.cli.doctor:command", "Say what this machine has and what it lacks"),
     "workloads": ("plimsoll.cli.workloads:command", "List the workloads, or show one"),
-    "prepare": ("plimsoll.cli.prepare:command", "Make the tables and rows of a workload"),
-    "load": ("plimsoll.cli.load:command", "Load a database and measure it"),
 }
 
 

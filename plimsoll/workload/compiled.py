@@ -42,30 +42,31 @@ class Table:
         self,
         target: EngineTarget,
         *,
-        rows: range | None = None,
+        share: int = 0,
+        shares: int = 1,
         connections: int = 8,
         rows_per_statement: int = 500,
         timeout_ms: int = 60_000,
         seed: int = 1,
     ) -> DatasetSpec:
-        """Say what a loader has to load.
+        """Say what one of several loaders, each with a like share of the rows, has to load.
 
         Args:
             target: The database.
-            rows: Which of the rows, counted from 0; None: all.
+            share: Which share, counted from 0.
+            shares: How many loaders there are.
             connections: Connections that insert at the same time.
             rows_per_statement: Rows of one INSERT.
             timeout_ms: After which an INSERT has failed.
             seed: Seed of the rows' random parts.
         """
-        chosen = range(self.rows) if rows is None else rows
         return DatasetSpec(
             target=target,
             table=self.name,
             columns=self.columns,
             row=self.row,
-            from_row=self.first + chosen.start,
-            to_row=self.first + chosen.stop,
+            from_row=self.first + self.rows * share // shares,
+            to_row=self.first + self.rows * (share + 1) // shares,
             rows_per_statement=rows_per_statement,
             connections=connections,
             timeout_ms=timeout_ms,
@@ -113,13 +114,6 @@ class Compiled:
             for space in self.engine.key_spaces
         )
         return EngineWorkload(key_spaces=spaces, operations=self.engine.operations)
-
-    def share(self, index: int, shares: int) -> dict[str, range]:
-        """Rows of each table, counted from 0, for one of several loaders with a like share."""
-        return {
-            table.name: range(table.rows * index // shares, table.rows * (index + 1) // shares)
-            for table in self.tables
-        }
 
     @property
     def inserts(self) -> bool:

@@ -1,0 +1,64 @@
+"""`plimsoll workloads` and `plimsoll doctor`, as a user calls them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from plimsoll.cli import doctor, workloads
+from plimsoll.workload import builtin_names
+
+
+def test_every_workload_is_listed() -> None:
+    output = CliRunner().invoke(workloads.command, []).output
+    assert [line.split()[0] for line in output.splitlines()[1:]] == builtin_names()
+    listed = json.loads(CliRunner().invoke(workloads.command, ["--json"]).output)
+    assert [workload["name"] for workload in listed] == builtin_names()
+
+
+def test_one_is_shown_with_its_text_its_parameters_and_its_tables() -> None:
+    output = CliRunner().invoke(workloads.command, ["show", "sysbench-oltp-read-only"]).output
+    assert "SELECT c FROM {sbtest} WHERE id=?" in output
+    assert "range_size = 100" in output
+    assert "CREATE TABLE IF NOT EXISTS `sbtest1`" in output
+
+
+def test_one_is_shown_resolved_as_json() -> None:
+    output = CliRunner().invoke(workloads.command, ["show", "ycsb-a", "--json"]).output
+    shown = json.loads(output)
+    assert [operation["name"] for operation in shown["operations"]] == ["read", "update"]
+
+
+def test_a_file_is_shown_too(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "about: mine\ndataset: ycsb\n"
+        "operations: {one: {weight: 1, statements: [{sql: SELECT 1}]}}\n"
+    )
+    assert "SELECT 1" in CliRunner().invoke(workloads.command, ["show", str(path)]).output
+
+
+@pytest.mark.parametrize(("state", "code"), [("ok", 0), ("optional", 0), ("missing", 1)])
+def test_doctor_fails_if_something_needed_is_missing(
+    monkeypatch: pytest.MonkeyPatch, state: str, code: int
+) -> None:
+    finding = doctor.Finding("thing", state, "what it is", "make thing")
+    monkeypatch.setattr(doctor, "CHECKS", (lambda: finding,))
+    result = CliRunner().invoke(doctor.command, [], standalone_mode=False)
+    assert result.return_value == code
+    assert "make thing" in result.output
+
+
+def test_doctor_says_how_to_get_a_server_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PLIMSOLL_CACHE", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("PLIMSOLL_MARIADBD", raising=False)
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
+    result = CliRunner().invoke(doctor.command, ["--json"], standalone_mode=False)
+    findings = {finding["what"]: finding for finding in json.loads(result.output)}
+    assert findings["MariaDB server"]["state"] == "missing"
+    assert "apt-get install" in findings["MariaDB server"]["command"]
+    assert result.return_value == 1

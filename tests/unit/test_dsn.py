@@ -1,0 +1,84 @@
+"""A DSN says where the load goes; one that does not is refused without repeating it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plimsoll.errors import UsageError
+from plimsoll.model.dsn import parse_dsn
+from plimsoll.model.engine import EngineTarget, Tls
+
+
+def target(**changes: object) -> EngineTarget:
+    return EngineTarget.model_validate(
+        {
+            "protocol": "mysql",
+            "host": "db",
+            "port": 3306,
+            "user": "u",
+            "password": "p",
+            "database": "d",
+            **changes,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("dsn", "expected"),
+    [
+        ("mysql://u:p@db/d", target()),
+        ("mariadb://u:p@db:3307/d", target(port=3307)),
+        ("mysql://u@db/d", target(password="")),
+        ("mysql://u:p%40%2F%3A%25@db/d", target(password="p@/:%")),
+        ("mysql://u:p@[::1]:3306/d", target(host="::1")),
+        ("mysql://u:p@db/d?tls=off", target()),
+        ("mysql://u:p@db/d?tls=required", target(tls=Tls(verify=False))),
+        ("mysql://u:p@db/d?tls=verify", target(tls=Tls(verify=True))),
+    ],
+)
+def test_what_it_means(dsn: str, expected: EngineTarget) -> None:
+    assert parse_dsn(dsn) == expected
+
+
+@pytest.mark.parametrize(
+    ("dsn", "message"),
+    [
+        ("", "not a DSN; the form is mysql://USER:PASSWORD@HOST:PORT/DATABASE"),
+        ("localhost", "not a DSN"),
+        ("mysql:u:hunter2@db/d", "not a DSN"),
+        ("postgres://u:hunter2@db/d", "unknown database postgres://"),
+        ("mysql://:hunter2@db/d", "has no user"),
+        ("mysql://u:hunter2@/d", "has no host"),
+        ("mysql://u:hunter2@db", "has no database"),
+        ("mysql://u:hunter2@db/", "has no database"),
+        ("mysql://u:hunter2@db:port/d", "its host or port is not one"),
+        ("mysql://u:hunter2@db:0/d", "the port must be from 1 to 65535, not 0"),
+        ("mysql://u:hunter2@db:99999/d", "its host or port is not one"),
+        ("mysql://u:hunter2@[::1/d", "its host or port is not one"),
+        ("mysql://u:hunter2@db/d/e", "a database's name has no /"),
+        ("mysql://u:hunter2@db/d?ssl=1", "unknown option 'ssl' (allowed: tls)"),
+        ("mysql://u:hunter2@db/d?tls=on", "unknown tls 'on' (allowed: off, required, verify)"),
+        ("mysql://u:hunter2@db/d?tls", "options are written ?tls=required"),
+    ],
+)
+def test_what_is_none_is_refused_and_never_repeated(dsn: str, message: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse_dsn(dsn)
+    assert str(error.value).startswith(f"--dsn: {message}")
+    assert "hunter2" not in str(error.value)
+
+
+@given(st.text())
+def test_any_text_gives_a_target_or_one_line(text: str) -> None:
+    try:
+        parse_dsn(text)
+    except UsageError as error:
+        line = str(error)
+    else:
+        line = "a target"
+    assert line
+    assert "\n" not in line
+
+
+def test_a_target_does_not_show_its_password() -> None:
+    assert "hunter2" not in repr(parse_dsn("mysql://u:hunter2@db/d"))
