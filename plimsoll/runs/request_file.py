@@ -63,11 +63,10 @@ def _merged(base: yaml.Node, change: Item) -> yaml.Node:
         return node
     changes = change.entries()
     old = {key.value: value for key, value in base.value}
-    pairs = [
-        (key, _merged(value, changes[key.value]) if key.value in changes else value)
-        for key, value in base.value
-    ]
-    pairs += [(key, value) for key, value in node.value if key.value not in old]
+    pairs = [(key, value) for key, value in base.value if key.value not in changes]
+    for key, value in node.value:
+        laid = _merged(old[key.value], changes[key.value]) if key.value in old else value
+        pairs.append((key, laid))
     return yaml.MappingNode(base.tag, pairs, node.start_mark, node.end_mark)
 
 
