@@ -1,7 +1,10 @@
 """One machine as AWS: the same state machines, the same functions, the same target template."""
 
+import os
+import signal
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,10 +16,43 @@ import plimsoll
 from plimsoll.local.aws.names import NO_ACCOUNT
 from plimsoll.local.aws.process import AwsProcess
 from plimsoll.local.deployment import Deployment, default_settings, state_machine_arn
+from plimsoll.local.leftovers import remove_leftovers
+from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.functions import FUNCTIONS, Function, Setting
 
 _ROOT = Path(plimsoll.__file__).parents[1]
 _JANITOR_MINUTES = 15
+
+
+MEMORY_SCALE = 1 / 128
+
+
+@dataclass(frozen=True)
+class RunningDatabase:
+    """A database instance as it runs here: for watching it, and for making it fail.
+
+    Attributes:
+        identifier: The DB instance's.
+        host: 127.0.0.1.
+        port: TCP port.
+        pid: Process id of the server.
+        directory: What its emulated volume lies under.
+    """
+
+    identifier: str
+    host: str
+    port: int
+    pid: int
+    directory: Path
+
+    @property
+    def volume(self) -> EmulatedVolume:
+        """Its volume, to sample it or to inject a fault; close it after use."""
+        return EmulatedVolume.open(self.directory)
+
+    def kill(self) -> None:
+        """End the server as a power cut would."""
+        os.kill(self.pid, signal.SIGKILL)
 
 
 class LocalTwin:
@@ -35,6 +71,7 @@ class LocalTwin:
         state_machines_directory: Path = _ROOT / "statemachines",
         settings: Mapping[Setting, str] | None = None,
         retry_delay_s: float = 60.0,
+        memory_scale: float = MEMORY_SCALE,
     ) -> None:
         """Prepare a twin; `start` (or `with`) starts it.
 
@@ -45,6 +82,8 @@ class LocalTwin:
             state_machines_directory: `*.asl.json`.
             settings: Merged over `default_settings()`.
             retry_delay_s: Before a failed asynchronous invocation is repeated.
+            memory_scale: This machine's memory for one unit of an instance class's: a db.m5.large
+                (8 GiB) gets 64 MiB by default, of which RDS's default gives the buffer pool 48.
         """
         self.directory = directory.resolve()
         self._functions = functions
@@ -52,6 +91,7 @@ class LocalTwin:
         self._state_machines_directory = state_machines_directory
         self._settings = {**default_settings(), **(settings or {})}
         self._retry_delay_s = retry_delay_s
+        self._memory_scale = memory_scale
         self._aws: AwsProcess | None = None
         self._clients: dict[str, Any] = {}
         self._lock = threading.Lock()
@@ -66,7 +106,12 @@ class LocalTwin:
             name: self._functions_directory / function.folder
             for name, function in self._functions.items()
         }
-        self._aws = AwsProcess(self.directory, roots, retry_delay_s=self._retry_delay_s)
+        self._aws = AwsProcess(
+            self.directory,
+            roots,
+            retry_delay_s=self._retry_delay_s,
+            memory_scale=self._memory_scale,
+        )
         try:
             self._deploy()
         except BaseException:
@@ -116,6 +161,20 @@ class LocalTwin:
         answer: list[dict[str, Any]] = self._running.ask("invocations")
         return answer
 
+    @property
+    def databases(self) -> dict[str, RunningDatabase]:
+        """The running database instances by identifier."""
+        return {
+            row["identifier"]: RunningDatabase(
+                identifier=row["identifier"],
+                host=row["host"],
+                port=row["port"],
+                pid=row["pid"],
+                directory=Path(row["directory"]),
+            )
+            for row in self._running.ask("databases")
+        }
+
     def warm(self, function: str, count: int) -> None:
         """Have at least `count` sandboxes of a function; they get ready in the background."""
         self._running.ask("warm", function=function, count=count)
@@ -125,6 +184,7 @@ class LocalTwin:
         if self._aws is not None:
             self._aws.close()
             self._aws = None
+            remove_leftovers(self.directory / "databases")  # of one that was killed
         self._clients.clear()
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import PlimsollError, UsageError
 
 _CLOSE_TIMEOUT_S = 30.0
 
@@ -31,6 +31,7 @@ class AwsProcess:
             settings: The rest of its configuration.
 
         Raises:
+            UsageError: The folder is another twin's.
             PlimsollError: It did not start; names its log.
         """
         directory.mkdir(parents=True, exist_ok=True)
@@ -57,7 +58,11 @@ class AwsProcess:
         if not line:
             self.close()
             raise PlimsollError(f"the local stand-in for AWS did not start; its log is {log}")
-        self.port: int = json.loads(line)["port"]
+        answer = json.loads(line)
+        if "error" in answer:
+            self.close()
+            raise UsageError(answer["error"])
+        self.port: int = answer["port"]
 
     @property
     def pid(self) -> int:

@@ -7,6 +7,7 @@ be killed itself, its databases and sandboxes are killed by their guards and the
 folder is removed by the parent, or by the next twin.
 """
 
+import fcntl
 import json
 import logging
 import os
@@ -33,6 +34,9 @@ from plimsoll.local.aws.functions import Functions
 from plimsoll.local.aws.names import REGION
 from plimsoll.local.aws.schedules import Scheduler
 from plimsoll.local.lambdas.sandboxes import SandboxPool
+from plimsoll.local.leftovers import remove_leftovers
+from plimsoll.local.resources import stacks
+from plimsoll.local.resources.databases import Databases
 
 # No credential of this machine's user is ever read.
 FAKE_ACCOUNT = {
@@ -64,7 +68,15 @@ class AwsServer:
         self._directory = Path(configuration["directory"])
         default_user_config["stepfunctions"] = {"execute_state_machine": True}
         corrections.apply()
-        self._questions = {"invocations": self._invocations, "warm": self._warm}
+        self._databases = Databases(
+            self._directory / "databases", memory_scale=configuration["memory_scale"]
+        )
+        stacks.apply(self._databases)
+        self._questions = {
+            "invocations": self._invocations,
+            "warm": self._warm,
+            "databases": self._list_databases,
+        }
         moto = DomainDispatcherApplication(create_backend_app)
         self._http = make_server(
             "127.0.0.1",
@@ -96,11 +108,24 @@ class AwsServer:
         self._scheduler.close()
         self._functions.close()
         self._pool.close()
+        self._databases.close()
 
     def _invocations(self, _: dict[str, Any]) -> list[dict[str, Any]]:
         return [
             {"function": function, "request_id": request_id, "pid": pid}
             for function, request_id, pid in self._pool.running()
+        ]
+
+    def _list_databases(self, _: dict[str, Any]) -> list[dict[str, Any]]:
+        return [
+            {
+                "identifier": database.identifier,
+                "host": database.server.host,
+                "port": database.server.port,
+                "pid": database.server.pid,
+                "directory": str(database.directory),
+            }
+            for database in self._databases.list()
         ]
 
     def _warm(self, question: dict[str, Any]) -> None:
@@ -119,7 +144,18 @@ def main() -> None:
     os.environ.update(FAKE_ACCOUNT)
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # nothing printed by a library is taken for an answer
-    server = AwsServer(json.loads(sys.stdin.buffer.readline()))
+    configuration = json.loads(sys.stdin.buffer.readline())
+    directory = Path(configuration["directory"])
+    lock = (directory / "lock").open("w")  # held until this process ends
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(
+            json.dumps({"error": f"{directory} is in use by another run"}), file=answers, flush=True
+        )
+        return
+    remove_leftovers(directory / "databases")
+    server = AwsServer(configuration)
     try:
         server.serve()
         print(json.dumps({"port": server.port}), file=answers, flush=True)

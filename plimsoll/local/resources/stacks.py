@@ -1,0 +1,203 @@
+"""CloudFormation's part: stacks that take time, fail as AWS's do, and go away again.
+
+moto creates all within the request, passes over resource types that it does not know, and leaves a
+stack whose resource fails in CREATE_IN_PROGRESS. States and events:
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html; OnFailure:
+https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
+"""
+
+import re
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from moto.cloudformation import parsing
+from moto.cloudformation.exceptions import ValidationError
+from moto.cloudformation.models import CloudFormationBackend, Event, Stack
+from moto.cloudformation.responses import CloudFormationResponse
+
+from plimsoll.local.aws.corrections.support import replace
+from plimsoll.local.resources.databases import Databases
+from plimsoll.local.resources.models import RESOURCES, DatabaseInstance
+
+_creating = threading.local()  # only the thread that creates a stack makes resources
+_original_lookup = parsing.ResourceMap.__getitem__
+_original_outputs: Any = Stack.outputs
+_original_create: Any = CloudFormationResponse.create_stack
+_original_class = parsing.resource_class_from_type
+
+
+def check_template(template: Mapping[str, Any], parameters: Mapping[str, str]) -> None:
+    """Refuse what CloudFormation, or this machine, refuses before anything is made.
+
+    Raises:
+        ValidationError: As CloudFormation words it where it is CloudFormation that refuses.
+    """
+    types = {resource["Type"] for resource in template.get("Resources", {}).values()}
+    if unknown := sorted(types - set(RESOURCES)):
+        known = ", ".join(sorted(RESOURCES))
+        raise ValidationError(
+            message=f"Unrecognized resource types: [{', '.join(unknown)}]; one machine has: {known}"
+        )
+    declared = template.get("Parameters", {})
+    if strange := sorted(set(parameters) - set(declared)):
+        raise ValidationError(
+            message=f"Parameters: [{', '.join(strange)}] do not exist in the template"
+        )
+    for name, value in parameters.items():
+        _check_parameter(name, str(value), declared[name])
+
+
+def _check_parameter(name: str, value: str, rules: Mapping[str, Any]) -> None:
+    allowed = rules.get("AllowedValues")
+    if allowed is not None and value not in [str(one) for one in allowed]:
+        listed = ", ".join(map(str, allowed))
+        raise ValidationError(message=f"Parameter '{name}' must be one of AllowedValues: {listed}")
+    pattern = rules.get("AllowedPattern")
+    if pattern is not None and not re.fullmatch(pattern, value):
+        raise ValidationError(message=f"Parameter {name} failed to satisfy constraint: {pattern}")
+    if len(value) < int(rules.get("MinLength", 0)):
+        raise ValidationError(
+            message=f"Parameter '{name}' must contain at least MinLength characters"
+        )
+    if len(value) > int(rules.get("MaxLength", len(value))):
+        raise ValidationError(
+            message=f"Parameter '{name}' must contain at most MaxLength characters"
+        )
+
+
+class _Work:
+    """Creating and deleting one stack, in threads; one of them at a time."""
+
+    def __init__(self, stack: Any, on_failure: str) -> None:
+        self.stack = stack
+        self.on_failure = on_failure
+        self.lock = threading.Lock()
+        self.cancelled = threading.Event()
+        self.made: list[str] = []
+
+    def create(self) -> None:
+        with self.lock:
+            try:
+                for name in self.stack.template_dict["Resources"]:
+                    if self.cancelled.is_set():
+                        return
+                    self._make(name)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the stack tells it
+                self._fail(str(error))
+            else:
+                self._tell("CREATE_COMPLETE")
+
+    def delete(self, backend: CloudFormationBackend) -> None:
+        self.cancelled.set()
+        with self.lock:
+            try:
+                self._unmake()
+            except Exception as error:  # noqa: BLE001 - whatever it is, the stack tells it
+                self._tell("DELETE_FAILED", str(error))
+            else:
+                self._tell("DELETE_COMPLETE")
+                backend.deleted_stacks[self.stack.stack_id] = self.stack
+                backend.stacks.pop(self.stack.stack_id, None)
+
+    def _make(self, name: str) -> None:
+        self._tell_resource(name, "CREATE_IN_PROGRESS")
+        _creating.active = True
+        try:
+            self.stack.resource_map[name]
+        except Exception as error:
+            self._tell_resource(name, "CREATE_FAILED", str(error))
+            raise
+        finally:
+            _creating.active = False
+        self.made.append(name)
+        self._tell_resource(name, "CREATE_COMPLETE")
+
+    def _fail(self, reason: str) -> None:
+        if self.on_failure == "DO_NOTHING":
+            self._tell("CREATE_FAILED", reason)
+            return
+        self._tell("ROLLBACK_IN_PROGRESS", reason)
+        self._unmake()
+        self._tell("ROLLBACK_COMPLETE")
+
+    def _unmake(self) -> None:
+        while self.made:
+            name = self.made[-1]
+            self._tell_resource(name, "DELETE_IN_PROGRESS")
+            self.stack.resource_map[name].delete(self.stack.account_id, self.stack.region_name)
+            self.made.pop()
+            self._tell_resource(name, "DELETE_COMPLETE")
+
+    def _tell(self, status: str, reason: str | None = None) -> None:
+        self.stack._add_stack_event(status, resource_status_reason=reason)  # noqa: SLF001 - moto's
+        self.stack.stack_status_reason = reason
+        self.stack.status = status
+
+    def _tell_resource(self, name: str, status: str, reason: str | None = None) -> None:
+        made = self.stack.resource_map._parsed_resources.get(name)  # noqa: SLF001 - moto's
+        event = Event(
+            stack_id=self.stack.stack_id,
+            stack_name=self.stack.name,
+            logical_resource_id=name,
+            physical_resource_id=getattr(made, "physical_resource_id", ""),
+            resource_type=self.stack.template_dict["Resources"][name]["Type"],
+            resource_status=status,
+            resource_status_reason=reason,
+            resource_properties=None,
+        )
+        self.stack.events.append(event)
+
+
+def _begin(self: Any) -> None:
+    """Stand in for moto's `Stack.create_resources`."""
+    check_template(self.template_dict, self.parameters)
+    self.work = _Work(self, getattr(_creating, "on_failure", None) or "ROLLBACK")
+    self.status = "CREATE_IN_PROGRESS"
+    threading.Thread(target=self.work.create, daemon=True).start()
+
+
+def _delete_stack(self: CloudFormationBackend, name_or_stack_id: str) -> None:
+    for stack in list(self.stacks.values()):
+        work = getattr(stack, "work", None)
+        named = name_or_stack_id in (stack.name, stack.stack_id)
+        if named and work is not None and stack.status != "DELETE_IN_PROGRESS":
+            work._tell("DELETE_IN_PROGRESS", "User Initiated")  # noqa: SLF001 - of this module
+            threading.Thread(target=work.delete, args=(self,), daemon=True).start()
+
+
+def _create_stack(self: CloudFormationResponse) -> Any:
+    """Keep OnFailure, which moto does not read, and no stack that was refused."""
+    _creating.on_failure = self._get_param("OnFailure")
+    before = set(self.cloudformation_backend.stacks)
+    try:
+        return _original_create(self)
+    except Exception:
+        for refused in set(self.cloudformation_backend.stacks) - before:
+            del self.cloudformation_backend.stacks[refused]
+        raise
+
+
+def _lookup(self: parsing.ResourceMap, key: str) -> Any:
+    made = key in self._parsed_resources
+    if not made and key in self._resource_json_map and not getattr(_creating, "active", False):
+        return None
+    return _original_lookup(self, key)
+
+
+def _outputs(self: Any) -> Any:
+    return _original_outputs.fget(self) if self.status == "CREATE_COMPLETE" else None
+
+
+def _resource_class(resource_type: str) -> Any:
+    return RESOURCES.get(resource_type) or _original_class(resource_type)
+
+
+def apply(databases: Databases) -> None:
+    """Put stacks right, and have their database instances run here."""
+    DatabaseInstance.databases = databases
+    replace(parsing, resource_class_from_type=_resource_class)
+    replace(parsing.ResourceMap, __getitem__=_lookup)
+    replace(Stack, create_resources=_begin, outputs=property(_outputs))
+    replace(CloudFormationBackend, delete_stack=_delete_stack)
+    replace(CloudFormationResponse, create_stack=_create_stack)
