@@ -14,6 +14,10 @@ from plimsoll.errors import PlimsollError
 # verb -> (module:attribute, its line in `plimsoll --help`); a module loads when its verb is called
 VERBS: dict[str, tuple[str, str]] = {
     "doctor": ("plimsoll.cli.doctor:command", "Say what this machine has and what it lacks"),
+    "volume": (
+        "plimsoll.cli.volume:volume",
+        "Run programs on volumes that behave as those of AWS, and watch them",
+    ),
     "workloads": ("plimsoll.cli.workloads:command", "List the workloads, or show one"),
 }
 

@@ -78,7 +78,7 @@ def native_config(
         if most is None:
             raise UsageError("credits: this volume has no burst credits; leave them out")
         if not 0 <= balance <= most:
-            raise UsageError(f"credits: {balance:,g} is not between 0 and {most:,g}")
+            raise UsageError(f"credits: {balance:,.0f} is not between 0 and {most:,.0f}")
     config = VolumeConfig(
         flush_ios=settings.flush_ios,
         backlog_ns=settings.writeback_backlog_ms * 1_000_000,

@@ -196,6 +196,10 @@ class EmulatedVolume:
         """Let something go wrong, from now or from when the plan says."""
         self._state.inject(native_fault(fault, _now_ns()))
 
+    def exists(self) -> bool:
+        """Whether its owner has not taken it away."""
+        return self._path.exists()
+
     def close(self) -> None:
         """Stop watching; the owner also takes the volume away (the files stay).
 

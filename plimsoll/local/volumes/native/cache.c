@@ -19,14 +19,22 @@ bool cache_touch(struct volume *volume, uint64_t file, uint64_t block)
 {
     uint64_t name = (mix(file + mix(block + 1)) | 2) & ~1ULL; /* never 0, lowest bit free */
     _Atomic uint64_t *set = &volume->cache[(mix(name) % volume->cache_sets) * CACHE_WAYS];
+    _Atomic uint64_t *empty = NULL;
     for (int way = 0; way < CACHE_WAYS; way++) {
-        if ((load(set[way]) & ~1ULL) == name) {
+        uint64_t held = load(set[way]);
+        if ((held & ~1ULL) == name) {
             store(set[way], name | 1);
             return true;
         }
+        if (held == 0)
+            empty = &set[way];
     }
-    int hand = (int)(name >> 8) % CACHE_WAYS;
-    for (int turn = 0; turn < 2 * CACHE_WAYS; turn++) {
+    if (empty) {
+        store(*empty, name);
+        return false;
+    }
+    unsigned hand = (unsigned)(name >> 8);
+    for (unsigned turn = 0; turn < 2 * CACHE_WAYS; turn++) {
         _Atomic uint64_t *way = &set[(hand + turn) % CACHE_WAYS];
         uint64_t held = load(*way);
         if ((held & 1) == 0) {
@@ -35,6 +43,6 @@ bool cache_touch(struct volume *volume, uint64_t file, uint64_t block)
         }
         store(*way, held & ~1ULL);
     }
-    store(set[hand], name);
+    store(set[hand % CACHE_WAYS], name); /* others use it all the while */
     return false;
 }

@@ -1,0 +1,244 @@
+"""`plimsoll volume`: emulated volumes by hand."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from pydantic import ValidationError
+
+from plimsoll.cli.volume_text import calibration_text, limits_text, rates_header, rates_line
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
+from plimsoll.local.volumes.calibration import judge, measure
+from plimsoll.local.volumes.programs import check_program
+from plimsoll.model.instances import instance_limits
+from plimsoll.model.volume_samples import Fail, FaultPlan, Heal, Slow, Stall
+from plimsoll.model.volumes import (
+    Service,
+    Volume,
+    VolumeType,
+    check,
+    host_bound,
+    limits,
+    rates,
+)
+
+DIRECTORY = click.Path(path_type=Path, file_okay=False)
+_Command = Callable[..., Any]
+
+
+def _volume_options(command: _Command) -> _Command:
+    for option in reversed(
+        (
+            click.option(
+                "--type", "volume_type", required=True, type=click.Choice(get_args(VolumeType))
+            ),
+            click.option("--size-gib", required=True, type=click.IntRange(min=1)),
+            click.option("--iops", type=click.IntRange(min=1), help="Provisioned IOPS."),
+            click.option(
+                "--throughput-mib-s", type=click.IntRange(min=1), help="Provisioned MiB/s."
+            ),
+            click.option(
+                "--service",
+                type=click.Choice(get_args(Service)),
+                default="ebs",
+                show_default=True,
+                help="Whose rules it follows: RDS stripes from 400 GiB.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def _json_option(command: _Command) -> _Command:
+    return click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")(command)
+
+
+def _volume(options: dict[str, Any]) -> tuple[Volume, Service]:
+    volume = Volume(
+        type=options["volume_type"],
+        size_gib=options["size_gib"],
+        iops=options["iops"],
+        throughput_mib_s=options["throughput_mib_s"],
+    )
+    check(volume, service=options["service"])
+    return volume, options["service"]
+
+
+@click.group("volume")
+def volume() -> None:
+    """Run programs on volumes that behave as those of AWS, and watch them."""
+
+
+@volume.command("limits")
+@_volume_options
+@_json_option
+def show_limits(*, as_json: bool, **options: Any) -> None:
+    """Show what a volume promises: IOPS, throughput, credits, latency."""
+    asked, service = _volume(options)
+    promise = limits(asked, service=service)
+    click.echo(promise.model_dump_json(indent=2) if as_json else limits_text(promise))
+
+
+@volume.command("run", context_settings={"ignore_unknown_options": True})
+@_volume_options
+@click.option("--dir", "directory", required=True, type=DIRECTORY, help="What is on the volume.")
+@click.option("--credits", type=click.FloatRange(min=0), help="Burst credits at the start (gp2).")
+@click.option("--instance-class", help="Instance whose own limits hold too, such as db.m5.large.")
+@click.option("--base-latency-us", type=click.FloatRange(min=0), help="Instead of the type's own.")
+@click.option("--flush-ios", type=click.IntRange(min=0), default=0, help="I/Os that a flush costs.")
+@click.option("--page-cache-mib", type=click.IntRange(min=0), default=0, help="Of the instance.")
+@click.argument("command", nargs=-1, required=True)
+def run(
+    *,
+    directory: Path,
+    credits: float | None,  # noqa: A002 - AWS's word
+    instance_class: str | None,
+    base_latency_us: float | None,
+    flush_ios: int,
+    page_cache_mib: int,
+    command: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Run COMMAND with the files under --dir on an emulated volume; exits as COMMAND does."""
+    asked, service = _volume(options)
+    check_program(command[0])
+    try:
+        settings = VolumeSettings(
+            base_latency_us=base_latency_us, flush_ios=flush_ios, page_cache_mib=page_cache_mib
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"{first['loc'][0]}: {first['msg']}") from error
+    with EmulatedVolume.create(
+        directory,
+        asked,
+        service=service,
+        credits=credits,
+        instance_limits=instance_limits(instance_class) if instance_class else None,
+        settings=settings,
+    ) as emulated:
+        before = emulated.sample()
+        code = _run_command(command, emulated)
+        after = emulated.sample()
+    if after.attached_processes == 0:
+        raise PlimsollError(f"{command[0]} never loaded the volume: nothing of it was emulated")
+    baseline = emulated.limits.baseline_iops
+    click.echo(rates_header(), err=True)
+    click.echo(rates_line(rates(before, after, baseline_iops=baseline)), err=True)
+    click.echo(host_bound(before, after).sentence, err=True)
+    sys.exit(code)
+
+
+def _run_command(command: tuple[str, ...], emulated: EmulatedVolume) -> int:
+    """Run to the end; what would end us is for the command to decide."""
+    process = subprocess.Popen(command, env={**os.environ, **emulated.environment()})
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, lambda number, _frame: process.send_signal(number))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the command as well
+    code = process.wait()
+    return code if code >= 0 else 128 - code
+
+
+@volume.command("stat")
+@click.argument("directory", type=DIRECTORY)
+@click.option("--seconds", type=click.IntRange(min=1), help="For so long; else until it is gone.")
+@_json_option
+def stat(*, directory: Path, seconds: int | None, as_json: bool) -> None:
+    """Show each second what the volume on DIRECTORY does."""
+    with EmulatedVolume.open(directory) as emulated:
+        baseline = emulated.limits.baseline_iops
+        before, shown = emulated.sample(), 0
+        due = time.monotonic()
+        while seconds is None or shown < seconds:
+            due += 1
+            time.sleep(max(0.0, due - time.monotonic()))
+            after = emulated.sample()
+            seen = rates(before, after, baseline_iops=baseline)
+            if as_json:
+                click.echo(seen.model_dump_json())
+            else:
+                if shown % 20 == 0:
+                    click.echo(rates_header())
+                click.echo(rates_line(seen))
+            before, shown = after, shown + 1
+            if not emulated.exists():
+                return
+
+
+@volume.command("change")
+@click.argument("directory", type=DIRECTORY)
+@_volume_options
+@click.option("--credits", type=click.FloatRange(min=0), help="Burst credits from now (gp2).")
+def change(*, directory: Path, credits: float | None, **options: Any) -> None:  # noqa: A002 - AWS's word
+    """Make the volume on DIRECTORY another one, at once, while programs run on it."""
+    with EmulatedVolume.open(directory) as emulated:
+        options["service"] = emulated.service
+        asked, _ = _volume(options)
+        emulated.reconfigure(asked, credits=credits)
+        click.echo(limits_text(emulated.limits), err=True)
+
+
+@volume.command("calibrate")
+@_volume_options
+@click.option("--dir", "directory", type=DIRECTORY, default=".", help="On the disk to measure.")
+@click.option("--seconds-each", type=click.FloatRange(0.1, 60), default=2.0, show_default=True)
+@_json_option
+def calibrate(*, directory: Path, seconds_each: float, as_json: bool, **options: Any) -> None:
+    """Measure this machine's disk: can it stand for the volume? It exits with 1 if not."""
+    asked, service = _volume(options)
+    click.echo(f"measuring {directory.resolve()} for {7 * seconds_each:.0f} s ...", err=True)
+    result = judge(measure(directory, seconds_each=seconds_each), limits(asked, service=service))
+    click.echo(result.model_dump_json(indent=2) if as_json else calibration_text(result))
+    sys.exit(1 if result.host_bound else 0)
+
+
+@volume.group("fault")
+def fault() -> None:
+    """Let something go wrong on the volume on DIRECTORY."""
+
+
+def _inject(directory: Path, plan: FaultPlan) -> None:
+    with EmulatedVolume.open(directory) as emulated:
+        emulated.inject(plan)
+
+
+@fault.command("stall")
+@click.argument("directory", type=DIRECTORY)
+@click.option("--seconds", required=True, type=click.FloatRange(0, 3600, min_open=True))
+def stall(*, directory: Path, seconds: float) -> None:
+    """No I/O completes for some seconds."""
+    _inject(directory, Stall(duration_s=seconds))
+
+
+@fault.command("slow")
+@click.argument("directory", type=DIRECTORY)
+@click.option("--factor", required=True, type=click.FloatRange(1, 10_000))
+@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Else until healed.")
+def slow(*, directory: Path, factor: float, seconds: float | None) -> None:
+    """Each I/O costs and lasts --factor times as much."""
+    _inject(directory, Slow(factor=factor, duration_s=seconds))
+
+
+@fault.command("fail")
+@click.argument("directory", type=DIRECTORY)
+@click.argument("error", type=click.Choice(["EIO", "ENOSPC"]))
+@click.option("--after", type=click.IntRange(min=0), default=0, help="Operations that succeed.")
+@click.option("--operations", type=click.IntRange(min=1), help="That then fail; else all.")
+def fail(*, directory: Path, error: Any, after: int, operations: int | None) -> None:
+    """Operations fail with EIO, or writes with ENOSPC."""
+    _inject(directory, Fail(error=error, after_operations=after, operations=operations))
+
+
+@fault.command("heal")
+@click.argument("directory", type=DIRECTORY)
+def heal(*, directory: Path) -> None:
+    """Nothing is wrong any more."""
+    _inject(directory, Heal())

@@ -1,0 +1,44 @@
+"""Whether a program can be put on a volume at all."""
+
+import os
+import shutil
+import stat
+import struct
+from pathlib import Path
+
+from plimsoll.errors import UsageError
+
+_PT_INTERP = 3
+
+
+def check_program(name: str) -> None:
+    """Refuse a program that would ignore the preloaded library, so that no I/O passes uncounted.
+
+    Only the program named is looked at, not those that it starts.
+
+    Raises:
+        UsageError: It is not there, statically linked, or setuid.
+    """
+    found = shutil.which(name)
+    if found is None:
+        raise UsageError(f"{name}: no such program")
+    path = Path(found)
+    if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID) and os.geteuid() != 0:
+        raise UsageError(f"{found} is setuid: it would ignore the volume")
+    with path.open("rb") as handle:
+        head = handle.read(64)
+        if head[:4] == b"\x7fELF" and head[4] == 2 and not _has_interpreter(head, path):
+            raise UsageError(f"{found} is statically linked: it would ignore the volume")
+
+
+def _has_interpreter(head: bytes, path: Path) -> bool:
+    """Whether a 64-bit ELF file names a dynamic linker (its PT_INTERP program header)."""
+    (offset,) = struct.unpack_from("<Q", head, 32)
+    size, count = struct.unpack_from("<HH", head, 54)
+    with path.open("rb") as handle:
+        handle.seek(offset)
+        headers = handle.read(size * count)
+    return any(
+        struct.unpack_from("<I", headers, at)[0] == _PT_INTERP
+        for at in range(0, size * count, size)
+    )
