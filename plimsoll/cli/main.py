@@ -13,6 +13,9 @@ from plimsoll.errors import PlimsollError
 
 # verb -> (module:attribute, its line in `plimsoll --help`); a module loads when its verb is called
 VERBS: dict[str, tuple[str, str]] = {
+    "run": ("plimsoll.cli.run:run", "Find a target's capacity"),
+    "validate": ("plimsoll.cli.validate:validate", "Check a request without making anything"),
+    "show": ("plimsoll.cli.show:show", "Print a finished run again"),
     "doctor": ("plimsoll.cli.doctor:command", "Say what this machine has and what it lacks"),
     "volume": (
         "plimsoll.cli.volume:volume",

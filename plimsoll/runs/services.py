@@ -4,7 +4,7 @@ Every call that can be repeated safely is (botocore's standard mode); time-outs 
 for a function to end with a reason of its own.
 """
 
-from functools import cache
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -20,14 +20,32 @@ if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_stepfunctions import SFNClient
 
+ClientFactory = Callable[[str], Any]
+
 _CONFIG = Config(
     connect_timeout=5, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 5}
 )
+_clients: dict[str, Any] = {}
 
 
-@cache
+def _from_environment(name: str) -> Any:
+    make: ClientFactory = lambda service: boto3.client(service, config=_CONFIG)  # type: ignore[call-overload]  # noqa: E731 - its types know a service's name only as a literal
+    return make(name)
+
+
+_factory: list[ClientFactory] = [_from_environment]
+
+
+def through(factory: ClientFactory | None) -> None:
+    """Take every client from a factory from now on; None: from the environment, as functions do."""
+    _factory[0] = factory or _from_environment
+    _clients.clear()
+
+
 def _client(name: str) -> Any:
-    return boto3.client(name, config=_CONFIG)  # type: ignore[call-overload]  # a name from below
+    if name not in _clients:
+        _clients[name] = _factory[0](name)
+    return _clients[name]
 
 
 def cloudformation() -> "CloudFormationClient":
@@ -76,8 +94,3 @@ def stepfunctions() -> "SFNClient":
     """The client of AWS Step Functions."""
     client: SFNClient = _client("stepfunctions")
     return client
-
-
-def forget() -> None:
-    """Drop every client, so that the next ones see another endpoint or other credentials."""
-    _client.cache_clear()

@@ -41,6 +41,9 @@ def create_stack(
     """Create a stack and return its id; the one that a repeated call made before, likewise.
 
     A failed resource stops the creation and stays as it is: the run's teardown deletes it all.
+
+    Raises:
+        TargetCreationError: CloudFormation refuses it.
     """
     client = services.cloudformation()
     try:
@@ -60,6 +63,9 @@ def create_stack(
         if stack is None:
             raise
         return stack["StackId"]
+    except client.exceptions.ClientError as error:
+        reason = error.response["Error"]["Message"]
+        raise TargetCreationError(f"the target could not be created: {reason}") from None
 
 
 def find_stack(name_or_id: str) -> "StackTypeDef | None":

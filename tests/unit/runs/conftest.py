@@ -36,9 +36,9 @@ def region(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    services.forget()
+    services.through(None)
     yield
-    services.forget()
+    services.through(None)
 
 
 @pytest.fixture

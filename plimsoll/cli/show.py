@@ -1,0 +1,68 @@
+"""`plimsoll show`: prints a finished run, or several, again."""
+
+import json
+from pathlib import Path
+
+import click
+from pydantic import ValidationError
+from rich.console import Console
+
+from plimsoll.cli.results import comparison, print_result
+from plimsoll.errors import UsageError
+from plimsoll.model.results import RunResult
+from plimsoll.runs.files import RESULT
+
+
+def read_results(directory: Path) -> dict[str, tuple[Path, RunResult]]:
+    """Find the results in a run's directory, or in that of several runs, by name.
+
+    Raises:
+        UsageError: There is none, or it is of another version.
+    """
+    found = [directory] if (directory / RESULT).is_file() else _runs_within(directory)
+    if not found:
+        raise UsageError(f"{directory}: no {RESULT} here, nor in a folder of it")
+    return {path.name: (path, _read(path / RESULT)) for path in found}
+
+
+def _runs_within(directory: Path) -> list[Path]:
+    runs = [path.parent for path in directory.glob(f"*/{RESULT}")]
+    return sorted(runs, key=lambda path: _read(path / RESULT).moments.submitted)
+
+
+def _read(path: Path) -> RunResult:
+    try:
+        return RunResult.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise UsageError(f"{path}: {where}: {first['msg']}") from None
+
+
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--json", "as_json", is_flag=True, help="Print result.json.")
+def show(directory: Path, *, as_json: bool) -> int:
+    """Print the finished run, or runs, whose files are in DIRECTORY."""
+    results = read_results(directory)
+    print_results(results, as_json=as_json)
+    return 0
+
+
+def print_results(results: dict[str, tuple[Path, RunResult]], *, as_json: bool) -> None:
+    """Print runs on standard output; several with a comparison."""
+    if as_json:
+        click.echo(json.dumps(results_json(results), indent=2))
+        return
+    console = Console()
+    for path, result in results.values():
+        print_result(result, path, console)
+        console.print()
+    if len(results) > 1:
+        console.print(comparison({name: result for name, (_, result) in results.items()}))
+
+
+def results_json(results: dict[str, tuple[Path, RunResult]]) -> dict[str, object]:
+    """Give one run as it is, several by name under `runs`."""
+    dumped = {name: result.model_dump(mode="json") for name, (_, result) in results.items()}
+    return next(iter(dumped.values())) if len(dumped) == 1 else {"runs": dumped}

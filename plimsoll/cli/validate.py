@@ -1,0 +1,24 @@
+"""`plimsoll validate`: checks a request without making anything."""
+
+import json
+from pathlib import Path
+
+import click
+
+from plimsoll.cli.wording import target_line
+from plimsoll.runs.request_file import read_requests
+
+
+@click.command()
+@click.argument("request_file", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the requests with all defaults.")
+def validate(request_file: Path, *, as_json: bool) -> None:
+    """Check REQUEST_FILE, volume rules included, without making anything."""
+    requests = read_requests(request_file)
+    if as_json:
+        runs = {name: request.model_dump(mode="json") for name, request in requests.items()}
+        click.echo(json.dumps({"valid": True, "runs": runs}, indent=2))
+        return
+    for name, request in requests.items():
+        click.echo(f"{name}: {target_line(request)}; {request.workload.name or 'its own workload'}")
+    click.echo(f"{request_file} is valid: {len(requests)} run{'s' if len(requests) > 1 else ''}")

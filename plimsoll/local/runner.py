@@ -1,0 +1,102 @@
+"""A run on one machine: submitted to the twin, watched to its end, its files brought home."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from plimsoll.local.twin import LocalTwin
+from plimsoll.model.functions import Setting
+from plimsoll.model.request import Request
+from plimsoll.model.runs import RunRecord
+from plimsoll.runs import services
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.submit import submit
+from plimsoll.runs.watch import Snapshot, Watcher
+
+POLL_S = 0.25
+AFTER_END_S = 30.0  # for the last files of a run whose workflow was stopped
+
+
+def deployment_of(twin: LocalTwin) -> Deployment:
+    """Reach a twin as a client of its deployment does."""
+    services.through(twin.client)
+    return Deployment(
+        results_bucket=twin.settings[Setting.RESULTS_BUCKET],
+        runs_table=twin.settings[Setting.RUNS_TABLE],
+    )
+
+
+class LocalRun:
+    """One run on a twin."""
+
+    def __init__(
+        self, twin: LocalTwin, request: Request, *, idempotency_key: str | None = None
+    ) -> None:
+        """Submit it.
+
+        Raises:
+            UsageError: It cannot be.
+        """
+        self._twin = twin
+        self.deployment = deployment_of(twin)
+        self.run_id = submit(
+            self.deployment,
+            request,
+            state_machine_arn=twin.state_machine_arn("run"),
+            idempotency_key=idempotency_key,
+            local=True,
+        )
+        self._watcher = Watcher(self.deployment, self.run_id)
+
+    def look(self) -> Snapshot:
+        """Say where it stands."""
+        return self._watcher.look()
+
+    def wait(self, show: Callable[[Snapshot], None] = lambda _: None) -> RunRecord:
+        """Follow it to its end."""
+        while True:
+            now = self.look()
+            show(now)
+            if now.record.state.ended:
+                return now.record
+            time.sleep(POLL_S)
+
+    def stop(self) -> None:
+        """Stop its workflow; the teardown that this starts goes on."""
+        arn = self._twin.state_machine_arn("run").replace(":stateMachine:", ":execution:")
+        services.stepfunctions().stop_execution(
+            executionArn=f"{arn}:{self.run_id}",
+            error="Stopped",
+            cause="interrupted from the command line",
+        )
+
+    def save(self, directory: Path) -> None:
+        """Bring its files home, as they are in S3, except what only the fleet needs."""
+        files = self.deployment.files(self.run_id)
+        for path in files.paths():
+            if "/claims/" in path:
+                continue
+            place = directory / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(files.find(path) or b"")
+
+
+@contextmanager
+def termination_interrupts() -> Iterator[None]:
+    """Treat SIGTERM and SIGHUP like Ctrl-C: the run is stopped and torn down."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in _TERMINATIONS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+_TERMINATIONS = (signal.SIGTERM, signal.SIGHUP)
