@@ -98,6 +98,14 @@ synth: setup ## Write the templates of the targets
 	@command -v node >/dev/null || { echo "the CDK needs Node.js 22 or later (on Debian or Ubuntu: apt-get install nodejs npm)" >&2; exit 1; }
 	$(BIN)/python -m stacks.targets.synthesis
 
+.PHONY: docs
+docs: setup ## Write the pages that are generated
+	$(BIN)/python -m tools.request_reference
+
+.PHONY: demo
+demo: setup ## Find the load line of a real database at two IOPS settings, on this machine
+	$(BIN)/plimsoll run scenarios/r1-demo.yaml --local
+
 .PHONY: lock
 lock: $(STAMPS)/venv ## Resolve the dependencies again, with hashes
 	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" pyproject.toml -o requirements.txt

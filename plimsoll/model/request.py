@@ -164,7 +164,9 @@ class Request(Model):
     target: Target = Field(description="The database under test.")
     workload: WorkloadChoice = Field(description="What is asked of it.")
     load: Load = Field(Load(), description="How each client asks.")
-    prepare: Preparation = Field(Preparation(), description="How the dataset gets there.")
+    prepare: Preparation = Field(
+        Preparation(), description="How the dataset gets there, and the caches warm."
+    )
     search: Search = Field(description="Which loads are tried.")
     limits: Rules = Field(Rules(), description="When a step passes.")
     budget_usd: Annotated[float, Field(gt=0)] | None = Field(
