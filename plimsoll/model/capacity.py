@@ -37,10 +37,15 @@ class Confirmation(Model):
     and their spread allows a lower limit within `precision` of their middle or `most` were made.
     """
 
-    least: Annotated[int, Field(ge=3)] = 5
-    most: Annotated[int, Field(ge=3)] = 10
-    pass_share: Annotated[float, Field(gt=0.5, le=1)] = 0.8
-    precision: Annotated[float, Field(gt=0, le=0.5)] = 0.03
+    least: Annotated[int, Field(ge=3)] = Field(5, description="Repetitions at least.")
+    most: Annotated[int, Field(ge=3)] = Field(10, description="Repetitions at most.")
+    pass_share: Annotated[float, Field(gt=0.5, le=1)] = Field(
+        0.8, description="The share of them that must pass."
+    )
+    precision: Annotated[float, Field(gt=0, le=0.5)] = Field(
+        0.03,
+        description="Enough repetitions: their lower limit is within this share of their middle.",
+    )
 
     @model_validator(mode="after")
     def _range(self) -> Self:
@@ -53,19 +58,39 @@ class Rules(Model):
     """What passes. The defaults are those of docs/method.md."""
 
     limits_us: dict[str, Annotated[float, Field(gt=0)]] = Field(
-        default_factory=dict
-    )  # {operation: SLO in microseconds}
-    deterioration: Annotated[float, Field(gt=1)] = 3.0  # limit of the others: x the lightest step's
-    statistic: Statistic = "p99"
-    errors_max_share: Annotated[float, Field(ge=0, le=1)] = 0.001  # of all operations
-    kept_up_share: Annotated[float, Field(gt=0, le=1)] = 0.97  # open loop: throughput / rate
-    client_busy_max: Annotated[float, Field(gt=0, le=1)] = 0.80
-    retrograde_share: Annotated[float, Field(gt=0, lt=1)] = 0.10  # below the best: going backwards
-    plateau_share: Annotated[float, Field(gt=0, lt=1)] = 0.10  # of the first client's gain
-    littles_law_factor: Annotated[float, Field(ge=1)] = 1.10
-    cv_max: Annotated[float, Field(gt=0)] = 0.10  # of repetitions
-    audits_off: frozenset[AuditName] = frozenset()
-    confirmation: Confirmation | None = None  # None: a table from elsewhere; medians decide
+        default_factory=dict,
+        description="The most that an operation may take, in microseconds, by its name.",
+    )
+    deterioration: Annotated[float, Field(gt=1)] = Field(
+        3.0,
+        description="Limit of other operations: so many times their latency in the lightest step.",
+    )
+    statistic: Statistic = Field("p99", description="The statistic of the latency that is judged.")
+    errors_max_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.001, description="The largest share of operations that may fail."
+    )
+    kept_up_share: Annotated[float, Field(gt=0, le=1)] = Field(
+        0.97, description="Open loop: the least throughput, as a share of the rate."
+    )
+    client_busy_max: Annotated[float, Field(gt=0, le=1)] = Field(
+        0.80, description="Clients busier than this share of the window are the bottleneck."
+    )
+    retrograde_share: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.10, description="Throughput so much below the best counts as going backwards."
+    )
+    plateau_share: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.10, description="Gains below this share of the first client's are a plateau."
+    )
+    littles_law_factor: Annotated[float, Field(ge=1)] = Field(
+        1.10, description="Throughput x mean latency may exceed the connections by this factor."
+    )
+    cv_max: Annotated[float, Field(gt=0)] = Field(
+        0.10, description="Repetitions that differ more (standard deviation / mean) are noise."
+    )
+    audits_off: frozenset[AuditName] = Field(frozenset(), description="Audits that are not run.")
+    confirmation: Confirmation | None = Field(
+        None, description="Repetitions of the load that the answer rests on; none: no repetitions."
+    )
 
 
 class Audit(Model):

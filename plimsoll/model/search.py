@@ -13,11 +13,19 @@ Connections = Annotated[int, Field(ge=1, le=20_000)]
 class StepsSearch(Model):
     """A list of client counts, as in the reference experiment R1; goes up it until one fails."""
 
-    strategy: Literal["steps"] = "steps"
-    clients: Annotated[tuple[Clients, ...], Field(min_length=1)] = (1, 2, 3, 4, 6, 8)
-    connections_per_client: Connections = 1
-    whole_list: bool = False  # True: measure the steps beyond the knee too, for the picture
-    probes_max: Annotated[int, Field(ge=1, le=1_000)] = 30
+    strategy: Literal["steps"] = Field("steps", description="Client counts from a list.")
+    clients: Annotated[tuple[Clients, ...], Field(min_length=1)] = Field(
+        (1, 2, 3, 4, 6, 8), description="Numbers of clients, ascending."
+    )
+    connections_per_client: Connections = Field(
+        1, description="Connections of each client (YCSB's and sysbench's threads)."
+    )
+    whole_list: bool = Field(
+        False, description="Measure the steps beyond the knee too, for the picture."
+    )
+    probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
+        30, description="The most steps in all, repetitions included."
+    )
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:
@@ -29,14 +37,31 @@ class StepsSearch(Model):
 class RampSearch(Model):
     """Closed loop: connections x `factor` until a step fails, then bisection of the bracket."""
 
-    strategy: Literal["ramp"] = "ramp"
-    connections_first: Connections = 1
-    connections_max: Annotated[int, Field(ge=1, le=1_000_000)] = 512
-    connections_per_client: Connections = 64  # a client is added for every so many
-    clients_max: Clients = 100  # more, with fewer connections each, while clients are too busy
-    factor: Annotated[float, Field(gt=1, le=4)] = 1.5
-    resolution: Annotated[float, Field(gt=0, le=0.5)] = 0.05  # of the bracket, relative
-    probes_max: Annotated[int, Field(ge=1, le=1_000)] = 30
+    strategy: Literal["ramp"] = Field(
+        "ramp", description="Connections in growing steps, then bisection."
+    )
+    connections_first: Connections = Field(
+        1, description="Connections of the lightest step, all clients together."
+    )
+    connections_max: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        512, description="Connections of the heaviest step."
+    )
+    connections_per_client: Connections = Field(
+        64, description="A client is added for every so many connections."
+    )
+    clients_max: Clients = Field(
+        100,
+        description="More clients, with fewer connections each, up to here while too busy.",
+    )
+    factor: Annotated[float, Field(gt=1, le=4)] = Field(
+        1.5, description="Each step has so many times the connections of the one before."
+    )
+    resolution: Annotated[float, Field(gt=0, le=0.5)] = Field(
+        0.05, description="The bracket is bisected to this share of itself."
+    )
+    probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
+        30, description="The most steps in all, repetitions included."
+    )
 
     @model_validator(mode="after")
     def _range(self) -> Self:
@@ -48,15 +73,29 @@ class RampSearch(Model):
 class RateSearch(Model):
     """Open loop: arrival rate x `factor` until a step fails, then bisection of the bracket."""
 
-    strategy: Literal["rate"] = "rate"
-    rate_first_ops_per_second: Annotated[float, Field(gt=0)]
-    rate_max_ops_per_second: Annotated[float, Field(gt=0)]
-    clients: Clients = 1  # at the start
-    clients_max: Clients = 100  # more while clients are too busy or send late
-    connections_per_client: Connections = 64
-    factor: Annotated[float, Field(gt=1, le=4)] = 1.5
-    resolution: Annotated[float, Field(gt=0, le=0.5)] = 0.05
-    probes_max: Annotated[int, Field(ge=1, le=1_000)] = 30
+    strategy: Literal["rate"] = Field(
+        "rate", description="Arrival rates in growing steps, then bisection: an open loop."
+    )
+    rate_first_ops_per_second: Annotated[float, Field(gt=0)] = Field(
+        description="Rate of the lightest step, in operations per second."
+    )
+    rate_max_ops_per_second: Annotated[float, Field(gt=0)] = Field(
+        description="Rate of the heaviest step, in operations per second."
+    )
+    clients: Clients = Field(1, description="Clients at the start.")
+    clients_max: Clients = Field(
+        100, description="More clients up to here while they are too busy or send late."
+    )
+    connections_per_client: Connections = Field(64, description="Connections of each client.")
+    factor: Annotated[float, Field(gt=1, le=4)] = Field(
+        1.5, description="Each step has so many times the rate of the one before."
+    )
+    resolution: Annotated[float, Field(gt=0, le=0.5)] = Field(
+        0.05, description="The bracket is bisected to this share of itself."
+    )
+    probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
+        30, description="The most steps in all, repetitions included."
+    )
 
     @model_validator(mode="after")
     def _range(self) -> Self:
