@@ -1,0 +1,63 @@
+"""`plimsoll report`: a finished run as a page, a picture or a table."""
+
+import json
+from pathlib import Path
+
+import click
+
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.report.csv_table import steps_csv
+from plimsoll.report.folder import read_run
+from plimsoll.report.page import render
+from plimsoll.report.pictures import picture
+from plimsoll.report.theme import Theme
+
+FORMATS = ("html", "png", "svg", "pdf", "csv")
+
+
+@click.command("report")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to; its ending names the format: .html, .png, .svg, .pdf or .csv."
+    "  [default: DIR/report.html]",
+)
+@click.option(
+    "--usd-per-hour",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="USD",
+    help="What the target costs an hour: gives dollars per million operations.",
+)
+@click.option(
+    "--dark", is_flag=True, help="A picture in dark colors; a page follows its reader's setting."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+def command(
+    *, folder: Path, output: Path | None, usd_per_hour: float | None, dark: bool, as_json: bool
+) -> None:
+    """Write the report of the finished run in DIR."""
+    path = output or folder / "report.html"
+    file_format = path.suffix.removeprefix(".").lower()
+    if file_format not in FORMATS:
+        raise UsageError(f"-o {path}: must end in .html, .png, .svg, .pdf or .csv")
+    look: Theme = "dark" if dark else "light"
+    result, seconds = read_run(folder)
+    match file_format:
+        case "html":
+            content = render(result, seconds, usd_per_hour=usd_per_hour).encode()
+        case "csv":
+            content = steps_csv(result).encode()
+        case "png" | "svg" | "pdf":
+            content = picture(result, seconds, file_format, look=look, usd_per_hour=usd_per_hour)
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise PlimsollError(f"cannot write {path}: {error.strerror}") from None
+    if as_json:
+        written = {"file": str(path), "format": file_format, "bytes": len(content)}
+        click.echo(json.dumps(written))
+    else:
+        click.echo(path)

@@ -1,0 +1,167 @@
+"""The answer in words: one sentence on top, and the facts under it."""
+
+from dataclasses import dataclass
+
+from plimsoll.model.capacity import Capacity
+from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.results import RunResult
+from plimsoll.report import text
+
+VERDICTS = {
+    "KNEE": "knee found",
+    "PLATEAU": "plateau found",
+    "LOWER_BOUND": "lower bound only",
+    "BELOW_FIRST_STEP": "below the lightest load",
+    "CLIENT_BOUND": "limited by the clients",
+    "NOISY": "too noisy",
+    "INCONSISTENT": "inconsistent figures",
+}
+MEANINGS = {
+    "KNEE": "a load passes and a heavier one fails",
+    "PLATEAU": "more load gains next to nothing, with latency within its limit",
+    "LOWER_BOUND": "nothing failed up to the largest load: no maximum was found",
+    "BELOW_FIRST_STEP": "the lightest load fails already",
+    "CLIENT_BOUND": "the clients were the limit: nothing is said about the database",
+    "NOISY": "repetitions differ too much for a figure",
+    "INCONSISTENT": "an audit fails on the step that would decide",
+}
+ENGINES = {"mysql": "MySQL", "mariadb": "MariaDB"}
+SIGNS = {"=": "", ">=": "≥ ", "<": "< "}
+LIMITS = {
+    "storage": "Storage set the limit.",
+    "cpu": "The server's CPU set the limit.",
+    "client": "The load clients set the limit, not the database.",
+    "unknown": "What set the limit could not be told from the target's figures.",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What stands on top of a report."""
+
+    tag: str  # the verdict for people
+    decided: bool  # whether there is a figure for the database
+    figure: str | None  # with its bound; None: the run gives none
+    sentence: str
+    facts: tuple[tuple[str, str], ...]  # name and text
+
+
+def target_name(request: Request) -> str:
+    """The target in a few words: engine, class, storage."""
+    target = request.target
+    engine = ENGINES[target.engine]
+    if not isinstance(target, RdsTarget):
+        return f"{engine} at {target.host}:{target.port}"
+    volume = target.volume
+    parts = [f"{engine} {target.engine_version}", target.instance_class]
+    storage = f"{volume.type} {volume.size_gib:,} GiB"
+    if volume.iops is not None:
+        storage += f", {volume.iops:,} IOPS"
+    if volume.throughput_mib_s is not None:
+        storage += f", {volume.throughput_mib_s:,} MiB/s"
+    return ", ".join([*parts, storage])
+
+
+def usd_per_million(capacity: Capacity | None, usd_per_hour: float | None) -> float | None:
+    """Dollars for a million operations at capacity; None unless both are known.
+
+    Only for a figure that the database sustains: not for an upper bound.
+    """
+    if capacity is None or usd_per_hour is None or capacity.bound not in {"=", ">="}:
+        return None
+    figure = capacity.max_sustainable_throughput_ops_per_second
+    return usd_per_hour / (figure * 3600 / 1e6) if figure else None
+
+
+def answer(result: RunResult, usd_per_hour: float | None = None) -> Answer:
+    """Say what a run found, or why it found nothing."""
+    capacity = result.capacity
+    if capacity is None:
+        return Answer(
+            tag=result.state.value.lower().replace("_", " "),
+            decided=False,
+            figure=None,
+            sentence=_failure(result),
+            facts=(),
+        )
+    figure = capacity.max_sustainable_throughput_ops_per_second
+    shown = None
+    if figure is not None and capacity.bound is not None:
+        shown = f"{SIGNS[capacity.bound]}{text.throughput(figure)}"
+    sentences = [f"{target_name(result.request)} {capacity.summary}."]
+    if resource := capacity.limiting_resource:
+        sentences.append(LIMITS[resource])
+    cost = usd_per_million(capacity, usd_per_hour)
+    if cost is not None:
+        sentences.append(f"That is ${cost:.3g} per million operations.")
+    if result.failure is not None:
+        sentences.append(_failure(result))
+    return Answer(
+        tag=VERDICTS[capacity.verdict],
+        decided=shown is not None,
+        figure=shown,
+        sentence=" ".join(sentences),
+        facts=tuple(_facts(result, capacity, usd_per_hour)),
+    )
+
+
+def _failure(result: RunResult) -> str:
+    failure = result.failure
+    if failure is None:
+        return f"The run ended {result.state.value} without a verdict."
+    phase = f" in its {failure.phase} phase" if failure.phase else ""
+    return f"The run ended {result.state.value}{phase}: {failure.cause.rstrip('.')}."
+
+
+def _facts(
+    result: RunResult, capacity: Capacity, usd_per_hour: float | None
+) -> list[tuple[str, str]]:
+    facts = [("Verdict", f"{capacity.verdict}: {MEANINGS[capacity.verdict]}")]
+    if capacity.bracket is not None:
+        facts.append(("Bracket", _bracket(capacity)))
+    if capacity.interval is not None:
+        facts.append(("95 % interval", _interval(capacity)))
+    if line := _latencies(capacity):
+        facts.append(("Latency there", line))
+    if result.limiting is not None:
+        evidence = "; ".join(result.limiting.evidence) or "no evidence recorded"
+        facts.append(("Limited by", f"{result.limiting.resource}: {evidence}"))
+    cost = usd_per_million(capacity, usd_per_hour)
+    if cost is not None:
+        facts.append(
+            (
+                "Cost",
+                f"${cost:.3g} per million operations at ${usd_per_hour:,.4g} an hour, as given",
+            )
+        )
+    return facts
+
+
+def _bracket(capacity: Capacity) -> str:
+    passes, fails = capacity.bracket or (None, None)
+    low = "nothing passes" if passes is None else f"{text.load(passes, capacity.axis)} passes"
+    high = "nothing failed" if fails is None else f"{text.load(fails, capacity.axis)} fails"
+    return f"{low}, {high}"
+
+
+def _interval(capacity: Capacity) -> str:
+    interval = capacity.interval
+    assert interval is not None  # noqa: S101 - the caller looked
+    figure = "its lower limit" if capacity.figure == "lower_limit" else "their median"
+    return (
+        f"{text.throughput(interval.low_ops_per_second)} to"
+        f" {text.throughput(interval.high_ops_per_second)} ops/s"
+        f" ({interval.repetitions} repetitions, {interval.method}); the figure above is {figure}"
+    )
+
+
+def _latencies(capacity: Capacity) -> str:
+    judged = next((step for step in capacity.steps if step.load == capacity.at), None)
+    if judged is None:
+        return ""
+    name = text.STATISTIC_NAMES[capacity.statistic]
+    limits = {key: text.latency(us) for key, us in judged.limit_us.items()}
+    return "; ".join(
+        f"{operation} {name} {text.latency(us)} (limit {limits.get(operation, 'none')})"
+        for operation, us in judged.latency_us.items()
+    )

@@ -1,0 +1,127 @@
+"""`report.html`: one self-contained page of a run. Pure: figures in, text out."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from importlib import resources
+from typing import Any
+
+import jinja2
+import yaml
+from markupsafe import Markup
+
+from plimsoll.model.results import RunResult, Seconds
+from plimsoll.report import charts, rows, tables, text, theme, timeline
+from plimsoll.report.answer import answer, target_name
+from plimsoll.report.chart import Chart, Rows
+
+
+def _asset(name: str) -> str:
+    return resources.files("plimsoll.report").joinpath("assets", name).read_text("utf-8")
+
+
+def columns(found: Rows) -> dict[str, Any]:
+    """Rows as columns, so that a page names each field once."""
+    names = list(dict.fromkeys(name for row in found for name in row))
+    return {"names": names, "rows": [[row.get(name) for name in names] for row in found]}
+
+
+def script_json(value: object) -> Markup:
+    """JSON that cannot end the script element which holds it."""
+    dumped = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return Markup(dumped.replace("<", "\\u003c"))  # noqa: S704 - no tag can be in it
+
+
+def fill(template: str, drawn: Sequence[Chart], **values: object) -> str:
+    """Fill a page's template; charts share their rows by name."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("plimsoll.report", "assets"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["utc"] = _utc
+    data = {name: found for chart in drawn for name, found in chart.data.items()}
+    book = {
+        "config": theme.CONFIG,
+        "charts": {
+            chart.id: {"spec": chart.vega_lite(), "data": sorted(chart.data)} for chart in drawn
+        },
+        "data": {name: columns(found) for name, found in data.items()},
+    }
+    return environment.get_template(template).render(
+        book=script_json(book),
+        css=Markup(_asset("report.css")),  # noqa: S704 - our own file
+        colors_light=Markup(theme.css("light")),  # noqa: S704 - our own colors
+        colors_dark=Markup(theme.css("dark")),  # noqa: S704
+        script=Markup(_asset("report.js")),  # noqa: S704 - our own file
+        vega=Markup(_asset("vega.js")),  # noqa: S704 - a committed bundle
+        charts={chart.id: chart for chart in drawn},
+        **values,
+    )
+
+
+def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = None) -> str:
+    """Write the report of a run.
+
+    Args:
+        result: The run.
+        seconds: Its series on one clock.
+        usd_per_hour: What the target costs an hour, if it is known: gives dollars per operation.
+    """
+    capacity = result.capacity
+    names = rows.operations(capacity) if capacity else []
+    loads = [charts.curve(capacity), charts.throughput(capacity)] if capacity else []
+    by_operation = [charts.latency(capacity, name) for name in names] if capacity else []
+    over_time = [timeline.timeline(result, seconds), timeline.heat_map(result, seconds)]
+    drawn = [chart for chart in (*loads, *by_operation, *over_time) if chart is not None]
+    return fill(
+        "report.html.j2",
+        drawn,
+        result=result,
+        answer=answer(result, usd_per_hour),
+        target=target_name(result.request),
+        statistic=text.STATISTIC_NAMES[capacity.statistic] if capacity else "",
+        operations=names,
+        steps=tables.steps_table(result),
+        audits=tables.audits_table(capacity),
+        audit_details=tables.audit_details(capacity),
+        problems=[(s.plan.index, problem) for s in result.steps for problem in s.problems],
+        request_yaml=yaml.safe_dump(
+            result.request.model_dump(mode="json", exclude_none=True),
+            sort_keys=False,
+            allow_unicode=True,
+        ),
+        facts_of_run=facts_of_run(result),
+    )
+
+
+def facts_of_run(result: RunResult) -> list[tuple[str, str]]:
+    """What measured what, when, and with which seeds."""
+    moments, versions = result.moments, result.versions
+    took = (moments.ended - moments.submitted).total_seconds() if moments.ended else None
+    target_lived = None
+    if moments.provision is not None and moments.deleted is not None:
+        target_lived = (moments.deleted - moments.provision).total_seconds()
+    shown = [
+        ("run", result.run_id),
+        ("team", result.team),
+        ("where", "one machine, emulated volume" if result.local else "AWS"),
+        ("ended", result.state.value),
+        ("submitted", _utc(moments.submitted)),
+        ("took", text.duration(took)),
+        ("target deleted", _utc(moments.deleted)),
+        ("target existed for", text.duration(target_lived)),
+        ("plimsoll", versions.plimsoll),
+        ("load engine", versions.engine or text.NOTHING),
+        ("server, as it names itself", versions.server or text.NOTHING),
+        ("workload, SHA-256", versions.workload_sha256 or text.NOTHING),
+        ("dataset, rows counted", text.number(result.rows)),
+        ("seed", str(result.request.load.seed)),
+    ]
+    return [(name, value) for name, value in shown if value != text.NOTHING]
+
+
+def _utc(moment: datetime | None) -> str:
+    return text.NOTHING if moment is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"

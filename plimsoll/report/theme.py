@@ -1,0 +1,136 @@
+"""Colors, and the look that all charts share.
+
+Charts name colors as CSS variables, so that the page turns dark, or black on white in print,
+without drawing anything anew; `resolved` puts the colors in for pictures. The series colors follow
+Okabe and Ito's palette (told apart with any color vision), moved to at least 3:1 contrast on their
+background; whatever a color tells, a shape, a dash or a label tells too.
+"""
+
+import json
+from typing import Any, Literal, cast
+
+Theme = Literal["light", "dark"]
+
+LIGHT = {
+    "page": "#f4f6f8",
+    "surface": "#ffffff",
+    "ink": "#14202b",
+    "muted": "#566472",
+    "grid": "#e2e7ec",
+    "rule": "#9aa7b4",
+    "band": "#eef2f6",
+    "pass": "#00704f",
+    "fail": "#b3261e",
+    "warn": "#8a5a00",
+    "series-1": "#0069b0",
+    "series-2": "#c44e00",
+    "series-3": "#007f5c",
+    "series-4": "#a8327f",
+    "series-5": "#806600",
+    "series-6": "#475569",
+    "heat-1": "#deebf7",
+    "heat-2": "#b5d3ea",
+    "heat-3": "#7fb3d9",
+    "heat-4": "#4690c4",
+    "heat-5": "#1d6aa8",
+    "heat-6": "#08417f",
+    "heat-7": "#041f4a",
+}
+DARK = {
+    "page": "#0e141a",
+    "surface": "#172029",
+    "ink": "#e9eff5",
+    "muted": "#a3b2c0",
+    "grid": "#2a3642",
+    "rule": "#6b7b8a",
+    "band": "#1e2933",
+    "pass": "#46d3a3",
+    "fail": "#ff8f85",
+    "warn": "#f0c05a",
+    "series-1": "#5ab4f2",
+    "series-2": "#f79a4b",
+    "series-3": "#43cfa0",
+    "series-4": "#e58ac0",
+    "series-5": "#e0c24f",
+    "series-6": "#a9b6c4",
+    "heat-1": "#20374c",
+    "heat-2": "#23507a",
+    "heat-3": "#2a6ea9",
+    "heat-4": "#3f91cf",
+    "heat-5": "#74b7e4",
+    "heat-6": "#b0d8f0",
+    "heat-7": "#e8f5fc",
+}
+COLORS: dict[Theme, dict[str, str]] = {"light": LIGHT, "dark": DARK}
+
+SERIES = tuple(f"var(--series-{n})" for n in range(1, 7))
+HEAT = tuple(f"var(--heat-{n})" for n in range(1, 8))
+INK, MUTED, GRID, RULE, BAND = (
+    f"var(--{name})" for name in ("ink", "muted", "grid", "rule", "band")
+)
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+
+AXIS_EXTENT_PX = 58  # of every left axis, so that stacked charts share their time axis
+
+CONFIG: dict[str, Any] = {
+    "background": None,
+    "font": FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "gridColor": GRID,
+        "domainColor": RULE,
+        "tickColor": RULE,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "labelOverlap": True,
+    },
+    "axisX": {"grid": False, "titlePadding": 8},
+    "axisY": {
+        "domain": False,
+        "ticks": False,
+        "minExtent": AXIS_EXTENT_PX,
+        "maxExtent": AXIS_EXTENT_PX,
+        "titleAngle": 0,
+        "titleAlign": "left",
+        "titleAnchor": "end",
+        "titleX": -AXIS_EXTENT_PX,
+        "titleY": -10,
+        "titleBaseline": "bottom",
+    },
+    "legend": {
+        "orient": "top",
+        "direction": "horizontal",
+        "labelColor": INK,
+        "titleColor": MUTED,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "symbolStrokeColor": INK,
+        "labelLimit": 240,
+        "offset": 26,
+    },
+    "title": {"color": INK, "anchor": "start", "fontSize": 13, "subtitleColor": MUTED},
+    "range": {"category": list(SERIES)},
+    "text": {"color": INK, "fontSize": 11},
+}
+
+
+def series(count: int) -> list[str]:
+    """The colors of so many series, in order; they repeat after six."""
+    return [SERIES[i % len(SERIES)] for i in range(count)]
+
+
+def resolved(spec: dict[str, Any], theme: Theme) -> dict[str, Any]:
+    """Put a theme's colors where a chart names CSS variables."""
+    text = json.dumps(spec)
+    for name, color in COLORS[theme].items():
+        text = text.replace(f"var(--{name})", color)
+    return cast("dict[str, Any]", json.loads(text))
+
+
+def css(theme: Theme) -> str:
+    """A theme's colors as CSS declarations."""
+    return " ".join(f"--{name}: {color};" for name, color in COLORS[theme].items())

@@ -1,0 +1,78 @@
+"""The sentence on top says what was found, with its bound, and never more."""
+
+import pytest
+
+from plimsoll.capacity import judge
+from plimsoll.model.capacity import Rules
+from plimsoll.model.results import RunResult
+from plimsoll.model.runs import Failure, RunState
+from plimsoll.model.steps import Step
+from plimsoll.report.answer import answer, usd_per_million
+from tests.support.synthetic_run import synthetic_run
+
+RESULT, _ = synthetic_run()
+
+
+def with_steps(*steps: tuple[int, float, float]) -> RunResult:
+    """Steps of clients, ops/s and p99 in microseconds."""
+    made = [
+        Step(
+            clients=clients,
+            connections=clients * 100,
+            throughput_ops_per_second=throughput,
+            latency_us={"read": {"p99": p99}},
+        )
+        for clients, throughput, p99 in steps
+    ]
+    limits = Rules(limits_us={"read": 1000})
+    return RESULT.model_copy(update={"capacity": judge(made, limits), "limiting": None})
+
+
+def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:
+    found = answer(RESULT)
+    capacity = RESULT.capacity
+    assert capacity is not None
+    assert capacity.max_sustainable_throughput_ops_per_second is not None
+    assert found.figure == f"{capacity.max_sustainable_throughput_ops_per_second:,.0f}"
+    assert found.tag == "knee found"
+    assert found.sentence.startswith("MariaDB 11.4.5, db.m6i.large, io1 100 GiB, 1,000 IOPS")
+    assert "Storage set the limit." in found.sentence
+    facts = dict(found.facts)
+    assert facts["Bracket"] == "3 clients passes, 4 clients fails"
+    assert "4 repetitions" in facts["95 % interval"]
+    assert "update p99 2.58 ms (limit 6.74 ms)" in facts["Latency there"]
+
+
+def test_a_lower_bound_is_never_shown_as_a_maximum() -> None:
+    found = answer(with_steps((1, 2000, 500), (2, 4000, 520)))
+    assert found.figure == "≥ 4,000"
+    assert found.tag == "lower bound only"
+
+
+def test_a_first_step_that_fails_gives_an_upper_bound_and_no_price() -> None:
+    result = with_steps((2, 2000, 5000), (4, 2100, 9000))
+    found = answer(result, usd_per_hour=1.0)
+    assert found.figure == "< 2,000"
+    assert "per million" not in found.sentence
+
+
+def test_the_price_of_a_million_operations() -> None:
+    result = with_steps((1, 2000, 500), (2, 4000, 520), (4, 4100, 5000))
+    assert usd_per_million(result.capacity, 0.72) == pytest.approx(0.05)
+    assert "$0.05 per million operations" in answer(result, usd_per_hour=0.72).sentence
+    assert "$" not in answer(result).sentence
+
+
+def test_a_run_that_failed_says_where_and_why() -> None:
+    failed = RESULT.model_copy(
+        update={
+            "capacity": None,
+            "limiting": None,
+            "state": RunState.FAILED,
+            "failure": Failure(phase="prepare", error="LoadError", cause="the disk is full"),
+        }
+    )
+    found = answer(failed)
+    assert found.figure is None
+    assert not found.decided
+    assert found.sentence == "The run ended FAILED in its prepare phase: the disk is full."

@@ -1,0 +1,127 @@
+"""The page: self-contained, safe, small, and empty where nothing was measured."""
+
+import json
+import re
+from typing import Any
+
+import yaml
+
+from plimsoll.model.request import Request
+from plimsoll.model.results import Seconds
+from plimsoll.model.runs import Failure, RunState
+from plimsoll.report.page import render
+from tests.support.synthetic_run import synthetic_run
+
+RESULT, SECONDS = synthetic_run()
+PAGE = render(RESULT, SECONDS)
+EMPTY = Seconds(run_id=RESULT.run_id, operations=(), target=())
+MOST_BYTES = 3_000_000
+
+
+def book(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="book">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    read: dict[str, Any] = json.loads(found[1])
+    return read
+
+
+def rows(page: str, name: str) -> list[dict[str, Any]]:
+    data = book(page)["data"][name]
+    return [dict(zip(data["names"], row, strict=True)) for row in data["rows"]]
+
+
+def without_scripts(page: str) -> str:
+    return re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+
+
+def test_the_page_asks_for_nothing_from_outside() -> None:
+    assert not re.findall(r'(?:src|href|action)="(?!data:)', without_scripts(PAGE))
+    assert "url(" not in without_scripts(PAGE)
+    assert "default-src 'none'" in PAGE
+
+
+def test_every_chart_has_its_rows() -> None:
+    found = book(PAGE)
+    for chart in found["charts"].values():
+        assert set(chart["data"]) <= set(found["data"])
+    assert set(found["charts"]) == {
+        "curve",
+        "throughput",
+        "latency-read",
+        "latency-update",
+        "timeline",
+        "heat-map",
+    }
+
+
+def test_the_curve_holds_the_figures_of_the_result() -> None:
+    assert RESULT.capacity is not None
+    expected = {
+        (judged.load, name): (judged.throughput_ops_per_second, latency_us)
+        for judged in RESULT.capacity.steps
+        for name, latency_us in judged.latency_us.items()
+    }
+    found = {
+        (row["load"], row["operation"]): (row["throughput"], row["latency_us"])
+        for row in rows(PAGE, "curve")
+    }
+    assert found == expected
+
+
+def test_the_request_on_the_page_asks_for_the_same_run() -> None:
+    shown = re.findall(r"<pre><code>(.*?)</code></pre>", PAGE, re.DOTALL)[-1]
+    text = shown.replace("&#39;", "'").replace("&#34;", '"').replace("&amp;", "&")
+    assert Request.model_validate_json(json.dumps(yaml.safe_load(text))) == RESULT.request
+
+
+def test_a_hostile_name_stays_text() -> None:
+    hostile = "</script><script>alert(1)</script>"
+    notes = RESULT.model_copy(update={"notes": (hostile,)})
+    renamed = tuple(
+        second.model_copy(update={"operation": hostile}) for second in SECONDS.operations
+    )
+    page = render(notes, SECONDS.model_copy(update={"operations": renamed}))
+    assert hostile not in page
+    assert "&lt;/script&gt;" in page
+
+
+def test_a_run_without_series_has_no_chart_over_time() -> None:
+    page = render(RESULT, EMPTY)
+    assert set(book(page)["charts"]) == {"curve", "throughput", "latency-read", "latency-update"}
+    assert "second by second" not in page
+
+
+def test_a_run_that_measured_nothing_draws_nothing() -> None:
+    failed = RESULT.model_copy(
+        update={
+            "state": RunState.FAILED,
+            "failure": Failure(phase="provision", error="E", cause="no such engine version"),
+            "capacity": None,
+            "limiting": None,
+            "steps": (),
+        }
+    )
+    page = render(failed, EMPTY)
+    assert book(page)["charts"] == {}
+    assert "no such engine version" in page
+    assert "<figure" not in page
+
+
+def test_a_volume_without_credits_has_no_panel_of_credits() -> None:
+    assert "balance" not in book(PAGE)["data"]
+    credited = tuple(
+        sample.model_copy(update={"burst_balance_percent": 80.0}) for sample in SECONDS.target
+    )
+    page = render(RESULT, SECONDS.model_copy(update={"target": credited}))
+    assert {row["value"] for row in rows(page, "balance")} == {80.0}
+
+
+def test_a_long_run_stays_under_three_megabytes() -> None:
+    length = SECONDS.operations[-1].epoch_s - SECONDS.operations[0].epoch_s + 1
+    operations = tuple(
+        second.model_copy(update={"epoch_s": second.epoch_s + n * length})
+        for n in range(3600 // length)
+        for second in SECONDS.operations
+    )
+    page = render(RESULT, SECONDS.model_copy(update={"operations": operations}))
+    assert len(page.encode()) < MOST_BYTES
