@@ -85,18 +85,37 @@ unit: setup ## The quick tests, without databases
 	$(BIN)/pytest -q -n 2 tests/unit
 
 .PHONY: test
-test: lint browser $(STAMPS)/test-programs ## Every test
+test: lint browser $(STAMPS)/test-programs $(STAMPS)/node ## Every test
 	cargo test --manifest-path engine/Cargo.toml --locked --quiet
 	$(BIN)/pytest -q -n 2 tests/unit
 	$(BIN)/pytest -q --ignore=tests/unit tests
 
-# the CDK's libraries run on node, whose release they would comment on at every start
-export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 1
+# the CDK's libraries run on Node.js, on whose release they would comment at every start
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 18,20
+
+$(STAMPS)/node: package-lock.json | $(STAMPS)/venv
+	@command -v node >/dev/null && command -v npm >/dev/null || { \
+	  echo "the CDK needs Node.js 20 or later (on Debian or Ubuntu: apt-get install nodejs npm)" >&2; exit 1; }
+	npm ci --ignore-scripts --no-audit --no-fund --loglevel error
+	@touch $@
 
 .PHONY: synth
-synth: setup ## Write the templates of the targets
-	@command -v node >/dev/null || { echo "the CDK needs Node.js 22 or later (on Debian or Ubuntu: apt-get install nodejs npm)" >&2; exit 1; }
+synth: setup $(STAMPS)/node ## Write the targets' templates, and the app's into cdk.out/
 	$(BIN)/python -m stacks.targets.synthesis
+	npx --no-install cdk synth --quiet
+
+.PHONY: check-infra
+check-infra: setup $(STAMPS)/node ## What is deployed: rules of AWS, of CloudFormation and our own
+	$(BIN)/pytest -q tests/infrastructure
+
+$(STAMPS)/zig: tools/zig.txt $(STAMPS)/venv
+	$(UV) pip install --quiet --require-hashes --target .cache/zig --python $(BIN)/python -r tools/zig.txt
+	@touch $@
+
+.PHONY: package
+package: setup $(STAMPS)/zig ## Build the functions' packages for AWS Lambda and show their sizes
+	@rustc --print target-libdir --target aarch64-unknown-linux-gnu | xargs test -d || rustup target add aarch64-unknown-linux-gnu
+	$(BIN)/python -m stacks.make_packages
 
 .PHONY: docs
 docs: setup ## Write the pages that are generated

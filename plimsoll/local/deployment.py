@@ -5,18 +5,16 @@ Through the public APIs alone, so that what is deployed is checked as AWS checks
 
 import io
 import json
-import re
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from plimsoll.errors import PlimsollError
 from plimsoll.local.aws.names import ACCOUNT, REGION
 from plimsoll.model.functions import Function, Setting
+from plimsoll.statemachines import substitute
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/plimsoll-twin"
-_PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
 _ENDED_BADLY = ["FAILED", "ABORTED", "TIMED_OUT"]
 
 ClientFactory = Callable[[str], Any]
@@ -50,21 +48,6 @@ def function_arn(name: str) -> str:
 def state_machine_arn(name: str) -> str:
     """Give a state machine's ARN."""
     return f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:{name}"
-
-
-def substitute(definition: str, values: Mapping[str, str]) -> str:
-    """Fill in a state machine's `${Name}` placeholders.
-
-    Raises:
-        PlimsollError: Nothing is known by that name.
-    """
-
-    def fill(found: "re.Match[str]") -> str:
-        if found[1] not in values:
-            raise PlimsollError(f"a state machine names ${{{found[1]}}}, which nothing defines")
-        return json.dumps(values[found[1]])[1:-1]
-
-    return _PLACEHOLDER.sub(fill, definition)
 
 
 class Deployment:

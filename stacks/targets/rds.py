@@ -1,6 +1,6 @@
 """The template of a target on RDS: MySQL, MariaDB or PostgreSQL on gp2, gp3, io1 or io2."""
 
-from aws_cdk import CfnOutput, Fn, RemovalPolicy
+from aws_cdk import Acknowledgment, CfnOutput, Fn, RemovalPolicy, Validations
 from aws_cdk import aws_rds as rds
 from constructs import Construct
 
@@ -9,6 +9,12 @@ from stacks.targets.common import TargetStack
 ENGINES = ["mysql", "mariadb", "postgres"]
 STORAGE_TYPES = ["gp2", "gp3", "io1", "io2"]
 USER = "plimsoll"
+DELIBERATE = {  # rules of cdk-nag for databases that hold something
+    "AwsSolutions-RDS3": "one zone, as its clients: what is measured is the database alone",
+    "AwsSolutions-RDS10": "it must be possible to delete it, whatever happens",
+    "AwsSolutions-RDS11": "only the fleet's security group reaches its port, whatever its number",
+    "AwsSolutions-RDS13": "its data is generated; a backup would outlive it and disturb the volume",
+}
 
 
 class RdsTarget(TargetStack):
@@ -26,6 +32,9 @@ class RdsTarget(TargetStack):
         instance.apply_removal_policy(RemovalPolicy.DESTROY)
         group.apply_removal_policy(RemovalPolicy.DESTROY)
         self._outputs(instance)
+        Validations.of(self).acknowledge(
+            *[Acknowledgment(id=rule, reason=reason) for rule, reason in DELIBERATE.items()]
+        )
 
     def _parameter_group(self, name: str) -> rds.CfnDBParameterGroup:
         return rds.CfnDBParameterGroup(

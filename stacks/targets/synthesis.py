@@ -13,6 +13,17 @@ from stacks.targets.rds import RdsTarget
 TEMPLATES = Path(__file__).parents[2] / "plimsoll" / "targets" / "templates"
 
 
+def define(directory: Path) -> App:
+    """Define every target's stack, in an app that is never deployed."""
+    app = App(
+        outdir=str(directory),
+        analytics_reporting=False,
+        context={"@aws-cdk/core:validateAgainstDefaultRules": True},
+    )
+    RdsTarget(app)
+    return app
+
+
 def synthesize() -> Mapping[str, str]:
     """Synthesize each target's template.
 
@@ -20,11 +31,9 @@ def synthesize() -> Mapping[str, str]:
         The text of each template by the name of its file.
     """
     with tempfile.TemporaryDirectory(prefix="plimsoll-targets-") as directory:
-        app = App(outdir=directory, analytics_reporting=False)
-        RdsTarget(app)
         return {
             f"{stack.stack_name}.template.json": as_text(stack.template)
-            for stack in app.synth().stacks
+            for stack in define(Path(directory)).synth().stacks
         }
 
 

@@ -1,0 +1,30 @@
+"""What `cdk deploy` deploys: Plimsoll, as `context.plimsoll` in cdk.json says."""
+
+import json
+import sys
+
+from aws_cdk import App, Environment
+
+from plimsoll.errors import PlimsollError
+from plimsoll.model.deployment import read_deployment
+from stacks.plimsoll import PlimsollStack
+
+
+def main() -> None:
+    """Define one stack in each region; wrong configuration is a line for each error, no trace."""
+    app = App()
+    given = app.node.try_get_context("plimsoll")
+    try:
+        deployment = read_deployment(json.loads(given) if isinstance(given, str) else given)
+        if not deployment.regions:
+            PlimsollStack(app, "Plimsoll", deployment)
+        for region in deployment.regions:
+            name = f"Plimsoll-{region}"
+            PlimsollStack(app, name, deployment, env=Environment(region=region))
+        app.synth()
+    except PlimsollError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""How Plimsoll is deployed in an account: what `cdk.json` says under `context.plimsoll`.
+
+Every value has a default: an empty configuration deploys, and costs next to nothing while idle.
+"""
+
+from collections.abc import Mapping
+from ipaddress import IPv4Network
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
+from plimsoll.model.prices import Prices
+
+Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
+Zone = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$")]
+SubnetId = Annotated[str, Field(pattern=r"^subnet-([0-9a-f]{8}|[0-9a-f]{17})$")]
+Address = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
+TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
+
+TARGET_PORTS = {"mysql": 3306, "postgres": 5432, "cassandra": 9042}
+
+
+class ExistingVpc(Model):
+    """A VPC that is there already, in place of one made for Plimsoll.
+
+    From its subnets S3, DynamoDB and Secrets Manager must be within reach, by endpoints or a NAT
+    gateway. The load clients run in the first subnet, and targets are placed in its zone.
+    """
+
+    vpc_id: Annotated[str, Field(pattern=r"^vpc-([0-9a-f]{8}|[0-9a-f]{17})$")]
+    subnet_ids: Annotated[tuple[SubnetId, ...], Field(min_length=2)]
+    availability_zones: Annotated[tuple[Zone, ...], Field(min_length=2)]  # of each subnet
+
+    @model_validator(mode="after")
+    def _zones_fit(self) -> Self:
+        if len(self.subnet_ids) != len(self.availability_zones):
+            raise ValueError("give one entry of `availability_zones` for each of `subnet_ids`")
+        if len(set(self.availability_zones)) < 2:
+            raise ValueError("RDS demands subnets in at least two availability zones")
+        return self
+
+
+class Network(Model):
+    """Where targets and load clients meet."""
+
+    cidr: IPv4Network = IPv4Network("10.73.0.0/20")
+    existing: ExistingVpc | None = None  # None: a VPC is made, of range `cidr`
+
+    @model_validator(mode="after")
+    def _room_for_clients(self) -> Self:
+        if not 16 <= self.cidr.prefixlen <= 24:
+            raise ValueError(f"`cidr` must be from /16 to /24, not /{self.cidr.prefixlen}")
+        return self
+
+
+class AllowedEndpoint(Model):
+    """An existing database that runs may put under load."""
+
+    host: Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]+$", max_length=253)]
+    port: Annotated[int, Field(ge=1, le=65_535)]
+    cidr: IPv4Network  # the addresses that `host` resolves to: the way out that the fleet gets
+    secret_arn: Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")]
+
+    @model_validator(mode="after")
+    def _not_the_whole_internet(self) -> Self:
+        if self.cidr.prefixlen < 8:
+            raise ValueError(f"`cidr` {self.cidr} is too wide: name the endpoint's own network")
+        return self
+
+
+class NoMetrics(Model):
+    """Results in S3 and DynamoDB alone."""
+
+    kind: Literal["none"] = "none"
+
+
+class InfluxDbMetrics(Model):
+    """Timestream for InfluxDB: an instance that costs by the hour, used or not."""
+
+    kind: Literal["influxdb"]
+    instance_type: Annotated[str, Field(pattern=r"^db\.influx\.[0-9a-z]+$")] = "db.influx.medium"
+    size_gib: Annotated[int, Field(ge=20, le=16_384)] = 20
+
+
+class LiveAnalyticsMetrics(Model):
+    """Timestream for LiveAnalytics: closed to new customers since 2025-06-20."""
+
+    kind: Literal["liveanalytics"]
+    memory_hours: Annotated[int, Field(ge=1, le=8766)] = 24
+    magnetic_days: Annotated[int, Field(ge=1, le=73_000)] = 365
+
+
+Metrics = Annotated[NoMetrics | InfluxDbMetrics | LiveAnalyticsMetrics, Field(discriminator="kind")]
+
+
+class Team(Model):
+    """What one team may use."""
+
+    concurrent_runs: Annotated[int, Field(ge=1, le=1000)] = 2
+    clients: Annotated[int, Field(ge=1, le=10_000)] = 100  # of one run
+    spend_usd_per_month: Annotated[float, Field(gt=0)] = 200.0  # an alarm at 80 % and at 100 %
+
+
+class Cassandra(Model):
+    """Cassandra targets; instances in the VPC have no way to the internet to install it from."""
+
+    archive: str = ".cache/apache-cassandra-5.0.8-bin.tar.gz"  # `make cassandra` brings it
+
+
+class Deployment(Model):
+    """One deployment of Plimsoll."""
+
+    regions: tuple[Region, ...] = ()  # one stack in each; empty: the command line's own region
+    network: Network = Network()
+    allowed_endpoints: tuple[AllowedEndpoint, ...] = ()
+    metrics: Metrics = NoMetrics()
+    teams: Annotated[dict[TeamName, Team], Field(min_length=1)] = Field(
+        default_factory=lambda: {"default": Team()}
+    )
+    prices: Prices = Prices()
+    alarm_addresses: tuple[Address, ...] = ()  # each gets one message to confirm
+    reserved_load_clients: Annotated[int, Field(ge=1)] | None = None  # None: the account's pool
+    cassandra: Cassandra | None = None
+    results_days: Annotated[int, Field(ge=1, le=3650)] = 365  # then S3 and DynamoDB forget a run
+    keep_results: bool = False  # `cdk destroy` then leaves the bucket and the table
+
+
+def read_deployment(context: Mapping[str, Any] | None) -> Deployment:
+    """Check a deployment's configuration.
+
+    Args:
+        context: The value of `plimsoll` in the context of `cdk.json`; None where there is none.
+
+    Raises:
+        UsageError: A line for every value that is wrong: its path, what is wrong, what was given.
+    """
+    try:
+        return Deployment.model_validate(context or {})
+    except ValidationError as error:
+        raise UsageError("\n".join(_lines(error))) from None
+
+
+def _lines(error: ValidationError) -> list[str]:
+    lines = []
+    for fault in error.errors():
+        path = ".".join(("plimsoll", *(str(part) for part in fault["loc"])))
+        given = "" if isinstance(fault["input"], dict) else f" (given: {fault['input']!r})"
+        lines.append(f"cdk.json: {path}: {fault['msg']}{given}")
+    return lines

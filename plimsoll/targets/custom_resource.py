@@ -1,0 +1,48 @@
+"""CloudFormation's protocol for custom resources: one answer, always, to a URL that it gives.
+
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html
+"""
+
+import json
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from plimsoll.errors import PlimsollError
+
+REASON_LENGTH = 1000  # of the 4,096 bytes that a whole answer may have
+
+
+@contextmanager
+def answer(event: Mapping[str, Any]) -> Iterator[None]:
+    """Answer SUCCESS when the block ends, FAILED with the reason when it raises.
+
+    An exception ends here: CloudFormation has its answer, and a retry would only repeat it.
+    """
+    try:
+        yield
+    except PlimsollError as error:
+        _send(event, "FAILED", str(error))
+    except Exception as error:  # noqa: BLE001 - without an answer CloudFormation waits an hour
+        _send(event, "FAILED", f"{type(error).__name__}: {error}")
+    else:
+        _send(event, "SUCCESS", "")
+
+
+def _send(event: Mapping[str, Any], status: str, reason: str) -> None:
+    body = json.dumps(
+        {
+            "Status": status,
+            "Reason": reason[:REASON_LENGTH],
+            "PhysicalResourceId": event.get("PhysicalResourceId") or event["LogicalResourceId"],
+            "StackId": event["StackId"],
+            "RequestId": event["RequestId"],
+            "LogicalResourceId": event["LogicalResourceId"],
+        }
+    ).encode()
+    request = urllib.request.Request(  # noqa: S310 - an https URL that CloudFormation signed
+        event["ResponseURL"], data=body, method="PUT", headers={"Content-Type": ""}
+    )
+    with urllib.request.urlopen(request, timeout=20):  # noqa: S310 - likewise
+        pass

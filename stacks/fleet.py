@@ -1,0 +1,136 @@
+"""The functions: one Lambda and one role for each row of the function table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from plimsoll.model.functions import FUNCTIONS, Function, Setting
+from stacks.network import NetworkPart
+from stacks.packages import ARCHITECTURE, RUNTIME, Packages
+from stacks.permissions import Grants, arn, role, statements
+
+LOAD_CLIENT = "load-client"
+# not in the function table: it serves the deployment, not runs
+GUARD = Function(
+    name="guard-deployment",
+    summary="Refuses the deployment's deletion while a target is alive.",
+    timeout_s=60,
+    memory_mib=256,
+)
+INTERFACE_ACTIONS = [
+    "ec2:CreateNetworkInterface",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:UnassignPrivateIpAddresses",
+]
+
+
+class FleetPart(Construct):
+    """Every function, with the permissions of its row and no others."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        network: NetworkPart,
+        grants: Grants,
+        settings: Mapping[Setting, str],
+        reserved_load_clients: int | None,
+    ) -> None:
+        super().__init__(scope, "Fleet")
+        self._network = network
+        self._grants = grants
+        self._settings = settings
+        self.packages = Packages([*FUNCTIONS.values(), GUARD])
+        self.functions = {
+            row.name: self._function(
+                row, reserved=reserved_load_clients if row.name == LOAD_CLIENT else None
+            )
+            for row in FUNCTIONS.values()
+        }
+
+    def _function(self, row: Function, *, reserved: int | None) -> lambda_.Function:
+        place = Construct(self, row.arn_placeholder.removesuffix("FunctionArn"))
+        name = f"plimsoll-{row.name}"
+        log_group = function_logs(place, name)
+        return lambda_.Function(
+            place,
+            "Function",
+            function_name=name,
+            description=row.summary,
+            runtime=RUNTIME,
+            architecture=ARCHITECTURE,
+            code=self.packages.code(row),
+            handler=f"functions/{row.folder}/handler.handler",
+            role=self._role(place, row, log_group),
+            timeout=Duration.seconds(row.timeout_s),
+            memory_size=row.memory_mib,
+            reserved_concurrent_executions=reserved,
+            retry_attempts=row.retries,
+            environment={key: self._settings[s] for key, s in row.environment.items()},
+            log_group=log_group,
+            **self._placement(row),
+        )
+
+    def _placement(self, row: Function) -> dict[str, Any]:
+        if not row.in_vpc:
+            return {}
+        return {
+            "vpc": self._network.vpc,
+            "vpc_subnets": ec2.SubnetSelection(subnets=[self._network.fleet_subnet]),
+            "security_groups": [self._network.fleet],
+        }
+
+    def _role(self, place: Construct, row: Function, log_group: logs.LogGroup) -> iam.Role:
+        made = function_role(place, row.name, log_group)
+        for statement in statements(row.permissions, self._grants):
+            made.add_to_policy(statement)
+        if row.in_vpc:
+            self._attach_to_vpc(made, row)
+        return made
+
+    def _attach_to_vpc(self, made: iam.Role, row: Function) -> None:
+        """Let the Lambda service, but not the function's own code, manage its interfaces."""
+        own = arn(Stack.of(self), "lambda", f"function:plimsoll-{row.name}")
+        made.add_to_policy(iam.PolicyStatement(actions=INTERFACE_ACTIONS, resources=["*"]))
+        made.add_to_policy(
+            iam.PolicyStatement(
+                effect=iam.Effect.DENY,
+                actions=INTERFACE_ACTIONS,
+                resources=["*"],
+                conditions={"ArnEquals": {"lambda:SourceFunctionArn": own}},
+            )
+        )
+
+
+def function_logs(scope: Construct, name: str) -> logs.LogGroup:
+    """Make the log group of a function, which goes with the deployment."""
+    return logs.LogGroup(
+        scope,
+        "Logs",
+        log_group_name=f"/plimsoll/{name.removeprefix('plimsoll-')}",
+        retention=logs.RetentionDays.ONE_MONTH,
+        removal_policy=RemovalPolicy.DESTROY,
+    )
+
+
+def function_role(scope: Construct, name: str, log_group: logs.LogGroup) -> iam.Role:
+    """Make the role of a function, which may write its own log."""
+    made = role(
+        scope, "Role", service="lambda.amazonaws.com", description=f"Plimsoll's function {name}"
+    )
+    made.add_to_policy(
+        iam.PolicyStatement(
+            actions=["logs:CreateLogStream", "logs:PutLogEvents"],
+            resources=[log_group.log_group_arn],
+        )
+    )
+    return made

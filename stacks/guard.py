@@ -1,0 +1,72 @@
+"""The guard: `cdk destroy` is refused while a target is alive or a run is under way."""
+
+from collections.abc import Sequence
+
+from aws_cdk import CustomResource, Duration, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct, IConstruct
+
+from stacks.fleet import GUARD, function_logs, function_role
+from stacks.packages import ARCHITECTURE, RUNTIME, Packages
+from stacks.permissions import arn
+
+CREATES_TARGETS = "plimsoll-create-target"
+
+
+class GuardPart(Construct):
+    """A custom resource that everything else outlives.
+
+    CloudFormation deletes it first, since it depends on all the rest. Its function closes the
+    door to new targets, looks for living ones, and fails the deletion if there are any: then
+    nothing has been deleted yet, and what tears targets down works on.
+    """
+
+    def __init__(
+        self, scope: Construct, *, packages: Packages, guarded: Sequence[IConstruct]
+    ) -> None:
+        super().__init__(scope, "Guard")
+        stack = Stack.of(self)
+        log_group = function_logs(self, "plimsoll-guard-deployment")
+        role = function_role(self, GUARD.name, log_group)
+        role.add_to_policy(
+            iam.PolicyStatement(actions=["cloudformation:DescribeStacks"], resources=["*"])
+        )
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["states:ListExecutions"],
+                resources=[arn(stack, "states", "stateMachine:plimsoll-run")],
+            )
+        )
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["lambda:PutFunctionConcurrency", "lambda:DeleteFunctionConcurrency"],
+                resources=[arn(stack, "lambda", f"function:{CREATES_TARGETS}")],
+            )
+        )
+        function = lambda_.Function(
+            self,
+            "Function",
+            function_name="plimsoll-guard-deployment",
+            description=GUARD.summary,
+            runtime=RUNTIME,
+            architecture=ARCHITECTURE,
+            code=packages.code(GUARD),
+            handler=f"functions/{GUARD.folder}/handler.handler",
+            role=role,
+            timeout=Duration.seconds(GUARD.timeout_s),
+            memory_size=GUARD.memory_mib,
+            log_group=log_group,
+            environment={
+                "RUN_MACHINE_ARN": arn(stack, "states", "stateMachine:plimsoll-run"),
+                "CREATES_TARGETS": CREATES_TARGETS,
+            },
+        )
+        resource = CustomResource(
+            self,
+            "NoTargetAlive",
+            resource_type="Custom::NoTargetAlive",
+            service_token=function.function_arn,
+            service_timeout=Duration.seconds(GUARD.timeout_s + 60),
+        )
+        resource.node.add_dependency(role, *guarded)

@@ -1,0 +1,102 @@
+"""What a function needs: the distributions that its handler imports, directly or not.
+
+Found in the code, so that no list has to follow it: the imports of the handler and of every module
+of Plimsoll that it reaches, then what those distributions require themselves.
+"""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import distribution, packages_distributions
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from plimsoll.model.functions import Function
+
+ROOT = Path(__file__).parents[1]
+ENGINE = "plimsoll_engine"
+# the Lambda runtime, as markers of requirements name it
+LAMBDA = {
+    "platform_machine": "aarch64",
+    "platform_system": "Linux",
+    "sys_platform": "linux",
+    "os_name": "posix",
+    "implementation_name": "cpython",
+    "platform_python_implementation": "CPython",
+}
+
+
+def handler_path(row: Function) -> Path:
+    """Where a function's handler is."""
+    return ROOT / "functions" / row.folder / "handler.py"
+
+
+def roots(path: Path) -> frozenset[str]:
+    """Name the top-level packages outside of Plimsoll that a file reaches."""
+    seen: set[Path] = set()
+    found: set[str] = set()
+    waiting = [path]
+    while waiting:
+        file = waiting.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        for module in _imports(ast.parse(file.read_text())):
+            if module.split(".")[0] == "plimsoll":
+                waiting += _files(module)
+            else:
+                found.add(module.split(".")[0])
+    return frozenset(found)
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    """Name every module imported at run time, in functions too; not those for types alone."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        yield from _imports(node)
+
+
+def _files(module: str) -> list[Path]:
+    """Find the files of a module and of the packages that it is in; none for a mere name."""
+    parts = module.split(".")
+    found = []
+    for length in range(1, len(parts) + 1):
+        base = ROOT.joinpath(*parts[:length])
+        found += [p for p in (base / "__init__.py", base.with_suffix(".py")) if p.is_file()]
+    return found
+
+
+@cache
+def distributions(path: Path, python_version: str) -> frozenset[str]:
+    """Name the distributions to install for a handler, with all that they require.
+
+    Args:
+        path: The handler.
+        python_version: Of the runtime, such as 3.13.
+    """
+    provided = packages_distributions()
+    wanted = [
+        canonicalize_name(provided[root][0])
+        for root in roots(path)
+        if root in provided and root not in {ENGINE, "plimsoll"}
+    ]
+    environment = {**LAMBDA, "python_version": python_version, "extra": ""}
+    found: set[str] = set()
+    while wanted:
+        name = wanted.pop()
+        if name in found:
+            continue
+        found.add(name)
+        for line in distribution(name).requires or []:
+            requirement = Requirement(line)
+            if requirement.marker is None or requirement.marker.evaluate(environment):
+                wanted.append(canonicalize_name(requirement.name))
+    return frozenset(found)

@@ -1,0 +1,29 @@
+"""Builds the functions' packages and shows their sizes: `make package`."""
+
+import shutil
+import sys
+
+from plimsoll.errors import PlimsollError
+from plimsoll.model.functions import FUNCTIONS
+from stacks.imports import ROOT
+from stacks.packaging import AWS_LAMBDA, build, kinds, size_mib
+
+OUT = ROOT / "dist" / "packages"
+
+
+def main() -> None:
+    """Build each kind of package for Lambda; print its size and which functions are in it."""
+    chosen = kinds(FUNCTIONS.values())
+    for kind in sorted(set(chosen.values()), key=lambda kind: kind.name):
+        folder = OUT / kind.name
+        shutil.rmtree(folder, ignore_errors=True)
+        build(kind, folder, AWS_LAMBDA)
+        served = [name for name, its in chosen.items() if its == kind]
+        print(f"{kind.name:10} {size_mib(folder):6.1f} MiB unzipped  {', '.join(served)}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except PlimsollError as error:
+        sys.exit(f"make package: {error}")

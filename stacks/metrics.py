@@ -1,0 +1,133 @@
+"""Where per-second metrics go, if the configuration asks for it: Timestream, in either form."""
+
+from collections.abc import Mapping
+
+from aws_cdk import Acknowledgment, RemovalPolicy, Stack, Validations
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_timestream as timestream
+from constructs import Construct
+
+from plimsoll.model.deployment import InfluxDbMetrics, LiveAnalyticsMetrics, Metrics
+from stacks.network import NetworkPart
+from stacks.permissions import arn
+
+ORGANIZATION = "plimsoll"
+BUCKET = "runs"
+TABLE = "seconds"
+PORT = 8086
+# who can reach it: InfluxDB stands in the VPC, LiveAnalytics outside it
+WRITERS = {
+    "influxdb": ("load-client", "judge-step"),
+    "liveanalytics": ("conclude", "end-run"),
+}
+
+
+class MetricsPart(Construct):
+    """The metrics' store; nothing at all where the kind is `none`."""
+
+    def __init__(self, scope: Construct, *, metrics: Metrics, network: NetworkPart) -> None:
+        super().__init__(scope, "Metrics")
+        self._kind = metrics.kind
+        self._environment: Mapping[str, str] = {}
+        self._statements: list[iam.PolicyStatement] = []
+        if isinstance(metrics, InfluxDbMetrics):
+            self._influxdb(metrics, network)
+        elif isinstance(metrics, LiveAnalyticsMetrics):
+            self._liveanalytics(metrics)
+
+    def connect(self, functions: Mapping[str, lambda_.Function]) -> None:
+        """Tell the functions that write metrics where to, and let them."""
+        for name in WRITERS.get(self._kind, ()):
+            function = functions[name]
+            for key, value in self._environment.items():
+                function.add_environment(key, value)
+            for statement in self._statements:
+                function.add_to_role_policy(statement)
+
+    def _influxdb(self, metrics: InfluxDbMetrics, network: NetworkPart) -> None:
+        group = ec2.SecurityGroup(
+            self, "Group", vpc=network.vpc, description="InfluxDB", allow_all_outbound=False
+        )
+        group.add_ingress_rule(network.fleet, ec2.Port.tcp(PORT), "the fleet")
+        network.fleet.add_egress_rule(group, ec2.Port.tcp(PORT), "InfluxDB")
+        password = secretsmanager.Secret(
+            self,
+            "Password",
+            generate_secret_string=secretsmanager.SecretStringGenerator(
+                exclude_punctuation=True, password_length=48
+            ),
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        Validations.of(password).acknowledge(
+            Acknowledgment(
+                id="AwsSolutions-SMG4",
+                reason="InfluxDB takes its first password when it is made and offers no rotation",
+            )
+        )
+        instance = timestream.CfnInfluxDBInstance(
+            self,
+            "InfluxDb",
+            name="plimsoll",
+            db_instance_type=metrics.instance_type,
+            allocated_storage=metrics.size_gib,
+            organization=ORGANIZATION,
+            bucket=BUCKET,
+            username="plimsoll",
+            password=password.secret_value.unsafe_unwrap(),  # resolved by CloudFormation alone
+            publicly_accessible=False,
+            vpc_subnet_ids=[network.fleet_subnet.subnet_id],
+            vpc_security_group_ids=[group.security_group_id],
+        )
+        secret_arn = instance.attr_influx_auth_parameters_secret_arn
+        self._environment = {
+            "METRICS_SINK": "influxdb",
+            "METRICS_URL": f"https://{instance.attr_endpoint}:{PORT}",
+            "METRICS_ORG": ORGANIZATION,
+            "METRICS_BUCKET": BUCKET,
+            "METRICS_SECRET_ARN": secret_arn,
+        }
+        self._statements = [
+            iam.PolicyStatement(actions=["secretsmanager:GetSecretValue"], resources=[secret_arn])
+        ]
+
+    def _liveanalytics(self, metrics: LiveAnalyticsMetrics) -> None:
+        database = timestream.CfnDatabase(self, "Database", database_name="plimsoll")
+        table = timestream.CfnTable(
+            self,
+            "Table",
+            database_name=database.ref,
+            table_name=TABLE,
+            retention_properties={
+                "MemoryStoreRetentionPeriodInHours": str(metrics.memory_hours),
+                "MagneticStoreRetentionPeriodInDays": str(metrics.magnetic_days),
+            },
+        )
+        for resource in (database, table):
+            resource.apply_removal_policy(RemovalPolicy.DESTROY)
+            Validations.of(resource).acknowledge(
+                Acknowledgment(
+                    id="CloudFormation-Validate::W3697",
+                    reason="for accounts that have it from before 2025-06-20, and ask for it",
+                ),
+                Acknowledgment(
+                    id="AwsSolutions-TS3",
+                    reason="AWS's own key encrypts it; a key of our own costs by the month",
+                ),
+            )
+        stack = Stack.of(self)
+        self._environment = {
+            "METRICS_SINK": "liveanalytics",
+            "METRICS_BUCKET": database.ref,
+            "METRICS_TABLE": TABLE,
+        }
+        self._statements = [
+            iam.PolicyStatement(
+                actions=["timestream:WriteRecords"],
+                resources=[arn(stack, "timestream", f"database/{database.ref}/table/{TABLE}")],
+            ),
+            # the SDK asks where to write first; that call knows no resource
+            iam.PolicyStatement(actions=["timestream:DescribeEndpoints"], resources=["*"]),
+        ]

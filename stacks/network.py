@@ -1,0 +1,100 @@
+"""Where load clients and targets meet: private subnets, and who may speak to whom."""
+
+from aws_cdk import Acknowledgment, Validations
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_rds as rds
+from constructs import Construct
+
+from plimsoll.model.deployment import TARGET_PORTS, Deployment, ExistingVpc
+
+HTTPS = ec2.Port.tcp(443)
+
+
+class NetworkPart(Construct):
+    """A VPC without a way in, and with no way out but to S3, DynamoDB and Secrets Manager.
+
+    Load clients run in one subnet and targets are placed in its zone: what is measured is the
+    database and not the network between zones. The second subnet is there because RDS demands
+    two zones of a subnet group.
+    """
+
+    def __init__(self, scope: Construct, deployment: Deployment) -> None:
+        super().__init__(scope, "Network")
+        existing = deployment.network.existing
+        self.vpc = self._existing(existing) if existing else self._made(deployment)
+        subnets = self.vpc.isolated_subnets or self.vpc.private_subnets
+        self.fleet_subnet = subnets[0]
+        self.zone = self.fleet_subnet.availability_zone
+        self.fleet = self._group("Fleet", "Load clients of Plimsoll")
+        self.target = self._group("Target", "Targets of Plimsoll: only the fleet comes in")
+        for engine, port in TARGET_PORTS.items():
+            self.target.add_ingress_rule(self.fleet, ec2.Port.tcp(port), f"{engine} from the fleet")
+            self.fleet.add_egress_rule(self.target, ec2.Port.tcp(port), f"{engine} targets")
+        # the addresses of the S3 and DynamoDB gateways are not known before deployment; without an
+        # internet gateway or NAT in the VPC there is nothing else that this rule could reach
+        self.fleet.add_egress_rule(ec2.Peer.any_ipv4(), HTTPS, "AWS's services")
+        for allowed in deployment.allowed_endpoints:
+            self.fleet.add_egress_rule(
+                ec2.Peer.ipv4(str(allowed.cidr)), ec2.Port.tcp(allowed.port), allowed.host
+            )
+        if not existing:
+            self._doors()
+        self.subnet_group = rds.CfnDBSubnetGroup(
+            self,
+            "TargetSubnets",
+            db_subnet_group_description="Where Plimsoll's RDS targets are placed",
+            subnet_ids=[subnet.subnet_id for subnet in subnets],
+        )
+
+    def _made(self, deployment: Deployment) -> ec2.IVpc:
+        vpc = ec2.Vpc(
+            self,
+            "Vpc",
+            ip_addresses=ec2.IpAddresses.cidr(str(deployment.network.cidr)),
+            max_azs=2,
+            nat_gateways=0,
+            create_internet_gateway=False,
+            restrict_default_security_group=False,  # nothing uses it, and it lets nobody in
+            subnet_configuration=[
+                ec2.SubnetConfiguration(name="Private", subnet_type=ec2.SubnetType.PRIVATE_ISOLATED)
+            ],
+        )
+        Validations.of(vpc).acknowledge(
+            Acknowledgment(
+                id="AwsSolutions-VPC7",
+                reason="nothing gets in or out; a flow log of a load test costs more than it tells",
+            )
+        )
+        return vpc
+
+    def _existing(self, existing: ExistingVpc) -> ec2.IVpc:
+        return ec2.Vpc.from_vpc_attributes(
+            self,
+            "Vpc",
+            vpc_id=existing.vpc_id,
+            availability_zones=list(existing.availability_zones),
+            isolated_subnet_ids=list(existing.subnet_ids),
+        )
+
+    def _group(self, name: str, description: str) -> ec2.SecurityGroup:
+        return ec2.SecurityGroup(
+            self, name, vpc=self.vpc, description=description, allow_all_outbound=False
+        )
+
+    def _doors(self) -> None:
+        """Gateways cost nothing; the interface endpoint costs by the hour, so it has one zone."""
+        for service in ("S3", "DYNAMODB"):
+            self.vpc.add_gateway_endpoint(
+                service.capitalize(), service=getattr(ec2.GatewayVpcEndpointAwsService, service)
+            )
+        door = self._group("SecretsDoor", "Secrets Manager, for the fleet")
+        door.add_ingress_rule(self.fleet, HTTPS, "the fleet")
+        ec2.InterfaceVpcEndpoint(
+            self,
+            "Secrets",
+            vpc=self.vpc,
+            service=ec2.InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
+            subnets=ec2.SubnetSelection(subnets=[self.fleet_subnet]),
+            security_groups=[door],
+            open=False,
+        )

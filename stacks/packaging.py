@@ -1,0 +1,180 @@
+"""Builds the functions' packages without a container engine: wheels chosen by uv, from the lock."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from plimsoll.errors import MissingToolError, PlimsollError
+from plimsoll.model.functions import Function
+from stacks.imports import ENGINE, ROOT, distributions, handler_path, roots
+
+LOCK = ROOT / "requirements.txt"
+FUNCTIONS_FOLDER = ROOT / "functions"
+CACHE = ROOT / ".cache"
+BIN = Path(sys.executable).parent
+
+
+@dataclass(frozen=True)
+class Platform:
+    """What a package is to run on."""
+
+    python_version: str
+    uv_platform: str | None  # None: this machine
+    rust_target: str | None
+
+
+AWS_LAMBDA = Platform("3.14", "aarch64-manylinux_2_28", "aarch64-unknown-linux-gnu")
+THIS_MACHINE = Platform(f"{sys.version_info.major}.{sys.version_info.minor}", None, None)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a package holds besides Plimsoll itself."""
+
+    name: str
+    needs: frozenset[str]
+    engine: bool
+
+    def serves(self, other: "Kind") -> bool:
+        """Whether a function that needs `other` can live in this package."""
+        return other.needs <= self.needs and other.engine <= self.engine
+
+
+def need_of(row: Function) -> Kind:
+    """Find out what one function's package must hold."""
+    path = handler_path(row)
+    return Kind(row.name, distributions(path, AWS_LAMBDA.python_version), ENGINE in roots(path))
+
+
+def kinds(rows: Iterable[Function]) -> dict[str, Kind]:
+    """Choose a package for each function: two in all.
+
+    The load client starts a thousand at a time, so its package holds what it needs and no more;
+    functions that need no more than it share it. The others share one that serves them all.
+    """
+    needs = {row.name: need_of(row) for row in rows}
+    lean = replace(needs["load-client"], name="load")
+    rest = [need for need in needs.values() if not lean.serves(need)]
+    full = Kind(
+        "analysis",
+        frozenset().union(*(need.needs for need in rest)),
+        any(need.engine for need in rest),
+    )
+    return {name: lean if lean.serves(need) else full for name, need in needs.items()}
+
+
+def build(kind: Kind, destination: Path, platform: Platform) -> None:
+    """Build a package into a folder.
+
+    Raises:
+        PlimsollError: A tool failed; its own words are on standard error.
+    """
+    with tempfile.TemporaryDirectory(prefix="plimsoll-package-") as folder:
+        requirements = Path(folder, "requirements.txt")
+        requirements.write_text(locked(kind.needs))
+        _install(destination, platform, "--require-hashes", "--requirement", str(requirements))
+    wheels = [plimsoll_wheel(), *([engine_wheel(platform)] if kind.engine else [])]
+    _install(destination, platform, *map(str, wheels))
+    for handler in sorted(FUNCTIONS_FOLDER.glob("*/handler.py")):
+        place = destination / handler.relative_to(ROOT)
+        place.parent.mkdir(parents=True)
+        shutil.copyfile(handler, place)
+    _slim(destination)
+
+
+def locked(names: Iterable[str]) -> str:
+    """Copy the entries of some distributions out of the lock, with their hashes.
+
+    Raises:
+        PlimsollError: A name is not in it.
+    """
+    entries = dict(
+        re.findall(r"^(?=([a-z0-9-]+)==)((?:.+\n)(?:[ #].*\n)*)", LOCK.read_text(), re.MULTILINE)
+    )
+    missing = sorted(set(names) - set(entries))
+    if missing:
+        raise PlimsollError(f"not in requirements.txt: {', '.join(missing)} (see `make lock`)")
+    return "".join(entries[name] for name in sorted(names))
+
+
+def _install(destination: Path, platform: Platform, *what: str) -> None:
+    where = ["--python-platform", platform.uv_platform] if platform.uv_platform else []
+    options = ["--quiet", "--no-deps", "--only-binary", ":all:"]
+    place: list[str | Path] = ["--target", destination, "--python-version", platform.python_version]
+    _run([BIN / "uv", "pip", "install", *options, *place, *where, *what])
+
+
+@cache
+def plimsoll_wheel() -> Path:
+    """Build Plimsoll's own wheel: what is in it is what users get."""
+    folder = CACHE / "wheels-plimsoll"
+    shutil.rmtree(folder, ignore_errors=True)
+    _run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder])
+    return next(folder.glob("plimsoll-*.whl"))
+
+
+@cache
+def engine_wheel(platform: Platform) -> Path:
+    """Build the engine's wheel, for another architecture with zig as its linker.
+
+    Raises:
+        MissingToolError: Rust lacks the standard library of that architecture.
+    """
+    folder = CACHE / f"wheels-{platform.rust_target or 'package'}"
+    shutil.rmtree(folder, ignore_errors=True)
+    command: list[str | Path] = [BIN / "maturin", "build", "--quiet", "--release", "--locked"]
+    command += ["--strip", "--manifest-path", ROOT / "engine" / "Cargo.toml", "--out", folder]
+    if platform.rust_target:
+        _require_rust_target(platform.rust_target)
+        command += ["--zig", "--target", platform.rust_target, "--compatibility", "manylinux2014"]
+    else:
+        command += ["--interpreter", sys.executable]
+    _run(command)
+    return next(folder.glob("plimsoll_engine-*.whl"))
+
+
+def _require_rust_target(target: str) -> None:
+    libraries = subprocess.run(
+        ["rustc", "--print", "target-libdir", "--target", target],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if libraries.returncode or not Path(libraries.stdout.strip()).is_dir():
+        raise MissingToolError(
+            f"Rust cannot build for {target} yet: rustup target add {target}, then make package"
+        )
+    if not (CACHE / "zig" / "ziglang").is_dir():
+        raise MissingToolError("the linker is missing: make package installs it")
+
+
+def _run(command: list[str | Path]) -> None:
+    environment = {
+        **os.environ,
+        "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}",
+        "PYTHONPATH": str(CACHE / "zig"),
+    }
+    done = subprocess.run(
+        [str(part) for part in command], cwd=ROOT, env=environment, stdout=sys.stderr, check=False
+    )
+    if done.returncode:
+        raise PlimsollError(f"{Path(command[0]).name} failed with exit code {done.returncode}")
+
+
+def _slim(destination: Path) -> None:
+    """Leave out what no function runs: caches, commands, and the tests of libraries."""
+    for path in [*destination.rglob("__pycache__"), *destination.glob("*/**/tests")]:
+        shutil.rmtree(path, ignore_errors=True)
+    shutil.rmtree(destination / "bin", ignore_errors=True)
+
+
+def size_mib(folder: Path) -> float:
+    """Measure what a folder holds, in MiB, as Lambda counts its limit of 250 unzipped."""
+    return sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) / 2**20

@@ -1,0 +1,132 @@
+"""Plimsoll in one account and region: the parts, and what each is told of the others."""
+
+import json
+from typing import Any
+
+from aws_cdk import CfnOutput, CfnResource, Stack, Tags
+from aws_cdk import aws_scheduler as scheduler
+from constructs import Construct
+
+from plimsoll.model.deployment import Deployment
+from plimsoll.model.functions import Resource, Setting
+from stacks.dashboard import DashboardPart
+from stacks.fleet import LOAD_CLIENT, FleetPart
+from stacks.guard import GuardPart
+from stacks.metrics import MetricsPart
+from stacks.network import NetworkPart
+from stacks.permissions import Grant, Grants, arn
+from stacks.storage import StoragePart
+from stacks.target_roles import STACKS, TargetRolesPart
+from stacks.watch import AlarmsPart, WatchPart
+from stacks.wildcards import explain_wildcards
+from stacks.workflow import WorkflowPart
+
+TIMING = {Setting.POLL_SECONDS: "15", Setting.METRIC_PERIOD_SECONDS: "60"}
+# cold starts: clients attach to the VPC in seconds, 1,000 more of them every 10 s
+LEAD = {Setting.START_LEAD_MS: "20000", Setting.START_LEAD_MS_PER_CLIENT: "10"}
+
+
+class PlimsollStack(Stack):
+    """One stack, so that a plain `cdk deploy` brings it all and `cdk destroy` takes it all."""
+
+    def __init__(self, scope: Construct, name: str, deployment: Deployment, **env: Any) -> None:
+        super().__init__(scope, name, description="Plimsoll: finds a database's load line", **env)
+        self.network = NetworkPart(self, deployment)
+        self.storage = StoragePart(self, deployment)
+        self.targets = TargetRolesPart(self, network=self.network, results=self.storage.results)
+        self.alarms = AlarmsPart(self, deployment)
+        self.schedules = scheduler.CfnScheduleGroup(self, "Deletions", name="plimsoll-deletions")
+        self.metrics = MetricsPart(self, metrics=deployment.metrics, network=self.network)
+        settings = self._settings(deployment)
+        self.fleet = FleetPart(
+            self,
+            network=self.network,
+            grants=self._grants(deployment),
+            settings=settings,
+            reserved_load_clients=deployment.reserved_load_clients,
+        )
+        self.metrics.connect(self.fleet.functions)
+        self.workflow = WorkflowPart(self, functions=self.fleet.functions, settings=settings)
+        self.watch = WatchPart(
+            self,
+            deployment=deployment,
+            topic=self.alarms.topic,
+            machines=self.workflow.machines,
+            janitor=self.fleet.functions["janitor"],
+        )
+        DashboardPart(
+            self,
+            machines=self.workflow.machines,
+            load_client=self.fleet.functions[LOAD_CLIENT],
+            alarms=self.watch.alarms,
+        )
+        parts = [child for child in self.node.children if isinstance(child, Construct)]
+        GuardPart(self, packages=self.fleet.packages, guarded=parts)
+        Tags.of(self).add("plimsoll:deployment", name)
+        bucket = self.storage.results.node.default_child
+        assert isinstance(bucket, CfnResource)  # noqa: S101 - what a bucket is made of
+        explain_wildcards(self, bucket)
+        self._outputs()
+
+    def _settings(self, deployment: Deployment) -> dict[Setting, str]:
+        endpoints = [f"{allowed.host}:{allowed.port}" for allowed in deployment.allowed_endpoints]
+        return {
+            Setting.RESULTS_BUCKET: self.storage.results.bucket_name,
+            Setting.RUNS_TABLE: self.storage.runs.table_name,
+            Setting.TARGET_SERVICE_ROLE: self.targets.service.role_arn,
+            Setting.DELETION_ROLE: self.targets.deletion.role_arn,
+            Setting.SCHEDULE_GROUP: self.schedules.ref,
+            Setting.TARGET_SUBNET_GROUP: self.network.subnet_group.ref,
+            Setting.TARGET_SECURITY_GROUP: self.network.target.security_group_id,
+            Setting.TARGET_AVAILABILITY_ZONE: self.network.zone,
+            Setting.ALLOWED_ENDPOINTS: json.dumps(endpoints),
+            Setting.ALARM_TOPIC: self.alarms.topic.topic_arn,
+            **TIMING,
+            **LEAD,
+        }
+
+    def _grants(self, deployment: Deployment) -> Grants:
+        results = self.storage.results
+        of_targets = {"StringLike": {_INSTANCE_TAG: arn(self, "rds", "db:plimsoll-*")}}
+        secrets = [
+            Grant(arn(self, "secretsmanager", "secret:rds!db-*"), conditions=of_targets),
+            *[Grant(allowed.secret_arn) for allowed in deployment.allowed_endpoints],
+        ]
+        return {
+            Resource.RUN_FILES: (Grant(results.arn_for_objects("runs/*")),),
+            Resource.RUN_LISTING: (
+                Grant(results.bucket_arn, conditions={"StringLike": {"s3:prefix": "runs/*"}}),
+            ),
+            Resource.RUNS_TABLE: (Grant(self.storage.runs.table_arn),),
+            Resource.TARGET_STACKS: (Grant(arn(self, "cloudformation", STACKS)),),
+            Resource.TARGET_SERVICE_ROLE: (
+                _to_pass(self.targets.service.role_arn, "cloudformation.amazonaws.com"),
+            ),
+            Resource.DELETION_ROLE: (
+                _to_pass(self.targets.deletion.role_arn, "scheduler.amazonaws.com"),
+            ),
+            Resource.DELETION_SCHEDULES: (
+                Grant(arn(self, "scheduler", f"schedule/{self.schedules.ref}/plimsoll-run-*")),
+            ),
+            Resource.TARGET_SECRETS: tuple(secrets),
+            Resource.TARGET_DATABASES: (Grant(arn(self, "rds", "db:plimsoll-*")),),
+            Resource.ALARM_TOPIC: (Grant(self.alarms.topic.topic_arn),),
+            Resource.ANY: (Grant("*"),),
+        }
+
+    def _outputs(self) -> None:
+        values = {
+            "ResultsBucket": self.storage.results.bucket_name,
+            "RunsTable": self.storage.runs.table_name,
+            "RunStateMachine": self.workflow.machines["run"].state_machine_arn,
+            "AlarmTopic": self.alarms.topic.topic_arn,
+        }
+        for name, value in values.items():
+            CfnOutput(self, name, value=value)
+
+
+_INSTANCE_TAG = "aws:ResourceTag/aws:rds:primaryDBInstanceArn"  # RDS sets it on its secrets
+
+
+def _to_pass(role_arn: str, service: str) -> Grant:
+    return Grant(role_arn, conditions={"StringEquals": {"iam:PassedToService": service}})

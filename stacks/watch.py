@@ -1,0 +1,229 @@
+"""What looks after the promise that nothing is left: the rule, the janitor, and the alarms."""
+
+from collections.abc import Mapping
+
+from aws_cdk import Acknowledgment, Duration, Stack, Validations
+from aws_cdk import aws_budgets as budgets
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from aws_cdk import aws_sqs as sqs
+from aws_cdk import aws_stepfunctions as sfn
+from constructs import Construct
+
+from plimsoll.model.deployment import Deployment
+
+ENDINGS_WITHOUT_CATCH = ["FAILED", "ABORTED", "TIMED_OUT"]
+JANITOR_INTERVAL = Duration.minutes(15)
+
+
+class AlarmsPart(Construct):
+    """Where alarms go: a topic, and the addresses that the configuration names."""
+
+    def __init__(self, scope: Construct, deployment: Deployment) -> None:
+        super().__init__(scope, "Alarms")
+        self.topic = sns.Topic(self, "Topic", display_name="Plimsoll", enforce_ssl=True)
+        for address in deployment.alarm_addresses:
+            self.topic.add_subscription(subscriptions.EmailSubscription(address))
+        for service in ("budgets", "cloudwatch"):
+            self.topic.add_to_resource_policy(
+                iam.PolicyStatement(
+                    principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
+                    actions=["sns:Publish"],
+                    resources=[self.topic.topic_arn],
+                    conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
+                )
+            )
+        Validations.of(self.topic).acknowledge(
+            Acknowledgment(
+                id="AwsSolutions-SNS2",
+                reason="alarms name runs and stacks, no data; CloudWatch cannot publish to a topic"
+                " under AWS's own key, and a key of our own costs by the month",
+            )
+        )
+
+
+class WatchPart(Construct):
+    """The ways out that no `Catch` sees, and an alarm for each way in which a promise breaks."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        deployment: Deployment,
+        topic: sns.ITopic,
+        machines: Mapping[str, sfn.StateMachine],
+        janitor: lambda_.Function,
+    ) -> None:
+        super().__init__(scope, "Watch")
+        self._action = actions.SnsAction(topic)
+        self.alarms: list[cloudwatch.Alarm] = []
+        undelivered = self._tear_down_what_no_catch_saw(machines["run"], machines["teardown"])
+        self._start_janitor(janitor)
+        self._watch_teardown(machines["teardown"], undelivered)
+        self._watch_janitor(janitor)
+        for team, limits in deployment.teams.items():
+            self._watch_spend(team, limits.spend_usd_per_month, topic)
+
+    def _tear_down_what_no_catch_saw(
+        self, run: sfn.StateMachine, teardown: sfn.StateMachine
+    ) -> sqs.Queue:
+        undelivered = sqs.Queue(
+            self,
+            "Undelivered",
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            retention_period=Duration.days(14),
+        )
+        Validations.of(undelivered).acknowledge(
+            Acknowledgment(id="AwsSolutions-SQS3", reason="it is the dead-letter queue itself")
+        )
+        events.Rule(
+            self,
+            "RunEnded",
+            description="A run that failed, was stopped or timed out: its target is deleted",
+            event_pattern=events.EventPattern(
+                source=["aws.states"],
+                detail_type=["Step Functions Execution Status Change"],
+                # the children of a Distributed Map have another name there, and do not match
+                detail={
+                    "stateMachineArn": [run.state_machine_arn],
+                    "status": ENDINGS_WITHOUT_CATCH,
+                },
+            ),
+            targets=[
+                targets.SfnStateMachine(
+                    teardown,
+                    input=events.RuleTargetInput.from_object(
+                        {
+                            "run_id": events.EventField.from_path("$.detail.name"),
+                            "ended": events.EventField.from_path("$.detail.status"),
+                        }
+                    ),
+                    dead_letter_queue=undelivered,
+                    retry_attempts=185,
+                    max_event_age=Duration.hours(24),
+                )
+            ],
+        )
+        return undelivered
+
+    def _start_janitor(self, janitor: lambda_.Function) -> None:
+        events.Rule(
+            self,
+            "Janitor",
+            description="Deletes targets whose time has passed",
+            schedule=events.Schedule.rate(JANITOR_INTERVAL),
+            targets=[targets.LambdaFunction(janitor)],
+        )
+
+    def _watch_teardown(self, teardown: sfn.StateMachine, undelivered: sqs.Queue) -> None:
+        for ending in ("failed", "timed_out", "aborted"):
+            words = ending.title().replace("_", "")
+            self._alarm(
+                f"Teardown{words}",
+                f"The teardown of a run {ending.replace('_', ' ')}: its target may be alive",
+                getattr(teardown, f"metric_{ending}")(period=JANITOR_INTERVAL, statistic="Sum"),
+            )
+        self._alarm(
+            "TeardownNotStarted",
+            "The end of a run did not start its teardown: its target may be alive",
+            undelivered.metric_approximate_number_of_messages_visible(
+                period=Duration.minutes(5), statistic="Maximum"
+            ),
+        )
+
+    def _watch_janitor(self, janitor: lambda_.Function) -> None:
+        found = logs.MetricFilter(
+            self,
+            "ExpiredTargets",
+            log_group=janitor.log_group,
+            filter_pattern=logs.FilterPattern.exists("$.expired_target"),
+            metric_namespace="Plimsoll",
+            metric_name="ExpiredTargets",
+            metric_value="1",
+        )
+        self._alarm(
+            "TargetPastItsLimit",
+            "The janitor found a target alive past its run's time limit",
+            found.metric(period=JANITOR_INTERVAL, statistic="Sum"),
+        )
+        self._alarm(
+            "JanitorFailed",
+            "The janitor failed twice in a row: look for targets by hand",
+            janitor.metric_errors(period=JANITOR_INTERVAL, statistic="Sum"),
+            periods=2,
+        )
+        self._alarm(
+            "JanitorAbsent",
+            "The janitor has not run for an hour: look for targets by hand",
+            janitor.metric_invocations(period=Duration.hours(1), statistic="Sum"),
+            below=True,
+        )
+
+    def _alarm(
+        self,
+        name: str,
+        description: str,
+        metric: cloudwatch.IMetric,
+        *,
+        periods: int = 1,
+        below: bool = False,
+    ) -> None:
+        operators = cloudwatch.ComparisonOperator
+        alarm = cloudwatch.Alarm(
+            self,
+            name,
+            alarm_description=description,
+            metric=metric,
+            threshold=1,
+            evaluation_periods=periods,
+            comparison_operator=(
+                operators.LESS_THAN_THRESHOLD
+                if below
+                else operators.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
+            ),
+            treat_missing_data=(
+                cloudwatch.TreatMissingData.BREACHING
+                if below
+                else cloudwatch.TreatMissingData.NOT_BREACHING
+            ),
+        )
+        alarm.add_alarm_action(self._action)
+        self.alarms.append(alarm)
+
+    def _watch_spend(self, team: str, limit_usd: float, topic: sns.ITopic) -> None:
+        """Budgets see a team's targets by their tag, once it is active as a cost allocation tag."""
+        notify = [
+            budgets.CfnBudget.NotificationWithSubscribersProperty(
+                notification=budgets.CfnBudget.NotificationProperty(
+                    comparison_operator="GREATER_THAN",
+                    notification_type="ACTUAL",
+                    threshold=percent,
+                    threshold_type="PERCENTAGE",
+                ),
+                subscribers=[
+                    budgets.CfnBudget.SubscriberProperty(
+                        address=topic.topic_arn, subscription_type="SNS"
+                    )
+                ],
+            )
+            for percent in (80, 100)
+        ]
+        budgets.CfnBudget(
+            self,
+            f"Spend-{team}",
+            budget=budgets.CfnBudget.BudgetDataProperty(
+                budget_type="COST",
+                time_unit="MONTHLY",
+                budget_limit=budgets.CfnBudget.SpendProperty(amount=limit_usd, unit="USD"),
+                cost_filters={"TagKeyValue": [f"user:plimsoll:team${team}"]},
+            ),
+            notifications_with_subscribers=notify,
+        )

@@ -1,0 +1,63 @@
+"""Every wildcard in the deployment's policies, and why it cannot be a name."""
+
+from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
+
+RUN_TIME = "runs and their targets are named when they start; the prefix is Plimsoll's own"
+SCHEDULE = "schedule/<Deletions>/plimsoll-run-*"
+OF_THIS_ACCOUNT = {
+    "cloudformation": {"stack/plimsoll-run-*/*": RUN_TIME},
+    "ec2": {
+        "instance/*": "EC2 names instances; only one with a run's tag may be made or ended",
+        "volume/*": "EC2 names volumes; only one with a run's tag may be made",
+        "network-interface/*": "EC2 names the interface that it makes with an instance",
+    },
+    "kms": {
+        "key/*": "AWS's own keys of RDS, EC2 and Secrets Manager, through these services alone"
+    },
+    "rds": {
+        "db:plimsoll-*": RUN_TIME,
+        "pg:plimsoll-*": RUN_TIME,
+        "og:default:*": "every instance has its engine's default option group",
+    },
+    "scheduler": {SCHEDULE: RUN_TIME},
+    "secretsmanager": {
+        "secret:rds!db-*": "RDS names the secret; reading one takes the tag of a plimsoll-* target"
+    },
+    "states": {
+        "execution:plimsoll-run:*": "executions are named when they start",
+        "execution:plimsoll-run/*:*": "children of a Distributed Map are named when it runs",
+    },
+}
+OF_AWS = {
+    "ec2:<AWS::Region>::image/*": "the image is AWS's latest; only Amazon's own may be used",
+    "ssm:<AWS::Region>::parameter/aws/service/ami-amazon-linux-latest/*": "AWS's public list of"
+    " images, one parameter for each architecture",
+}
+NO_RESOURCE = (
+    "actions that know no resource, such as Describe calls, X-Ray and log delivery, and the"
+    " network interfaces that the Lambda service makes; a test holds the list of them"
+)
+OF_BUCKET = {
+    "runs/*": RUN_TIME,
+    "software/*": "the archive that an instance installs is named by its version",
+}
+AGENT = "AmazonSSMManagedInstanceCore is AWS's own list of what its agent calls"
+
+
+def explain_wildcards(stack: Stack, results: CfnResource) -> None:
+    """Acknowledge the findings of cdk-nag's rules IAM4 and IAM5, each with its reason."""
+    account = "<AWS::Region>:<AWS::AccountId>"
+    reasons = {"*": NO_RESOURCE}
+    for service, names in OF_THIS_ACCOUNT.items():
+        for name, reason in names.items():
+            reasons[f"arn:<AWS::Partition>:{service}:{account}:{name}"] = reason
+    for name, reason in OF_AWS.items():
+        reasons[f"arn:<AWS::Partition>:{name}"] = reason
+    for name, reason in OF_BUCKET.items():
+        reasons[f"<{stack.get_logical_id(results)}.Arn>/{name}"] = reason
+    ids = {f"AwsSolutions-IAM5[Resource::{name}]": reason for name, reason in reasons.items()}
+    managed = "Policy::arn:<AWS::Partition>:iam::aws:policy/AmazonSSMManagedInstanceCore"
+    ids[f"AwsSolutions-IAM4[{managed}]"] = AGENT
+    Validations.of(stack).acknowledge(
+        *[Acknowledgment(id=name, reason=reason) for name, reason in ids.items()]
+    )

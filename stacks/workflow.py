@@ -1,0 +1,107 @@
+"""The state machines, from `statemachines/`, and what their roles may do."""
+
+from collections.abc import Mapping
+
+from aws_cdk import RemovalPolicy, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_stepfunctions as sfn
+from constructs import Construct
+
+from plimsoll.model.functions import FUNCTIONS, Setting
+from plimsoll.statemachines import STATE_MACHINES, placeholders, read_definition
+from stacks.permissions import arn
+
+
+class WorkflowPart(Construct):
+    """Every state machine, each with a role that may call the functions which it names."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        functions: Mapping[str, lambda_.Function],
+        settings: Mapping[Setting, str],
+    ) -> None:
+        super().__init__(scope, "Workflow")
+        self._functions = {FUNCTIONS[name].arn_placeholder: f for name, f in functions.items()}
+        self._values = {
+            **{name: function.function_arn for name, function in self._functions.items()},
+            **{setting.value: value for setting, value in settings.items()},
+        }
+        self.machines = {name: self._machine(name) for name in STATE_MACHINES}
+
+    def _machine(self, name: str) -> sfn.StateMachine:
+        definition = read_definition(name)
+        used = placeholders(definition)
+        place = Construct(self, name.capitalize())
+        role = self._role(place, name, [self._functions[u] for u in used if u in self._functions])
+        if '"DISTRIBUTED"' in definition:
+            self._may_start_itself(role, name)
+        return sfn.StateMachine(
+            place,
+            "Machine",
+            state_machine_name=f"plimsoll-{name}",
+            definition_body=sfn.DefinitionBody.from_string(definition),
+            definition_substitutions={key: self._values[key] for key in used},
+            role=role,
+            tracing_enabled=True,
+            logs=sfn.LogOptions(
+                destination=logs.LogGroup(
+                    place,
+                    "Logs",
+                    # a name of this form lets Step Functions write without a policy of its own
+                    log_group_name=f"/aws/vendedlogs/states/plimsoll-{name}",
+                    retention=logs.RetentionDays.ONE_MONTH,
+                    removal_policy=RemovalPolicy.DESTROY,
+                ),
+                level=sfn.LogLevel.ALL,
+                include_execution_data=False,
+            ),
+        )
+
+    def _role(self, place: Construct, name: str, functions: list[lambda_.Function]) -> iam.Role:
+        role = iam.Role(
+            place,
+            "Role",
+            description=f"Plimsoll's state machine {name}",
+            assumed_by=iam.ServicePrincipal(
+                "states.amazonaws.com",
+                conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
+            ),
+        )
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["lambda:InvokeFunction"],
+                resources=[function.function_arn for function in functions],
+            )
+        )
+        return role
+
+    def _may_start_itself(self, role: iam.Role, name: str) -> None:
+        """Let a Distributed Map run its children, which are executions of the same machine.
+
+        By name: a reference to the machine would make a cycle with its role.
+        """
+        stack = Stack.of(self)
+        machine = f"plimsoll-{name}"
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["states:StartExecution"],
+                resources=[arn(stack, "states", f"stateMachine:{machine}")],
+            )
+        )
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=[
+                    "states:DescribeExecution",
+                    "states:StopExecution",
+                    "states:RedriveExecution",
+                ],
+                resources=[
+                    arn(stack, "states", f"execution:{machine}:*"),
+                    arn(stack, "states", f"execution:{machine}/*:*"),
+                ],
+            )
+        )

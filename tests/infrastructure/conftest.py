@@ -1,0 +1,95 @@
+"""One synthesis for all tests: it costs seconds."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aws_cdk import App, Validations
+from cdk_nag import AwsSolutionsChecks
+
+from plimsoll.model.deployment import read_deployment
+from stacks.plimsoll import PlimsollStack
+from stacks.targets.synthesis import define
+from tests.infrastructure.template import Template
+
+ROOT = Path(__file__).parents[2]
+CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
+    "Plimsoll": {},
+    "Existing": {
+        "network": {
+            "existing": {
+                "vpc_id": "vpc-0a1b2c3d",
+                "subnet_ids": ["subnet-0a1b2c3d", "subnet-1a2b3c4d"],
+                "availability_zones": ["eu-west-1a", "eu-west-1b"],
+            }
+        },
+        "allowed_endpoints": [
+            {
+                "host": "db.example.internal",
+                "port": 3307,
+                "cidr": "10.20.0.0/16",
+                "secret_arn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbCdEf",
+            }
+        ],
+        "metrics": {"kind": "influxdb"},
+        "alarm_addresses": ["dba@example.org"],
+        "reserved_load_clients": 200,
+        "keep_results": True,
+    },
+    "LiveAnalytics": {"metrics": {"kind": "liveanalytics"}},
+}
+
+
+def _synthesize(app: App, folder: Path) -> dict[str, Template]:
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    try:
+        stacks = app.synth().stacks
+    except RuntimeError:
+        pytest.fail(_open_violations(folder / "validation-report.json"), pytrace=False)
+    return {
+        stack.stack_name: Template(stack.stack_name, Path(stack.template_full_path), stack.template)
+        for stack in stacks
+    }
+
+
+def _open_violations(report: Path) -> str:
+    return "\n".join(
+        f"{violation['ruleName']} {place['constructPath']}: {violation['description']}"
+        for plugin in json.loads(report.read_text())["pluginReports"]
+        for violation in plugin["violations"]
+        if "acknowledgedId" not in violation
+        for place in violation["violatingConstructs"]
+    )
+
+
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Template]:
+    """The app, once in each configuration, checked by cdk-nag and the CDK's own rules."""
+    if shutil.which("node") is None:
+        pytest.fail("the CDK needs Node.js (on Debian or Ubuntu: apt-get install nodejs npm)")
+    folder = tmp_path_factory.mktemp("app")
+    context = json.loads((ROOT / "cdk.json").read_text())["context"]
+    app = App(
+        outdir=str(folder),
+        analytics_reporting=False,
+        context={**context, "aws:cdk:bundling-stacks": []},
+    )
+    for name, configuration in CONFIGURATIONS.items():
+        PlimsollStack(app, name, read_deployment(configuration))
+    return _synthesize(app, folder)
+
+
+@pytest.fixture(scope="session")
+def app_template(templates: dict[str, Template]) -> Template:
+    """What `cdk deploy` deploys without any configuration."""
+    return templates["Plimsoll"]
+
+
+@pytest.fixture(scope="session")
+def target_templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Template]:
+    """The targets, checked by cdk-nag and the CDK's own rules."""
+    folder = tmp_path_factory.mktemp("targets")
+    return _synthesize(define(folder), folder)

@@ -1,0 +1,243 @@
+"""What `cdk deploy` deploys. That cdk-nag's AwsSolutions pack is content is part of synthesis."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from plimsoll.model.functions import FUNCTIONS
+from tests.infrastructure.conftest import CONFIGURATIONS
+from tests.infrastructure.template import Template, as_list, walk
+
+EVERYWHERE = {"0.0.0.0/0", "::/0"}
+TARGET_PORTS = {3306, 5432, 9042}
+
+
+def rules(template: Template, direction: str) -> list[Mapping[str, Any]]:
+    """The rules of every security group, those written inside a group too."""
+    apart = template.of_type(f"AWS::EC2::SecurityGroup{direction.capitalize()}").values()
+    within = [
+        rule
+        for group in template.of_type("AWS::EC2::SecurityGroup").values()
+        for rule in group["Properties"].get(f"SecurityGroup{direction.capitalize()}", [])
+    ]
+    return [*(rule["Properties"] for rule in apart), *within]
+
+
+def function(template: Template, name: str) -> Mapping[str, Any]:
+    for resource in template.of_type("AWS::Lambda::Function").values():
+        properties: Mapping[str, Any] = resource["Properties"]
+        if properties.get("FunctionName") == f"plimsoll-{name}":
+            return properties
+    raise KeyError(name)
+
+
+def test_the_targets_are_not_among_what_cdk_deploys(templates: dict[str, Template]) -> None:
+    assert set(templates) == set(CONFIGURATIONS)  # each is one stack, and nothing besides
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_nobody_outside_gets_in(templates: dict[str, Template], name: str) -> None:
+    template = templates[name]
+    for rule in rules(template, "ingress"):
+        assert "SourceSecurityGroupId" in rule, rule
+        assert not EVERYWHERE & {rule.get("CidrIp"), rule.get("CidrIpv6")}
+    public = [
+        "AWS::EC2::InternetGateway",
+        "AWS::EC2::NatGateway",
+        "AWS::EC2::EIP",
+        "AWS::EC2::EgressOnlyInternetGateway",
+    ]
+    assert not [kind for kind in public if template.of_type(kind)]
+    for path, value in walk(template.body):
+        if path.endswith(("PubliclyAccessible", "MapPublicIpOnLaunch")):
+            assert value is False, path
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_the_one_rule_towards_any_address_is_the_fleets_https(
+    templates: dict[str, Template], name: str
+) -> None:
+    # S3 and DynamoDB are reached through gateways whose addresses are not known before deployment
+    wide = [r for r in rules(templates[name], "egress") if EVERYWHERE & set(map(str, r.values()))]
+    assert [(r["FromPort"], r["ToPort"], r["Description"]) for r in wide if "FromPort" in r] == [
+        (443, 443, "AWS's services")
+    ]
+
+
+def test_only_the_fleet_reaches_a_target_and_only_a_targets_ports(app_template: Template) -> None:
+    groups = app_template.of_type("AWS::EC2::SecurityGroup")
+    target = next(n for n, g in groups.items() if "Targets" in g["Properties"]["GroupDescription"])
+    fleet = next(n for n, g in groups.items() if "Load" in g["Properties"]["GroupDescription"])
+    ingress = [
+        rule
+        for rule in rules(app_template, "ingress")
+        if rule["GroupId"] == {"Fn::GetAtt": [target, "GroupId"]}
+    ]
+    assert {rule["FromPort"] for rule in ingress} == TARGET_PORTS
+    for rule in ingress:
+        assert rule["FromPort"] == rule["ToPort"]
+        assert rule["SourceSecurityGroupId"] == {"Fn::GetAtt": [fleet, "GroupId"]}
+    assert not [r for r in rules(app_template, "egress") if r.get("GroupId") == {"Ref": target}]
+
+
+def test_an_allowed_endpoint_opens_its_own_addresses_and_port(
+    templates: dict[str, Template],
+) -> None:
+    opened = [
+        r for r in rules(templates["Existing"], "egress") if r.get("CidrIp") == "10.20.0.0/16"
+    ]
+    assert [(r["FromPort"], r["ToPort"]) for r in opened] == [(3307, 3307)]
+    told = [
+        resource["Properties"]["Environment"]["Variables"]["ALLOWED_ENDPOINTS"]
+        for resource in templates["Existing"].of_type("AWS::Lambda::Function").values()
+        if "ALLOWED_ENDPOINTS" in json.dumps(resource)
+    ]
+    assert [json.loads(value) for value in told] == [["db.example.internal:3307"]]
+
+
+def test_the_load_client_is_what_the_design_says(app_template: Template) -> None:
+    client = function(app_template, "load-client")
+    assert client["Architectures"] == ["arm64"]
+    assert (client["MemorySize"], client["Timeout"]) == (1769, 900)
+    assert "ReservedConcurrentExecutions" not in client
+    for resource in app_template.of_type("AWS::Lambda::EventInvokeConfig").values():
+        assert resource["Properties"]["MaximumRetryAttempts"] in {0, 2}
+
+
+def test_the_fleet_can_be_bounded(templates: dict[str, Template]) -> None:
+    assert function(templates["Existing"], "load-client")["ReservedConcurrentExecutions"] == 200
+
+
+def test_every_row_of_the_table_is_a_function_as_the_row_says(app_template: Template) -> None:
+    invoked = {
+        json.dumps(r["Properties"]["FunctionName"]): r["Properties"]["MaximumRetryAttempts"]
+        for r in app_template.of_type("AWS::Lambda::EventInvokeConfig").values()
+    }
+    ids = {
+        r["Properties"]["FunctionName"]: logical_id
+        for logical_id, r in app_template.of_type("AWS::Lambda::Function").items()
+        if "FunctionName" in r["Properties"]
+    }
+    for row in FUNCTIONS.values():
+        made = function(app_template, row.name)
+        assert (made["MemorySize"], made["Timeout"]) == (row.memory_mib, row.timeout_s)
+        assert made["Handler"] == f"functions/{row.folder}/handler.handler"
+        assert ("VpcConfig" in made) == row.in_vpc
+        given = made.get("Environment", {}).get("Variables", {})
+        assert set(given) == set(row.environment)
+        assert invoked[json.dumps({"Ref": ids[f"plimsoll-{row.name}"]})] == row.retries
+
+
+def test_each_function_has_a_role_of_its_own(app_template: Template) -> None:
+    roles = [
+        json.dumps(r["Properties"]["Role"])
+        for r in app_template.of_type("AWS::Lambda::Function").values()
+    ]
+    assert len(set(roles)) == len(roles)
+
+
+def test_load_clients_and_targets_share_one_zone(app_template: Template) -> None:
+    subnet_ids = {
+        json.dumps(r["Properties"]["VpcConfig"]["SubnetIds"])
+        for r in app_template.of_type("AWS::Lambda::Function").values()
+        if "VpcConfig" in r["Properties"]
+    }
+    (ids,) = subnet_ids
+    (subnet,) = json.loads(ids)
+    zone = app_template.body["Resources"][subnet["Ref"]]["Properties"]["AvailabilityZone"]
+    given = function(app_template, "create-target")["Environment"]["Variables"]
+    assert given["TARGET_AVAILABILITY_ZONE"] == zone
+
+
+def test_storage_is_encrypted_private_and_forgets_in_time(app_template: Template) -> None:
+    bucket = app_template.only("AWS::S3::Bucket")
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+    (rule,) = bucket["LifecycleConfiguration"]["Rules"]
+    assert (rule["Prefix"], rule["ExpirationInDays"]) == ("runs/", 365)
+    denials = [
+        s
+        for s in app_template.only("AWS::S3::BucketPolicy")["PolicyDocument"]["Statement"]
+        if s["Effect"] == "Deny"
+    ]
+    assert {"Bool": {"aws:SecureTransport": "false"}} in [s["Condition"] for s in denials]
+    table = app_template.only("AWS::DynamoDB::Table")
+    assert table["TimeToLiveSpecification"]["Enabled"] is True
+    assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert table["KeySchema"] == [{"AttributeName": "run_id", "KeyType": "HASH"}]
+
+
+@pytest.mark.parametrize(("name", "kept"), [("Plimsoll", False), ("Existing", True)])
+def test_destroying_leaves_nothing_unless_results_are_to_be_kept(
+    templates: dict[str, Template], name: str, kept: bool
+) -> None:
+    retained = {
+        resource["Type"]
+        for resource in templates[name].body["Resources"].values()
+        if resource.get("DeletionPolicy", "Delete") != "Delete"
+    }
+    assert retained == ({"AWS::S3::Bucket", "AWS::DynamoDB::Table"} if kept else set())
+    # a bucket with files in it cannot be deleted without this
+    assert bool(templates[name].of_type("Custom::S3AutoDeleteObjects")) != kept
+    # a log group that a function makes by itself would stay
+    for resource in templates[name].of_type("AWS::Lambda::Function").values():
+        if "FunctionName" in resource["Properties"]:
+            assert "LoggingConfig" in resource["Properties"]
+
+
+def test_nothing_is_deleted_before_the_guard_has_agreed(app_template: Template) -> None:
+    # CloudFormation deletes in the reverse order of dependencies
+    (guard_id,) = app_template.of_type("Custom::NoTargetAlive")
+    resources = app_template.body["Resources"]
+    before = set(as_list(resources[guard_id]["DependsOn"]))
+    pending = set(before)
+    while pending:
+        name = pending.pop()
+        found = set(as_list(resources[name].get("DependsOn", [])))
+        found |= {v["Ref"] for _, v in walk(resources[name]) if _is(v, "Ref")}
+        found |= {v["Fn::GetAtt"][0] for _, v in walk(resources[name]) if _is(v, "Fn::GetAtt")}
+        new = (found & set(resources)) - before
+        before |= new
+        pending |= new
+    own = {guard_id, *(n for n in resources if n.startswith("Guard"))}
+    helpers = {n for n in resources if n.startswith("CustomS3AutoDelete")}
+    assert set(resources) - before - own - helpers - {"CDKMetadata"} == set()
+
+
+def _is(value: Any, key: str) -> bool:
+    return isinstance(value, Mapping) and set(value) == {key}
+
+
+def test_idle_it_holds_one_thing_that_costs_by_the_hour(app_template: Template) -> None:
+    costly = {
+        "AWS::EC2::NatGateway",
+        "AWS::EC2::EIP",
+        "AWS::EC2::Instance",
+        "AWS::RDS::DBInstance",
+        "AWS::KMS::Key",
+        "AWS::Timestream::InfluxDBInstance",
+        "AWS::Lambda::Version",
+    }
+    types = [resource["Type"] for resource in app_template.body["Resources"].values()]
+    assert not costly & set(types)
+    endpoints = [
+        r["Properties"]
+        for r in app_template.of_type("AWS::EC2::VPCEndpoint").values()
+        if r["Properties"]["VpcEndpointType"] == "Interface"
+    ]
+    assert len(endpoints) == 1
+    assert len(endpoints[0]["SubnetIds"]) == 1
+
+
+def test_metrics_go_where_the_configuration_says(templates: dict[str, Template]) -> None:
+    assert "METRICS_SINK" not in json.dumps(templates["Plimsoll"].body)
+    influx = templates["Existing"].only("AWS::Timestream::InfluxDBInstance")
+    assert influx["PubliclyAccessible"] is False
+    assert "resolve:secretsmanager" in json.dumps(influx["Password"])
+    client = function(templates["Existing"], "load-client")["Environment"]["Variables"]
+    assert client["METRICS_SINK"] == "influxdb"
+    table = templates["LiveAnalytics"].only("AWS::Timestream::Table")
+    assert table["RetentionProperties"]["MagneticStoreRetentionPeriodInDays"] == "365"
+    conclude = function(templates["LiveAnalytics"], "conclude")["Environment"]["Variables"]
+    assert conclude["METRICS_SINK"] == "liveanalytics"

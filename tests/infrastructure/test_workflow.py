@@ -1,0 +1,177 @@
+"""The state machines as deployed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plimsoll.model.functions import FUNCTIONS
+from plimsoll.statemachines import FOLDER, STATE_MACHINES, placeholders, substitute
+from tests.infrastructure.template import Template, as_list
+
+
+def machine(template: Template, name: str) -> dict[str, Any]:
+    for resource in template.of_type("AWS::StepFunctions::StateMachine").values():
+        if resource["Properties"]["StateMachineName"] == f"plimsoll-{name}":
+            return dict(resource["Properties"])
+    raise KeyError(name)
+
+
+def statements(template: Template, role: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the policies of a role allow and deny."""
+    role_id = role["Fn::GetAtt"][0]
+    return [
+        statement
+        for policy in template.of_type("AWS::IAM::Policy").values()
+        if {"Ref": role_id} in policy["Properties"]["Roles"]
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+    ]
+
+
+def test_every_file_is_a_machine(app_template: Template) -> None:
+    files = {path.name.removesuffix(".asl.json") for path in FOLDER.iterdir()}
+    assert files == set(STATE_MACHINES)
+    deployed = app_template.of_type("AWS::StepFunctions::StateMachine").values()
+    assert {m["Properties"]["StateMachineName"] for m in deployed} == {
+        f"plimsoll-{name}" for name in files
+    }
+
+
+@pytest.mark.parametrize("name", STATE_MACHINES)
+def test_what_is_deployed_is_the_file_byte_for_byte(app_template: Template, name: str) -> None:
+    text = (FOLDER / f"{name}.asl.json").read_text()
+    assert machine(app_template, name)["DefinitionString"] == text
+
+
+@pytest.mark.parametrize("name", STATE_MACHINES)
+def test_all_that_is_to_be_substituted_is_and_nothing_more(
+    app_template: Template, name: str
+) -> None:
+    made = machine(app_template, name)
+    assert set(made["DefinitionSubstitutions"]) == set(placeholders(made["DefinitionString"]))
+
+
+@pytest.mark.parametrize("name", STATE_MACHINES)
+def test_a_name_in_a_definition_leads_to_the_function_of_that_name(
+    app_template: Template, name: str
+) -> None:
+    given = machine(app_template, name)["DefinitionSubstitutions"]
+    named = {row.arn_placeholder: row.name for row in FUNCTIONS.values()}
+    for placeholder, value in given.items():
+        function = app_template.body["Resources"][value["Fn::GetAtt"][0]]
+        assert value["Fn::GetAtt"][1] == "Arn"
+        assert function["Properties"]["FunctionName"] == f"plimsoll-{named[placeholder]}"
+
+
+@pytest.mark.parametrize("name", STATE_MACHINES)
+def test_a_machine_may_call_the_functions_that_it_names_and_no_others(
+    app_template: Template, name: str
+) -> None:
+    made = machine(app_template, name)
+    (invoke,) = [
+        s
+        for s in statements(app_template, made["RoleArn"])
+        if as_list(s["Action"]) == ["lambda:InvokeFunction"]
+    ]
+    allowed = {json.dumps(arn) for arn in as_list(invoke["Resource"])}
+    assert allowed == {json.dumps(arn) for arn in made["DefinitionSubstitutions"].values()}
+
+
+@pytest.mark.parametrize("name", STATE_MACHINES)
+def test_a_machine_with_a_distributed_map_may_start_itself_and_no_other_does(
+    app_template: Template, name: str
+) -> None:
+    made = machine(app_template, name)
+    starts = [
+        json.dumps(s["Resource"])
+        for s in statements(app_template, made["RoleArn"])
+        if "states:StartExecution" in as_list(s["Action"])
+    ]
+    if '"DISTRIBUTED"' in made["DefinitionString"]:
+        assert len(starts) == 1
+        assert starts[0].endswith(f':stateMachine:plimsoll-{name}"]]}}')
+    else:
+        assert starts == []
+
+
+@pytest.mark.parametrize("name", STATE_MACHINES)
+def test_executions_leave_a_trace_and_a_log_without_data(app_template: Template, name: str) -> None:
+    made = machine(app_template, name)
+    assert made["TracingConfiguration"] == {"Enabled": True}
+    assert made["LoggingConfiguration"]["Level"] == "ALL"
+    assert made["LoggingConfiguration"]["IncludeExecutionData"] is False
+
+
+@pytest.mark.parametrize("name", STATE_MACHINES)
+def test_the_definition_on_one_machine_is_the_deployed_one_but_for_names(
+    app_template: Template, name: str
+) -> None:
+    made = machine(app_template, name)
+    names = {key: f"arn:{key}" for key in made["DefinitionSubstitutions"]}
+    deployed = made["DefinitionString"]
+    for key, value in names.items():
+        deployed = deployed.replace(f"${{{key}}}", value)
+    assert deployed == substitute(Path(FOLDER, f"{name}.asl.json").read_text(), names)
+    assert "${" not in deployed
+
+
+def test_the_ways_out_that_no_catch_sees_start_the_teardown(app_template: Template) -> None:
+    (rule,) = [
+        r["Properties"]
+        for r in app_template.of_type("AWS::Events::Rule").values()
+        if "EventPattern" in r["Properties"]
+    ]
+    run, teardown = (_id(app_template, name) for name in ("run", "teardown"))
+    assert rule["EventPattern"] == {
+        "source": ["aws.states"],
+        "detail-type": ["Step Functions Execution Status Change"],
+        "detail": {
+            "stateMachineArn": [{"Ref": run}],
+            "status": ["FAILED", "ABORTED", "TIMED_OUT"],
+        },
+    }
+    (target,) = rule["Targets"]
+    assert target["Arn"] == {"Ref": teardown}
+    assert target["InputTransformer"]["InputPathsMap"] == {
+        "detail-name": "$.detail.name",
+        "detail-status": "$.detail.status",
+    }
+    assert (
+        target["InputTransformer"]["InputTemplate"]
+        == '{"run_id":<detail-name>,"ended":<detail-status>}'
+    )
+    assert "DeadLetterConfig" in target
+
+
+def _id(template: Template, name: str) -> str:
+    for logical_id, resource in template.of_type("AWS::StepFunctions::StateMachine").items():
+        if resource["Properties"]["StateMachineName"] == f"plimsoll-{name}":
+            return logical_id
+    raise KeyError(name)
+
+
+def test_the_janitor_comes_every_quarter_of_an_hour(app_template: Template) -> None:
+    (rule,) = [
+        r["Properties"]
+        for r in app_template.of_type("AWS::Events::Rule").values()
+        if "ScheduleExpression" in r["Properties"]
+    ]
+    assert rule["ScheduleExpression"] == "rate(15 minutes)"
+    (target,) = rule["Targets"]
+    janitor = app_template.body["Resources"][target["Arn"]["Fn::GetAtt"][0]]
+    assert janitor["Properties"]["FunctionName"] == "plimsoll-janitor"
+
+
+def test_every_broken_promise_has_an_alarm_that_reaches_the_topic(app_template: Template) -> None:
+    (topic,) = app_template.of_type("AWS::SNS::Topic")
+    alarms = app_template.of_type("AWS::CloudWatch::Alarm")
+    described = " ".join(a["Properties"]["AlarmDescription"] for a in alarms.values())
+    for promise in ("teardown of a run failed", "alive past its run's time limit", "janitor"):
+        assert promise in described
+    for alarm in alarms.values():
+        assert alarm["Properties"]["AlarmActions"] == [{"Ref": topic}]
+    (budget,) = app_template.of_type("AWS::Budgets::Budget").values()
+    assert budget["Properties"]["Budget"]["CostFilters"] == {
+        "TagKeyValue": ["user:plimsoll:team$default"]
+    }
