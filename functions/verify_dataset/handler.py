@@ -10,4 +10,4 @@ _DEPLOYMENT = Deployment.of_function("verify-dataset")
 
 def handler(event: dict[str, Any], _context: object) -> None:
     """Do it for the run that the workflow names."""
-    verify_dataset(_DEPLOYMENT, event["run_id"])
+    verify_dataset(_DEPLOYMENT, event["run_id"], event["failed_parts"])

@@ -31,6 +31,7 @@ class StepPlan(Model):
     duration_s: float
     timeout_ms: int
     seed: int
+    load_number: int = 0  # of loads on this dataset; each inserts rows of its own
     start_at_epoch_ms: int  # the barrier: all connect before it, and send from then on
     recovered: bool | None  # had the target recovered from an overload before it?
     server_before: ServerCounters | None  # None: it did not answer

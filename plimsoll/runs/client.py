@@ -62,7 +62,7 @@ def _load(deployment: Deployment, run_id: str, plan: StepPlan, client: int) -> L
     record = deployment.records.require_running(run_id)
     assert record.target is not None  # noqa: S101 - a step is planned for a target
     request = deployment.files(run_id).get(REQUEST, Request)
-    workload = compiled_workload(request).engine_workload(load_number=plan.index)
+    workload = compiled_workload(request).engine_workload(load_number=plan.load_number)
     spec = load_spec(plan, client, workload=workload, target=engine_target(record.target))
     return LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))
 

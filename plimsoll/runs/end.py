@@ -68,10 +68,12 @@ def end_run(
     """
     records = deployment.records
     record = records.get(run_id)
-    state, told = _outcome(record, failure, ended)
-    if records.change(run_id, states=BEFORE_END, state=state, failure=told, ended_at=now()):
+    if not record.state.ended:
+        state, told = _outcome(record, failure, ended)
+        last: dict[str, Any] = {"state": state, "failure": told, "ended_at": now()}
         files = deployment.files(run_id)
-        files.put_model(RESULT, _result(records.get(run_id), files))
+        files.put_model(RESULT, _result(record.model_copy(update=last), files))
+        records.change(run_id, states=BEFORE_END, **last)  # who sees the end finds the results
     final = records.get(run_id).failure
     return {"failure": None if final is None else {"error": final.error, "cause": final.cause}}
 

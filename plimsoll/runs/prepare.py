@@ -1,6 +1,10 @@
 """The dataset: its tables before its rows are loaded, its indexes and its count after."""
 
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+
 from plimsoll.errors import PlimsollError
+from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.request import Request
 from plimsoll.model.runs import RunRecord
 from plimsoll.runs.deployment import Deployment
@@ -8,7 +12,8 @@ from plimsoll.runs.files import REQUEST
 from plimsoll.runs.record import now
 from plimsoll.runs.workloads import compiled_workload
 from plimsoll.targets.connection import engine_target
-from plimsoll.targets.mysql import count_rows, create_indexes, create_tables
+from plimsoll.workload.dataset import create_tables, finish
+from plimsoll.workload.mysql import connect, server_version
 
 ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
 PARTS_OF_A_CLIENT = 4  # so that clients which are done early take over
@@ -19,18 +24,22 @@ class DatasetError(PlimsollError):
 
 
 def create_schema(deployment: Deployment, run_id: str) -> dict[str, object]:
-    """Create the tables and divide the rows: `parts` is one item for each call of `load_part`."""
+    """Create the tables and divide the rows: `parts` is one item for each call of `load_part`.
+
+    A table that is known to be full already, on an endpoint that was used before, has no parts.
+    """
     record, request = running(deployment, run_id)
     deployment.records.change(run_id, phase="prepare", prepare_at=now())
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     workload = compiled_workload(request)
-    version = create_tables(
-        engine_target(record.target), [table.create_sql for table in workload.tables]
-    )
+    with closing(connect(engine_target(record.target))) as connection:
+        note = create_tables(connection, workload)
+        version = server_version(connection)
     deployment.records.change(run_id, server_version=version)
     parts = [
         {"table": index, "share": share, "shares": shares}
         for index, table in enumerate(workload.tables)
+        if note.loaded_rows.get(table.name, 0) < table.rows
         for shares in [parts_of(table.rows, clients=request.prepare.clients)]
         for share in range(shares)
     ]
@@ -47,24 +56,24 @@ def parts_of(rows: int, *, clients: int) -> int:
     return max(wanted, -(-rows // ROWS_OF_A_PART))
 
 
-def verify_dataset(deployment: Deployment, run_id: str) -> None:
+def verify_dataset(
+    deployment: Deployment, run_id: str, failed_parts: Sequence[Mapping[str, object]]
+) -> None:
     """Build the secondary indexes and count every table's rows.
 
     Raises:
-        DatasetError: A table has not the rows that it should have.
+        DatasetError: A part could not be loaded.
+        PlimsollError: A table has not the rows that it should have.
     """
     record, request = running(deployment, run_id)
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    target = engine_target(record.target)
-    tables = compiled_workload(request).tables
-    create_indexes(target, {table.name: table.index_sql for table in tables})
-    counted = count_rows(target, [table.name for table in tables])
-    for table in tables:
-        if counted[table.name] != table.rows:
-            raise DatasetError(
-                f"table {table.name} has {counted[table.name]:,} rows after loading,"
-                f" not {table.rows:,}"
-            )
+    if failed_parts:
+        first = plain_cause(str(failed_parts[0]["cause"]))
+        raise DatasetError(
+            f"{len(failed_parts)} parts of the dataset could not be loaded; the first: {first}"
+        )
+    with closing(connect(engine_target(record.target))) as connection:
+        counted = finish(connection, compiled_workload(request))
     deployment.records.change(run_id, rows=sum(counted.values()))
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 from plimsoll.capacity import next_step
 from plimsoll.fleet.plan import barrier_epoch_ms, plan_step, warming_step
@@ -14,8 +15,11 @@ from plimsoll.model.search import Done, NextStep
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import REQUEST, RunFiles, plan_path, step_path
 from plimsoll.runs.record import TimeLimitPassedError, now
+from plimsoll.runs.workloads import compiled_workload
 from plimsoll.targets.connection import engine_target
 from plimsoll.targets.mysql import overloaded, read_counters
+from plimsoll.workload.dataset import begin_load
+from plimsoll.workload.mysql import connect
 
 AFTER_STEP_S = 5.0  # for the clients to write their results and the step to be judged
 
@@ -82,7 +86,7 @@ def plan_next(deployment: Deployment, run_id: str) -> dict[str, object]:
     if record.step is None:
         deployment.records.change(run_id, phase="step", step_at=now())
         if request.prepare.warm_s > 0:
-            return _start(deployment, record, files, warming_step(request, start_at_epoch_ms=0))
+            return _start(deployment, record, request, warming_step(request, start_at_epoch_ms=0))
     finished = finished_steps(files)
     following = next_step(request.search, [done.step for done in finished], request.limits)
     if isinstance(following, Done):
@@ -95,7 +99,7 @@ def plan_next(deployment: Deployment, run_id: str) -> dict[str, object]:
     plan = plan_step(
         following, request, start_at_epoch_ms=0, recovered=recovered, server_before=counters
     )
-    return _start(deployment, record, files, plan)
+    return _start(deployment, record, request, plan)
 
 
 def _recovered(
@@ -113,21 +117,24 @@ def _waited_enough(finished: list[StepResult], request: Request) -> bool:
 
 
 def _start(
-    deployment: Deployment, record: RunRecord, files: RunFiles, plan: StepPlan
+    deployment: Deployment, record: RunRecord, request: Request, plan: StepPlan
 ) -> dict[str, object]:
+    assert record.target is not None  # noqa: S101 - the states before this one have set it
+    with closing(connect(engine_target(record.target))) as connection:
+        number = begin_load(connection, compiled_workload(request))
     start = barrier_epoch_ms(
         round(time.time() * 1000),
         clients=plan.clients,
         lead_ms=deployment.start_lead_ms,
         per_client_ms=deployment.start_lead_ms_per_client,
     )
-    plan = plan.model_copy(update={"start_at_epoch_ms": start})
+    plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
     ends_s = plan.window_end_epoch_ms / 1000 + AFTER_STEP_S
     if record.expires_at is not None and ends_s > record.expires_at.timestamp():
         raise TimeLimitPassedError(
             f"the run's time limit of {record.time_limit_s} s leaves no time for step {plan.index}"
             f" ({plan.clients} clients, {plan.warmup_s + plan.duration_s:g} s)"
         )
-    files.put_model(plan_path(plan.index), plan)
+    deployment.files(record.run_id).put_model(plan_path(plan.index), plan)
     deployment.records.change(record.run_id, step=plan.index)
     return Next.step(plan)

@@ -1,15 +1,13 @@
-"""What a run asks of a MySQL or MariaDB target besides load: tables, row counts, counters."""
+"""What a MySQL or MariaDB server says of itself: its counters, and what it has to work off."""
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import closing
 
-import pymysql
-
+from plimsoll.errors import PlimsollError
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
 from plimsoll.model.results import ServerFigures
-from plimsoll.targets.connection import TargetUnreachableError, connected
+from plimsoll.workload.mysql import connect, execute
 
 IDLE_THREADS = 3  # our own, and what the server or its keeper runs by itself
 EXECUTED = "Com_stmt_execute"  # prepared statements executed: what the engine sends
@@ -47,10 +45,9 @@ GAUGES = (
 def read_counters(target: EngineTarget) -> ServerCounters | None:
     """Read the server's own counters; None where it does not answer."""
     try:
-        with connected(target, read_timeout_s=20) as connection, connection.cursor() as cursor:
-            cursor.execute("SHOW GLOBAL STATUS")
-            rows = dict(cursor.fetchall())
-    except (TargetUnreachableError, pymysql.MySQLError):
+        with closing(connect(target)) as connection:
+            rows: dict[str, str] = dict(execute(connection, "SHOW GLOBAL STATUS"))
+    except PlimsollError:
         return None
     names = [name for name in (*COUNTERS, *GAUGES) if name in rows]
     values = {name: int(rows[name]) for name in names}
@@ -85,48 +82,6 @@ def server_figures(
         statements_by_server=grown.get(EXECUTED),
         buffer_pool_miss_share=reads / requests if requests and reads is not None else None,
     )
-
-
-def create_tables(target: EngineTarget, statements: Sequence[str]) -> str:
-    """Create a workload's tables, where they are not there yet; returns the server's version."""
-    with connected(target) as connection, connection.cursor() as cursor:
-        for statement in statements:
-            cursor.execute(statement)
-        cursor.execute("SELECT VERSION()")
-        (version,) = cursor.fetchone()
-    return str(version)
-
-
-def create_indexes(target: EngineTarget, statements: Mapping[str, Mapping[str, str]]) -> None:
-    """Create secondary indexes where they are not there yet.
-
-    Args:
-        target: The database.
-        statements: By table and by index name.
-    """
-    with connected(target) as connection, connection.cursor() as cursor:
-        for table, indexes in statements.items():
-            cursor.execute(
-                "SELECT DISTINCT index_name FROM information_schema.statistics"
-                " WHERE table_schema = %s AND table_name = %s",
-                (target.database, table),
-            )
-            there = {name for (name,) in cursor.fetchall()}
-            for name, statement in indexes.items():
-                if name not in there:
-                    cursor.execute(statement)
-
-
-def count_rows(target: EngineTarget, tables: Sequence[str]) -> dict[str, int]:
-    """Count the rows of tables; this reads each of them once."""
-    with connected(target) as connection, connection.cursor() as cursor:
-        return {table: _count(cursor, table) for table in tables}
-
-
-def _count(cursor: Any, table: str) -> int:
-    quoted = table.replace("`", "``")
-    cursor.execute(f"SELECT COUNT(*) FROM `{quoted}`")  # noqa: S608 - a quoted name
-    return int(cursor.fetchone()[0])
 
 
 def overloaded(now: ServerCounters) -> str | None:
