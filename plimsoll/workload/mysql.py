@@ -2,7 +2,7 @@
 
 import ssl
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import pymysql
 from pymysql.constants import ER
@@ -10,7 +10,7 @@ from pymysql.constants import ER
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine import EngineTarget, Tls
 
-Connection = pymysql.Connection[pymysql.cursors.Cursor]
+Connection: TypeAlias = "pymysql.Connection[pymysql.cursors.Cursor]"  # generic in its types alone
 Rows = tuple[tuple[Any, ...], ...]
 
 _CONNECT_TIMEOUT_S = 10
