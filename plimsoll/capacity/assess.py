@@ -1,12 +1,16 @@
 """Which loads pass: limits from the lightest step, then every rule on every load."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from plimsoll.capacity.intervals import relative_margin
 from plimsoll.capacity.points import Measured, Point
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import Rules
+
+EXTRA = 1.5  # times the most repetitions, where those still leave the figure unsure
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class Assessed:
     fails: int
     doubtful: bool  # would pass, but a soft audit failed for most repetitions
     confirmed: bool  # repeated as often as the rules ask; always True without `confirmation`
+    throughputs: tuple[float, ...]  # of the repetitions on which a figure stands
 
     @property
     def passed(self) -> bool:
@@ -75,31 +80,65 @@ def limits(points: Sequence[Point], rules: Rules) -> dict[str, float]:
 
 def assess(points: Sequence[Point], rules: Rules, limit_us: Mapping[str, float]) -> list[Assessed]:
     """Judge every load against the limits and against the best lighter one that passed."""
-    best, judged = 0.0, []
+    noise = throughput_noise(points)
+    best, judged = Best(0.0, 1, noise), []
     for point in points:
         one = _assess(point, rules, limit_us, best)
-        if one.passed:
-            best = max(best, point.measured.throughput)
+        if one.passed and point.measured.throughput > best.throughput:
+            best = Best(point.measured.throughput, max(1, len(point.counted)), noise)
         judged.append(one)
     return judged
 
 
-def _assess(point: Point, rules: Rules, limit_us: Mapping[str, float], best: float) -> Assessed:
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The greatest throughput of the lighter loads that passed."""
+
+    throughput: float
+    repetitions: int
+    noise: float  # of the throughput of one repetition, as the repetitions so far show it
+
+    def floor(self, repetitions: int, share: float) -> float:
+        """Below this, throughput went backwards: by more than `share` and than the noise."""
+        error = self.noise * math.sqrt(1 / max(1, repetitions) + 1 / self.repetitions)
+        return self.throughput * (1 - share) * math.exp(-2 * error)
+
+
+def throughput_noise(points: Sequence[Point]) -> float:
+    """Standard deviation of the logarithm of throughput among repetitions of one load, pooled.
+
+    0 where nothing was repeated.
+    """
+    squares, degrees = 0.0, 0
+    for point in points:
+        values = [r.measured.throughput for r in point.counted]
+        if len(values) >= 2 and min(values) > 0:
+            logs = [math.log(value) for value in values]
+            middle = fmean(logs)
+            squares += sum((log - middle) ** 2 for log in logs)
+            degrees += len(logs) - 1
+    return math.sqrt(squares / degrees) if degrees else 0.0
+
+
+def _assess(point: Point, rules: Rules, limit_us: Mapping[str, float], best: Best) -> Assessed:
     findings = sorted(_findings(point.measured, rules, limit_us), key=lambda f: -f.excess)
-    going_back = _retrograde(point.measured, rules, best)
+    going_back = _retrograde(point, best, rules.retrograde_share)
     reasons = tuple(findings + going_back)
     counted = point.counted
     failed = [bool(_findings(r.measured, rules, limit_us)) for r in counted]
     dirty = [f and r.step.recovered is False for f, r in zip(failed, counted, strict=True)]
     clean = len(counted) - sum(dirty)
+    throughputs = _throughputs(point, failed)
     if counted and not clean:
         point = Point(point.load, point.repetitions, (), point.measured, point.client_bound)
     fails = sum(failed) - sum(dirty)
     confirmed = True
     if rules.confirmation is not None:
-        confirmed, refuted = _standing(point, fails, clean, rules)
+        confirmed, refuted = _standing(throughputs, fails, clean, rules, best.noise)
         if refuted and not reasons:
             reasons = (_refuted(fails, clean, point, rules, limit_us),)
+        elif reasons and not refuted and clean > 1:
+            reasons = tuple(going_back)  # undecided: as many passed
     return Assessed(
         point=point,
         findings=reasons,
@@ -107,20 +146,37 @@ def _assess(point: Point, rules: Rules, limit_us: Mapping[str, float], best: flo
         fails=fails,
         doubtful=2 * sum(r.doubtful for r in counted) > len(counted),
         confirmed=confirmed,
+        throughputs=throughputs,
     )
 
 
-def _standing(point: Point, fails: int, clean: int, rules: Rules) -> tuple[bool, bool]:
+def _throughputs(point: Point, failed: Sequence[bool]) -> tuple[float, ...]:
+    """The throughputs whose scatter is the scatter of the figure.
+
+    In a closed loop, all. In an open loop those of the repetitions that passed: there throughput is
+    the rate that was offered, and how sure the load is shows in the share that passed.
+    """
+    every = tuple(r.measured.throughput for r in point.counted)
+    if point.measured.rate is None:
+        return every
+    passed = (x for x, bad in zip(every, failed, strict=True) if not bad)
+    return tuple(passed) or every
+
+
+def _standing(
+    throughputs: Sequence[float], fails: int, clean: int, rules: Rules, noise: float
+) -> tuple[bool, bool]:
     """Whether the repetitions confirm a load, and whether they refute it."""
     wanted = rules.confirmation
     assert wanted is not None  # noqa: S101 - the caller has looked
-    allowed = int(wanted.most * (1 - wanted.pass_share) + 1e-9)
-    if fails > allowed:
+    allowed = int(max(wanted.most, clean) * (1 - wanted.pass_share) + 1e-9)
+    if fails > allowed or 2 * fails > clean:
         return False, True
     if clean >= wanted.most:
-        return True, False
-    precise = relative_margin([r.measured.throughput for r in point.counted], 0.05)
-    return clean >= wanted.least and not fails and precise <= wanted.precision, False
+        unsure = relative_margin(throughputs, 0.025) > rules.cv_max
+        return not unsure or clean >= EXTRA * wanted.most, False
+    precise = relative_margin(throughputs, 0.025, noise) <= wanted.precision
+    return clean >= wanted.least and not fails and precise, False
 
 
 def _refuted(
@@ -171,9 +227,11 @@ def _complete(m: Measured, limit_us: Mapping[str, float]) -> None:
         )
 
 
-def _retrograde(m: Measured, rules: Rules, best: float) -> list[Finding]:
+def _retrograde(point: Point, best: Best, share: float) -> list[Finding]:
     """Closed loop: more load, and less throughput than a lighter step had."""
-    if m.rate is not None or m.throughput >= best * (1 - rules.retrograde_share):
+    throughput = point.measured.throughput
+    if point.measured.rate is not None or throughput >= best.floor(len(point.counted), share):
         return []
-    text = f"throughput fell to {m.throughput:,.6g}/s from {best:,.6g}/s"
-    return [Finding("retrograde", best / m.throughput if m.throughput else float("inf"), text)]
+    text = f"throughput fell to {throughput:,.6g}/s from {best.throughput:,.6g}/s"
+    excess = best.throughput / throughput if throughput else math.inf
+    return [Finding("retrograde", excess, text)]

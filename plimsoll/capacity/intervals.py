@@ -58,16 +58,22 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
     return stdev(values) / fmean(values)
 
 
-def relative_margin(values: Sequence[float], tail: float) -> float:
+def relative_margin(values: Sequence[float], tail: float, noise: float = 0.0) -> float:
     """How far the lower limit lies below the middle, as a share of it, by Student's t.
 
-    Infinite for fewer than two values, or where one is not positive.
+    Args:
+        values: the throughput of each repetition.
+        tail: 0.05 or 0.025.
+        noise: the least standard deviation of their logarithms to believe in: a few repetitions
+            agree now and then by luck.
+
+    Returns:
+        Infinity for fewer than two values, or where one is not positive.
     """
     if len(values) < 2 or min(values) <= 0:
         return math.inf
-    logs = [math.log(value) for value in values]
-    width = t_quantile(tail, len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
-    return 1 - math.exp(-width)
+    spread = max(noise, stdev([math.log(value) for value in values]))
+    return 1 - math.exp(-t_quantile(tail, len(values) - 1) * spread / math.sqrt(len(values)))
 
 
 def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:

@@ -9,6 +9,7 @@ tried once: under 10 % noise that over-claims in a fifth of the runs and more (d
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from plimsoll.capacity.assess import Assessed, assess, limits
 from plimsoll.capacity.points import gather
@@ -30,6 +31,9 @@ AGAIN_GAP = 0.25  # a failure that would cost more than this is repeated before 
 AGAIN_MAX = 3  # tries at a load whose figures the audits dispute
 DESCENTS_MAX = 6  # halvings below the first load
 MORE_CLIENTS = 1.5
+LEFT_TO_CONFIRM = 8  # probes
+BACK_OFF = 0.5  # times the noise: how far below the bracket the load to confirm lies
+NOISE_FACTOR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,9 @@ class Ladder:
     first: float
     up: Callable[[float], float | None]  # the next heavier load; None at the top
     down: Callable[[float], float | None]  # a load lighter than the first; None at the bottom
-    between: Callable[[float, float], float | None]  # inside a bracket; None if narrow enough
+    between: Callable[[float, float], float | None]  # inside a bracket; None if there is nothing
+    near: Callable[[float], float | None]  # the nearest load that may be asked for
+    resolution: float  # a bracket narrower than this, relative to its upper end, is left alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +98,14 @@ def _wish(
     rules: Rules,
 ) -> Wish | Done:
     """Walk the phases; the first that lacks something asks for it."""
+    left = search.probes_max - len(finished)
     way = climb(judged, rules, closed_loop=ladder.axis != "rate_ops_per_second")
     return (
         _repeat_disputed(judged, finished, ladder)
         or _relieve_clients(search, judged, finished, ladder)
         or _baseline(judged, rules)
-        or _bracket(search, ladder, judged, way)
-        or _confirm(way, rules)
+        or _bracket(search, ladder, judged, way, left=left)
+        or _confirm(ladder, judged, way, rules, left=left)
     )
 
 
@@ -156,7 +163,7 @@ def _baseline(judged: Sequence[Assessed], rules: Rules) -> Wish | None:
 
 
 def _bracket(
-    search: Search, ladder: Ladder, judged: Sequence[Assessed], way: Climb
+    search: Search, ladder: Ladder, judged: Sequence[Assessed], way: Climb, *, left: int
 ) -> Wish | Done | None:
     """Climb, descend or bisect until a passing and a failing load lie close enough."""
     failing = way.failing
@@ -165,7 +172,8 @@ def _bracket(
         return Wish(higher, "climb", "all lighter loads passed") if higher else None
     load = failing.point.load
     low = way.passing[-1].point.load if way.passing else 0.0
-    if failing.fails < 2 and (load - low) / load > AGAIN_GAP:
+    tries = len(failing.point.counted)
+    if failing.fails < 2 and tries < AGAIN_MAX and (load - low) / load > AGAIN_GAP:
         return Wish(load, "again", "one failure would cost much: is it true?")
     if not way.passing:
         lower = ladder.down(load)
@@ -174,14 +182,44 @@ def _bracket(
     beyond = ladder.up(judged[-1].point.load)
     if isinstance(search, StepsSearch) and search.whole_list and beyond is not None:
         return Wish(beyond, "climb", "the whole list is wanted")
-    middle = ladder.between(low, load)
+    wide = (load - low) / load > max(ladder.resolution, NOISE_FACTOR * _noise(judged))
+    middle = ladder.between(low, load) if wide and left > LEFT_TO_CONFIRM else None
     return Wish(middle, "bisect", f"{low:,.6g} passed, {load:,.6g} failed") if middle else None
 
 
-def _confirm(way: Climb, rules: Rules) -> Wish | Done:
+def _noise(judged: Sequence[Assessed]) -> float:
+    """Standard deviation of the logarithm of latency among repetitions of one load, pooled."""
+    squares, degrees = 0.0, 0
+    for one in judged:
+        counted = one.point.counted
+        if len(counted) < 2 or not one.passed:
+            continue
+        for name in one.point.measured.latency_us:
+            logs = [math.log(r.measured.latency_us[name]) for r in counted]
+            squares += sum((log - fmean(logs)) ** 2 for log in logs) / len(
+                one.point.measured.latency_us
+            )
+        degrees += len(counted) - 1
+    return math.sqrt(squares / degrees) if degrees else 0.0
+
+
+def _confirm(
+    ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rules, *, left: int
+) -> Wish | Done:
     """Repeat the load of the answer until it stands or falls."""
     chosen = way.plateau[0] if way.plateau else way.passing[-1]
-    if rules.confirmation is None or chosen.confirmed:
+    if rules.confirmation is None:
+        return Done(why=f"{chosen.point.load:,.6g} passed")
+    begun = [one for one in way.passing[1:] if len(one.point.counted) > 1]
+    if begun and not way.plateau:
+        chosen = begun[-1]
+    elif way.failing and not way.plateau:
+        back_off = BACK_OFF if left > LEFT_TO_CONFIRM else 2 * BACK_OFF
+        low = way.passing[-2].point.load if len(way.passing) > 1 else 0.0
+        safe = ladder.near(chosen.point.load * math.exp(-back_off * _noise(judged)))
+        if safe is not None and low < safe < chosen.point.load:
+            return Wish(safe, "confirm", f"{chosen.point.load:,.6g} passed, less the noise")
+    if chosen.confirmed:
         return Done(why=f"{chosen.point.load:,.6g} stands")
     count = len(chosen.point.counted)
     return Wish(chosen.point.load, "confirm", f"{chosen.passes} of {count} passed so far")
@@ -215,7 +253,8 @@ def _fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, i
     if isinstance(search, StepsSearch):
         clients = int(wish.load)
         return clients, clients * search.connections_per_client
-    before = max((step.clients or 1 for step in finished), default=1)
+    same = [s.clients for s in finished if getattr(s, axis_of(search)) == wish.load and s.clients]
+    before = max(same or [step.clients or 1 for step in finished], default=1)
     if wish.more_clients:
         before = min(search.clients_max, max(before + 1, int(before * MORE_CLIENTS)))
     if isinstance(search, RampSearch):
@@ -237,6 +276,8 @@ def _steps_ladder(search: StepsSearch) -> Ladder:
         up=lambda load: next((one for one in listed if one > load), None),
         down=_nothing_lighter,
         between=lambda low, high: next((one for one in listed if low < one < high), None),
+        near=_nothing_lighter,
+        resolution=0.0,
     )
 
 
@@ -256,11 +297,11 @@ def _ramp_ladder(search: RampSearch) -> Ladder:
 
     def between(low: float, high: float) -> float | None:
         middle = float(round(math.sqrt(low * high)))
-        if (high - low) / high <= search.resolution or not low < middle < high:
-            return None
-        return middle
+        return middle if low < middle < high else None
 
-    return Ladder("connections", float(search.connections_first), up, down, between)
+    return Ladder(
+        "connections", float(search.connections_first), up, down, between, _whole, search.resolution
+    )
 
 
 def _rate_ladder(search: RateSearch) -> Ladder:
@@ -274,11 +315,14 @@ def _rate_ladder(search: RateSearch) -> Ladder:
 
     def between(low: float, high: float) -> float | None:
         middle = _round(math.sqrt(low * high))
-        if (high - low) / high <= search.resolution or not low < middle < high:
-            return None
-        return middle
+        return middle if low < middle < high else None
 
-    return Ladder("rate_ops_per_second", first, up, down, between)
+    return Ladder("rate_ops_per_second", first, up, down, between, _round, search.resolution)
+
+
+def _whole(load: float) -> float:
+    """Connections come whole."""
+    return float(round(load))
 
 
 def _round(rate: float) -> float:

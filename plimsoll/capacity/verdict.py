@@ -6,9 +6,10 @@ or came after a recovery, and a user who trusted it would cross the failed load 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from statistics import median
 
 from plimsoll.capacity.assess import Assessed
-from plimsoll.capacity.intervals import coefficient_of_variation, interval
+from plimsoll.capacity.intervals import coefficient_of_variation, interval, relative_margin
 from plimsoll.model.capacity import Axis, Bound, Interval, Rules, Verdict
 
 
@@ -146,10 +147,12 @@ def _below_first(judged: Sequence[Assessed], way: Climb) -> Answer:
 def _with_figure(way: Climb, rules: Rules) -> Answer:
     """KNEE, PLATEAU or LOWER_BOUND, with the figure of the best load that may carry it."""
     beyond = way.failing.point.load if way.failing else None
-    eligible = [one for one in way.passing if one.confirmed]
+    eligible = [one for one in way.passing if one.confirmed] or [
+        one for one in way.passing if _nearly_confirmed(one, rules)
+    ]
     if way.plateau:
         slow, last = way.plateau
-        eligible = [one for one in (slow, last) if one.confirmed][:1] or [
+        eligible = [one for one in (slow, last) if one in eligible][:1] or [
             one for one in eligible if one.point.load < slow.point.load
         ]
     if not eligible:
@@ -161,15 +164,16 @@ def _with_figure(way: Climb, rules: Rules) -> Answer:
             because=f"no load passed often enough to be confirmed; the highest that passed at all "
             f"is {top.point.load:g}",
         )
-    at = max(eligible, key=lambda one: (one.point.measured.throughput, -one.point.load))
-    throughputs = [r.measured.throughput for r in at.point.counted]
-    figure = at.point.measured.throughput
-    if rules.confirmation is not None:
-        limit = interval(throughputs, 0.90)
-        figure = min(figure, limit.low_ops_per_second) if limit else figure
-    answer = Answer(
-        "LOWER_BOUND", at, figure, ">=", (at.point.load, beyond), interval=interval(throughputs)
-    )
+    if rules.confirmation is None:
+        at = max(eligible, key=lambda one: (one.point.measured.throughput, -one.point.load))
+    else:  # never the luckiest of several: that alone would over-claim under noise
+        at = max(eligible, key=lambda one: one.point.load)
+    throughputs = at.throughputs
+    figure = median(throughputs)
+    sure = interval(throughputs)
+    if rules.confirmation is not None and sure is not None:
+        figure = min(figure, sure.low_ops_per_second)
+    answer = Answer("LOWER_BOUND", at, figure, ">=", (at.point.load, beyond), interval=sure)
     if way.plateau:
         slow, last = way.plateau
         because = (
@@ -188,22 +192,23 @@ def _with_figure(way: Climb, rules: Rules) -> Answer:
     return replace(answer, because="no step failed up to the largest load")
 
 
+def _nearly_confirmed(one: Assessed, rules: Rules) -> bool:
+    """The probes ran out while a load was being confirmed, and it stood well until then."""
+    wanted = rules.confirmation
+    count = one.passes + one.fails
+    return wanted is not None and count >= wanted.least and one.passes >= wanted.pass_share * count
+
+
 def _noisy(answer: Answer, rules: Rules) -> Answer:
     """Repetitions that differ too much carry no figure, unless so many that the figure is sure."""
     assert answer.at is not None  # noqa: S101 - the caller has looked
-    throughputs = [r.measured.throughput for r in answer.at.point.counted]
+    throughputs = answer.at.throughputs
     cv = coefficient_of_variation(throughputs)
     if cv is None or cv <= rules.cv_max:
         return answer
-    middle = answer.at.point.measured.throughput
-    spread = answer.interval
-    if spread is not None:
-        half = (spread.high_ops_per_second - spread.low_ops_per_second) / 2
-        if half <= rules.cv_max * middle:
-            note = (
-                f"repetitions vary by {cv:.0%}, but {len(throughputs)} of them make the figure sure"
-            )
-            return replace(answer, notes=[*answer.notes, note])
+    if relative_margin(throughputs, 0.025) <= rules.cv_max:
+        note = f"repetitions vary by {cv:.0%}, but {len(throughputs)} of them make the figure sure"
+        return replace(answer, notes=[*answer.notes, note])
     return replace(
         answer,
         verdict="NOISY",

@@ -33,14 +33,15 @@ AuditName = Literal[
 class Confirmation(Model):
     """How often a search repeats the load that it is about to answer with.
 
-    A load is confirmed when at least `least` repetitions of it stand, `pass_share` of them pass,
-    and their spread allows a lower limit within `precision` of their middle or `most` were made.
+    A load is confirmed by `least` repetitions that all pass and scatter so little that the lower
+    limit of their throughput lies within `precision` of the middle, or by `most` repetitions of
+    which `pass_share` pass.
     """
 
     least: Annotated[int, Field(ge=3)] = Field(5, description="Repetitions at least.")
     most: Annotated[int, Field(ge=3)] = Field(10, description="Repetitions at most.")
     pass_share: Annotated[float, Field(gt=0.5, le=1)] = Field(
-        0.8, description="The share of them that must pass."
+        0.7, description="The share of them that must pass."
     )
     precision: Annotated[float, Field(gt=0, le=0.5)] = Field(
         0.03,
@@ -89,7 +90,8 @@ class Rules(Model):
     )
     audits_off: frozenset[AuditName] = Field(frozenset(), description="Audits that are not run.")
     confirmation: Confirmation | None = Field(
-        None, description="Repetitions of the load that the answer rests on; none: no repetitions."
+        Confirmation(),
+        description="Repetitions of the load that the answer rests on; null: each load once.",
     )
 
 

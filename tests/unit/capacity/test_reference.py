@@ -6,8 +6,8 @@ from plimsoll.capacity import judge
 from plimsoll.model.capacity import Rules
 from tests.unit.capacity.reference import R1_1000_IOPS, R1_2000_IOPS
 
-MEANS = Rules(statistic="mean")
-WITHOUT_AUDIT = Rules(statistic="mean", audits_off=frozenset({"littles_law"}))
+MEANS = Rules(statistic="mean", confirmation=None)
+WITHOUT_AUDIT = MEANS.model_copy(update={"audits_off": frozenset({"littles_law"})})
 
 
 @pytest.mark.parametrize("rules", [MEANS, WITHOUT_AUDIT])
