@@ -159,7 +159,7 @@ def _with_figure(way: Climb, rules: Rules) -> Answer:
         top = way.passing[-1]
         return Answer(
             "NOISY",
-            bracket=(None, beyond),
+            bracket=(top.point.load, beyond),
             causes=("unconfirmed",),
             because=f"no load passed often enough to be confirmed; the highest that passed at all "
             f"is {top.point.load:g}",

@@ -24,7 +24,7 @@ def with_steps(*steps: tuple[int, float, float]) -> RunResult:
         )
         for clients, throughput, p99 in steps
     ]
-    limits = Rules(limits_us={"read": 1000})
+    limits = Rules(limits_us={"read": 1000}, confirmation=None)
     return RESULT.model_copy(update={"capacity": judge(made, limits), "limiting": None})
 
 

@@ -21,7 +21,7 @@ def r1() -> Capacity:
         )
         for number, (clients, throughput, update, read) in enumerate(R1, 1)
     ]
-    return judge(steps, Rules(statistic="mean"))
+    return judge(steps, Rules(statistic="mean", confirmation=None))
 
 
 def test_the_curve_has_a_point_for_each_load_and_operation() -> None:

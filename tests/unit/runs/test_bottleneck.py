@@ -47,7 +47,7 @@ def knee(figures: object) -> tuple[Capacity, list[StepResult]]:
     """Step 1 passes at rest, step 2 fails with the figures given."""
     idle = {"read_iops": 10.0, "write_iops": 5.0, "cpu_percent": 5.0}
     steps = [result(1, 1, 1000, 500, idle), result(2, 2, 1100, 5000, figures)]
-    return judge([step.step for step in steps], Rules()), steps
+    return judge([step.step for step in steps], Rules(confirmation=None)), steps
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_machine_slower_than_the_volume_is_said_to_be() -> None:
 
 def test_nothing_is_blamed_where_nothing_failed() -> None:
     steps = [result(1, 1, 1000, 500, BUSY), result(2, 2, 2000, 510, BUSY)]
-    capacity = judge([step.step for step in steps], Rules())
+    capacity = judge([step.step for step in steps], Rules(confirmation=None))
     assert capacity.verdict == "LOWER_BOUND"
     assert limiting_resource(capacity, steps, IO1).resource == "unknown"
 
