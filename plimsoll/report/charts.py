@@ -88,9 +88,7 @@ def curve(capacity: Capacity) -> Chart | None:
         base.transform_filter("datum.in_bracket")
         .mark_point(filled=False, size=330, strokeWidth=1.4, opacity=0.9)
         .encode(color=alt.value(theme.INK)),
-        base.mark_point(
-            filled=True, size=85, strokeWidth=2.4, opacity=1, description="judged loads"
-        ).encode(
+        base.mark_point(filled=True, size=85, strokeWidth=2.4, opacity=1).encode(
             shape=_shape(found),
             stroke=color,
             tooltip=[

@@ -68,21 +68,21 @@ class _Panels:
         self.panels.append(panel.resolve_scale(color="independent", strokeDash="independent"))
 
     def crosshair(self, name: str, series: Mapping[str, str], fmt: str) -> alt.Chart:
-        """A rule at the pointer that shows every series of a panel; `series`: {column: title}."""
+        """What the pointer is told of every series of a panel; `series`: {column: title}."""
         hover = alt.selection_point(
             name=f"hover_{name.replace('-', '_')}",
-            nearest=True,
-            on="pointermove",
+            on="pointerover",
             clear="pointerout",
             encodings=["x"],
             empty=False,
         )
-        rule: alt.Chart = (
+        moments: alt.Chart = (
             alt.Chart(alt.NamedData(f"{name}-wide"))
-            .mark_rule(color=theme.RULE)
+            .mark_rect(color=theme.RULE)
             .encode(
                 x=self.x(),
-                opacity=alt.condition(hover, alt.value(1), alt.value(0)),
+                x2="t2:Q",
+                opacity=alt.condition(hover, alt.value(0.5), alt.value(0)),
                 tooltip=[
                     alt.Tooltip("clock:N", title="at, min:s"),
                     alt.Tooltip("step:N", title="step"),
@@ -94,18 +94,17 @@ class _Panels:
             )
             .add_params(hover)
         )
-        return rule
+        return moments
 
-    def wide(self, name: str, found: Rows, key: str, columns: Mapping[str, str]) -> dict[str, str]:
-        """Turn rows of a series each into one row a moment; return {column: title}."""
+    def wide(
+        self, name: str, found: Rows, key: str, columns: Mapping[str, str], span_s: float
+    ) -> dict[str, str]:
+        """Turn rows of a series each into one row a moment of `span_s`; return {column: title}."""
         moments: dict[float, dict[str, Any]] = {}
         titles: dict[str, str] = {}
         names = list(dict.fromkeys(row[key] for row in found))
         for row in found:
-            moment = moments.setdefault(
-                row["t"],
-                {"t": row["t"], "clock": _min_s(row["t"]), "step": self._step_at(row["t"])},
-            )
+            moment = moments.setdefault(row["t"], self._moment(row["t"], span_s))
             for column, title in columns.items():
                 if row[column] is not None:
                     flat = f"{column}{names.index(row[key])}"
@@ -113,6 +112,9 @@ class _Panels:
                     titles[flat] = f"{row[key]} {title}".strip()
         self.data[f"{name}-wide"] = list(moments.values())
         return dict(sorted(titles.items()))
+
+    def _moment(self, t: float, span_s: float) -> dict[str, Any]:
+        return {"t": t, "t2": t + span_s, "clock": _min_s(t), "step": self._step_at(t)}
 
     def _step_at(self, t: float) -> str:
         for step in self.data["steps"]:
@@ -187,7 +189,7 @@ def _operations(panels: _Panels, found: Rows) -> None:
     names += sorted({row["operation"] for row in found} - set(names))
     color = _series_color(names)
     base = alt.Chart(alt.NamedData("ops")).encode(x=panels.x(), color=color)
-    rates = panels.wide("rate", found, "operation", {"rate": "ops/s"})
+    rates = panels.wide("rate", found, "operation", {"rate": "ops/s"}, panels.clock.width_s)
     panels.add(
         [
             base.mark_area(opacity=0.8, line=False).encode(
@@ -220,6 +222,7 @@ def _latency(panels: _Panels, found: Rows, color: alt.Color) -> None:
         found,
         "operation",
         {"p50_us": "p50, µs", "p99_us": "p99, µs", "max_us": "max, µs"},
+        panels.clock.width_s,
     )
     title = "p99 latency of every second (log scale)"
     if panels.clock.width_s > 1:
@@ -298,7 +301,7 @@ def _samples(
         title = ", ".join([title, "stacked", *far])
     y = alt.Y("value:Q", title=title, scale=scale, stack=None if limits is None else "zero")
     mark = base.mark_line(strokeWidth=1.5) if limits is None else base.mark_area(opacity=0.8)
-    wide = panels.wide(name, found, "series", {"value": ""})
+    wide = panels.wide(name, found, "series", {"value": ""}, gap_s / 1.5)
     panels.data[f"{name}-limit"] = near
     limit = alt.Chart(alt.NamedData(f"{name}-limit")).encode(y="value:Q")
     rules = [

@@ -1,0 +1,60 @@
+"""A real browser, without a window: Chromium."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    program = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        pytest.fail("no Chromium on this machine: make browser, or apt-get install chromium")
+    # root, as CI is, has no sandbox; what is shown here is our own
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield launched
+        launched.close()
+
+
+class Watched:
+    """A page on which nothing may go wrong: no message, no error, no request but for itself."""
+
+    def __init__(self, page: Page, path: Path) -> None:
+        self.page = page
+        page.set_default_timeout(10_000)
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.goto(path.as_uri())
+        page.evaluate("window.plimsollDrawn")
+
+    def marks(self, chart: str, selector: str) -> int:
+        """Count what a chart drew."""
+        return self.page.locator(f"#{chart} {selector}").count()
+
+    def tooltip(self) -> dict[str, str]:
+        """What the pointer is being told."""
+        tip = self.page.locator("#vg-tooltip-element.visible")
+        tip.wait_for()
+        rows = tip.locator("tr").all()
+        return {
+            row.locator(".key").inner_text().rstrip(":"): row.locator(".value").inner_text()
+            for row in rows
+        }
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+    yield context.new_page()
+    context.close()
