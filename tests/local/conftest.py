@@ -1,13 +1,20 @@
-"""Real database servers for the tests, on 127.0.0.1, each gone with the test session."""
+"""Real database servers and a stand-in for AWS, on 127.0.0.1, each gone with the test session."""
 
+import json
+import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pymysql
 import pytest
 
 from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.local.deployment import ROLE
+from plimsoll.local.twin import LocalTwin
+from plimsoll.model.functions import Function, Setting
 
 MariaDbFactory = Callable[..., MariaDbServer]
 
@@ -71,3 +78,102 @@ def fresh_database(
         cursor.execute(f"CREATE DATABASE {name}")
         yield mariadb.dsn.rsplit("/", 1)[0] + f"/{name}"
         cursor.execute(f"DROP DATABASE {name}")
+
+
+PROBE_FUNCTIONS = {
+    function.name: function
+    for function in (
+        Function(
+            name="probe",
+            summary="Does what its event says.",
+            timeout_s=60,
+            memory_mib=256,
+            environment={"POLL_SECONDS": Setting.POLL_SECONDS},
+        ),
+        Function(name="brief", summary="The same, for a second.", timeout_s=1, memory_mib=128),
+        Function(name="broken", summary="Has no handler.", timeout_s=5, memory_mib=128),
+        Function(name="again", summary="Is repeated.", timeout_s=5, memory_mib=128, retries=2),
+    )
+}
+
+
+@pytest.fixture(scope="session")
+def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTwin]:
+    """One machine as AWS, shared, with functions that do what their event says."""
+    base = tmp_path_factory.mktemp("twin")
+    (base / "machines").mkdir()
+    (base / "functions").mkdir()
+    probe = Path(__file__).parent / "functions/probe"
+    for name in ("probe", "brief", "again"):
+        (base / "functions" / name).symlink_to(probe)
+    (base / "functions/broken").mkdir()
+    with LocalTwin(
+        base / "aws",
+        functions=PROBE_FUNCTIONS,
+        functions_directory=base / "functions",
+        state_machines_directory=base / "machines",
+        retry_delay_s=0.05,
+    ) as running:
+        yield running
+
+
+class Machines:
+    """Makes state machines of fragments, and runs them."""
+
+    def __init__(self, twin: LocalTwin) -> None:
+        self.twin = twin
+        self.client = twin.client("stepfunctions")
+
+    def create(self, states: dict[str, Any], **members: Any) -> str:
+        """Make a machine that starts at its first state; gives its ARN."""
+        definition = {
+            "QueryLanguage": "JSONata",
+            "StartAt": next(iter(states)),
+            "States": states,
+            **members,
+        }
+        arn: str = self.client.create_state_machine(
+            name=f"m-{uuid.uuid4()}", definition=json.dumps(definition), roleArn=ROLE
+        )["stateMachineArn"]
+        return arn
+
+    def start(self, states: dict[str, Any], given: Any = None, **members: Any) -> str:
+        """Start a machine made of states; gives the execution's ARN."""
+        arn: str = self.client.start_execution(
+            stateMachineArn=self.create(states, **members), input=json.dumps(given or {})
+        )["executionArn"]
+        return arn
+
+    def wait(self, execution: str, status: str | None = None) -> dict[str, Any]:
+        """Wait until an execution has ended; describe it."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            told: dict[str, Any] = self.client.describe_execution(executionArn=execution)
+            if told["status"] != "RUNNING":
+                assert status in (None, told["status"]), told
+                return told
+            time.sleep(0.02)
+        raise AssertionError(f"{execution} still runs")
+
+    def run(self, states: dict[str, Any], given: Any = None, **members: Any) -> dict[str, Any]:
+        """Run a machine made of states to its end; describe it."""
+        return self.wait(self.start(states, given, **members))
+
+    def output(self, states: dict[str, Any], given: Any = None) -> Any:
+        """Run a machine made of states; gives its output."""
+        told = self.run(states, given)
+        assert told["status"] == "SUCCEEDED", told
+        return json.loads(told["output"])
+
+    def history(self, execution: str) -> list[dict[str, Any]]:
+        """Give an execution's events."""
+        events: list[dict[str, Any]] = self.client.get_execution_history(executionArn=execution)[
+            "events"
+        ]
+        return events
+
+
+@pytest.fixture
+def machines(twin: LocalTwin) -> Machines:
+    """State machines on the shared twin."""
+    return Machines(twin)

@@ -80,16 +80,16 @@ class _Work:
         with self.lock:
             try:
                 for name in self.stack.template_dict["Resources"]:
-                    if self.cancelled.is_set():
-                        return
-                    self._make(name)
+                    if not self.cancelled.is_set():
+                        self._make(name)
             except Exception as error:  # noqa: BLE001 - whatever it is, the stack tells it
-                self._fail(str(error))
+                if not self.cancelled.is_set():
+                    self._fail(str(error))
             else:
-                self._tell("CREATE_COMPLETE")
+                if not self.cancelled.is_set():
+                    self._tell("CREATE_COMPLETE")
 
     def delete(self, backend: CloudFormationBackend) -> None:
-        self.cancelled.set()
         with self.lock:
             try:
                 self._unmake()
@@ -162,6 +162,7 @@ def _delete_stack(self: CloudFormationBackend, name_or_stack_id: str) -> None:
         work = getattr(stack, "work", None)
         named = name_or_stack_id in (stack.name, stack.stack_id)
         if named and work is not None and stack.status != "DELETE_IN_PROGRESS":
+            work.cancelled.set()
             work._tell("DELETE_IN_PROGRESS", "User Initiated")  # noqa: SLF001 - of this module
             threading.Thread(target=work.delete, args=(self,), daemon=True).start()
 

@@ -1,0 +1,32 @@
+"""A function that does what its event says."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+COLD_STARTS = [0]
+
+
+def handler(event: dict[str, Any], context: Any) -> Any:
+    COLD_STARTS[0] += 1
+    if "touch" in event:
+        with Path(event["touch"]).open("a") as file:
+            file.write(f"{os.getpid()}\n")
+    if "sleep_s" in event:
+        time.sleep(event["sleep_s"])
+    if "exit" in event:
+        os._exit(event["exit"])
+    if "raise" in event:
+        raise ValueError(event["raise"])
+    if "bytes" in event:
+        return "x" * event["bytes"]
+    return {
+        "pid": os.getpid(),
+        "invocation": COLD_STARTS[0],
+        "request_id": context.aws_request_id,
+        "remaining_ms": context.get_remaining_time_in_millis(),
+        "variable": os.environ.get("POLL_SECONDS"),
+        "endpoint": os.environ.get("AWS_ENDPOINT_URL"),
+        "event": event,
+    }

@@ -1,0 +1,184 @@
+"""Every concurrent invocation is a process of its own, warm again afterwards, dead in time."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from plimsoll.local.lambdas.invocation import Answer, FunctionSpec
+from plimsoll.local.lambdas.sandboxes import SandboxPool
+
+PROBE = Path(__file__).parents[1] / "functions/probe"
+
+
+def spec(name: str = "probe", *, root: Path = PROBE, timeout_s: float = 30) -> FunctionSpec:
+    return FunctionSpec(
+        name=name,
+        arn=f"arn:aws:lambda:us-east-1:123456789012:function:{name}",
+        task_root=root,
+        handler="handler.handler",
+        timeout_s=timeout_s,
+        memory_mib=256,
+        environment=(("POLL_SECONDS", "7"),),
+    )
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("logs")
+
+
+@pytest.fixture(scope="module")
+def pool(logs: Path) -> Iterator[SandboxPool]:
+    running = SandboxPool(logs, {"AWS_ENDPOINT_URL": "http://127.0.0.1:1"})
+    running.preload([PROBE])
+    yield running
+    running.close()
+
+
+def call(pool: SandboxPool, event: dict[str, Any], function: FunctionSpec | None = None) -> Answer:
+    return pool.invoke(function or spec(), json.dumps(event).encode())
+
+
+def body(answer: Answer) -> Any:
+    assert not answer.failed, answer.payload
+    return json.loads(answer.payload)
+
+
+def test_a_handler_gets_its_event_its_environment_and_its_deadline(pool: SandboxPool) -> None:
+    told = body(call(pool, {"n": 1}))
+    assert told["event"] == {"n": 1}
+    assert told["variable"] == "7"
+    assert told["endpoint"] == "http://127.0.0.1:1"
+    assert 0 < told["remaining_ms"] <= 30_000
+
+
+def test_invocations_at_once_are_processes_of_their_own(pool: SandboxPool) -> None:
+    with ThreadPoolExecutor(24) as callers:
+        answers = callers.map(lambda _: call(pool, {"sleep_s": 1}), range(24))
+        pids = [body(answer)["pid"] for answer in answers]
+    assert len(set(pids)) == 24
+    assert os.getpid() not in pids
+
+
+def test_a_warm_sandbox_is_used_again(pool: SandboxPool) -> None:
+    function = spec("warm")
+    told = [body(call(pool, {}, function)) for _ in range(6)]
+    assert max(one["invocation"] for one in told) > 1
+    assert len({one["request_id"] for one in told}) == 6
+
+
+@pytest.mark.parametrize(
+    ("event", "kind", "message"),
+    [
+        ({"raise": "no good"}, "ValueError", "no good"),
+        ({"exit": 3}, "Runtime.ExitError", "Runtime exited with error: exit status 3"),
+        ({"exit": 0}, "Runtime.ExitError", "Runtime exited without providing a reason"),
+    ],
+)
+def test_a_failure_has_lambdas_shape(
+    pool: SandboxPool, event: dict[str, Any], kind: str, message: str
+) -> None:
+    answer = call(pool, event)
+    told = json.loads(answer.payload)
+    assert answer.failed
+    assert told["errorType"] == kind
+    assert message in told["errorMessage"]
+
+
+def test_an_invocation_is_never_repeated_by_itself(pool: SandboxPool, tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    assert call(pool, {"touch": str(calls), "exit": 1}).failed
+    assert len(calls.read_text().splitlines()) == 1
+
+
+def test_a_killed_client_is_told_to_its_caller(pool: SandboxPool) -> None:
+    function = spec("victim")
+    with ThreadPoolExecutor(1) as caller:
+        waiting = caller.submit(call, pool, {"sleep_s": 20}, function)
+        pid = running_pid(pool, "victim")
+        os.kill(pid, signal.SIGKILL)
+        told = json.loads(waiting.result(10).payload)
+    assert told["errorType"] == "Runtime.ExitError"
+    assert told["errorMessage"].endswith("Runtime exited with error: signal: killed")
+
+
+def test_an_invocation_past_its_time_is_killed_and_says_so(pool: SandboxPool) -> None:
+    function = spec("slow", timeout_s=1)
+    with ThreadPoolExecutor(1) as caller:
+        waiting = caller.submit(call, pool, {"sleep_s": 20}, function)
+        process = psutil.Process(running_pid(pool, "slow"))
+        told = json.loads(waiting.result(10).payload)
+    assert told["errorType"] == "Sandbox.Timedout"
+    assert told["errorMessage"].endswith("Error: Task timed out after 1.00 seconds")
+    process.wait(10)
+    assert body(call(pool, {}, function))["pid"] != process.pid
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        (None, "Runtime.ImportModuleError"),
+        ("def handler(:\n", "Runtime.UserCodeSyntaxError"),
+        ("def other(): ...\n", "Runtime.HandlerNotFound"),
+    ],
+)
+def test_a_handler_that_cannot_be_loaded_is_told_to_its_caller(
+    pool: SandboxPool, tmp_path: Path, source: str | None, kind: str
+) -> None:
+    if source is not None:
+        (tmp_path / "handler.py").write_text(source)
+    answer = call(pool, {}, spec(f"bad-{kind[8:]}", root=tmp_path))
+    assert answer.failed
+    assert json.loads(answer.payload)["errorType"] == kind
+
+
+def test_what_a_function_prints_is_in_its_log(pool: SandboxPool, logs: Path) -> None:
+    answer = call(pool, {"raise": "look here"}, spec("talker"))
+    log = (logs / "talker.log").read_text()
+    assert "ValueError: look here" in log
+    assert f"REPORT RequestId: {json.loads(answer.payload)['requestId']}" in log
+
+
+def test_sandboxes_die_with_whoever_started_them(tmp_path: Path) -> None:
+    script = textwrap.dedent(
+        f"""
+        import json, sys, threading, time
+        sys.path.insert(0, {str(Path(__file__).parents[3])!r})
+        from pathlib import Path
+        from plimsoll.local.lambdas.invocation import FunctionSpec
+        from plimsoll.local.lambdas.sandboxes import SandboxPool
+        pool = SandboxPool(Path({str(tmp_path)!r}), {{}})
+        function = FunctionSpec("f", "arn", Path({str(PROBE)!r}), "handler.handler", 60, 128)
+        pool.invoke(function, b"{{}}")
+        threading.Thread(target=pool.invoke, args=(function, b'{{"sleep_s": 60}}')).start()
+        while not pool.running() or not pool.running()[0][2]:
+            time.sleep(0.01)
+        print(pool.running()[0][2], flush=True)
+        time.sleep(60)
+        """
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        sandbox = psutil.Process(int(parent.stdout.readline()))
+        nursery = sandbox.parent()
+        assert nursery is not None
+        parent.kill()
+    assert not psutil.wait_procs([sandbox, nursery], timeout=10)[1]
+
+
+def running_pid(pool: SandboxPool, function: str) -> int:
+    """Wait until a function runs; gives the process that runs it."""
+    while True:
+        for name, _, pid in pool.running():
+            if name == function and pid:
+                return pid
