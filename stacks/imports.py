@@ -35,20 +35,25 @@ def handler_path(row: Function) -> Path:
 
 def roots(path: Path) -> frozenset[str]:
     """Name the top-level packages outside of Plimsoll that a file reaches."""
+    imported = (name for file in module_files(path) for name in _imported(file))
+    return frozenset(name.split(".")[0] for name in imported) - {"plimsoll"}
+
+
+def module_files(path: Path) -> frozenset[Path]:
+    """Find the files of Plimsoll that a file reaches by imports, itself included."""
     seen: set[Path] = set()
-    found: set[str] = set()
     waiting = [path]
     while waiting:
         file = waiting.pop()
-        if file in seen:
-            continue
-        seen.add(file)
-        for module in _imports(ast.parse(file.read_text())):
-            if module.split(".")[0] == "plimsoll":
-                waiting += _files(module)
-            else:
-                found.add(module.split(".")[0])
-    return frozenset(found)
+        if file not in seen:
+            seen.add(file)
+            waiting += [found for name in _imported(file) for found in _files(name)]
+    return frozenset(seen)
+
+
+@cache
+def _imported(file: Path) -> tuple[str, ...]:
+    return tuple(_imports(ast.parse(file.read_text())))
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
@@ -67,6 +72,8 @@ def _imports(tree: ast.AST) -> Iterator[str]:
 def _files(module: str) -> list[Path]:
     """Find the files of a module and of the packages that it is in; none for a mere name."""
     parts = module.split(".")
+    if parts[0] != "plimsoll":
+        return []
     found = []
     for length in range(1, len(parts) + 1):
         base = ROOT.joinpath(*parts[:length])

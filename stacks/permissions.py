@@ -11,17 +11,33 @@ from plimsoll.model.functions import Permission, Resource
 
 
 class Grant:
-    """What a `Resource` of the function table is here: ARNs, and under which conditions."""
+    """What a `Resource` of the function table is here: ARNs, and under which conditions.
 
-    def __init__(self, *arns: str, conditions: Mapping[str, Any] | None = None) -> None:
+    Attributes:
+        conditions: Of every action.
+        of_action: Of single actions, which alone know the condition's key.
+    """
+
+    def __init__(
+        self,
+        *arns: str,
+        conditions: Mapping[str, Any] | None = None,
+        of_action: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
         self.arns = list(arns)
         self.conditions = conditions
+        self.of_action = of_action or {}
 
-    def statement(self, *actions: str) -> iam.PolicyStatement:
-        """Allow actions on it."""
-        return iam.PolicyStatement(
-            actions=list(actions), resources=self.arns, conditions=self.conditions
-        )
+    def statements(self, actions: Iterable[str]) -> list[iam.PolicyStatement]:
+        """Allow actions on it, those with conditions of their own in statements of their own."""
+        plain = [action for action in actions if action not in self.of_action]
+        made = [self._statement([a], self.of_action[a]) for a in actions if a in self.of_action]
+        return [*made, *([self._statement(plain, self.conditions)] if plain else [])]
+
+    def _statement(
+        self, actions: list[str], conditions: Mapping[str, Any] | None
+    ) -> iam.PolicyStatement:
+        return iam.PolicyStatement(actions=actions, resources=self.arns, conditions=conditions)
 
 
 Grants = Mapping[Resource, tuple[Grant, ...]]
@@ -34,9 +50,10 @@ def statements(permissions: Iterable[Permission], grants: Grants) -> list[iam.Po
         KeyError: It asks for a resource that this deployment does not know.
     """
     return [
-        grant.statement(*permission.actions)
+        statement
         for permission in permissions
         for grant in grants[permission.resource]
+        for statement in grant.statements(permission.actions)
     ]
 
 

@@ -98,7 +98,12 @@ class PlimsollStack(Stack):
                 Grant(results.bucket_arn, conditions={"StringLike": {"s3:prefix": "runs/*"}}),
             ),
             Resource.RUNS_TABLE: (Grant(self.storage.runs.table_arn),),
-            Resource.TARGET_STACKS: (Grant(arn(self, "cloudformation", STACKS)),),
+            Resource.TARGET_STACKS: (
+                Grant(
+                    arn(self, "cloudformation", STACKS),
+                    of_action={"cloudformation:CreateStack": self._only_targets()},
+                ),
+            ),
             Resource.TARGET_SERVICE_ROLE: (
                 _to_pass(self.targets.service.role_arn, "cloudformation.amazonaws.com"),
             ),
@@ -112,6 +117,16 @@ class PlimsollStack(Stack):
             Resource.TARGET_DATABASES: (Grant(arn(self, "rds", "db:plimsoll-*")),),
             Resource.ALARM_TOPIC: (Grant(self.alarms.topic.topic_arn),),
             Resource.ANY: (Grant("*"),),
+        }
+
+    def _only_targets(self) -> dict[str, Any]:
+        """Whoever may create stacks creates targets: with their role, from a run's template."""
+        bucket = self.storage.results.bucket_regional_domain_name
+        return {
+            "StringEquals": {"cloudformation:RoleArn": self.targets.service.role_arn},
+            "StringLike": {
+                "cloudformation:TemplateUrl": f"https://{bucket}/runs/*/target.template.json"
+            },
         }
 
     def _outputs(self) -> None:

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
-from plimsoll.model.prices import Prices
+from plimsoll.model.prices import HOURS_PER_MONTH, Cost, Prices
 
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$")]
@@ -140,6 +140,29 @@ def read_deployment(context: Mapping[str, Any] | None) -> Deployment:
         return Deployment.model_validate(context or {})
     except ValidationError as error:
         raise UsageError("\n".join(_lines(error))) from None
+
+
+def idle_costs(deployment: Deployment) -> tuple[Cost, ...]:
+    """List what a deployment costs by the hour while nothing runs.
+
+    Storage of results, alarms beyond the tenth and invocations of the janitor come to cents.
+    """
+    prices = deployment.prices
+    costs = []
+    if deployment.network.existing is None:
+        endpoint = prices.interface_endpoint_per_hour * HOURS_PER_MONTH
+        what = "interface endpoint of Secrets Manager, one zone"
+        costs.append(Cost(what=what, usd_per_month=endpoint))
+    if isinstance(deployment.metrics, InfluxDbMetrics):
+        hourly, by_size = prices.influxdb_instance_per_hour, prices.influxdb_per_gib_month
+        total = (
+            hourly * HOURS_PER_MONTH + by_size * deployment.metrics.size_gib
+            if hourly is not None and by_size is not None
+            else None
+        )
+        what = f"Timestream for InfluxDB, {deployment.metrics.instance_type}"
+        costs.append(Cost(what=what, usd_per_month=total))
+    return tuple(costs)
 
 
 def _lines(error: ValidationError) -> list[str]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_cloudwatch import CloudWatchClient
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
     from mypy_boto3_secretsmanager import SecretsManagerClient
@@ -63,6 +64,12 @@ def cloudwatch() -> "CloudWatchClient":
 def dynamodb() -> "DynamoDBClient":
     """The client of Amazon DynamoDB."""
     client: DynamoDBClient = _client("dynamodb")
+    return client
+
+
+def lambda_() -> "LambdaClient":
+    """The client of AWS Lambda."""
+    client: LambdaClient = _client("lambda")
     return client
 
 

@@ -1,16 +1,8 @@
 """Keeping a deployment from being deleted while it still has something to look after."""
 
-from typing import TYPE_CHECKING
-
-import boto3
-
 from plimsoll.errors import PlimsollError
 from plimsoll.runs import services
-
-if TYPE_CHECKING:
-    from mypy_boto3_lambda import LambdaClient
-
-STACK_PREFIX = "plimsoll-run-"
+from plimsoll.targets.janitor import STACK_PREFIX
 
 
 class TargetsAliveError(PlimsollError):
@@ -19,12 +11,14 @@ class TargetsAliveError(PlimsollError):
 
 def close_door(function_name: str) -> None:
     """Let the function that creates targets start no more."""
-    _lambda().put_function_concurrency(FunctionName=function_name, ReservedConcurrentExecutions=0)
+    services.lambda_().put_function_concurrency(
+        FunctionName=function_name, ReservedConcurrentExecutions=0
+    )
 
 
 def open_door(function_name: str) -> None:
     """Let the function that creates targets start again."""
-    _lambda().delete_function_concurrency(FunctionName=function_name)
+    services.lambda_().delete_function_concurrency(FunctionName=function_name)
 
 
 def require_no_target(run_machine_arn: str) -> None:
@@ -64,8 +58,3 @@ def _living_stacks() -> list[str]:
         for stack in page["Stacks"]
         if stack["StackName"].startswith(STACK_PREFIX) and stack["StackStatus"] != "DELETE_COMPLETE"
     ]
-
-
-def _lambda() -> "LambdaClient":
-    client: LambdaClient = boto3.client("lambda")
-    return client

@@ -1,0 +1,104 @@
+"""Which AWS actions a handler can come to call, found in the code that it reaches.
+
+Names are followed, not types: a function or method that is mentioned counts as called. Where
+several classes have a method of one name, a receiver that is called like one of them
+(`records.get`, `files.get`) means that one.
+"""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import boto3
+
+from stacks.imports import module_files
+
+PREFIXES = {"stepfunctions": "states", "lambda_": "lambda"}
+SPECIAL = {"s3:ListObjectsV2": "s3:ListBucket", "s3:HeadObject": "s3:GetObject"}
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+Defined = tuple[str, ast.AST]  # with the class that a method belongs to, in lower case
+
+
+@cache
+def _methods(service: str) -> dict[str, str]:
+    """The IAM action of each method of a service's client."""
+    session = boto3.session.Session(
+        aws_access_key_id="-", aws_secret_access_key="-", region_name="eu-west-1"
+    )
+    # its types know a service's name only as a literal
+    client = session.client(service.rstrip("_"))  # type: ignore[call-overload]
+    prefix = PREFIXES.get(service, service)
+    actions = {
+        method: f"{prefix}:{operation}"
+        for method, operation in client.meta.method_to_api_mapping.items()
+    }
+    return {method: SPECIAL.get(action, action) for method, action in actions.items()}
+
+
+def actions(handler: Path) -> set[str]:
+    """The actions that the code of a handler can come to."""
+    defined = _definitions(handler)
+    reached: list[Defined] = [("", ast.parse(handler.read_text()))]
+    seen: set[int] = set()
+    found: set[str] = set()
+    while reached:
+        owner, body = reached.pop()
+        if id(body) in seen:
+            continue
+        seen.add(id(body))
+        found |= _calls(body)
+        for name, receiver in _mentions(body):
+            whose = owner if receiver == "self" else receiver.lower()
+            reached += _meant(name, defined.get(name, []), whose)
+    return found
+
+
+def _definitions(handler: Path) -> dict[str, list[Defined]]:
+    """The functions and methods of every module that the handler imports, by their bare names."""
+    defined: dict[str, list[Defined]] = {}
+    for file in module_files(handler) - {handler}:
+        tree = ast.parse(file.read_text())
+        classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        owners = {id(method): c.name.lower() for c in classes for method in c.body}
+        for node in ast.walk(tree):
+            if isinstance(node, Definition):
+                defined.setdefault(node.name, []).append((owners.get(id(node), ""), node))
+    return defined
+
+
+def _mentions(body: ast.AST) -> Iterator[tuple[str, str]]:
+    """Each name that is used, with that of the object whose attribute it is."""
+    for node in ast.walk(body):
+        if isinstance(node, ast.Name):
+            yield node.id, ""
+        elif isinstance(node, ast.Attribute):
+            receiver = node.value.func if isinstance(node.value, ast.Call) else node.value
+            yield node.attr, getattr(receiver, "attr", getattr(receiver, "id", ""))
+
+
+def _meant(name: str, candidates: list[Defined], receiver: str) -> list[Defined]:
+    named = [found for found in candidates if receiver and receiver in found[0]]
+    if named or hasattr(dict, name):  # `.get` of anything else is a dictionary's
+        return named
+    return candidates
+
+
+def _calls(body: ast.AST) -> set[str]:
+    """Methods of the clients that this body asks `services` for, paginators' operations too."""
+    attributes = [node for node in ast.walk(body) if isinstance(node, ast.Attribute)]
+    clients = {
+        node.attr
+        for node in attributes
+        if isinstance(node.value, ast.Name) and node.value.id == "services"
+    }
+    named = {node.attr for node in attributes} | {
+        str(node.args[0].value)
+        for node in ast.walk(body)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "get_paginator"
+        and isinstance(node.args[0], ast.Constant)
+    }
+    known = [_methods(client) for client in clients if client != "through"]
+    return {methods[name] for methods in known for name in named if name in methods}

@@ -1,0 +1,204 @@
+"""What functions may do is what their code calls: neither less nor more."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import cfnlint  # type: ignore[import-untyped]  # it has no types
+import pytest
+
+from plimsoll.model.functions import FUNCTIONS
+from stacks.fleet import GUARD, INTERFACE_ACTIONS
+from stacks.imports import handler_path
+from stacks.targets.synthesis import TEMPLATES
+from tests.infrastructure.calls import actions
+from tests.infrastructure.template import Template, as_list
+
+# what AWS checks besides the call itself
+IMPLIED = {
+    "cloudformation:CreateStack": {"cloudformation:TagResource", "iam:PassRole"},
+    "scheduler:CreateSchedule": {"iam:PassRole"},
+}
+OWN_LOG = {"logs:CreateLogStream", "logs:PutLogEvents"}
+# actions that know no resource, for which "*" is the only way (IAM's service authorization
+# reference); wildcards.py relies on this list
+WITHOUT_RESOURCE = {
+    *INTERFACE_ACTIONS,
+    "cloudwatch:GetMetricData",
+    "timestream:DescribeEndpoints",
+    "rds:DescribeDBInstances",
+    "rds:DescribeEngineDefaultParameters",
+    "rds:DescribeEvents",
+    "cloudformation:DescribeStacks",  # of all stacks
+    "logs:CreateLogDelivery",
+    "logs:GetLogDelivery",
+    "logs:UpdateLogDelivery",
+    "logs:DeleteLogDelivery",
+    "logs:ListLogDeliveries",
+    "logs:PutResourcePolicy",
+    "logs:DescribeResourcePolicies",
+    "logs:DescribeLogGroups",
+    "xray:PutTraceSegments",
+    "xray:PutTelemetryRecords",
+    "xray:GetSamplingRules",
+    "xray:GetSamplingTargets",
+}
+
+
+def statements(template: Template) -> dict[str, list[Mapping[str, Any]]]:
+    """What the policies of each role say, by the role's logical id."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for policy in template.of_type("AWS::IAM::Policy").values():
+        for role in policy["Properties"]["Roles"]:
+            found.setdefault(role["Ref"], []).extend(
+                policy["Properties"]["PolicyDocument"]["Statement"]
+            )
+    return found
+
+
+def allowed(given: Iterable[Mapping[str, Any]]) -> set[str]:
+    return {a for s in given if s["Effect"] == "Allow" for a in as_list(s["Action"])}
+
+
+def of_function(template: Template, name: str) -> list[Mapping[str, Any]]:
+    for resource in template.of_type("AWS::Lambda::Function").values():
+        if resource["Properties"].get("FunctionName") == f"plimsoll-{name}":
+            role = resource["Properties"]["Role"]["Fn::GetAtt"][0]
+            return statements(template)[role]
+    raise KeyError(name)
+
+
+@pytest.mark.parametrize("row", [*FUNCTIONS.values(), GUARD], ids=lambda row: str(row.name))
+def test_a_function_may_do_what_its_code_calls_and_nothing_else(
+    app_template: Template, row: Any
+) -> None:
+    called = actions(handler_path(row))
+    implied = {action for call in called for action in IMPLIED.get(call, set())}
+    attaching = set(INTERFACE_ACTIONS) if row.in_vpc else set()
+    may = allowed(of_function(app_template, row.name))
+    assert may == called | implied | attaching | OWN_LOG
+
+
+def test_code_in_the_vpc_cannot_touch_its_own_network_interfaces(app_template: Template) -> None:
+    for row in FUNCTIONS.values():
+        denied = {
+            action
+            for s in of_function(app_template, row.name)
+            if s["Effect"] == "Deny"
+            and f":function:plimsoll-{row.name}"
+            in json.dumps(s["Condition"]["ArnEquals"]["lambda:SourceFunctionArn"])
+            for action in as_list(s["Action"])
+        }
+        assert denied == (set(INTERFACE_ACTIONS) if row.in_vpc else set()), row.name
+
+
+def test_a_wildcard_stands_only_where_an_action_knows_no_resource(
+    templates: dict[str, Template],
+) -> None:
+    for template in templates.values():
+        for role, given in statements(template).items():
+            for statement in given:
+                if "*" in as_list(statement.get("Resource", [])):
+                    for action in as_list(statement["Action"]):
+                        known = action in WITHOUT_RESOURCE or action.startswith("ec2:Describe")
+                        assert known, (role, action)
+                assert not any("*" in action for action in as_list(statement["Action"])), role
+
+
+def test_only_targets_can_be_created_with_their_role_from_a_runs_template(
+    app_template: Template,
+) -> None:
+    (creates,) = [
+        s
+        for s in of_function(app_template, "create-target")
+        if "cloudformation:CreateStack" in as_list(s["Action"])
+    ]
+    assert as_list(creates["Action"]) == ["cloudformation:CreateStack"]
+    assert "stack/plimsoll-run-*/*" in json.dumps(creates["Resource"])
+    conditions = creates["Condition"]
+    role = conditions["StringEquals"]["cloudformation:RoleArn"]["Fn::GetAtt"][0]
+    assert role.startswith("TargetsServiceRole")
+    url = json.dumps(conditions["StringLike"]["cloudformation:TemplateUrl"])
+    assert "/runs/*/target.template.json" in url
+
+
+def test_a_secret_can_be_read_only_of_a_target_or_an_allowed_endpoint(
+    templates: dict[str, Template],
+) -> None:
+    reads = [
+        s
+        for s in of_function(templates["Existing"], "load-client")
+        if as_list(s["Action"]) == ["secretsmanager:GetSecretValue"]
+    ]
+    own = [s for s in reads if "rds!db-" in json.dumps(s["Resource"])]
+    assert len(own) == 1
+    tag = "aws:ResourceTag/aws:rds:primaryDBInstanceArn"
+    assert "db:plimsoll-*" in json.dumps(own[0]["Condition"]["StringLike"][tag])
+    others = [as_list(s["Resource"]) for s in reads if s not in own]
+    endpoint = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbCdEf"
+    assert any(endpoint in resources for resources in others)
+
+
+def _handlers() -> dict[str, dict[str, Any]]:
+    """What CloudFormation's own resource handlers call, by resource type (cfn-lint's copy)."""
+    folder = Path(cfnlint.__file__).parent / "data" / "schemas" / "resources"
+    found = {}
+    for path in folder.glob("*.json"):
+        schema = json.loads(path.read_text())
+        found[schema.get("typeName", path.name)] = schema.get("handlers") or {}
+    return found
+
+
+# what CloudFormation's handlers call only for what our templates do not ask for
+NOT_ASKED_FOR = {
+    "AWS::RDS::DBInstance": {
+        "iam:GetRole",  # associated roles, monitoring roles
+        "iam:ListRoles",
+        "rds:AddRoleToDBInstance",
+        "rds:CreateDBInstanceReadReplica",
+        "rds:RestoreDBInstanceFromDBSnapshot",
+        "rds:RestoreDBInstanceToPointInTime",
+        "rds:StartDBInstanceAutomatedBackupsReplication",
+        "rds:DescribeDBInstanceAutomatedBackups",
+        "rds:DescribeDBSnapshots",
+        "rds:DescribeDBClusters",
+        "rds:DescribeDBClusterSnapshots",
+        "rds:CreateDBSnapshot",  # DeletionPolicy is Delete
+    },
+    "AWS::EC2::Instance": {
+        "ec2:ModifyPrivateDnsNameOptions",
+        "ec2:AssociateIamInstanceProfile",  # RunInstances takes the profile
+        "ec2:DisassociateIamInstanceProfile",
+        "ec2:ReplaceIamInstanceProfileAssociation",
+        "ec2:AttachVolume",  # volumes come with the instance, by its block devices
+        "ec2:DetachVolume",
+        "ec2:ModifyInstanceAttribute",
+        "ec2:ModifyInstanceCreditSpecification",
+        "ec2:ModifyInstancePlacement",
+        "ec2:MonitorInstances",
+        "ec2:StartInstances",
+        "ssm:CreateAssociation",  # SsmAssociations
+        "ssm:DescribeAssociation",
+        "ssm:ListAssociations",
+    },
+}
+
+
+def test_the_service_role_can_make_and_delete_what_the_targets_templates_hold(
+    app_template: Template,
+) -> None:
+    roles = statements(app_template)
+    (role,) = [name for name in roles if name.startswith("TargetsServiceRole")]
+    may = allowed(roles[role])
+    handlers = _handlers()
+    used = {
+        resource["Type"]
+        for path in TEMPLATES.iterdir()
+        for resource in json.loads(path.read_text())["Resources"].values()
+    }
+    for kind in used:
+        for event in ("create", "read", "delete"):
+            needed = set(handlers[kind].get(event, {}).get("permissions", []))
+            missing = needed - may - NOT_ASKED_FOR.get(kind, set())
+            assert not missing, (kind, event, missing)

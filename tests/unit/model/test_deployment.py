@@ -1,0 +1,94 @@
+"""The deployment's configuration: good defaults, and errors that say what to write instead."""
+
+from typing import Any
+
+import pytest
+
+from plimsoll.errors import UsageError
+from plimsoll.model.deployment import Deployment, idle_costs, read_deployment
+
+ENDPOINT = {
+    "host": "db.example.internal",
+    "port": 3306,
+    "cidr": "10.20.0.0/16",
+    "secret_arn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db",
+}
+VPC = {
+    "vpc_id": "vpc-0a1b2c3d",
+    "subnet_ids": ["subnet-0a1b2c3d", "subnet-1a2b3c4d"],
+    "availability_zones": ["eu-west-1a", "eu-west-1b"],
+}
+
+
+@pytest.mark.parametrize("nothing", [None, {}])
+def test_nothing_given_is_a_deployment(nothing: dict[str, Any] | None) -> None:
+    deployment = read_deployment(nothing)
+    assert deployment == Deployment()
+    assert deployment.metrics.kind == "none"
+    assert list(deployment.teams) == ["default"]
+    assert deployment.allowed_endpoints == ()
+
+
+@pytest.mark.parametrize(
+    ("context", "named"),
+    [
+        ({"metric": {"kind": "none"}}, "plimsoll.metric: Extra inputs"),
+        ({"metrics": {"kind": "influx"}}, "plimsoll.metrics: Input tag 'influx'"),
+        ({"metrics": {"kind": "influxdb", "size_gib": 5}}, "plimsoll.metrics.influxdb.size_gib"),
+        ({"regions": ["Ireland"]}, "plimsoll.regions.0"),
+        ({"alarm_addresses": ["dba"]}, "plimsoll.alarm_addresses.0"),
+        ({"teams": {}}, "plimsoll.teams"),
+        ({"teams": {"dba": {"concurrent_runs": 0}}}, "plimsoll.teams.dba.concurrent_runs"),
+        ({"teams": {"DBA!": {}}}, "plimsoll.teams.DBA!"),
+        ({"reserved_load_clients": 0}, "plimsoll.reserved_load_clients"),
+        ({"network": {"cidr": "10.0.0.0/28"}}, "from /16 to /24, not /28"),
+        ({"network": {"existing": {**VPC, "vpc_id": "main"}}}, "network.existing.vpc_id"),
+        (
+            {"network": {"existing": {**VPC, "availability_zones": ["eu-west-1a"] * 2}}},
+            "at least two availability zones",
+        ),
+        (
+            {
+                "network": {
+                    "existing": {**VPC, "subnet_ids": [*VPC["subnet_ids"], "subnet-2a2b3c4d"]}
+                }
+            },
+            "for each of `subnet_ids`",
+        ),
+        ({"allowed_endpoints": [{**ENDPOINT, "cidr": "0.0.0.0/0"}]}, "too wide"),
+        ({"allowed_endpoints": [{**ENDPOINT, "port": 0}]}, "allowed_endpoints.0.port"),
+        ({"allowed_endpoints": ["db:3306"]}, "allowed_endpoints.0"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_path(context: dict[str, Any], named: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_deployment(context)
+    assert named in str(caught.value)
+    assert str(caught.value).startswith("cdk.json: plimsoll.")
+
+
+def test_every_wrong_value_is_named_at_once() -> None:
+    with pytest.raises(UsageError) as caught:
+        read_deployment({"regions": ["Ireland"], "results_days": 0})
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_idle_the_default_costs_one_endpoint() -> None:
+    costs = {cost.what: cost.usd_per_month for cost in idle_costs(Deployment())}
+    assert costs == {"interface endpoint of Secrets Manager, one zone": pytest.approx(7.30)}
+
+
+def test_in_an_existing_vpc_nothing_is_charged_by_the_hour() -> None:
+    assert idle_costs(read_deployment({"network": {"existing": VPC}})) == ()
+
+
+def test_a_price_that_nobody_gave_is_no_price() -> None:
+    unpriced = read_deployment({"metrics": {"kind": "influxdb"}})
+    assert idle_costs(unpriced)[-1].usd_per_month is None
+    priced = read_deployment(
+        {
+            "metrics": {"kind": "influxdb", "size_gib": 100},
+            "prices": {"influxdb_instance_per_hour": 0.2, "influxdb_per_gib_month": 0.1},
+        }
+    )
+    assert idle_costs(priced)[-1].usd_per_month == pytest.approx(0.2 * 730 + 0.1 * 100)
