@@ -126,7 +126,11 @@ def _assess(point: Point, rules: Rules, limit_us: Mapping[str, float], best: Bes
     reasons = tuple(findings + going_back)
     counted = point.counted
     failed = [bool(_findings(r.measured, rules, limit_us)) for r in counted]
-    dirty = [f and r.step.recovered is False for f, r in zip(failed, counted, strict=True)]
+    believed = "recovered" in rules.audits_off
+    dirty = [
+        f and r.step.recovered is False and not believed
+        for f, r in zip(failed, counted, strict=True)
+    ]
     clean = len(counted) - sum(dirty)
     throughputs = _throughputs(point, failed)
     if counted and not clean:

@@ -111,11 +111,15 @@ def _doubts(one: Assessed) -> list[tuple[str, str]]:
     return failed or [("recovered", "the target had not recovered from the overload before it")]
 
 
+def _load(load: float, axis: Axis) -> str:
+    unit = UNITS[axis]
+    return f"{load:,.6g} {unit.removesuffix('s') if load == 1 else unit}"
+
+
 def _summary(answer: Answer, axis: Axis) -> str:
     """Put the verdict in one sentence."""
-    unit = UNITS[axis]
     figure = f"{answer.figure:,.6g} ops/s" if answer.figure is not None else ""
-    at = f"at {answer.at.point.load:,.6g} {unit}" if answer.at else ""
+    at = f"at {_load(answer.at.point.load, axis)}" if answer.at else ""
     high = answer.bracket[1] if answer.bracket else None
     below = f"sustains less than {figure}: " if figure else ""
     sentences: dict[Verdict, str] = {

@@ -16,6 +16,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "run": ("plimsoll.cli.run:run", "Find a target's capacity"),
     "validate": ("plimsoll.cli.validate:validate", "Check a request without making anything"),
     "show": ("plimsoll.cli.show:show", "Print a finished run again"),
+    "capacity": (
+        "plimsoll.cli.capacity:command",
+        "Judge finished steps: a table, YCSB or sysbench output, a run",
+    ),
     "doctor": ("plimsoll.cli.doctor:command", "Say what this machine has and what it lacks"),
     "volume": (
         "plimsoll.cli.volume:volume",

@@ -1,0 +1,197 @@
+"""`plimsoll capacity`: judges finished steps, from whatever tool they came."""
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from pydantic import ValidationError
+
+from plimsoll.capacity import judge
+from plimsoll.capacity.peers import READERS
+from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.tables import from_csv, from_json
+from plimsoll.cli.capacity_text import print_capacity
+from plimsoll.cli.output import console
+from plimsoll.errors import UsageError
+from plimsoll.model.capacity import AuditName, Axis, Rules
+from plimsoll.model.request import Request
+from plimsoll.model.steps import Statistic, Step
+
+FALLBACKS: tuple[Statistic, ...] = ("p99", "p95", "p999", "mean", "p50", "max")
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option(
+    "--limit-us",
+    "limit_texts",
+    multiple=True,
+    metavar="OPERATION=N",
+    help="The most that an operation may take, in microseconds; repeatable.",
+)
+@click.option(
+    "--deterioration",
+    type=click.FloatRange(min=1, min_open=True),
+    help="Limit of the other operations: so many times their latency in the lightest step. [3]",
+)
+@click.option(
+    "--statistic",
+    type=click.Choice(["p99", "p95", "p50", "mean", "p999", "max"]),
+    help="The statistic of latency that is judged. [p99, else the highest that the table has]",
+)
+@click.option(
+    "--connections-per-client",
+    type=click.IntRange(min=1),
+    help="Where the table has clients only: what Little's law needs.",
+)
+@click.option(
+    "--connections",
+    multiple=True,
+    type=click.IntRange(min=1),
+    help="The connections of a YCSB or sysbench file that does not say; once a file, in order.",
+)
+@click.option(
+    "--without-audit",
+    "audits_off",
+    multiple=True,
+    type=click.Choice(get_args(AuditName)),
+    help="Believe the figures in spite of this audit; repeatable.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(
+    *,
+    files: tuple[Path, ...],
+    limit_texts: tuple[str, ...],
+    deterioration: float | None,
+    statistic: Statistic | None,
+    connections_per_client: int | None,
+    connections: tuple[int, ...],
+    audits_off: tuple[AuditName, ...],
+    as_json: bool,
+) -> None:
+    """Judge steps: what is the most that the target sustains, and what says so?
+
+    FILES are tables of steps (CSV or JSON), summaries of YCSB or reports of sysbench 1.0 (one file
+    a step), or the directory of a run.
+
+    \b
+    Columns: clients, connections, rate_ops_per_second, throughput_ops_per_second, operations,
+    errors, window_s, client_busy, latency_us.<operation>[.<statistic>], share.<operation>.
+    Leave out what is not known. A row is a step; rows of the same load are its repetitions.
+    """  # noqa: D301 - the backspace keeps click from folding the paragraph
+    rules, axis = Rules(confirmation=None), None
+    if len(files) == 1 and files[0].is_dir():
+        rules, axis = _rules_of_run(files[0])
+    steps = _steps(files, statistic or "mean", connections)
+    if connections_per_client is not None:
+        steps = [_with_connections(step, connections_per_client) for step in steps]
+    statistic, notes = _statistic(steps, statistic or (rules.statistic if axis else None))
+    changes: dict[str, Any] = {"statistic": statistic, "audits_off": frozenset(audits_off)}
+    if deterioration is not None:
+        changes["deterioration"] = deterioration
+    changes["limits_us"] = dict(rules.limits_us) | _limits(limit_texts)
+    capacity = judge(steps, rules.model_copy(update=changes), axis)
+    capacity = capacity.model_copy(update={"notes": (*capacity.notes, *notes, *_unchecked(steps))})
+    if as_json:
+        click.echo(capacity.model_dump_json(indent=2))
+    else:
+        print_capacity(capacity, console())
+
+
+def _steps(files: tuple[Path, ...], unnamed: Statistic, connections: tuple[int, ...]) -> list[Step]:
+    """Read every file; each format is known by its text."""
+    steps: list[Step] = []
+    silent = []
+    for file in files:
+        path = file / "result.json" if file.is_dir() else file
+        text, name = _text(path), path.name
+        reader = next((read for matches, read in READERS if matches(text)), None)
+        if reader is not None:
+            steps.append(reader(text, name))
+            if steps[-1].connections is None:
+                silent.append(len(steps) - 1)
+        elif text.lstrip().startswith(("{", "[")):
+            steps += from_json(text, name, unnamed)
+        else:
+            steps += from_csv(text, name, unnamed)
+    if len(connections) not in {0, len(silent)}:
+        raise UsageError(
+            f"--connections is given {len(connections)} times, but {len(silent)} files lack it"
+        )
+    for index, count in zip(silent, connections, strict=False):
+        steps[index] = steps[index].model_copy(update={"connections": count})
+    if silent and not connections and any(steps[i].rate_ops_per_second is None for i in silent):
+        names = ", ".join(steps[index].source or "" for index in silent)
+        raise UsageError(
+            f"{names}: how many connections (threads)? The file does not say: give --connections N "
+            "once for each, in this order"
+        )
+    return steps
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        raise UsageError(f"{path.parent}: no run: there is no {path.name} in it") from None
+    except (UnicodeDecodeError, OSError) as error:
+        raise UsageError(f"{path}: cannot be read as text: {error}") from None
+
+
+def _rules_of_run(directory: Path) -> tuple[Rules, Axis | None]:
+    """The rules and the axis that the run itself was judged by."""
+    text = _text(directory / "result.json")
+    try:
+        request = Request.model_validate(json.loads(text)["request"])
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        reason = str(error).splitlines()[0]
+        raise UsageError(f"{directory / 'result.json'}: not of a run: {reason}") from None
+    return request.limits, axis_of(request.search)
+
+
+def _with_connections(step: Step, per_client: int) -> Step:
+    if step.connections is not None or step.clients is None:
+        return step
+    return step.model_copy(update={"connections": step.clients * per_client})
+
+
+def _statistic(steps: list[Step], wanted: Statistic | None) -> tuple[Statistic, list[str]]:
+    """The one asked for; else the first of p99, p95, ... that every latency has."""
+    latencies = [values for step in steps for values in step.latency_us.values()]
+    if wanted is not None or not latencies:
+        return wanted or "p99", []
+    for statistic in FALLBACKS:
+        if all(statistic in values for values in latencies):
+            if statistic == "p99":
+                return statistic, []
+            unnamed = " (so is taken a latency without a statistic)" if statistic == "mean" else ""
+            return statistic, [
+                f"judged by the {statistic}{unnamed}: p99 is not known of every step"
+            ]
+    return "p99", []
+
+
+def _unchecked(steps: list[Step]) -> list[str]:
+    """Say so where Little's law could have been asked, had the connections been known."""
+    closed = all(step.rate_ops_per_second is None for step in steps)
+    means = any("mean" in values for step in steps for values in step.latency_us.values())
+    if closed and means and all(step.connections is None for step in steps):
+        return ["Little's law is not checked without connections (--connections-per-client N)"]
+    return []
+
+
+def _limits(texts: tuple[str, ...]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for text in texts:
+        operation, equals, number = text.rpartition("=")
+        try:
+            limit = float(number)
+        except ValueError:
+            limit = -1.0
+        if not equals or not operation or not 0 < limit < float("inf"):
+            raise UsageError(f"--limit-us {text!r}: must be OPERATION=N, N above 0 in microseconds")
+        if operation in found:
+            raise UsageError(f"--limit-us: {operation} is there twice")
+        found[operation] = limit
+    return found
