@@ -1,0 +1,90 @@
+//! Key spaces: the rows of a table by number, and those that inserts add.
+
+use std::collections::VecDeque;
+
+use super::chooser::{Extent, Share};
+
+/// The rows that one client (or, for repeatable runs, one connection) knows of.
+///
+/// Rows 0 .. records are there at the start; its own inserts follow, each the `share.step`th
+/// number beyond them, so that no two clients insert the same row. A row counts as there once
+/// its insert and those of all rows before it have been answered, as in YCSB's
+/// `AcknowledgedCounterGenerator`.
+#[derive(Debug, Clone)]
+pub struct KeySpace {
+    first: i64,
+    records: u64,
+    share: Share,
+    acknowledged: u64,
+    /// Issued inserts from `acknowledged` on: answered or not. As long as inserts in flight.
+    in_flight: VecDeque<bool>,
+}
+
+impl KeySpace {
+    pub fn new(first: i64, records: u64, share: Share) -> Self {
+        KeySpace { first, records, share, acknowledged: 0, in_flight: VecDeque::new() }
+    }
+
+    /// What may be drawn now.
+    pub fn extent(&self) -> Extent {
+        Extent { initial: self.records, now: (self.records + self.acknowledged).max(1) }
+    }
+
+    /// The row number of the index-th row that is known.
+    pub fn number(&self, index: u64) -> i64 {
+        let row = if index < self.records {
+            index
+        } else {
+            self.records + self.share.offset + (index - self.records) * self.share.step
+        };
+        self.first.wrapping_add(row as i64)
+    }
+
+    /// Issues a new row: its ticket (for [`KeySpace::acknowledge`]) and its number.
+    pub fn issue(&mut self) -> (u64, i64) {
+        let ticket = self.acknowledged + self.in_flight.len() as u64;
+        self.in_flight.push_back(false);
+        (ticket, self.number(self.records + ticket))
+    }
+
+    /// The insert of a ticket was answered.
+    pub fn acknowledge(&mut self, ticket: u64) {
+        if let Some(answered) = self.in_flight.get_mut((ticket - self.acknowledged) as usize) {
+            *answered = true;
+        }
+        while self.in_flight.front() == Some(&true) {
+            self.in_flight.pop_front();
+            self.acknowledged += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_interleave_their_new_rows() {
+        let rows = |offset| {
+            let mut space = KeySpace::new(1, 10, Share { offset, step: 3 });
+            [space.issue().1, space.issue().1, space.issue().1]
+        };
+        assert_eq!(rows(0), [11, 14, 17]);
+        assert_eq!(rows(1), [12, 15, 18]);
+        assert_eq!(rows(2), [13, 16, 19]);
+    }
+
+    #[test]
+    fn a_row_is_there_once_it_and_all_before_it_are_answered() {
+        let mut space = KeySpace::new(0, 5, Share::WHOLE);
+        let tickets = [space.issue().0, space.issue().0, space.issue().0];
+        space.acknowledge(tickets[1]);
+        assert_eq!(space.extent().now, 5);
+        space.acknowledge(tickets[0]);
+        assert_eq!(space.extent().now, 7);
+        space.acknowledge(tickets[2]);
+        assert_eq!(space.extent().now, 8);
+        assert_eq!(space.number(7), 7);
+        assert!(space.in_flight.is_empty());
+    }
+}

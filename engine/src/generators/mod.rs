@@ -1,0 +1,10 @@
+//! Keys and values, drawn as YCSB and sysbench draw them.
+
+pub mod chooser;
+pub mod keys;
+pub mod program;
+pub mod rng;
+pub mod sysbench;
+pub mod text;
+pub mod values;
+pub mod zipf;

@@ -1,0 +1,340 @@
+//! A workload made ready to be sent: names resolved, statements numbered.
+
+use std::collections::HashMap;
+
+use super::chooser::{Chooser, Share};
+use super::keys::KeySpace;
+use super::rng::Rng;
+use super::values::{Drawing, Kind, Scope, Value};
+use crate::error::EngineError;
+use crate::spec::{self, Distribution, Literal};
+
+/// A statement to be prepared on each connection.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Prepared {
+    pub sql: String,
+    /// The kinds of its binds.
+    pub kinds: Vec<Kind>,
+}
+
+/// One statement of an operation.
+#[derive(Debug, Clone)]
+pub struct Statement {
+    /// Indices of [`Program::prepared`]: alternatives, one of which is sent.
+    pub alternatives: Vec<usize>,
+    pub choose: Option<Value>,
+    pub binds: Vec<Value>,
+    pub repeat: u32,
+}
+
+#[derive(Debug, Clone)]
+pub struct Operation {
+    pub name: String,
+    pub transaction: bool,
+    pub records: u64,
+    pub lets: Vec<Value>,
+    pub statements: Vec<Statement>,
+}
+
+/// A workload with every name resolved; never changed by running it.
+#[derive(Debug, Default)]
+pub struct Program {
+    pub operations: Vec<Operation>,
+    pub prepared: Vec<Prepared>,
+    cumulative_weights: Vec<f64>,
+    spaces: Vec<spec::KeySpace>,
+    choosers: Vec<ChooserPlan>,
+}
+
+#[derive(Debug)]
+struct ChooserPlan {
+    distribution: Distribution,
+    initial: u64,
+    /// The key space that it draws from, if one.
+    space: Option<usize>,
+}
+
+impl Program {
+    pub fn new(workload: &spec::Workload) -> Result<Self, EngineError> {
+        let mut program = Program { spaces: workload.key_spaces.clone(), ..Program::default() };
+        let mut seen: HashMap<Prepared, usize> = HashMap::new();
+        let mut total = 0.0;
+        for operation in &workload.operations {
+            if !(operation.weight.is_finite() && operation.weight >= 0.0) {
+                return Err(EngineError::spec(format!(
+                    "operation {}: weight is {}: allowed is 0 and more",
+                    operation.name, operation.weight
+                )));
+            }
+            total += operation.weight;
+            program.cumulative_weights.push(total);
+            let compiled = program
+                .operation(operation, &mut seen)
+                .map_err(|error| error.context(&format!("operation {}", operation.name)))?;
+            program.operations.push(compiled);
+        }
+        if total <= 0.0 {
+            return Err(EngineError::spec("the weights of the operations sum to nothing"));
+        }
+        // the distributions are checked before anything is connected
+        program.scope(Share::WHOLE, Share::WHOLE, 0)?;
+        Ok(program)
+    }
+
+    fn operation(
+        &mut self,
+        operation: &spec::Operation,
+        seen: &mut HashMap<Prepared, usize>,
+    ) -> Result<Operation, EngineError> {
+        let mut names = Names::default();
+        let mut lets = Vec::new();
+        for entry in &operation.lets {
+            let value = self.value(&entry.value, &names)?;
+            names.0.insert(entry.name.clone(), (lets.len(), value.kind()));
+            lets.push(value);
+        }
+        if operation.statements.is_empty() {
+            return Err(EngineError::spec("it has no statements"));
+        }
+        let mut statements = Vec::new();
+        for statement in &operation.statements {
+            let binds: Vec<Value> = statement
+                .binds
+                .iter()
+                .map(|bind| self.value(bind, &names))
+                .collect::<Result<_, _>>()?;
+            let choose =
+                statement.choose.as_ref().map(|value| self.value(value, &names)).transpose()?;
+            if choose.as_ref().is_some_and(|value| value.kind() != Kind::Integer) {
+                return Err(EngineError::spec("choose is no whole number"));
+            }
+            if statement.sql.is_empty() || statement.repeat == 0 {
+                return Err(EngineError::spec("a statement needs sql, and repeat of 1 or more"));
+            }
+            let kinds: Vec<Kind> = binds.iter().map(Value::kind).collect();
+            let alternatives = statement
+                .sql
+                .iter()
+                .map(|sql| {
+                    let prepared = Prepared { sql: sql.clone(), kinds: kinds.clone() };
+                    *seen.entry(prepared.clone()).or_insert_with(|| {
+                        self.prepared.push(prepared);
+                        self.prepared.len() - 1
+                    })
+                })
+                .collect();
+            statements.push(Statement { alternatives, choose, binds, repeat: statement.repeat });
+        }
+        Ok(Operation {
+            name: operation.name.clone(),
+            transaction: operation.transaction,
+            records: operation.records,
+            lets,
+            statements,
+        })
+    }
+
+    /// Resolves the names in a value.
+    fn value(&mut self, value: &spec::Value, names: &Names) -> Result<Value, EngineError> {
+        Ok(match value {
+            spec::Value::Literal { value } => match value {
+                Literal::Integer(number) => Value::Integer(*number),
+                Literal::Unsigned(number) => Value::Text(number.to_string().into_bytes().into()),
+                Literal::Number(number) => Value::Double(*number),
+                Literal::Text(text) => Value::Text(text.as_bytes().into()),
+                Literal::Null(()) => Value::Null,
+            },
+            spec::Value::Integer { low, high, distribution } => {
+                let n = high.checked_sub(*low).and_then(|n| n.checked_add(1)).filter(|&n| n > 0);
+                let n = n.ok_or_else(|| {
+                    EngineError::spec(format!(
+                        "integer: high {high} is below low {low}, or too far"
+                    ))
+                })? as u64;
+                Value::Drawn { low: *low, n, chooser: self.chooser(distribution, n, None) }
+            }
+            spec::Value::Key { key_space, distribution } => {
+                let space = self.space(key_space)?;
+                let initial = self.spaces[space].records;
+                Value::Key { space, chooser: self.chooser(distribution, initial, Some(space)) }
+            }
+            spec::Value::NextKey { key_space } => Value::NextKey { space: self.space(key_space)? },
+            spec::Value::Row {} => Value::Row,
+            spec::Value::Variable { name } => {
+                let &(slot, kind) = names
+                    .0
+                    .get(name)
+                    .ok_or_else(|| EngineError::spec(format!("no let defines {name}")))?;
+                Value::Variable { slot, kind }
+            }
+            spec::Value::Sum { of, plus } => {
+                Value::Sum { of: Box::new(self.whole_number("sum", of, names)?), plus: *plus }
+            }
+            spec::Value::FnvHash { of } => {
+                Value::FnvHash(Box::new(self.whole_number("fnv_hash", of, names)?))
+            }
+            spec::Value::Format { template, of } => self.format(template, of, names)?,
+            spec::Value::Text { length, alphabet } => {
+                Value::RandomText { length: *length as usize, alphabet: *alphabet }
+            }
+            spec::Value::Pattern { pattern } => Value::Pattern(pattern.as_bytes().into()),
+        })
+    }
+
+    fn whole_number(
+        &mut self,
+        what: &str,
+        value: &spec::Value,
+        names: &Names,
+    ) -> Result<Value, EngineError> {
+        let value = self.value(value, names)?;
+        if value.kind() == Kind::Integer {
+            return Ok(value);
+        }
+        Err(EngineError::spec(format!("{what} is of a whole number only")))
+    }
+
+    fn format(
+        &mut self,
+        template: &str,
+        of: &[spec::Value],
+        names: &Names,
+    ) -> Result<Value, EngineError> {
+        let around: Vec<Box<[u8]>> =
+            template.split("{}").map(|part| part.as_bytes().into()).collect();
+        if around.len() != of.len() + 1 {
+            return Err(EngineError::spec(format!(
+                "format {template:?} has {} places for {} values",
+                around.len() - 1,
+                of.len()
+            )));
+        }
+        let of = of.iter().map(|value| self.value(value, names)).collect::<Result<_, _>>()?;
+        Ok(Value::Format { around, of })
+    }
+
+    fn space(&self, name: &str) -> Result<usize, EngineError> {
+        let found = self.spaces.iter().position(|space| space.name == name);
+        found.ok_or_else(|| EngineError::spec(format!("there is no key space {name}")))
+    }
+
+    fn chooser(
+        &mut self,
+        distribution: &Distribution,
+        initial: u64,
+        space: Option<usize>,
+    ) -> usize {
+        self.choosers.push(ChooserPlan { distribution: distribution.clone(), initial, space });
+        self.choosers.len() - 1
+    }
+
+    /// A fresh scope for those who hold these shares: `keys` of the new rows of all clients,
+    /// `counters` of this client's sequences. `expected_operations`: how many the whole load is
+    /// likely to send, 0 where that is open.
+    pub fn scope(
+        &self,
+        keys: Share,
+        counters: Share,
+        expected_operations: u64,
+    ) -> Result<Scope, EngineError> {
+        let spaces = self
+            .spaces
+            .iter()
+            .map(|space| KeySpace::new(space.first, space.records, keys))
+            .collect();
+        let choosers = self
+            .choosers
+            .iter()
+            .map(|plan| {
+                let expected =
+                    plan.space.map_or(0, |space| self.expected_inserts(space, expected_operations));
+                Chooser::new(&plan.distribution, plan.initial, expected, counters)
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Scope { spaces, choosers })
+    }
+
+    /// Rows that may be added to a key space: twice the inserts among the expected operations
+    /// (YCSB's `CoreWorkload` has the same factor), or as many as there are where that is open.
+    fn expected_inserts(&self, space: usize, expected_operations: u64) -> u64 {
+        let mut previous = 0.0;
+        let mut per_operation = 0.0;
+        for (operation, &cumulative) in self.operations.iter().zip(&self.cumulative_weights) {
+            let values =
+                operation.lets.iter().chain(operation.statements.iter().flat_map(|s| &s.binds));
+            let inserts = values.filter(|value| issues(value, space)).count();
+            per_operation += (cumulative - previous) * inserts as f64;
+            previous = cumulative;
+        }
+        per_operation /= previous.max(f64::MIN_POSITIVE);
+        if per_operation == 0.0 {
+            return 0;
+        }
+        match expected_operations {
+            0 => self.spaces[space].records,
+            operations => (operations as f64 * per_operation * 2.0) as u64,
+        }
+    }
+
+    /// The index of the next operation, by weight.
+    pub fn choose_operation(&self, rng: &mut Rng) -> usize {
+        if self.operations.len() == 1 {
+            return 0;
+        }
+        let total = *self.cumulative_weights.last().expect("a program has operations");
+        let drawn = rng.unit() * total;
+        let found = self.cumulative_weights.iter().position(|&weight| drawn < weight);
+        found.unwrap_or(self.operations.len() - 1)
+    }
+}
+
+impl Statement {
+    /// The index of the prepared statement to send.
+    pub fn choose(&self, drawing: &mut Drawing, scope: &mut Scope) -> usize {
+        let n = self.alternatives.len();
+        let chosen = match &self.choose {
+            _ if n == 1 => 0,
+            None => drawing.rng.below(n as u64) as usize,
+            Some(value) => value.integer(drawing, scope).rem_euclid(n as i64) as usize,
+        };
+        self.alternatives[chosen]
+    }
+}
+
+impl Operation {
+    /// Draws the operation's variables.
+    pub fn begin(&self, drawing: &mut Drawing, scope: &mut Scope) {
+        drawing.variables.clear();
+        for value in &self.lets {
+            let drawn = value.draw(drawing, scope);
+            drawing.variables.push(drawn);
+        }
+    }
+}
+
+fn issues(value: &Value, wanted: usize) -> bool {
+    match value {
+        Value::NextKey { space } => *space == wanted,
+        Value::Sum { of, .. } | Value::FnvHash(of) => issues(of, wanted),
+        Value::Format { of, .. } => of.iter().any(|value| issues(value, wanted)),
+        _ => false,
+    }
+}
+
+/// The variables of an operation: slot and kind.
+#[derive(Debug, Default)]
+struct Names(HashMap<String, (usize, Kind)>);
+
+/// Compiles values outside any operation: a dataset's row, or a sample.
+pub fn compile_row(
+    values: &[spec::Value],
+    spaces: &[spec::KeySpace],
+) -> Result<(Vec<Value>, Scope), EngineError> {
+    let mut program = Program { spaces: spaces.to_vec(), ..Program::default() };
+    let values = values
+        .iter()
+        .map(|value| program.value(value, &Names::default()))
+        .collect::<Result<_, _>>()?;
+    let scope = program.scope(Share::WHOLE, Share::WHOLE, 0)?;
+    Ok((values, scope))
+}

@@ -1,0 +1,77 @@
+//! Random text.
+
+use super::rng::Rng;
+use crate::spec::Alphabet;
+
+const ALPHANUMERIC: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ab";
+
+/// Appends `length` random bytes of an alphabet: the 95 printable ASCII characters, letters and
+/// digits, or digits. Eight characters are made of each random number, so some are more likely
+/// than others by up to a few percent of their share: content, not keys.
+pub fn write_text(rng: &mut Rng, length: usize, alphabet: Alphabet, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + length, 0);
+    let scale = |byte: u8, n: u16| ((u16::from(byte) * n) >> 8) as u8;
+    for chunk in out[start..].chunks_mut(8) {
+        let random = rng.next_u64().to_le_bytes();
+        for (to, from) in chunk.iter_mut().zip(random) {
+            *to = match alphabet {
+                Alphabet::Printable => b' ' + scale(from, 95),
+                Alphabet::Alphanumeric => ALPHANUMERIC[usize::from(from & 63)],
+                Alphabet::Digits => b'0' + scale(from, 10),
+            };
+        }
+    }
+}
+
+/// Appends sysbench's template (`sb_rand_str`): each `#` a digit, each `@` a letter a to z.
+pub fn write_pattern(rng: &mut Rng, pattern: &[u8], out: &mut Vec<u8>) {
+    // each character takes 16 bits of a random number
+    let (mut random, mut left) = (0, 0);
+    out.extend(pattern.iter().map(|&byte| {
+        let (low, n) = match byte {
+            b'#' => (b'0', 10),
+            b'@' => (b'a', 26),
+            other => return other,
+        };
+        if left == 0 {
+            (random, left) = (rng.next_u64(), 4);
+        }
+        let bits = (random & 0xffff) as u32;
+        (random, left) = (random >> 16, left - 1);
+        low + ((bits * n) >> 16) as u8
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_has_its_length_and_alphabet() {
+        let mut rng = Rng::for_stream(1, &[]);
+        let cases: [(Alphabet, fn(u8) -> bool, usize); 3] = [
+            (Alphabet::Printable, |b| (b' '..=b'~').contains(&b), 95),
+            (Alphabet::Alphanumeric, |b| b.is_ascii_alphanumeric(), 62),
+            (Alphabet::Digits, |b| b.is_ascii_digit(), 10),
+        ];
+        for (alphabet, allowed, distinct) in cases {
+            let mut out = b"before".to_vec();
+            write_text(&mut rng, 10_001, alphabet, &mut out);
+            assert_eq!(out.len(), 10_007);
+            assert!(out[6..].iter().all(|&b| allowed(b)));
+            let seen: std::collections::BTreeSet<u8> = out[6..].iter().copied().collect();
+            assert_eq!(seen.len(), distinct);
+        }
+    }
+
+    #[test]
+    fn a_pattern_keeps_what_is_neither_digit_nor_letter() {
+        let mut rng = Rng::for_stream(1, &[]);
+        let mut out = Vec::new();
+        write_pattern(&mut rng, b"##-@@-x", &mut out);
+        assert!(out[0].is_ascii_digit() && out[1].is_ascii_digit(), "{out:?}");
+        assert!(out[3].is_ascii_lowercase() && out[4].is_ascii_lowercase(), "{out:?}");
+        assert_eq!((out[2], &out[5..]), (b'-', &b"-x"[..]));
+    }
+}

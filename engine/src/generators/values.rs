@@ -1,0 +1,189 @@
+//! Values made ready to be drawn.
+
+use std::io::Write as _;
+
+use super::chooser::{Chooser, Extent};
+use super::keys::KeySpace;
+use super::rng::Rng;
+use super::text::{write_pattern, write_text};
+use super::zipf::fnv_hash;
+use crate::spec::Alphabet;
+
+/// What a value is on the wire; the same for every draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Integer,
+    Double,
+    Text,
+    Null,
+}
+
+/// A value with every name resolved to an index.
+#[derive(Debug, Clone)]
+pub enum Value {
+    Integer(i64),
+    Double(f64),
+    Text(Box<[u8]>),
+    Null,
+    Drawn { low: i64, n: u64, chooser: usize },
+    Key { space: usize, chooser: usize },
+    NextKey { space: usize },
+    Row,
+    Variable { slot: usize, kind: Kind },
+    Sum { of: Box<Value>, plus: i64 },
+    FnvHash(Box<Value>),
+    Format { around: Vec<Box<[u8]>>, of: Vec<Value> },
+    RandomText { length: usize, alphabet: Alphabet },
+    Pattern(Box<[u8]>),
+}
+
+/// A value drawn by an operation's `let`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Variable {
+    Integer(i64),
+    Double(f64),
+    Text(Vec<u8>),
+    Null,
+}
+
+/// What the draws of several connections share: the rows that are there, counters.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    pub spaces: Vec<KeySpace>,
+    pub choosers: Vec<Chooser>,
+}
+
+/// What the draws of one connection depend on.
+#[derive(Debug, Clone)]
+pub struct Drawing {
+    pub rng: Rng,
+    pub variables: Vec<Variable>,
+    /// New rows of the running operation: key space and ticket, to be acknowledged.
+    pub issued: Vec<(usize, u64)>,
+    /// The row being made, while a dataset is loaded.
+    row: i64,
+    /// While a dataset is loaded: each row has a stream of its own below this seed, so that it
+    /// is the same whoever makes it.
+    row_seed: Option<u64>,
+}
+
+impl Drawing {
+    pub fn new(rng: Rng) -> Self {
+        Drawing { rng, variables: Vec::new(), issued: Vec::new(), row: 0, row_seed: None }
+    }
+
+    /// Draws rows of a dataset, one by one.
+    pub fn of_rows(seed: u64) -> Self {
+        Drawing { row_seed: Some(seed), ..Self::new(Rng::for_stream(seed, &[])) }
+    }
+
+    /// The values that follow belong to this row.
+    pub fn start_row(&mut self, row: i64) {
+        if let Some(seed) = self.row_seed {
+            self.row = row;
+            self.rng = Rng::for_stream(seed, &[row as u64]);
+        }
+    }
+}
+
+impl Value {
+    pub fn kind(&self) -> Kind {
+        match self {
+            Value::Double(_) => Kind::Double,
+            Value::Null => Kind::Null,
+            Value::Variable { kind, .. } => *kind,
+            Value::Text(_)
+            | Value::Format { .. }
+            | Value::RandomText { .. }
+            | Value::Pattern(_) => Kind::Text,
+            _ => Kind::Integer,
+        }
+    }
+
+    /// Draws a value of [`Kind::Integer`].
+    pub fn integer(&self, drawing: &mut Drawing, scope: &mut Scope) -> i64 {
+        match self {
+            Value::Integer(value) => *value,
+            Value::Drawn { low, n, chooser } => {
+                let extent = Extent { initial: *n, now: *n };
+                let drawn = scope.choosers[*chooser].draw(&mut drawing.rng, extent);
+                low.wrapping_add(drawn as i64)
+            }
+            Value::Key { space, chooser } => {
+                let space = &scope.spaces[*space];
+                space.number(scope.choosers[*chooser].draw(&mut drawing.rng, space.extent()))
+            }
+            Value::NextKey { space } => {
+                let (ticket, number) = scope.spaces[*space].issue();
+                drawing.issued.push((*space, ticket));
+                number
+            }
+            Value::Row => drawing.row,
+            Value::Variable { slot, .. } => match &drawing.variables[*slot] {
+                Variable::Integer(value) => *value,
+                _ => 0,
+            },
+            Value::Sum { of, plus } => of.integer(drawing, scope).wrapping_add(*plus),
+            Value::FnvHash(of) => fnv_hash(of.integer(drawing, scope) as u64) as i64,
+            _ => 0,
+        }
+    }
+
+    /// Draws a value of [`Kind::Double`].
+    pub fn double(&self, drawing: &Drawing) -> f64 {
+        match self {
+            Value::Double(value) => *value,
+            Value::Variable { slot, .. } => match &drawing.variables[*slot] {
+                Variable::Double(value) => *value,
+                _ => 0.0,
+            },
+            _ => 0.0,
+        }
+    }
+
+    /// Draws a value of any kind and appends it as text (nothing for null).
+    pub fn append_text(&self, drawing: &mut Drawing, scope: &mut Scope, out: &mut Vec<u8>) {
+        match self {
+            Value::Text(text) => out.extend_from_slice(text),
+            Value::RandomText { length, alphabet } => {
+                write_text(&mut drawing.rng, *length, *alphabet, out);
+            }
+            Value::Pattern(pattern) => write_pattern(&mut drawing.rng, pattern, out),
+            Value::Format { around, of } => {
+                for (before, value) in around.iter().zip(of) {
+                    out.extend_from_slice(before);
+                    value.append_text(drawing, scope, out);
+                }
+                out.extend_from_slice(&around[of.len()]);
+            }
+            Value::Variable { slot, .. } if self.kind() == Kind::Text => {
+                if let Variable::Text(text) = &drawing.variables[*slot] {
+                    out.extend_from_slice(text);
+                }
+            }
+            _ => match self.kind() {
+                Kind::Integer => append_display(self.integer(drawing, scope), out),
+                Kind::Double => append_display(self.double(drawing), out),
+                Kind::Text | Kind::Null => {}
+            },
+        }
+    }
+
+    /// Draws a value to be kept.
+    pub fn draw(&self, drawing: &mut Drawing, scope: &mut Scope) -> Variable {
+        match self.kind() {
+            Kind::Integer => Variable::Integer(self.integer(drawing, scope)),
+            Kind::Double => Variable::Double(self.double(drawing)),
+            Kind::Null => Variable::Null,
+            Kind::Text => {
+                let mut text = Vec::new();
+                self.append_text(drawing, scope, &mut text);
+                Variable::Text(text)
+            }
+        }
+    }
+}
+
+fn append_display(value: impl std::fmt::Display, out: &mut Vec<u8>) {
+    write!(out, "{value}").expect("writing to memory does not fail");
+}

@@ -1,0 +1,59 @@
+//! Time: one monotonic clock for a load, in nanoseconds, and its place on the calendar.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Nanoseconds since the clock was made.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    base: Instant,
+    base_epoch_ns: i64,
+}
+
+impl Clock {
+    pub fn new() -> Self {
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Clock { base: Instant::now(), base_epoch_ns: since_epoch.as_nanos() as i64 }
+    }
+
+    pub fn now(&self) -> u64 {
+        self.base.elapsed().as_nanos() as u64
+    }
+
+    pub fn epoch_ms(&self, at: u64) -> i64 {
+        (self.base_epoch_ns + at as i64).div_euclid(1_000_000)
+    }
+
+    /// The clock's time at a moment of the calendar; 0 if that is before the clock was made.
+    pub fn at_epoch_ms(&self, epoch_ms: i64) -> u64 {
+        epoch_ms.saturating_mul(1_000_000).saturating_sub(self.base_epoch_ns).max(0) as u64
+    }
+}
+
+/// CPU time that the process has used so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cpu {
+    pub user: Duration,
+    pub system: Duration,
+}
+
+impl Cpu {
+    pub fn now() -> Self {
+        // SAFETY: a zeroed rusage is a valid value, and the call writes nothing beyond it
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+            usage
+        };
+        let duration = |time: libc::timeval| {
+            Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
+        };
+        Cpu { user: duration(usage.ru_utime), system: duration(usage.ru_stime) }
+    }
+
+    pub fn since(&self, earlier: Cpu) -> Self {
+        Cpu {
+            user: self.user.saturating_sub(earlier.user),
+            system: self.system.saturating_sub(earlier.system),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! One operation as it is carried out on a connection: which packet comes next.
+
+use crate::generators::program::Program;
+use crate::generators::values::{Drawing, Scope};
+use crate::protocol::answer::Outcome;
+use crate::protocol::packets::{self, Binds, RowRange};
+
+/// What is known on the client's side of a connection's prepared statements.
+#[derive(Debug, Default)]
+pub struct Statements {
+    ids: Vec<u32>,
+    types_sent: Vec<bool>,
+}
+
+impl Statements {
+    pub fn new(ids: Vec<u32>) -> Self {
+        Statements { types_sent: vec![false; ids.len()], ids }
+    }
+}
+
+/// An operation on its way.
+#[derive(Debug, Default)]
+pub struct Running {
+    /// Its index in the program.
+    pub index: usize,
+    place: Place,
+    /// Why it is being rolled back.
+    failed: Option<Failure>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Begin,
+    Statement {
+        index: usize,
+        left: u32,
+    },
+    Commit,
+    Rollback,
+}
+
+/// What to do next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A packet has been appended: send it.
+    Send,
+    Succeeded,
+    Failed(Failure),
+}
+
+/// Why an operation failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    pub code: String,
+    pub message: String,
+}
+
+/// What a step needs besides the operation itself.
+pub struct Tools<'a> {
+    pub program: &'a Program,
+    pub scope: &'a mut Scope,
+    pub drawing: &'a mut Drawing,
+    pub statements: &'a mut Statements,
+    pub out: &'a mut Vec<u8>,
+}
+
+impl Running {
+    /// Draws an operation and appends its first packet.
+    pub fn begin(&mut self, tools: &mut Tools<'_>) {
+        self.index = tools.program.choose_operation(&mut tools.drawing.rng);
+        self.failed = None;
+        let operation = &tools.program.operations[self.index];
+        operation.begin(tools.drawing, tools.scope);
+        if operation.transaction {
+            self.place = Place::Begin;
+            packets::query(b"BEGIN", tools.out);
+        } else {
+            self.statement(0, tools);
+        }
+    }
+
+    /// Takes the answer to the last packet. A failed statement ends the operation, after a
+    /// rollback where it has begun a transaction.
+    pub fn answered(&mut self, outcome: &Outcome, tools: &mut Tools<'_>) -> Next {
+        let operation = &tools.program.operations[self.index];
+        if let Outcome::Failed { code, message } = outcome {
+            let failure = self
+                .failed
+                .take()
+                .unwrap_or_else(|| Failure { code: code.to_string(), message: message.clone() });
+            if operation.transaction && !matches!(self.place, Place::Begin | Place::Rollback) {
+                self.failed = Some(failure);
+                self.place = Place::Rollback;
+                packets::query(b"ROLLBACK", tools.out);
+                return Next::Send;
+            }
+            return Next::Failed(failure);
+        }
+        match self.place {
+            Place::Begin => self.statement(0, tools),
+            Place::Statement { index, left } if left > 1 => {
+                self.place = Place::Statement { index, left: left - 1 };
+                self.send_statement(index, tools);
+            }
+            Place::Statement { index, .. } if index + 1 < operation.statements.len() => {
+                self.statement(index + 1, tools);
+            }
+            Place::Statement { .. } if operation.transaction => {
+                self.place = Place::Commit;
+                packets::query(b"COMMIT", tools.out);
+            }
+            Place::Statement { .. } | Place::Commit => return Next::Succeeded,
+            Place::Rollback => {
+                return Next::Failed(self.failed.take().expect("a rollback has its reason"));
+            }
+        }
+        Next::Send
+    }
+
+    fn statement(&mut self, index: usize, tools: &mut Tools<'_>) {
+        let left = tools.program.operations[self.index].statements[index].repeat;
+        self.place = Place::Statement { index, left };
+        self.send_statement(index, tools);
+    }
+
+    fn send_statement(&self, index: usize, tools: &mut Tools<'_>) {
+        let statement = &tools.program.operations[self.index].statements[index];
+        let prepared = statement.choose(tools.drawing, tools.scope);
+        let known = &mut tools.statements;
+        let send_types = !std::mem::replace(&mut known.types_sent[prepared], true);
+        let binds = Binds { values: &statement.binds, rows: RowRange::ONE, send_types };
+        packets::execute(known.ids[prepared], &binds, tools.drawing, tools.scope, tools.out);
+    }
+}

@@ -1,0 +1,197 @@
+//! What happened: histograms and counts by operation, of the window and of each second.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::Sender;
+
+use super::pacing::SECOND;
+use crate::histogram::{self, Histogram};
+use crate::report::Errors;
+
+/// The measured window, in nanoseconds of the load's clock.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    pub start: u64,
+    pub end: u64,
+}
+
+impl Window {
+    pub fn contains(&self, at: u64) -> bool {
+        (self.start..self.end).contains(&at)
+    }
+}
+
+/// One operation's results in the window.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    pub succeeded: u64,
+    pub errors: Errors,
+    pub latency: Histogram,
+}
+
+impl Tally {
+    pub fn new() -> Self {
+        Tally { succeeded: 0, errors: Errors::new(), latency: histogram::new() }
+    }
+
+    pub fn add(&mut self, other: &Tally) {
+        self.succeeded += other.succeeded;
+        add_errors(&mut self.errors, &other.errors);
+        self.latency.add(&other.latency).expect("both have the same bounds");
+    }
+}
+
+/// One operation's results in one second.
+#[derive(Debug)]
+pub struct Second {
+    pub second: u64,
+    pub operation: usize,
+    pub succeeded: u64,
+    pub errors: u64,
+    pub latency: Histogram,
+}
+
+/// What one thread sends while it runs: everything before second `until` is now told.
+#[derive(Debug)]
+pub struct Turned {
+    pub thread: usize,
+    pub until: u64,
+    pub seconds: Vec<Second>,
+}
+
+/// Records what one thread sees.
+pub struct Recorder {
+    start: u64,
+    window: Window,
+    pub tallies: Vec<Tally>,
+    current: Vec<Option<Second>>,
+    /// The second of `current`, and when it ends.
+    second: u64,
+    second_ends: u64,
+    thread: usize,
+    /// Until the end; who listens waits until every sender is gone.
+    turned: Option<Sender<Turned>>,
+    pub examples: BTreeMap<String, String>,
+    /// Operations that ended in the window, well or not.
+    pub ended: u64,
+}
+
+impl Recorder {
+    pub fn new(
+        operations: usize,
+        start: u64,
+        window: Window,
+        thread: usize,
+        turned: Sender<Turned>,
+    ) -> Self {
+        Recorder {
+            start,
+            window,
+            tallies: vec![Tally::new(); operations],
+            current: (0..operations).map(|_| None).collect(),
+            second: 0,
+            second_ends: start + SECOND,
+            thread,
+            turned: Some(turned),
+            examples: BTreeMap::new(),
+            ended: 0,
+        }
+    }
+
+    /// When [`Recorder::turn`] has to be called next.
+    pub fn second_ends(&self) -> u64 {
+        self.second_ends
+    }
+
+    /// The window ended early, when the last operation was answered.
+    pub fn end_window(&mut self, at: u64) {
+        self.window.end = at;
+    }
+
+    pub fn success(&mut self, operation: usize, latency_ns: u64, at: u64) {
+        self.turn(at);
+        if self.window.contains(at) {
+            let tally = &mut self.tallies[operation];
+            tally.succeeded += 1;
+            histogram::record_ns(&mut tally.latency, latency_ns);
+            self.ended += 1;
+        }
+        let second = self.second_of(operation);
+        second.succeeded += 1;
+        histogram::record_ns(&mut second.latency, latency_ns);
+    }
+
+    /// An operation failed; a time-out has a latency, its full length.
+    pub fn failure(&mut self, operation: usize, code: &str, latency_ns: Option<u64>, at: u64) {
+        self.turn(at);
+        if self.window.contains(at) {
+            let tally = &mut self.tallies[operation];
+            count(&mut tally.errors, code);
+            if let Some(ns) = latency_ns {
+                histogram::record_ns(&mut tally.latency, ns);
+            }
+            self.ended += 1;
+        }
+        let second = self.second_of(operation);
+        second.errors += 1;
+        if let Some(ns) = latency_ns {
+            histogram::record_ns(&mut second.latency, ns);
+        }
+    }
+
+    /// Keeps the first message of each code.
+    pub fn example(&mut self, code: &str, message: &str) {
+        if !self.examples.contains_key(code) && self.examples.len() < 1_000 {
+            self.examples.insert(code.to_owned(), message.to_owned());
+        }
+    }
+
+    /// Hands over the seconds that are past.
+    pub fn turn(&mut self, now: u64) {
+        if now < self.second_ends {
+            return;
+        }
+        self.second = (now - self.start) / SECOND;
+        self.second_ends = self.start + (self.second + 1) * SECOND;
+        self.hand_over(self.second);
+    }
+
+    /// Hands over everything: nothing more comes.
+    pub fn finish(&mut self) {
+        self.hand_over(u64::MAX);
+        self.turned = None;
+    }
+
+    fn hand_over(&mut self, until: u64) {
+        let seconds = self.current.iter_mut().filter_map(Option::take).collect();
+        // it fails only where nobody listens any more, because the load was given up
+        if let Some(turned) = &self.turned {
+            let _ = turned.send(Turned { thread: self.thread, until, seconds });
+        }
+    }
+
+    fn second_of(&mut self, operation: usize) -> &mut Second {
+        let second = self.second;
+        self.current[operation].get_or_insert_with(|| Second {
+            second,
+            operation,
+            succeeded: 0,
+            errors: 0,
+            latency: histogram::new(),
+        })
+    }
+}
+
+pub fn count(errors: &mut Errors, code: &str) {
+    match errors.get_mut(code) {
+        Some(n) => *n += 1,
+        None => {
+            errors.insert(code.to_owned(), 1);
+        }
+    }
+}
+
+pub fn add_errors(to: &mut Errors, from: &Errors) {
+    for (code, n) in from {
+        *to.entry(code.clone()).or_default() += n;
+    }
+}

@@ -1,0 +1,88 @@
+//! Replacing connections in the background: a few threads open sessions, so that the sending
+//! thread never waits for a handshake.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use rustix::event::{EventfdFlags, eventfd};
+
+use crate::error::EngineError;
+use crate::session::connect::{Opener, Session};
+
+const THREADS: usize = 8;
+
+/// An attempt's result, for the connection of this index.
+pub type Reopened = (usize, Result<Session, EngineError>);
+
+/// The threads that open sessions, started when the first is asked for. They end by themselves
+/// once this is dropped.
+pub struct Reopener {
+    opener: Arc<Opener>,
+    bell: Arc<OwnedFd>,
+    requests: Option<Sender<usize>>,
+    results: (Sender<Reopened>, Receiver<Reopened>),
+}
+
+impl Reopener {
+    pub fn new(opener: Arc<Opener>) -> Result<Self, EngineError> {
+        let bell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)
+            .map_err(|error| EngineError::new("system", format!("eventfd: {error}")))?;
+        Ok(Reopener { opener, bell: Arc::new(bell), requests: None, results: channel() })
+    }
+
+    /// Becomes readable when a result is there.
+    pub fn bell(&self) -> BorrowedFd<'_> {
+        self.bell.as_fd()
+    }
+
+    /// Opens a session for the connection of this index.
+    pub fn request(&mut self, index: usize) {
+        let requests = match self.requests.take() {
+            Some(requests) => requests,
+            None => self.start(),
+        };
+        // it fails only if every thread is gone, which they never are while this holds the sender
+        let _ = requests.send(index);
+        self.requests = Some(requests);
+    }
+
+    /// The next result, if one is there; the bell is silenced.
+    pub fn result(&self) -> Option<Reopened> {
+        let _ = rustix::io::read(&self.bell, &mut [0_u8; 8]); // it may be silent already
+        self.results.1.try_recv().ok()
+    }
+
+    fn start(&self) -> Sender<usize> {
+        let (requests, queue) = channel();
+        let queue = Arc::new(Mutex::new(queue));
+        for _ in 0..THREADS {
+            let (queue, results) = (queue.clone(), self.results.0.clone());
+            let (opener, bell) = (self.opener.clone(), self.bell.clone());
+            thread::spawn(move || work(&queue, &results, &opener, &bell));
+        }
+        requests
+    }
+}
+
+fn work(
+    queue: &Mutex<Receiver<usize>>,
+    results: &Sender<Reopened>,
+    opener: &Opener,
+    bell: &OwnedFd,
+) {
+    loop {
+        let next = match queue.lock() {
+            Ok(queue) => queue.recv(),
+            Err(_) => return,
+        };
+        let Ok(index) = next else {
+            return;
+        };
+        if results.send((index, opener.open())).is_err() {
+            return;
+        }
+        let _ = rustix::io::write(bell, &1_u64.to_ne_bytes()); // full means that it rings already
+    }
+}

@@ -1,0 +1,283 @@
+//! A whole load: connect, wait for the barrier, send, report.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use super::clock::{Clock, Cpu};
+use super::connection::Connection;
+use super::pacing::{SECOND, Schedule};
+use super::record::{Recorder, Window};
+use super::reopen::Reopener;
+use super::seconds::Gatherer;
+use super::summary::summarize;
+use super::worker::{Finished, OpenLoop, Shared, Worker};
+use crate::error::EngineError;
+use crate::generators::chooser::Share;
+use crate::generators::program::Program;
+use crate::generators::rng::Rng;
+use crate::report::{LoadReport, SecondReport};
+use crate::session::connect::{Opener, Session};
+use crate::spec::{Load, Loop};
+
+/// Threads that open the first connections.
+const OPENERS: usize = 16;
+/// How often the caller is asked whether to go on.
+const CHECK_EVERY: Duration = Duration::from_millis(50);
+
+/// What the caller hears while the load runs: the seconds that are complete (often none).
+/// Answering false cancels the load.
+pub trait Listener {
+    fn hear(&mut self, seconds: &[SecondReport]) -> bool;
+}
+
+/// Runs a load to its end, its cancellation or an error that keeps it from starting.
+pub fn run(
+    load: &Load,
+    cancelled: &AtomicBool,
+    listener: &mut dyn Listener,
+) -> Result<LoadReport, EngineError> {
+    let program = Program::new(&load.workload)?;
+    let timeout = Duration::from_millis(load.timeout_ms);
+    let opener = Opener::new(load.target.clone(), program.prepared.clone(), timeout)?;
+    let opener = Arc::new(opener);
+    let clock = Clock::new();
+    let sessions = open_all(&opener, load.connections as usize, cancelled, listener)?;
+    let times = Times::new(load, &clock);
+    let shared = Shared {
+        program: &program,
+        clock,
+        start: times.start,
+        window: times.window,
+        timeout_ns: load.timeout_ms.saturating_mul(1_000_000),
+        cancelled,
+    };
+    let (finished, seconds) = send(load, &shared, &opener, sessions, listener)?;
+    Ok(summarize(load, &shared, times.late_ns / 1_000_000, finished, seconds))
+}
+
+/// When a load starts and is measured.
+struct Times {
+    start: u64,
+    window: Window,
+    late_ns: u64,
+}
+
+impl Times {
+    /// From the barrier, or from now. Who is late starts at once; the window still ends with
+    /// everybody else's and starts no earlier than he does.
+    fn new(load: &Load, clock: &Clock) -> Self {
+        let now = clock.now();
+        let barrier = load.start_at_epoch_ms.map_or(now, |at| clock.at_epoch_ms(at));
+        let late_ns = match load.start_at_epoch_ms {
+            Some(at) => ((clock.epoch_ms(now) - at).max(0) as u64) * 1_000_000,
+            None => 0,
+        };
+        let start = barrier.max(now);
+        let seconds = |s: f64| (s * SECOND as f64) as i64;
+        // a barrier before the clock was made counts from where it was
+        let origin = start as i64 - late_ns as i64;
+        let window_start = (origin + seconds(load.warmup_s)).max(start as i64) as u64;
+        let window_end = origin + seconds(load.warmup_s) + seconds(load.duration_s);
+        let window =
+            Window { start: window_start, end: (window_end.max(0) as u64).max(window_start) };
+        Times { start, window, late_ns }
+    }
+}
+
+/// Opens all connections, several at a time; the first that fails stops it.
+fn open_all(
+    opener: &Opener,
+    n: usize,
+    cancelled: &AtomicBool,
+    listener: &mut dyn Listener,
+) -> Result<Vec<Session>, EngineError> {
+    let opened: Mutex<(Vec<Session>, Option<EngineError>)> = Mutex::new((Vec::new(), None));
+    let left = Mutex::new(n);
+    let lock = || opened.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let work = || {
+        loop {
+            {
+                let mut left = left.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                if *left == 0 || cancelled.load(Ordering::Relaxed) {
+                    return;
+                }
+                *left -= 1;
+            }
+            if lock().1.is_some() {
+                return;
+            }
+            match opener.open() {
+                Ok(session) => lock().0.push(session),
+                Err(error) => {
+                    lock().1.get_or_insert(error);
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..OPENERS.min(n)).map(|_| scope.spawn(work)).collect();
+        while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
+            if !listener.hear(&[]) {
+                cancelled.store(true, Ordering::Relaxed);
+            }
+            thread::park_timeout(Duration::from_millis(2));
+        }
+    });
+    let (sessions, error) = opened.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match error {
+        Some(error) if n > 1 => {
+            let message =
+                format!("{} ({} of {n} connections were open)", error.message, sessions.len());
+            Err(EngineError::new(error.code, message))
+        }
+        Some(error) => Err(error),
+        None if sessions.len() < n => {
+            Err(EngineError::new("cancelled", "cancelled before the start"))
+        }
+        None => Ok(sessions),
+    }
+}
+
+/// Starts the threads and listens until they end.
+fn send(
+    load: &Load,
+    shared: &Shared<'_>,
+    opener: &Arc<Opener>,
+    sessions: Vec<Session>,
+    listener: &mut dyn Listener,
+) -> Result<(Vec<Finished>, Vec<SecondReport>), EngineError> {
+    let threads = load.threads.min(load.connections) as usize;
+    let (turned, heard) = channel();
+    let mut shares: Vec<Vec<(usize, Session)>> = (0..threads).map(|_| Vec::new()).collect();
+    for (index, session) in sessions.into_iter().enumerate() {
+        shares[index % threads].push((index, session));
+    }
+    let mut workers = Vec::new();
+    for (thread, sessions) in shares.into_iter().enumerate() {
+        let operations = shared.program.operations.len();
+        let recorder =
+            Recorder::new(operations, shared.start, shared.window, thread, turned.clone());
+        let plan =
+            Plan { load, program: shared.program, thread: thread as u64, threads: threads as u64 };
+        let (connections, scopes) = plan.connections(sessions)?;
+        let reopener = Reopener::new(opener.clone())?;
+        workers.push(Worker::new(
+            shared,
+            connections,
+            scopes,
+            plan.open_loop(),
+            recorder,
+            reopener,
+        )?);
+    }
+    drop(turned);
+    let names = shared.program.operations.iter().map(|operation| operation.name.clone()).collect();
+    let mut gatherer = Gatherer::new(names, threads);
+    let mut seconds = Vec::new();
+    thread::scope(|scope| {
+        let running: Vec<_> =
+            workers.into_iter().map(|worker| scope.spawn(move || worker.run())).collect();
+        loop {
+            let complete = match heard.recv_timeout(CHECK_EVERY) {
+                Ok(turned) => gatherer.take(turned),
+                Err(RecvTimeoutError::Timeout) => Vec::new(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if !listener.hear(&complete) {
+                shared.cancelled.store(true, Ordering::Relaxed);
+            }
+            seconds.extend(complete);
+        }
+        let finished: Result<Vec<Finished>, _> =
+            running.into_iter().map(|thread| thread.join()).collect();
+        finished.map_err(|_| {
+            EngineError::new("internal", "a sending thread panicked: a defect of the engine")
+        })
+    })
+    .map(|finished| (finished, seconds))
+}
+
+/// One thread's part of a load.
+struct Plan<'a> {
+    load: &'a Load,
+    program: &'a Program,
+    thread: u64,
+    threads: u64,
+}
+
+impl Plan<'_> {
+    /// Makes the thread's connections, each with its own stream of random numbers.
+    ///
+    /// The connections of a thread share its key spaces and counters, so that they read what any
+    /// of them inserted. With a limit of operations each connection has its own instead, and a
+    /// fixed part of the operations: then what it sends depends on nothing but the spec.
+    fn connections(
+        &self,
+        sessions: Vec<(usize, Session)>,
+    ) -> Result<(Vec<Connection>, Vec<crate::generators::values::Scope>), EngineError> {
+        let n = u64::from(self.load.connections);
+        let mut scopes = Vec::new();
+        let mut connections = Vec::new();
+        for (index, session) in sessions {
+            let index = index as u64;
+            let path = [u64::from(self.load.client_index), index];
+            let rng = Rng::for_stream(self.load.seed, &path);
+            let remaining = match (self.load.operations_limit, &self.load.pacing) {
+                (Some(limit), Loop::Closed {}) => limit / n + u64::from(index < limit % n),
+                _ => u64::MAX,
+            };
+            if self.load.operations_limit.is_some() {
+                scopes.push(self.scope(index, n)?);
+            } else if scopes.is_empty() {
+                scopes.push(self.scope(self.thread, self.threads)?);
+            }
+            let mut connection = Connection::new(rng, scopes.len() - 1, remaining);
+            connection.open(session);
+            connections.push(connection);
+        }
+        Ok((connections, scopes))
+    }
+
+    /// What holder `index` of `of` in this client draws from.
+    fn scope(&self, index: u64, of: u64) -> Result<crate::generators::values::Scope, EngineError> {
+        let clients = u64::from(self.load.client_count);
+        let client = u64::from(self.load.client_index);
+        let keys = Share { offset: client + clients * index, step: clients * of };
+        let counters = Share { offset: index, step: of };
+        self.program.scope(keys, counters, self.expected_operations())
+    }
+
+    fn expected_operations(&self) -> u64 {
+        match (self.load.operations_limit, &self.load.pacing) {
+            (Some(limit), _) => limit,
+            (None, Loop::Open { rate_ops_per_second, .. }) => {
+                (rate_ops_per_second * (self.load.warmup_s + self.load.duration_s)) as u64
+            }
+            (None, Loop::Closed {}) => 0,
+        }
+    }
+
+    fn open_loop(&self) -> Option<OpenLoop> {
+        let Loop::Open { arrivals, rate_ops_per_second: rate } = self.load.pacing else {
+            return None;
+        };
+        let (thread, threads) = (self.thread, self.threads);
+        // a stream that no connection has
+        let path = [u64::from(self.load.client_index), u64::MAX, thread];
+        let rng = Rng::for_stream(self.load.seed, &path);
+        let schedule = Schedule::new(arrivals, rate, thread, threads, rng);
+        let limit = self
+            .load
+            .operations_limit
+            .map_or(u64::MAX, |limit| limit / threads + u64::from(thread < limit % threads));
+        Some(OpenLoop::new(schedule, SECOND as f64 / rate * threads as f64, limit))
+    }
+}
+
+/// CPU time of all threads together, measured once: the process's.
+pub fn cpu_of(finished: &[Finished]) -> Cpu {
+    finished.first().map_or_else(Cpu::default, |first| first.cpu)
+}

@@ -1,0 +1,117 @@
+//! From what the threads saw to the report.
+
+use std::collections::BTreeMap;
+
+use super::record::{Tally, add_errors};
+use super::run::cpu_of;
+use super::worker::{Finished, Shared};
+use crate::histogram::{self, Summary};
+use crate::report::{
+    ConnectionReport, Ended, LoadReport, OperationReport, SecondReport, SelfReport,
+};
+use crate::spec::{Load, Loop};
+
+/// Puts the threads' results together.
+pub fn summarize(
+    load: &Load,
+    shared: &Shared<'_>,
+    late_start_ms: u64,
+    finished: Vec<Finished>,
+    seconds: Vec<SecondReport>,
+) -> LoadReport {
+    let all_done = finished.iter().all(|thread| thread.all_done);
+    let end = finished.iter().map(|thread| thread.end).max().unwrap_or(shared.window.end);
+    let end = end.max(shared.window.start);
+    let window_s = (end - shared.window.start) as f64 / 1e9;
+    let ended = if all_done {
+        Ended::Operations
+    } else if end < shared.window.end {
+        Ended::Cancelled
+    } else {
+        Ended::Duration
+    };
+    let mut report = LoadReport {
+        engine_version: env!("CARGO_PKG_VERSION"),
+        window_start_epoch_ms: shared.clock.epoch_ms(shared.window.start),
+        window_end_epoch_ms: shared.clock.epoch_ms(end),
+        window_s,
+        late_start_ms,
+        connections: load.connections,
+        threads: finished.len() as u32,
+        rate_ops_per_second: match load.pacing {
+            Loop::Closed {} => None,
+            Loop::Open { rate_ops_per_second, .. } => Some(rate_ops_per_second),
+        },
+        operations: operations(shared, &finished),
+        seconds,
+        client: client(shared, &finished, end),
+        connection_report: ConnectionReport::default(),
+        error_examples: BTreeMap::new(),
+        statements_sent: finished.iter().map(|thread| thread.statements_sent).sum(),
+        operations_sent: finished.iter().map(|thread| thread.operations_sent).sum(),
+        ended,
+    };
+    for thread in finished {
+        report.connection_report.opened += thread.connections.opened;
+        report.connection_report.replaced += thread.connections.replaced;
+        add_errors(&mut report.connection_report.failed, &thread.connections.failed);
+        for (code, message) in thread.recorder.examples {
+            report.error_examples.entry(code).or_insert(message);
+        }
+    }
+    report
+}
+
+fn operations(shared: &Shared<'_>, finished: &[Finished]) -> BTreeMap<String, OperationReport> {
+    let report = |(index, operation): (usize, &crate::generators::program::Operation)| {
+        let mut sum = Tally::new();
+        for thread in finished {
+            sum.add(&thread.recorder.tallies[index]);
+        }
+        let report = OperationReport {
+            succeeded: sum.succeeded,
+            records: sum.succeeded * operation.records,
+            errors: sum.errors,
+            latency_us: Summary::of(&sum.latency),
+            histogram: histogram::encode(&sum.latency),
+        };
+        (operation.name.clone(), report)
+    };
+    shared.program.operations.iter().enumerate().map(report).collect()
+}
+
+fn client(shared: &Shared<'_>, finished: &[Finished], end: u64) -> SelfReport {
+    let cpu = cpu_of(finished);
+    let cpu_s = cpu.user.as_secs_f64() + cpu.system.as_secs_f64();
+    let ended: u64 = finished.iter().map(|thread| thread.recorder.ended).sum();
+    let window_ns = end.saturating_sub(shared.window.start) as f64 * finished.len() as f64;
+    let waited: u64 = finished.iter().map(|thread| thread.waited_ns).sum();
+    let open = finished.iter().any(|thread| thread.open_loop.is_some());
+    let mut lateness = histogram::new();
+    let mut backlog_max = 0;
+    for open in finished.iter().filter_map(|thread| thread.open_loop.as_ref()) {
+        lateness.add(&open.lateness).expect("both have the same bounds");
+        backlog_max += open.backlog_max;
+    }
+    let sum = |of: fn(&Finished) -> u64| finished.iter().map(of).sum::<u64>();
+    SelfReport {
+        cpu_user_s: cpu.user.as_secs_f64(),
+        cpu_system_s: cpu.system.as_secs_f64(),
+        cpu_us_per_operation: (ended > 0).then(|| cpu_s * 1e6 / ended as f64),
+        busy_fraction: if window_ns > 0.0 {
+            (1.0 - waited as f64 / window_ns).clamp(0.0, 1.0)
+        } else {
+            0.0
+        },
+        send_lateness_us: open.then(|| Summary::of(&lateness)),
+        backlog_max: open.then_some(backlog_max),
+        backlog_end: open.then(|| sum(|thread| thread.backlog_end)),
+        unsent: open.then(|| sum(|thread| thread.unsent)),
+        unanswered: sum(|thread| thread.unanswered),
+        oldest_unanswered_us: finished
+            .iter()
+            .filter_map(|thread| thread.oldest_unanswered_ns)
+            .max()
+            .map(|ns| ns / 1_000),
+    }
+}

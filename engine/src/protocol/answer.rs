@@ -1,0 +1,296 @@
+//! Reading a command's answer as it arrives: its frames are walked, its rows never kept.
+//!
+//! The formats are those of the MySQL client/server protocol ("Text and binary result sets",
+//! "Generic response packets"), with or without CLIENT_DEPRECATE_EOF.
+
+use std::fmt;
+
+/// A frame of this length says that its packet goes on in the next frame.
+const FULL_FRAME: usize = 0xff_ffff;
+/// No packet is longer: the protocol's limit for `max_allowed_packet`, 1 GiB.
+const LONGEST_PACKET: u64 = 1 << 30;
+/// As much of a packet's start as is ever looked at: an error's code and message.
+const PREFIX: usize = 512;
+/// A table has at most 4,096 columns, a result set at most 65,535.
+const MOST_COLUMNS: u64 = 65_535;
+
+const MORE_RESULTS: u16 = 0x0008;
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Done { affected_rows: u64, rows: u64 },
+    Failed { code: u16, message: String },
+}
+
+/// The answer breaks the protocol: the connection cannot be used further.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Violation(pub &'static str);
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expect {
+    First,
+    Columns { left: u64 },
+    EndOfColumns,
+    Rows,
+}
+
+/// The reader of one answer; [`Answer::reset`] before each command.
+#[derive(Debug)]
+pub struct Answer {
+    deprecate_eof: bool,
+    expect: Expect,
+    sequence: u8,
+    rows: u64,
+    affected_rows: u64,
+    /// A packet that has not arrived in one piece.
+    partial: Partial,
+}
+
+#[derive(Debug, Default)]
+struct Partial {
+    header: [u8; 4],
+    header_len: usize,
+    /// Payload of the current frame still to come.
+    left: usize,
+    /// The current frame is full: another one of the same packet follows.
+    goes_on: bool,
+    /// Payload seen so far of the packet, over all its frames.
+    length: u64,
+    prefix: Vec<u8>,
+    active: bool,
+}
+
+impl Answer {
+    pub fn new(deprecate_eof: bool) -> Self {
+        Answer {
+            deprecate_eof,
+            expect: Expect::First,
+            sequence: 1,
+            rows: 0,
+            affected_rows: 0,
+            partial: Partial::default(),
+        }
+    }
+
+    /// Awaits the answer to the next command.
+    pub fn reset(&mut self) {
+        self.expect = Expect::First;
+        self.sequence = 1;
+        self.rows = 0;
+        self.affected_rows = 0;
+        self.partial.clear();
+    }
+
+    /// Takes bytes as they arrive. Once the answer is complete, says how it ended; bytes beyond
+    /// it are a violation, since the server speaks only when asked.
+    pub fn feed(&mut self, mut input: &[u8]) -> Result<Option<Outcome>, Violation> {
+        while !input.is_empty() {
+            let outcome = match whole_packet(input) {
+                Some((header, payload, rest)) if !self.partial.active => {
+                    self.check_sequence(header)?;
+                    input = rest;
+                    self.packet(payload, payload.len() as u64)?
+                }
+                _ => self.piece(&mut input)?,
+            };
+            if let Some(outcome) = outcome {
+                if !input.is_empty() {
+                    return Err(Violation("bytes after the answer"));
+                }
+                return Ok(Some(outcome));
+            }
+        }
+        Ok(None)
+    }
+
+    fn check_sequence(&mut self, number: u8) -> Result<(), Violation> {
+        if number != self.sequence {
+            return Err(Violation("packets out of order"));
+        }
+        self.sequence = self.sequence.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Takes a part of a packet that arrives in pieces, or of more than one frame.
+    fn piece(&mut self, input: &mut &[u8]) -> Result<Option<Outcome>, Violation> {
+        self.partial.active = true;
+        if self.partial.left == 0 && self.partial.header_len < 4 {
+            let taken = (4 - self.partial.header_len).min(input.len());
+            let to = self.partial.header_len;
+            self.partial.header[to..to + taken].copy_from_slice(&input[..taken]);
+            self.partial.header_len += taken;
+            *input = &input[taken..];
+            if self.partial.header_len < 4 {
+                return Ok(None);
+            }
+            let header = self.partial.header;
+            self.check_sequence(header[3])?;
+            self.partial.left = frame_length(header);
+            self.partial.goes_on = self.partial.left == FULL_FRAME;
+            if self.partial.length + self.partial.left as u64 > LONGEST_PACKET {
+                return Err(Violation("a packet above 1 GiB"));
+            }
+        }
+        self.partial.take(input);
+        if self.partial.left > 0 {
+            return Ok(None);
+        }
+        self.partial.header_len = 0;
+        if self.partial.goes_on {
+            return Ok(None);
+        }
+        let prefix = std::mem::take(&mut self.partial.prefix);
+        let outcome = self.packet(&prefix, self.partial.length);
+        self.partial.prefix = prefix;
+        self.partial.clear();
+        outcome
+    }
+
+    /// Takes one packet, of which at least the first [`PREFIX`] bytes are at hand.
+    fn packet(&mut self, payload: &[u8], length: u64) -> Result<Option<Outcome>, Violation> {
+        let Some(&first) = payload.first() else {
+            return Err(Violation("an empty packet"));
+        };
+        match self.expect {
+            Expect::Columns { left } => {
+                self.expect = match left {
+                    1 if self.deprecate_eof => Expect::Rows,
+                    1 => Expect::EndOfColumns,
+                    left => Expect::Columns { left: left - 1 },
+                };
+                Ok(None)
+            }
+            Expect::Rows => match first {
+                0x00 => {
+                    self.rows += 1;
+                    Ok(None)
+                }
+                0xff => failed(payload).map(Some),
+                0xfe if length < FULL_FRAME as u64 => self.end_of_rows(payload),
+                _ => Err(Violation("neither a row nor the end of the rows")),
+            },
+            Expect::EndOfColumns => match first {
+                0xfe => {
+                    self.expect = Expect::Rows;
+                    Ok(None)
+                }
+                0xff => failed(payload).map(Some),
+                _ => Err(Violation("no end of the columns")),
+            },
+            Expect::First => match first {
+                0x00 => self.ok(payload),
+                0xff => failed(payload).map(Some),
+                0xfb => Err(Violation("the server asks for a file")),
+                _ => {
+                    let (columns, rest) = length_encoded(payload)?;
+                    if columns == 0 || columns > MOST_COLUMNS || !rest.is_empty() {
+                        return Err(Violation("an impossible number of columns"));
+                    }
+                    self.expect = Expect::Columns { left: columns };
+                    Ok(None)
+                }
+            },
+        }
+    }
+
+    fn end_of_rows(&mut self, payload: &[u8]) -> Result<Option<Outcome>, Violation> {
+        if self.deprecate_eof {
+            return self.ok(payload);
+        }
+        let status = payload.get(3..5).ok_or(Violation("a short end of rows"))?;
+        self.result_ended(u16::from_le_bytes([status[0], status[1]]))
+    }
+
+    fn ok(&mut self, payload: &[u8]) -> Result<Option<Outcome>, Violation> {
+        let (affected_rows, rest) = length_encoded(&payload[1..])?;
+        let (_last_insert_id, rest) = length_encoded(rest)?;
+        let &[low, high, _, _, ..] = rest else {
+            return Err(Violation("a short OK packet"));
+        };
+        self.affected_rows = self.affected_rows.saturating_add(affected_rows);
+        self.result_ended(u16::from_le_bytes([low, high]))
+    }
+
+    fn result_ended(&mut self, status: u16) -> Result<Option<Outcome>, Violation> {
+        if status & MORE_RESULTS != 0 {
+            self.expect = Expect::First;
+            return Ok(None);
+        }
+        Ok(Some(Outcome::Done { affected_rows: self.affected_rows, rows: self.rows }))
+    }
+}
+
+impl Partial {
+    fn take(&mut self, input: &mut &[u8]) {
+        let (taken, rest) = input.split_at(self.left.min(input.len()));
+        let room = PREFIX - self.prefix.len();
+        self.prefix.extend_from_slice(&taken[..room.min(taken.len())]);
+        self.left -= taken.len();
+        self.length += taken.len() as u64;
+        *input = rest;
+    }
+
+    fn clear(&mut self) {
+        self.header_len = 0;
+        self.left = 0;
+        self.goes_on = false;
+        self.length = 0;
+        self.prefix.clear();
+        self.active = false;
+    }
+}
+
+/// An error packet's code and message.
+pub fn failed(payload: &[u8]) -> Result<Outcome, Violation> {
+    let &[_, low, high, ref rest @ ..] = payload else {
+        return Err(Violation("a short error packet"));
+    };
+    // '#' and five characters of SQL state come before the message
+    let message = if rest.first() == Some(&b'#') { rest.get(6..).unwrap_or(&[]) } else { rest };
+    let message = String::from_utf8_lossy(&message[..message.len().min(PREFIX)]).into_owned();
+    Ok(Outcome::Failed { code: u16::from_le_bytes([low, high]), message })
+}
+
+/// The payload of the packet at the start of the input, if all of it is there in one frame.
+fn whole_packet(input: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let &[a, b, c, sequence, ref rest @ ..] = input else {
+        return None;
+    };
+    let length = frame_length([a, b, c, sequence]);
+    if length == FULL_FRAME || length > rest.len() {
+        return None;
+    }
+    let (payload, rest) = rest.split_at(length);
+    Some((sequence, payload, rest))
+}
+
+fn frame_length(header: [u8; 4]) -> usize {
+    u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize
+}
+
+/// A length-encoded integer and what follows it.
+pub fn length_encoded(input: &[u8]) -> Result<(u64, &[u8]), Violation> {
+    const SHORT: Violation = Violation("a number cut short");
+    let (&first, rest) = input.split_first().ok_or(SHORT)?;
+    let size = match first {
+        0..=0xfa => return Ok((u64::from(first), rest)),
+        0xfc => 2,
+        0xfd => 3,
+        0xfe => 8,
+        _ => return Err(Violation("no number")),
+    };
+    if rest.len() < size {
+        return Err(SHORT);
+    }
+    let (number, rest) = rest.split_at(size);
+    let mut bytes = [0; 8];
+    bytes[..size].copy_from_slice(number);
+    Ok((u64::from_le_bytes(bytes), rest))
+}

@@ -1,0 +1,4 @@
+//! The MySQL protocol's bytes: pure functions and state machines, no input or output.
+
+pub mod answer;
+pub mod packets;

@@ -1,0 +1,141 @@
+//! Building the packets of commands, into buffers that are used again and again.
+
+use crate::generators::values::{Drawing, Kind, Scope, Value};
+
+const FULL_FRAME: usize = 0xff_ffff;
+
+pub const COM_QUIT: u8 = 0x01;
+const COM_QUERY: u8 = 0x03;
+pub const COM_STMT_PREPARE: u8 = 0x16;
+const COM_STMT_EXECUTE: u8 = 0x17;
+
+/// Appends a command of one byte and a text: a query, or a statement to prepare.
+pub fn command(code: u8, text: &[u8], out: &mut Vec<u8>) {
+    let start = open(out);
+    out.push(code);
+    out.extend_from_slice(text);
+    close(out, start);
+}
+
+/// Appends a query in the text protocol.
+pub fn query(sql: &[u8], out: &mut Vec<u8>) {
+    command(COM_QUERY, sql, out);
+}
+
+/// What an execution binds.
+pub struct Binds<'a> {
+    pub values: &'a [Value],
+    /// The rows of a multi-row statement: the values are drawn for each.
+    pub rows: RowRange,
+    /// The types go along the first time that a statement is executed on a connection.
+    pub send_types: bool,
+}
+
+/// Rows first .. first + count; `count` is 1 where no rows are meant.
+#[derive(Debug, Clone, Copy)]
+pub struct RowRange {
+    pub first: i64,
+    pub count: usize,
+}
+
+impl RowRange {
+    pub const ONE: RowRange = RowRange { first: 0, count: 1 };
+}
+
+/// Appends the execution of a prepared statement, drawing its binds.
+pub fn execute(
+    statement_id: u32,
+    binds: &Binds<'_>,
+    drawing: &mut Drawing,
+    scope: &mut Scope,
+    out: &mut Vec<u8>,
+) {
+    let start = open(out);
+    out.push(COM_STMT_EXECUTE);
+    out.extend_from_slice(&statement_id.to_le_bytes());
+    // flags: no cursor; iterations: always 1
+    out.extend_from_slice(&[0, 1, 0, 0, 0]);
+    let n = binds.values.len() * binds.rows.count;
+    if n > 0 {
+        let nulls = out.len();
+        out.resize(nulls + n.div_ceil(8), 0);
+        let kinds = || (0..binds.rows.count).flat_map(|_| binds.values.iter().map(Value::kind));
+        for (i, _) in kinds().enumerate().filter(|(_, kind)| *kind == Kind::Null) {
+            out[nulls + i / 8] |= 1 << (i % 8);
+        }
+        out.push(u8::from(binds.send_types));
+        if binds.send_types {
+            kinds().for_each(|kind| out.extend_from_slice(&[type_code(kind), 0]));
+        }
+        for row in 0..binds.rows.count {
+            drawing.start_row(binds.rows.first + row as i64);
+            for value in binds.values {
+                bind(value, drawing, scope, out);
+            }
+        }
+    }
+    close(out, start);
+}
+
+fn type_code(kind: Kind) -> u8 {
+    match kind {
+        Kind::Integer => 0x08,
+        Kind::Double => 0x05,
+        Kind::Text => 0xfd,
+        Kind::Null => 0x06,
+    }
+}
+
+fn bind(value: &Value, drawing: &mut Drawing, scope: &mut Scope, out: &mut Vec<u8>) {
+    match value.kind() {
+        Kind::Integer => out.extend_from_slice(&value.integer(drawing, scope).to_le_bytes()),
+        Kind::Double => out.extend_from_slice(&value.double(drawing).to_le_bytes()),
+        Kind::Null => {}
+        Kind::Text => {
+            // most texts are short: their length takes one byte, and moves the text where not
+            let length_at = out.len();
+            out.push(0);
+            value.append_text(drawing, scope, out);
+            let length = out.len() - length_at - 1;
+            match length {
+                0..=0xfa => out[length_at] = length as u8,
+                0xfb..=0xffff => {
+                    let [a, b] = (length as u16).to_le_bytes();
+                    out.splice(length_at..=length_at, [0xfc, a, b]);
+                }
+                _ => {
+                    let [a, b, c, ..] = (length as u32).to_le_bytes();
+                    out.splice(length_at..=length_at, [0xfd, a, b, c]);
+                }
+            }
+        }
+    }
+}
+
+/// Leaves room for a packet's header; returns where.
+pub fn open(out: &mut Vec<u8>) -> usize {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    start
+}
+
+/// Writes the header of the packet that was opened at `start`, as sequence 0.
+pub fn close(out: &mut Vec<u8>, start: usize) {
+    close_as(out, start, 0);
+}
+
+/// Writes the headers of the packet that was opened at `start`: one for each 16 MiB.
+pub fn close_as(out: &mut Vec<u8>, start: usize, mut sequence: u8) {
+    let mut at = start;
+    loop {
+        let length = (out.len() - at - 4).min(FULL_FRAME);
+        let [a, b, c, _] = (length as u32).to_le_bytes();
+        out[at..at + 4].copy_from_slice(&[a, b, c, sequence]);
+        if length < FULL_FRAME {
+            return;
+        }
+        at += 4 + FULL_FRAME;
+        sequence = sequence.wrapping_add(1);
+        out.splice(at..at, [0; 4]);
+    }
+}

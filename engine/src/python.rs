@@ -1,0 +1,168 @@
+//! The Python module `plimsoll_engine`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyModule};
+
+use crate::error::EngineError as Failure;
+use crate::generators::program::compile_row;
+use crate::generators::rng::Rng;
+use crate::generators::values::{Drawing, Variable};
+use crate::histogram;
+use crate::load::run::{Listener, run as run_load};
+use crate::report::SecondReport;
+use crate::spec::{self, Load};
+
+pyo3::create_exception!(
+    plimsoll_engine,
+    EngineError,
+    PyException,
+    "A load that cannot start, in one line; `code` is the server's number or the engine's word."
+);
+
+fn raise(py: Python<'_>, failure: &Failure) -> PyErr {
+    let error = EngineError::new_err(failure.message.clone());
+    if let Err(other) = error.value(py).setattr("code", &failure.code) {
+        return other;
+    }
+    error
+}
+
+fn json(py: Python<'_>, value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value)
+        .map_err(|error| raise(py, &Failure::new("internal", error.to_string())))
+}
+
+/// Ends a load early, from any thread.
+#[pyclass(frozen, module = "plimsoll_engine")]
+#[derive(Default)]
+struct CancelToken {
+    cancelled: Arc<AtomicBool>,
+}
+
+#[pymethods]
+impl CancelToken {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ends the load; its report says `cancelled`.
+    fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Calls back into Python, and looks out for Ctrl-C.
+struct Callback {
+    on_second: Option<Py<PyAny>>,
+    raised: Option<PyErr>,
+}
+
+impl Callback {
+    fn call(&self, py: Python<'_>, seconds: &[SecondReport]) -> PyResult<()> {
+        py.check_signals()?;
+        if let Some(on_second) = self.on_second.as_ref().filter(|_| !seconds.is_empty()) {
+            for second in seconds.chunk_by(|a, b| a.second == b.second) {
+                on_second.call1(py, (json(py, &second)?,))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Listener for Callback {
+    fn hear(&mut self, seconds: &[SecondReport]) -> bool {
+        if self.raised.is_none() {
+            self.raised = Python::attach(|py| self.call(py, seconds)).err();
+        }
+        self.raised.is_none()
+    }
+}
+
+/// Runs a load; see the stub for what it takes and returns.
+#[pyfunction]
+#[pyo3(signature = (spec_json, on_second=None, cancel=None))]
+fn run(
+    py: Python<'_>,
+    spec_json: &str,
+    on_second: Option<Py<PyAny>>,
+    cancel: Option<&CancelToken>,
+) -> PyResult<String> {
+    let load = Load::from_json(spec_json).map_err(|failure| raise(py, &failure))?;
+    let cancelled = cancel.map(|token| token.cancelled.clone()).unwrap_or_default();
+    let mut callback = Callback { on_second, raised: None };
+    let report = py.detach(|| run_load(&load, &cancelled, &mut callback));
+    if let Some(raised) = callback.raised {
+        return Err(raised);
+    }
+    json(py, &report.map_err(|failure| raise(py, &failure))?)
+}
+
+/// Adds histograms up without loss.
+#[pyfunction]
+fn merge_histograms(py: Python<'_>, histograms: Vec<String>) -> PyResult<String> {
+    let merged =
+        py.detach(|| histogram::merge(&histograms)).map_err(|failure| raise(py, &failure))?;
+    Ok(histogram::encode(&merged))
+}
+
+/// The summary of a histogram, as JSON.
+#[pyfunction]
+fn histogram_summary(py: Python<'_>, text: &str) -> PyResult<String> {
+    let histogram = histogram::decode(text).map_err(|failure| raise(py, &failure))?;
+    json(py, &histogram::Summary::of(&histogram))
+}
+
+/// Draws of a value, as a load would bind them.
+#[pyfunction]
+fn sample<'py>(
+    py: Python<'py>,
+    value_json: &str,
+    key_spaces_json: &str,
+    seed: u64,
+    n: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    let prepare = || {
+        let value: spec::Value = spec::parse(value_json)?;
+        let spaces: Vec<spec::KeySpace> = spec::parse(key_spaces_json)?;
+        compile_row(&[value], &spaces)
+    };
+    let (values, mut scope) = prepare().map_err(|failure| raise(py, &failure))?;
+    let mut drawing = Drawing::new(Rng::for_stream(seed, &[]));
+    let drawn: Vec<Variable> = py.detach(|| {
+        let one = |_| {
+            let drawn = values[0].draw(&mut drawing, &mut scope);
+            for (space, ticket) in drawing.issued.drain(..) {
+                scope.spaces[space].acknowledge(ticket);
+            }
+            drawn
+        };
+        (0..n).map(one).collect()
+    });
+    let list = PyList::empty(py);
+    for value in drawn {
+        match value {
+            Variable::Integer(value) => list.append(value)?,
+            Variable::Double(value) => list.append(value)?,
+            Variable::Text(value) => list.append(String::from_utf8_lossy(&value))?,
+            Variable::Null => list.append(py.None())?,
+        }
+    }
+    Ok(list)
+}
+
+/// The Python module `plimsoll_engine`.
+#[pymodule]
+fn plimsoll_engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("EngineError", module.py().get_type::<EngineError>())?;
+    module.add_class::<CancelToken>()?;
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(merge_histograms, module)?)?;
+    module.add_function(wrap_pyfunction!(histogram_summary, module)?)?;
+    module.add_function(wrap_pyfunction!(sample, module)?)
+}

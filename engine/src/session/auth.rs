@@ -1,0 +1,191 @@
+//! MySQL's handshake: its packets and authentication plugins come from `mysql_common`.
+
+use std::sync::Arc;
+
+use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin as _, Context, Response};
+use mysql_common::constants::CapabilityFlags as Flags;
+use mysql_common::io::ParseBuf;
+use mysql_common::packets::{
+    AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse, SslRequest,
+};
+use mysql_common::proto::MySerialize;
+use rustls::ClientConfig;
+
+use super::connect::Channel;
+use super::tls;
+use crate::error::EngineError;
+use crate::protocol::answer::{Outcome, failed};
+use crate::spec::Target;
+
+const UTF8MB4_GENERAL_CI: u8 = 45;
+const MAX_PACKET: u32 = 1 << 30;
+/// More rounds than any authentication plugin needs.
+const ROUNDS: usize = 16;
+
+/// Greets, encrypts where asked, authenticates. Returns whether the server left out EOF packets.
+pub fn handshake(
+    channel: &mut Channel,
+    target: &Target,
+    tls: Option<&Arc<ClientConfig>>,
+) -> Result<bool, EngineError> {
+    let greeting = channel.read_packet()?;
+    if greeting.first() == Some(&0xff) {
+        return Err(server_error(&greeting));
+    }
+    let server: HandshakePacket<'_> = ParseBuf(&greeting)
+        .parse(())
+        .map_err(|_| EngineError::protocol("the server's greeting is not MySQL's"))?;
+    let capabilities = capabilities(server.capabilities(), tls.is_some())?;
+    if let Some(config) = tls {
+        let request = SslRequest::new(capabilities, MAX_PACKET, UTF8MB4_GENERAL_CI);
+        channel.write_packet(&serialized(&request))?;
+        channel.link.tls = Some(tls::client(config, &target.host)?);
+    }
+    let mut login = Login {
+        password: target.password.as_bytes(),
+        encrypted: tls.is_some(),
+        scramble: server.nonce(),
+    };
+    let plugin = server.auth_plugin().unwrap_or(AuthPlugin::MysqlNativePassword);
+    // a server may propose a plugin that we lack and then switch to the account's own
+    let plugin = match plugin {
+        known @ (AuthPlugin::MysqlNativePassword | AuthPlugin::CachingSha2Password) => known,
+        _ => AuthPlugin::MysqlNativePassword,
+    };
+    let mut procedure = plugin.init().map_err(unsupported)?;
+    let first = login.answer(&mut procedure, None)?.unwrap_or_default();
+    let response = HandshakeResponse::new(
+        Some(first),
+        (8, 0, 0),
+        Some(target.user.as_bytes()),
+        Some(target.database.as_bytes()),
+        Some(plugin.borrow()),
+        capabilities,
+        None,
+        MAX_PACKET,
+    );
+    channel.write_packet(&serialized(&response))?;
+    authenticate(channel, &mut login, &mut procedure)?;
+    Ok(capabilities.contains(Flags::CLIENT_DEPRECATE_EOF))
+}
+
+fn capabilities(server: Flags, encrypted: bool) -> Result<Flags, EngineError> {
+    let needed = Flags::CLIENT_PROTOCOL_41 | Flags::CLIENT_SECURE_CONNECTION;
+    if !server.contains(needed) {
+        return Err(EngineError::protocol("the server is too old: it lacks the protocol of 4.1"));
+    }
+    if encrypted && !server.contains(Flags::CLIENT_SSL) {
+        return Err(EngineError::new("tls", "TLS is asked for, and the server has none"));
+    }
+    let mut ours = needed
+        | Flags::CLIENT_LONG_PASSWORD
+        | Flags::CLIENT_LONG_FLAG
+        | Flags::CLIENT_TRANSACTIONS
+        | Flags::CLIENT_CONNECT_WITH_DB
+        | Flags::CLIENT_MULTI_RESULTS
+        | Flags::CLIENT_PS_MULTI_RESULTS
+        | Flags::CLIENT_PLUGIN_AUTH
+        | Flags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA
+        | Flags::CLIENT_DEPRECATE_EOF;
+    if encrypted {
+        ours |= Flags::CLIENT_SSL;
+    }
+    Ok(ours & server | needed)
+}
+
+/// Answers the server's challenges until it lets us in.
+fn authenticate(
+    channel: &mut Channel,
+    login: &mut Login<'_>,
+    procedure: &mut AuthProc,
+) -> Result<(), EngineError> {
+    for _ in 0..ROUNDS {
+        let packet = channel.read_packet()?;
+        let reply = match packet.first() {
+            Some(0x00) => return Ok(()),
+            Some(0xff) => return Err(server_error(&packet)),
+            Some(0xfe) => {
+                let switch: AuthSwitchRequest<'_> = ParseBuf(&packet).parse(()).map_err(|_| {
+                    EngineError::new("auth", "the server asks for an outdated login")
+                })?;
+                let data = switch.plugin_data();
+                login.scramble = data.strip_suffix(&[0]).unwrap_or(data).to_vec();
+                let plugin = switch.auth_plugin().into_owned();
+                if matches!(plugin, AuthPlugin::MysqlClearPassword) && !login.encrypted {
+                    let message = "the server asks for the password in clear: use TLS";
+                    return Err(EngineError::new("tls_required", message));
+                }
+                *procedure = plugin.init().map_err(unsupported)?;
+                Some(login.answer(procedure, None)?.unwrap_or_default())
+            }
+            Some(0x01) => login.answer(procedure, Some(&packet[1..]))?,
+            _ => return Err(EngineError::protocol("an unknown packet while logging in")),
+        };
+        if let Some(reply) = reply {
+            channel.write_packet(&reply)?;
+        }
+    }
+    Err(EngineError::protocol("the server never ends the login"))
+}
+
+/// What an authentication plugin may know.
+struct Login<'a> {
+    password: &'a [u8],
+    encrypted: bool,
+    scramble: Vec<u8>,
+}
+
+impl Login<'_> {
+    /// The plugin's answer to a challenge (`None`: the scramble).
+    fn answer(
+        &self,
+        procedure: &mut AuthProc,
+        challenge: Option<&[u8]>,
+    ) -> Result<Option<Vec<u8>>, EngineError> {
+        let challenge = challenge.unwrap_or(&self.scramble);
+        let response = procedure
+            .run(self, challenge)
+            .map_err(|error| EngineError::new("auth", format!("the login fails: {error}")))?;
+        Ok(match response {
+            Response::Next { packet } | Response::Last { packet } => packet,
+        })
+    }
+}
+
+impl Context for &Login<'_> {
+    fn pass(&self) -> &[u8] {
+        self.password
+    }
+    fn is_ipc_transport(&self) -> bool {
+        false
+    }
+    fn is_tls_transport(&self) -> bool {
+        self.encrypted
+    }
+    fn scramble(&self) -> &[u8] {
+        &self.scramble
+    }
+    fn server_key_pem(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// The error in an error packet, as ours.
+pub fn server_error(packet: &[u8]) -> EngineError {
+    match failed(packet) {
+        Ok(Outcome::Failed { code, message }) => {
+            EngineError::new(code.to_string(), format!("{message} (error {code})"))
+        }
+        _ => EngineError::protocol("an error packet that is cut short"),
+    }
+}
+
+fn unsupported(error: impl std::fmt::Display) -> EngineError {
+    EngineError::new("auth", format!("the login method of this account: {error}"))
+}
+
+fn serialized(packet: &impl MySerialize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    packet.serialize(&mut bytes);
+    bytes
+}

@@ -1,0 +1,81 @@
+//! A TCP connection, with TLS or without; blocking while it is set up, then not.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+
+use rustls::ClientConnection;
+
+/// The stream under a session.
+pub struct Link {
+    pub stream: TcpStream,
+    pub tls: Option<Box<ClientConnection>>,
+}
+
+impl Link {
+    /// Reads what has arrived into `buffer`. 0 is the end of the stream.
+    pub fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(tls) = &mut self.tls else {
+            return self.stream.read(buffer);
+        };
+        loop {
+            match tls.reader().read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return done,
+            }
+            if tls.read_tls(&mut self.stream)? == 0 {
+                return Ok(0);
+            }
+            tls.process_new_packets().map_err(io::Error::other)?;
+        }
+    }
+
+    /// Sends from the start of `bytes`; returns how many were taken (by the kernel, or by TLS).
+    pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(tls) = &mut self.tls else {
+            return self.stream.write(bytes);
+        };
+        while tls.wants_write() {
+            tls.write_tls(&mut self.stream)?;
+        }
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        let taken = tls.writer().write(bytes)?;
+        while tls.wants_write() {
+            match tls.write_tls(&mut self.stream) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Whether bytes that `send` took still wait for the kernel.
+    pub fn unsent(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.wants_write())
+    }
+
+    pub fn receive_exact(&mut self, mut buffer: &mut [u8]) -> io::Result<()> {
+        while !buffer.is_empty() {
+            match self.receive(buffer) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(n) => buffer = &mut buffer[n..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    pub fn send_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() || self.unsent() {
+            match self.send(bytes) {
+                Ok(n) => bytes = &bytes[n..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! The values that operations bind, and the distributions that they are drawn from.
+
+use serde::Deserialize;
+
+/// How a number is drawn; each variant's definition stands beside its sampler in `generators`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Distribution {
+    Uniform {},
+    Sequential {},
+    Zipfian {
+        #[serde(default = "ycsb_constant")]
+        constant: f64,
+        #[serde(default = "yes")]
+        scrambled: bool,
+    },
+    Latest {
+        #[serde(default = "ycsb_constant")]
+        constant: f64,
+    },
+    Hotspot {
+        #[serde(default = "hot_set")]
+        hot_set: f64,
+        #[serde(default = "hot_operations")]
+        hot_operations: f64,
+    },
+    Exponential {
+        #[serde(default = "exponential_percentile")]
+        percentile: f64,
+        #[serde(default = "exponential_fraction")]
+        fraction: f64,
+    },
+    Gaussian {
+        #[serde(default = "twelve")]
+        iterations: u32,
+    },
+    Special {
+        #[serde(default = "twelve")]
+        iterations: u32,
+        #[serde(default = "special_hot_set")]
+        hot_set: u32,
+        #[serde(default = "special_hot_operations")]
+        hot_operations: u32,
+    },
+    Pareto {
+        #[serde(default = "pareto_h")]
+        h: f64,
+    },
+    SysbenchZipfian {
+        #[serde(default = "sysbench_exponent")]
+        exponent: f64,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Literal {
+    Integer(i64),
+    Unsigned(u64),
+    Number(f64),
+    Text(String),
+    Null(()),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Alphabet {
+    Printable,
+    Alphanumeric,
+    Digits,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Value {
+    Literal {
+        value: Literal,
+    },
+    Integer {
+        low: i64,
+        high: i64,
+        #[serde(default = "uniform")]
+        distribution: Distribution,
+    },
+    Key {
+        key_space: String,
+        #[serde(default = "uniform")]
+        distribution: Distribution,
+    },
+    NextKey {
+        key_space: String,
+    },
+    Row {},
+    Variable {
+        name: String,
+    },
+    Sum {
+        of: Box<Value>,
+        plus: i64,
+    },
+    FnvHash {
+        of: Box<Value>,
+    },
+    Format {
+        template: String,
+        of: Vec<Value>,
+    },
+    Text {
+        length: u32,
+        #[serde(default = "printable")]
+        alphabet: Alphabet,
+    },
+    Pattern {
+        pattern: String,
+    },
+}
+
+fn yes() -> bool {
+    true
+}
+fn ycsb_constant() -> f64 {
+    0.99
+}
+fn hot_set() -> f64 {
+    0.2
+}
+fn hot_operations() -> f64 {
+    0.8
+}
+fn exponential_percentile() -> f64 {
+    95.0
+}
+fn exponential_fraction() -> f64 {
+    0.857_142_857_1
+}
+fn twelve() -> u32 {
+    12
+}
+fn special_hot_set() -> u32 {
+    1
+}
+fn special_hot_operations() -> u32 {
+    75
+}
+fn pareto_h() -> f64 {
+    0.2
+}
+fn sysbench_exponent() -> f64 {
+    0.8
+}
+fn uniform() -> Distribution {
+    Distribution::Uniform {}
+}
+fn printable() -> Alphabet {
+    Alphabet::Printable
+}
