@@ -78,7 +78,7 @@ lint: setup ## Format, lint and type checks
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	cargo fmt --manifest-path engine/Cargo.toml --check
-	cargo clippy --manifest-path engine/Cargo.toml --locked --quiet --all-targets -- --deny warnings
+	cargo clippy --manifest-path engine/Cargo.toml --locked --quiet --all-features --all-targets -- --deny warnings
 
 .PHONY: unit
 unit: setup ## The quick tests, without databases

@@ -1,20 +1,43 @@
-"""The load engine (engine/): specs and reports are JSON, as plimsoll.model.engine has them."""
+"""The load engine (Rust, in `engine/`); plimsoll/model/engine.py has the models of its JSON."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+
+__version__: str
 
 class EngineError(Exception):
-    """The load could not start; one line, and a code."""
+    """A load that cannot start, in one line."""
 
-    code: str
+    code: str  # the server's error number, or one of the engine's words ("connect", "spec", ...)
 
-def run(spec_json: str, on_second: Callable[[str], None] | None = None) -> str:
-    """Apply a load; returns a LoadReport."""
+class CancelToken:
+    """Ends a load early, from any thread."""
 
-def load_rows(spec_json: str, on_progress: Callable[[int], None] | None = None) -> str:
-    """Load rows; returns {"rows_sent": n, "rows_inserted": n, "errors": {code: n}}."""
+    def __init__(self) -> None: ...
+    def cancel(self) -> None: ...
 
-def merge_histograms(histograms: Sequence[str]) -> str:
-    """Add up HdrHistograms (V2, compressed, base64)."""
+def run(
+    spec_json: str,
+    on_second: Callable[[str], None] | None = None,
+    cancel: CancelToken | None = None,
+) -> str:
+    """Runs a load (`LoadSpec`) to its end; returns its `LoadReport`.
+
+    Args:
+        spec_json: A `LoadSpec`.
+        on_second: Called with the JSON list of each second's `SecondReport`s, one for each
+            operation, outside the sending thread's way. What it raises ends the load.
+        cancel: Ends the load early; the report then says `cancelled`.
+
+    Raises:
+        EngineError: The load cannot start.
+        KeyboardInterrupt: Within 100 ms of Ctrl-C.
+    """
+
+def merge_histograms(histograms: list[str]) -> str:
+    """Adds histograms (HdrHistogram V2, base64) up without loss."""
 
 def histogram_summary(histogram: str) -> str:
-    """Summarize a histogram; returns a LatencySummary."""
+    """The `LatencySummary` of a histogram, as JSON."""
+
+def sample(value_json: str, key_spaces_json: str, seed: int, n: int) -> list[int | float | str]:
+    """Draws a `Value` n times, as a load binds it; each new row counts as inserted at once."""

@@ -1,5 +1,7 @@
 //! Latency histograms: HdrHistogram, 1 us to 5 minutes, 3 significant digits.
 
+use std::collections::BTreeMap;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
@@ -18,7 +20,7 @@ pub fn new() -> Histogram {
 
 /// Records a time given in nanoseconds, rounded to the nearest microsecond.
 pub fn record_ns(histogram: &mut Histogram, ns: u64) {
-    histogram.saturating_record((ns + 500) / 1_000);
+    histogram.saturating_record(((ns + 500) / 1_000).min(HIGHEST_US));
 }
 
 /// Latencies in microseconds; null where nothing was measured.
@@ -47,6 +49,21 @@ impl Summary {
             max: Some(histogram.max()),
         }
     }
+}
+
+/// Counts by latency, coarsely: 8 buckets to a power of two (each 9 % wide). The key is a bucket's
+/// upper bound in microseconds, the whole number at or above 2^(k/8); only where there are any.
+pub fn buckets(histogram: &Histogram) -> BTreeMap<u64, u64> {
+    let mut buckets = BTreeMap::new();
+    for value in histogram.iter_recorded() {
+        // the middle of what the histogram cannot tell apart
+        let us = histogram.median_equivalent(value.value_iterated_to()).max(1);
+        let octave = |k: i32| (f64::from(k) / 8.0).exp2().ceil() as u64;
+        let near = ((us as f64).log2() * 8.0) as i32;
+        let k = (near - 1..).find(|&k| k >= 0 && octave(k) >= us).unwrap_or(near);
+        *buckets.entry(octave(k)).or_default() += value.count_since_last_iteration();
+    }
+    buckets
 }
 
 /// The V2 format, compressed, in base64.
@@ -90,6 +107,18 @@ mod tests {
             record_ns(&mut histogram, ns);
             assert_eq!(histogram.max(), histogram.highest_equivalent(us), "{ns} ns");
         }
+    }
+
+    #[test]
+    fn buckets_are_an_eighth_of_an_octave_wide() {
+        let mut histogram = new();
+        let cases =
+            [(1, 1), (2, 2), (3, 3), (100, 108), (128, 128), (1_000, 1_024), (9_999, 10_624)];
+        for (us, _) in cases {
+            histogram.record(us).expect("in range");
+        }
+        let expected: BTreeMap<u64, u64> = cases.iter().map(|&(_, upper)| (upper, 1)).collect();
+        assert_eq!(buckets(&histogram), expected);
     }
 
     #[test]

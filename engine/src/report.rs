@@ -27,6 +27,7 @@ pub struct SecondReport {
     pub p50_us: Option<u64>,
     pub p99_us: Option<u64>,
     pub max_us: Option<u64>,
+    pub buckets: BTreeMap<u64, u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -74,6 +75,7 @@ pub struct LoadReport {
     pub connection_report: ConnectionReport,
     pub error_examples: BTreeMap<String, String>,
     pub statements_sent: u64,
+    pub transaction_commands_sent: u64,
     pub operations_sent: u64,
     pub ended: Ended,
 }

@@ -359,6 +359,9 @@ class SecondReport(Model):
     p50_us: int | None
     p99_us: int | None
     max_us: int | None
+    # the same latencies counted coarsely, to be added up over clients: {upper bound in us: count},
+    # upper bounds 2^(k/8) rounded up; only where there are any
+    buckets: dict[int, int]
 
 
 class SelfReport(Model):
@@ -369,9 +372,11 @@ class SelfReport(Model):
     cpu_us_per_operation: float | None
     busy_fraction: float  # share of the window in which its threads were not waiting
     send_lateness_us: LatencySummary | None  # open loop: send minus due time
-    backlog_max: int | None  # open loop: operations due and not yet sent, at the worst
+    backlog_max: int | None  # open loop: operations due that found no free connection, at the worst
     backlog_end: int | None  # ... and at the end of the window
     unsent: int | None  # due in the window, never sent before the end: counted, never forgotten
+    unanswered: int  # sent, and not answered when the window ended
+    oldest_unanswered_us: int | None  # age of the oldest due operation without answer at the end
 
 
 class ConnectionReport(Model):
@@ -397,6 +402,8 @@ class LoadReport(Model):
     seconds: tuple[SecondReport, ...]
     client: SelfReport
     connection_report: ConnectionReport
-    statements_sent: int  # over the whole load, warm-up included: for comparison with the server
+    error_examples: dict[str, str]  # the first message of each error code
+    statements_sent: int  # prepared executions, warm-up included: the server's Com_stmt_execute
+    transaction_commands_sent: int  # BEGIN, COMMIT and ROLLBACK, likewise
     operations_sent: int  # likewise
     ended: Literal["duration", "operations", "cancelled"]

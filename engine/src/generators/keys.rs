@@ -6,14 +6,16 @@ use super::chooser::{Extent, Share};
 
 /// The rows that one client (or, for repeatable runs, one connection) knows of.
 ///
-/// Rows 0 .. records are there at the start; its own inserts follow, each the `share.step`th
-/// number beyond them, so that no two clients insert the same row. A row counts as there once
+/// Rows 0 .. records are there at the start, numbered from `first`; its own inserts follow,
+/// numbered from `insert_from` on, each the `share.step`th number, so that no two clients insert
+/// the same row. A row counts as there once
 /// its insert and those of all rows before it have been answered, as in YCSB's
 /// `AcknowledgedCounterGenerator`.
 #[derive(Debug, Clone)]
 pub struct KeySpace {
     first: i64,
     records: u64,
+    insert_from: i64,
     share: Share,
     acknowledged: u64,
     /// Issued inserts from `acknowledged` on: answered or not. As long as inserts in flight.
@@ -21,8 +23,11 @@ pub struct KeySpace {
 }
 
 impl KeySpace {
-    pub fn new(first: i64, records: u64, share: Share) -> Self {
-        KeySpace { first, records, share, acknowledged: 0, in_flight: VecDeque::new() }
+    /// `insert_from`: the number of the first new row of all clients together; by default the one
+    /// after those that are there.
+    pub fn new(first: i64, records: u64, insert_from: Option<i64>, share: Share) -> Self {
+        let insert_from = insert_from.unwrap_or(first.wrapping_add(records as i64));
+        KeySpace { first, records, insert_from, share, acknowledged: 0, in_flight: VecDeque::new() }
     }
 
     /// What may be drawn now.
@@ -32,12 +37,11 @@ impl KeySpace {
 
     /// The row number of the index-th row that is known.
     pub fn number(&self, index: u64) -> i64 {
-        let row = if index < self.records {
-            index
-        } else {
-            self.records + self.share.offset + (index - self.records) * self.share.step
-        };
-        self.first.wrapping_add(row as i64)
+        if index < self.records {
+            return self.first.wrapping_add(index as i64);
+        }
+        let inserted = self.share.offset + (index - self.records) * self.share.step;
+        self.insert_from.wrapping_add(inserted as i64)
     }
 
     /// Issues a new row: its ticket (for [`KeySpace::acknowledge`]) and its number.
@@ -65,18 +69,18 @@ mod tests {
 
     #[test]
     fn clients_interleave_their_new_rows() {
-        let rows = |offset| {
-            let mut space = KeySpace::new(1, 10, Share { offset, step: 3 });
+        let rows = |offset, insert_from| {
+            let mut space = KeySpace::new(1, 10, insert_from, Share { offset, step: 3 });
             [space.issue().1, space.issue().1, space.issue().1]
         };
-        assert_eq!(rows(0), [11, 14, 17]);
-        assert_eq!(rows(1), [12, 15, 18]);
-        assert_eq!(rows(2), [13, 16, 19]);
+        assert_eq!(rows(0, None), [11, 14, 17]);
+        assert_eq!(rows(1, None), [12, 15, 18]);
+        assert_eq!(rows(2, Some(1_000)), [1_002, 1_005, 1_008]);
     }
 
     #[test]
     fn a_row_is_there_once_it_and_all_before_it_are_answered() {
-        let mut space = KeySpace::new(0, 5, Share::WHOLE);
+        let mut space = KeySpace::new(0, 5, None, Share::WHOLE);
         let tickets = [space.issue().0, space.issue().0, space.issue().0];
         space.acknowledge(tickets[1]);
         assert_eq!(space.extent().now, 5);

@@ -240,7 +240,7 @@ impl Program {
         let spaces = self
             .spaces
             .iter()
-            .map(|space| KeySpace::new(space.first, space.records, keys))
+            .map(|space| KeySpace::new(space.first, space.records, space.insert_from, keys))
             .collect();
         let choosers = self
             .choosers

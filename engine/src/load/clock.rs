@@ -10,7 +10,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    pub fn new() -> Self {
+    /// A clock that starts now.
+    pub fn start() -> Self {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Clock { base: Instant::now(), base_epoch_ns: since_epoch.as_nanos() as i64 }
     }

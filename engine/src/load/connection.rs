@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::operation::{Failure, Next, Running, Statements, Tools};
+use super::operation::{Failure, Next, Running, Sent, Statements, Tools};
 use crate::generators::program::Program;
 use crate::generators::rng::Rng;
 use crate::generators::values::{Drawing, Scope};
@@ -114,10 +114,10 @@ impl Connection {
     }
 
     /// Draws the next operation and makes its first packet.
-    pub fn begin(&mut self, program: &Program, scope: &mut Scope) {
+    pub fn begin(&mut self, program: &Program, scope: &mut Scope, sent: &mut Sent) {
         self.state = State::Busy;
         self.remaining -= 1;
-        self.with_tools(program, scope, |running, tools| running.begin(tools));
+        self.with_tools(program, scope, sent, |running, tools| running.begin(tools));
     }
 
     /// Acknowledges the rows that the operation made: its answer, or its loss, is known.
@@ -155,6 +155,7 @@ impl Connection {
         drain: bool,
         program: &Program,
         scope: &mut Scope,
+        sent: &mut Sent,
     ) -> Progress {
         loop {
             let Some(link) = &mut self.link else {
@@ -176,16 +177,22 @@ impl Connection {
             let more = read == buffer.len() || link.tls.is_some() || drain;
             match self.answer.feed(&buffer[..read]) {
                 Err(Violation(what)) => return Progress::Lost(failure("protocol", what)),
-                Ok(Some(outcome)) => return self.answered(&outcome, program, scope),
+                Ok(Some(outcome)) => return self.answered(&outcome, program, scope, sent),
                 Ok(None) if more => {}
                 Ok(None) => return Progress::Waiting,
             }
         }
     }
 
-    fn answered(&mut self, outcome: &Outcome, program: &Program, scope: &mut Scope) -> Progress {
-        let next =
-            self.with_tools(program, scope, |running, tools| running.answered(outcome, tools));
+    fn answered(
+        &mut self,
+        outcome: &Outcome,
+        program: &Program,
+        scope: &mut Scope,
+        sent: &mut Sent,
+    ) -> Progress {
+        let next = self
+            .with_tools(program, scope, sent, |running, tools| running.answered(outcome, tools));
         match next {
             Next::Send => Progress::Send,
             Next::Succeeded => Progress::Succeeded,
@@ -197,6 +204,7 @@ impl Connection {
         &mut self,
         program: &Program,
         scope: &mut Scope,
+        sent: &mut Sent,
         act: impl FnOnce(&mut Running, &mut Tools<'_>) -> T,
     ) -> T {
         self.out.clear();
@@ -208,6 +216,7 @@ impl Connection {
             drawing: &mut self.drawing,
             statements: &mut self.statements,
             out: &mut self.out,
+            sent,
         };
         act(&mut self.running, &mut tools)
     }

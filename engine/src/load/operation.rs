@@ -40,6 +40,16 @@ enum Place {
     Rollback,
 }
 
+/// What has been sent, over the whole load.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sent {
+    pub operations: u64,
+    /// Executions of prepared statements.
+    pub statements: u64,
+    /// BEGIN, COMMIT and ROLLBACK.
+    pub transaction_commands: u64,
+}
+
 /// What to do next.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
@@ -63,6 +73,14 @@ pub struct Tools<'a> {
     pub drawing: &'a mut Drawing,
     pub statements: &'a mut Statements,
     pub out: &'a mut Vec<u8>,
+    pub sent: &'a mut Sent,
+}
+
+impl Tools<'_> {
+    fn query(&mut self, sql: &str) {
+        self.sent.transaction_commands += 1;
+        packets::query(sql.as_bytes(), self.out);
+    }
 }
 
 impl Running {
@@ -70,11 +88,12 @@ impl Running {
     pub fn begin(&mut self, tools: &mut Tools<'_>) {
         self.index = tools.program.choose_operation(&mut tools.drawing.rng);
         self.failed = None;
+        tools.sent.operations += 1;
         let operation = &tools.program.operations[self.index];
         operation.begin(tools.drawing, tools.scope);
         if operation.transaction {
             self.place = Place::Begin;
-            packets::query(b"BEGIN", tools.out);
+            tools.query("BEGIN");
         } else {
             self.statement(0, tools);
         }
@@ -92,7 +111,7 @@ impl Running {
             if operation.transaction && !matches!(self.place, Place::Begin | Place::Rollback) {
                 self.failed = Some(failure);
                 self.place = Place::Rollback;
-                packets::query(b"ROLLBACK", tools.out);
+                tools.query("ROLLBACK");
                 return Next::Send;
             }
             return Next::Failed(failure);
@@ -108,7 +127,7 @@ impl Running {
             }
             Place::Statement { .. } if operation.transaction => {
                 self.place = Place::Commit;
-                packets::query(b"COMMIT", tools.out);
+                tools.query("COMMIT");
             }
             Place::Statement { .. } | Place::Commit => return Next::Succeeded,
             Place::Rollback => {
@@ -127,6 +146,7 @@ impl Running {
     fn send_statement(&self, index: usize, tools: &mut Tools<'_>) {
         let statement = &tools.program.operations[self.index].statements[index];
         let prepared = statement.choose(tools.drawing, tools.scope);
+        tools.sent.statements += 1;
         let known = &mut tools.statements;
         let send_types = !std::mem::replace(&mut known.types_sent[prepared], true);
         let binds = Binds { values: &statement.binds, rows: RowRange::ONE, send_types };

@@ -29,7 +29,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub fn new() -> Self {
+    pub fn empty() -> Self {
         Tally { succeeded: 0, errors: Errors::new(), latency: histogram::new() }
     }
 
@@ -86,7 +86,7 @@ impl Recorder {
         Recorder {
             start,
             window,
-            tallies: vec![Tally::new(); operations],
+            tallies: vec![Tally::empty(); operations],
             current: (0..operations).map(|_| None).collect(),
             second: 0,
             second_ends: start + SECOND,

@@ -43,7 +43,7 @@ pub fn run(
     let timeout = Duration::from_millis(load.timeout_ms);
     let opener = Opener::new(load.target.clone(), program.prepared.clone(), timeout)?;
     let opener = Arc::new(opener);
-    let clock = Clock::new();
+    let clock = Clock::start();
     let sessions = open_all(&opener, load.connections as usize, cancelled, listener)?;
     let times = Times::new(load, &clock);
     let shared = Shared {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::record::{Second, Turned};
+use crate::histogram;
 use crate::report::SecondReport;
 
 /// Gathers the threads' seconds; a second is complete once every thread is past it.
@@ -64,6 +65,7 @@ impl Gatherer {
                 p50_us: None,
                 p99_us: None,
                 max_us: None,
+                buckets: BTreeMap::new(),
             };
             let Some(found) = known.get(&index) else {
                 return empty;
@@ -79,6 +81,7 @@ impl Gatherer {
                 p50_us: at(0.5),
                 p99_us: at(0.99),
                 max_us: at(1.0),
+                buckets: histogram::buckets(latency),
                 ..empty
             }
         };

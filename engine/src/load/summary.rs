@@ -47,8 +47,12 @@ pub fn summarize(
         client: client(shared, &finished, end),
         connection_report: ConnectionReport::default(),
         error_examples: BTreeMap::new(),
-        statements_sent: finished.iter().map(|thread| thread.statements_sent).sum(),
-        operations_sent: finished.iter().map(|thread| thread.operations_sent).sum(),
+        statements_sent: finished.iter().map(|thread| thread.sent.statements).sum(),
+        transaction_commands_sent: finished
+            .iter()
+            .map(|thread| thread.sent.transaction_commands)
+            .sum(),
+        operations_sent: finished.iter().map(|thread| thread.sent.operations).sum(),
         ended,
     };
     for thread in finished {
@@ -64,7 +68,7 @@ pub fn summarize(
 
 fn operations(shared: &Shared<'_>, finished: &[Finished]) -> BTreeMap<String, OperationReport> {
     let report = |(index, operation): (usize, &crate::generators::program::Operation)| {
-        let mut sum = Tally::new();
+        let mut sum = Tally::empty();
         for thread in finished {
             sum.add(&thread.recorder.tallies[index]);
         }

@@ -11,7 +11,7 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 
 use super::clock::{Clock, Cpu};
 use super::connection::{Connection, Progress, State};
-use super::operation::Failure;
+use super::operation::{Failure, Sent};
 use super::pacing::{Margin, SECOND, Schedule};
 use super::record::{Recorder, Window, count};
 use super::reopen::Reopener;
@@ -88,8 +88,7 @@ pub struct Shared<'a> {
 pub struct Finished {
     pub recorder: Recorder,
     pub connections: ConnectionReport,
-    pub statements_sent: u64,
-    pub operations_sent: u64,
+    pub sent: Sent,
     pub cpu: Cpu,
     pub waited_ns: u64,
     pub open_loop: Option<OpenLoop>,
@@ -121,8 +120,7 @@ pub struct Worker<'a> {
     jitter: Rng,
     cpu_at_start: Option<Cpu>,
     waited_ns: u64,
-    statements_sent: u64,
-    operations_sent: u64,
+    sent: Sent,
     last_answer: u64,
     ending: bool,
 }
@@ -158,8 +156,7 @@ impl<'a> Worker<'a> {
             jitter: Rng::for_stream(shared.clock.now(), &[]),
             cpu_at_start: None,
             waited_ns: 0,
-            statements_sent: 0,
-            operations_sent: 0,
+            sent: Sent::default(),
             last_answer: 0,
             ending: false,
         };
@@ -292,10 +289,8 @@ impl<'a> Worker<'a> {
 
     fn begin(&mut self, index: usize, due: Option<u64>) {
         let connection = &mut self.connections[index];
-        connection.begin(self.shared.program, &mut self.scopes[connection.scope]);
+        connection.begin(self.shared.program, &mut self.scopes[connection.scope], &mut self.sent);
         self.busy += 1;
-        self.operations_sent += 1;
-        self.statements_sent += 1;
         let now = self.shared.clock.now();
         connection.due = due.unwrap_or(now);
         connection.deadline = now + self.shared.timeout_ns;
@@ -342,11 +337,16 @@ impl<'a> Worker<'a> {
     fn receive(&mut self, index: usize, hung_up: bool) {
         let connection = &mut self.connections[index];
         let scope = &mut self.scopes[connection.scope];
-        let progress = connection.receive(&mut self.buffer, hung_up, self.shared.program, scope);
+        let progress = connection.receive(
+            &mut self.buffer,
+            hung_up,
+            self.shared.program,
+            scope,
+            &mut self.sent,
+        );
         match progress {
             Progress::Waiting => {}
             Progress::Send => {
-                self.statements_sent += 1;
                 self.send(index);
             }
             Progress::Succeeded => {
@@ -563,8 +563,7 @@ impl<'a> Worker<'a> {
         Finished {
             recorder: self.recorder,
             connections: self.report,
-            statements_sent: self.statements_sent,
-            operations_sent: self.operations_sent,
+            sent: self.sent,
             cpu,
             waited_ns: self.waited_ns,
             open_loop: self.open_loop,

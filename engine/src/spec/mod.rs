@@ -76,6 +76,8 @@ pub struct KeySpace {
     #[serde(default)]
     pub first: i64,
     pub records: u64,
+    #[serde(default)]
+    pub insert_from: Option<i64>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
