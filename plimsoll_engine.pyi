@@ -33,6 +33,27 @@ def run(
         KeyboardInterrupt: Within 100 ms of Ctrl-C.
     """
 
+def load_rows(
+    spec_json: str,
+    on_progress: Callable[[int], None] | None = None,
+    cancel: CancelToken | None = None,
+) -> str:
+    """Loads rows (`DatasetSpec`); a repeated call completes them, and never doubles any.
+
+    Args:
+        spec_json: A `DatasetSpec`.
+        on_progress: Called about 20 times a second with the number of rows done.
+        cancel: Ends it early, with an `EngineError` of the code "cancelled".
+
+    Returns:
+        JSON: `rows_sent`, `rows_inserted` (those that were not there yet), `errors` by code, of
+        statements that were then repeated.
+
+    Raises:
+        EngineError: It cannot start, or a statement failed five times.
+        KeyboardInterrupt: Within 100 ms of Ctrl-C, once the running statements have answered.
+    """
+
 def merge_histograms(histograms: list[str]) -> str:
     """Adds histograms (HdrHistogram V2, base64) up without loss."""
 

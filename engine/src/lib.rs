@@ -4,6 +4,7 @@
 //! opens connections, `load` sends operations and records what happens, `dataset` fills tables.
 //! `spec` and `report` are the two halves of the contract with Python.
 
+pub mod dataset;
 pub mod error;
 pub mod generators;
 pub mod histogram;

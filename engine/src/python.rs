@@ -7,6 +7,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyModule};
 
+use crate::dataset;
 use crate::error::EngineError as Failure;
 use crate::generators::program::compile_row;
 use crate::generators::rng::Rng;
@@ -14,7 +15,7 @@ use crate::generators::values::{Drawing, Variable};
 use crate::histogram;
 use crate::load::run::{Listener, run as run_load};
 use crate::report::SecondReport;
-use crate::spec::{self, Load};
+use crate::spec::{self, Dataset, Load};
 
 pyo3::create_exception!(
     plimsoll_engine,
@@ -102,6 +103,33 @@ fn run(
     json(py, &report.map_err(|failure| raise(py, &failure))?)
 }
 
+/// Loads a dataset's rows; see the stub for what it takes and returns.
+#[pyfunction]
+#[pyo3(signature = (spec_json, on_progress=None, cancel=None))]
+fn load_rows(
+    py: Python<'_>,
+    spec_json: &str,
+    on_progress: Option<Py<PyAny>>,
+    cancel: Option<&CancelToken>,
+) -> PyResult<String> {
+    let dataset = Dataset::from_json(spec_json).map_err(|failure| raise(py, &failure))?;
+    let cancelled = cancel.map(|token| token.cancelled.clone()).unwrap_or_default();
+    let mut raised = None;
+    let mut progress = |rows: u64| {
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            on_progress.as_ref().map_or(Ok(()), |told| told.call1(py, (rows,)).map(drop))
+        });
+        raised = raised.take().or(told.err());
+        raised.is_none()
+    };
+    let report = py.detach(|| dataset::load(&dataset, &cancelled, &mut progress));
+    if let Some(raised) = raised {
+        return Err(raised);
+    }
+    json(py, &report.map_err(|failure| raise(py, &failure))?)
+}
+
 /// Adds histograms up without loss.
 #[pyfunction]
 fn merge_histograms(py: Python<'_>, histograms: Vec<String>) -> PyResult<String> {
@@ -162,6 +190,7 @@ fn plimsoll_engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("EngineError", module.py().get_type::<EngineError>())?;
     module.add_class::<CancelToken>()?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(load_rows, module)?)?;
     module.add_function(wrap_pyfunction!(merge_histograms, module)?)?;
     module.add_function(wrap_pyfunction!(histogram_summary, module)?)?;
     module.add_function(wrap_pyfunction!(sample, module)?)
