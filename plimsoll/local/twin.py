@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import boto3
+import botocore.session
 from botocore.config import Config
 
 import plimsoll
@@ -25,6 +26,12 @@ _JANITOR_MINUTES = 15
 
 
 MEMORY_SCALE = 1 / 128
+# botocore's variables: no profile, and no settings of this machine's user, are read.
+_NO_PROFILE: Any = {
+    "profile": (None, None, None, None),
+    "config_file": (None, None, os.devnull, None),
+    "credentials_file": (None, None, os.devnull, None),
+}
 
 
 @dataclass(frozen=True)
@@ -144,7 +151,9 @@ class LocalTwin:
         with self._lock:
             if service not in self._clients:
                 # its types know a service's name only as a literal
-                session: Any = boto3.session.Session(**NO_ACCOUNT)
+                session: Any = boto3.session.Session(
+                    botocore_session=botocore.session.Session(_NO_PROFILE), **NO_ACCOUNT
+                )
                 self._clients[service] = session.client(
                     service,
                     endpoint_url=self.endpoint_url,

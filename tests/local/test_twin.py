@@ -109,5 +109,6 @@ def test_its_processes_die_with_their_parent_and_its_data_goes(tmp_path: Path, h
             assert not psutil.wait_procs(others, timeout=20)[1]
             parent.stdin.close()
     assert not psutil.wait_procs(children, timeout=20)[1]
+    assert directory.exists() == (how == "server-killed")  # its parent has an interest in the logs
     assert not list(directory.glob("databases/*"))
     assert not state.exists()

@@ -1,5 +1,6 @@
 """The parent's side of the process that is AWS: started, asked, and gone with its parent."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -91,9 +92,14 @@ class AwsProcess:
 
     def close(self) -> None:
         """End it, and with it all that it runs."""
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        assert self._process.stdin is not None  # noqa: S101 - both were asked for
+        assert self._process.stdout is not None  # noqa: S101
+        with contextlib.suppress(OSError):  # it has ended already
+            self._process.stdin.write(b"close\n")
+            self._process.stdin.flush()
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        self._process.stdout.close()
         try:
             self._process.wait(_CLOSE_TIMEOUT_S)
         except subprocess.TimeoutExpired:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from plimsoll.local.lambdas.environment import sandbox_environment
 from plimsoll.local.lambdas.invocation import Answer, FunctionSpec, Invocation, exit_reason
+from plimsoll.local.lambdas.logs import FunctionLogs
 from plimsoll.local.lambdas.runtime_api import RuntimeApi
 
 # AWS gives the start of a runtime 10 s; a hundred at once on two cores need longer.
 START_TIMEOUT_S = 60.0
-# What a sandbox inherits of this process's environment: where programs and libraries are found.
-_INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "TMPDIR", "PYTHONPATH", "COVERAGE_PROCESS_START")
 
 
 @dataclass
@@ -51,14 +51,13 @@ class SandboxPool:
             logs: Folder for one log file per function.
             environment: Variables of every function: region, credentials, endpoint.
         """
-        self._logs = logs
+        self._logs = FunctionLogs(logs)
         self._environment = dict(environment)
         self._lock = threading.Lock()
         self._sandboxes: dict[int, Sandbox] = {}
         self._idle: dict[FunctionSpec, list[Sandbox]] = {}
         self._count = 0
         self._closed = False
-        logs.mkdir(parents=True, exist_ok=True)
         self._api = RuntimeApi(self)
         self._nursery = subprocess.Popen(
             [sys.executable, "-m", "plimsoll.local.lambdas.nursery", str(os.getpid())],
@@ -67,7 +66,8 @@ class SandboxPool:
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # a fork must find one thread
         )
         self._orders = threading.Lock()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def preload(self, task_roots: Sequence[Path]) -> None:
         """Load the libraries that functions import into the nursery."""
@@ -83,7 +83,7 @@ class SandboxPool:
         elif not invocation.done.wait(function.timeout_s):
             self._time_out(sandbox, invocation, function.timeout_s)
         assert invocation.answer is not None  # noqa: S101 - done was set, here or by the runtime
-        self._report(sandbox, invocation, time.monotonic() - started)
+        self._logs.ended(function.name, invocation, sandbox.pid, time.monotonic() - started)
         return invocation.answer
 
     def warm(self, function: FunctionSpec, count: int) -> None:
@@ -110,6 +110,7 @@ class SandboxPool:
         if self._nursery.stdin is not None:
             self._nursery.stdin.close()  # its end kills what it forked
         self._nursery.wait()
+        self._listener.join()
         for sandbox in sandboxes:
             self._exited(sandbox.id, -9)
         self._api.close()
@@ -130,7 +131,7 @@ class SandboxPool:
             with self._lock:
                 box.running = invocation
             invocation.deliver()
-            self._log(box.function, f"START RequestId: {invocation.request_id} pid: {box.pid}")
+            self._logs.started(box.function.name, invocation, box.pid)
         return invocation
 
     def answered(self, sandbox: int, request_id: str, body: bytes, *, failed: bool) -> bool:
@@ -172,31 +173,15 @@ class SandboxPool:
         self._order(
             {
                 "spawn": sandbox.id,
-                "environment": self._environment_of(sandbox),
+                "environment": sandbox_environment(
+                    function, sandbox.id, self._environment, self._api.address
+                ),
                 "task_root": str(function.task_root),
                 "handler": function.handler,
-                "log": str(self._log_file(function)),
+                "log": str(self._logs.file(function.name)),
             }
         )
         return sandbox
-
-    def _environment_of(self, sandbox: Sandbox) -> dict[str, str]:
-        function = sandbox.function
-        return {
-            **{name: os.environ[name] for name in _INHERITED if name in os.environ},
-            **self._environment,
-            "AWS_EXECUTION_ENV": f"AWS_Lambda_python{sys.version_info[0]}.{sys.version_info[1]}",
-            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mib),
-            "AWS_LAMBDA_FUNCTION_NAME": function.name,
-            "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
-            "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.name}",
-            "AWS_LAMBDA_LOG_STREAM_NAME": str(sandbox.id),
-            "AWS_LAMBDA_RUNTIME_API": f"{self._api.address}/{sandbox.id}",
-            "LAMBDA_TASK_ROOT": str(function.task_root),
-            "TZ": ":UTC",
-            "_HANDLER": function.handler,
-            **dict(function.environment),
-        }
 
     def _time_out(self, sandbox: Sandbox, invocation: Invocation, limit_s: float) -> None:
         invocation.fail("Sandbox.Timedout", f"Task timed out after {limit_s:.2f} seconds")
@@ -219,14 +204,15 @@ class SandboxPool:
 
     def _listen(self) -> None:
         assert self._nursery.stdout is not None  # noqa: S101 - a pipe was asked for
-        for line in self._nursery.stdout:
-            message = json.loads(line)
-            if "spawned" in message:
-                with self._lock:
-                    if sandbox := self._sandboxes.get(message["spawned"]):
-                        sandbox.pid = message["pid"]
-            else:
-                self._exited(message["exited"], message["status"])
+        with self._nursery.stdout as answers:
+            for line in answers:
+                message = json.loads(line)
+                if "spawned" in message:
+                    with self._lock:
+                        if sandbox := self._sandboxes.get(message["spawned"]):
+                            sandbox.pid = message["pid"]
+                else:
+                    self._exited(message["exited"], message["status"])
 
     def _exited(self, sandbox_id: int, status: int) -> None:
         with self._lock:
@@ -242,30 +228,3 @@ class SandboxPool:
         sandbox.inbox.put(None)
         if invocation is not None and not invocation.done.is_set():
             invocation.fail("Runtime.ExitError", exit_reason(status))
-
-    # logs
-
-    def _log_file(self, function: FunctionSpec) -> Path:
-        return self._logs / f"{function.name}.log"
-
-    def _log(self, function: FunctionSpec, line: str) -> None:
-        with self._log_file(function).open("a") as log:
-            log.write(line + "\n")
-
-    def _report(self, sandbox: Sandbox, invocation: Invocation, elapsed_s: float) -> None:
-        assert invocation.answer is not None  # noqa: S101 - its caller has it
-        error = f" Error: {invocation.answer.payload.decode()}" if invocation.answer.failed else ""
-        self._log(
-            sandbox.function,
-            f"REPORT RequestId: {invocation.request_id} Duration: {elapsed_s * 1000:.0f} ms"
-            f" Max Memory Used: {_peak_memory_mib(sandbox.pid)} MB{error}",
-        )
-
-
-def _peak_memory_mib(pid: int) -> str:
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return "?"
-    lines = [line for line in status.splitlines() if line.startswith("VmHWM:")]
-    return str(int(lines[0].split()[1]) // 1024) if lines else "?"
