@@ -34,6 +34,10 @@ class VolumeSettings(Model):
         default=1000,
         description="How far buffered writes may run ahead of the volume before they wait.",
     )
+    catch_up_ms: Annotated[float, Field(ge=0, le=1000)] = Field(
+        default=10,
+        description="How much unused time a cap makes good, when the machine was held up.",
+    )
     page_cache_mib: Annotated[int, Field(ge=0, le=65_536)] = Field(
         default=0,
         description="Page cache of the emulated instance, which answers buffered reads; 0: none.",
@@ -87,7 +91,7 @@ def native_config(
         readahead_bytes=settings.readahead_kib * 1024,
         directory=os.fsencode(directory),
     )
-    for name, limit in _limit_configs(limits, instance_limits, balance).items():
+    for name, limit in _limit_configs(limits, instance_limits, settings, balance).items():
         config.limits[LIMITS.index(name)] = limit
     mean_us = settings.base_latency_us
     mean_us = limits.base_latency_us if mean_us is None else mean_us
@@ -98,11 +102,18 @@ def native_config(
 
 
 def _limit_configs(
-    limits: VolumeLimits, instance: InstanceLimits | None, balance: float | None
+    limits: VolumeLimits,
+    instance: InstanceLimits | None,
+    settings: VolumeSettings,
+    balance: float | None,
 ) -> dict[str, LimitConfig]:
+    def peak(units_per_s: float | None) -> LimitConfig:
+        rate = units_per_s or 0
+        return LimitConfig(rate, rate * settings.catch_up_ms / 1000, 0)
+
     configs = {
-        "peak_iops": LimitConfig(limits.burst_iops or 0, 0, 0),
-        "peak_bytes": LimitConfig((limits.throughput_mib_s or 0) * 2**20, 0, 0),
+        "peak_iops": peak(limits.burst_iops),
+        "peak_bytes": peak((limits.throughput_mib_s or 0) * 2**20),
     }
     if limits.burst_credits is not None:
         held = limits.burst_credits if balance is None else balance
@@ -116,7 +127,7 @@ def _limit_configs(
             ),
         }
         for unit, (baseline, burst) in bursts.items():
-            configs[f"instance_peak_{unit}"] = LimitConfig(burst, 0, 0)
+            configs[f"instance_peak_{unit}"] = peak(burst)
             room = (burst - baseline) * BURST_S
             if room > 0:
                 configs[f"instance_lasting_{unit}"] = LimitConfig(baseline, room, room)

@@ -12,6 +12,7 @@
 #define load(x) atomic_load_explicit(&(x), memory_order_relaxed)
 /* A dirty page waits at most about this long for the kernel's flusher (dirty_writeback_centisecs) */
 #define DIRTY_NS 5000000000LL
+#define MOST_LATE_NS 200000
 
 int64_t now_ns(void)
 {
@@ -20,11 +21,19 @@ int64_t now_ns(void)
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
+/* A sleeper wakes late, by some tens of microseconds: sleeping that much shorter is right on the
+ * average. What is allowed for follows what is seen, one sixteenth of the way each time. */
 void wait_until(int64_t due_ns)
 {
-    struct timespec due = {due_ns / 1000000000LL, due_ns % 1000000000LL};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
+    static _Atomic int64_t usual_ns;
+    int64_t usual = load(usual_ns);
+    int64_t wake_ns = due_ns - usual;
+    struct timespec wake = {wake_ns / 1000000000LL, wake_ns % 1000000000LL};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL) == EINTR)
         ;
+    int64_t late = now_ns() - wake_ns;
+    if (late < MOST_LATE_NS) /* more is the machine's doing, not the timer's */
+        atomic_store_explicit(&usual_ns, usual + (late - usual) / 16, memory_order_relaxed);
 }
 
 static uint32_t draw(void) /* xorshift, one per thread */
