@@ -89,20 +89,28 @@ def caps(directory: Path, iops_list: Iterable[int]) -> None:
 
     def rows() -> Iterable[Iterable[object]]:
         for iops in iops_list:
-            depth = min(64, max(4, iops // 250))
+            depth = min(64, max(4, iops // 125))
             seconds = 10 if iops < 1_000 else 5
             ways: dict[str, dict[str, object]] = {
                 "direct": {"numjobs": depth, "ioengine": "psync"},
                 "libaio": {"iodepth": depth, "ioengine": "libaio"},
-                "buffered, flushed": {"numjobs": min(depth, 16), "direct": 0, "fdatasync": 64},
+                "buffered, flushed": {
+                    "numjobs": min(depth, 16),
+                    "direct": 0,
+                    "fdatasync": max(1, iops // 500),
+                },
             }
             for way, options in ways.items():
                 for mode in MODES:
                     with EmulatedVolume.create(directory, provisioned(iops)) as on:
+                        before = on.sample()
                         seen = fio(directory, on.environment(), rw=mode, runtime=seconds, **options)
-                    yield iops, way, mode[4:], f"{seen['iops']:,.1f}", _off(seen["iops"], iops)
+                        late = host_bound(before, on.sample()).late_time_share or 0
+                    off = _off(seen["iops"], iops)
+                    host = f"{100 * late:.1f} %"
+                    yield f"{iops:,}", way, mode[4:], f"{seen['iops']:,.1f}", off, host
 
-    table("IOPS set | way | I/O | IOPS by fio | off", rows())
+    table("IOPS set | way | I/O | IOPS by fio | off | the machine's share", rows())
 
 
 def engines(directory: Path) -> None:

@@ -1,0 +1,59 @@
+/* Submits nine writes and a flush, then looks at what comes back: `aio_program FILE BESIDE`. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int io_setup(int depth, void **id);
+int io_destroy(void *id);
+int io_submit(void *id, long n, struct iocb **calls);
+int io_getevents(void *id, long least, long most, struct io_event *events, struct timespec *t);
+
+enum { CALLS = 9, SIZE = 8192 };
+
+int main(int count, char **arguments)
+{
+    if (count != 3)
+        return 2;
+    int fd = open(arguments[1], O_RDWR | O_CREAT | O_DIRECT, 0600);
+    int beside = open(arguments[2], O_RDWR | O_CREAT | O_DIRECT, 0600);
+    char *buffer = aligned_alloc(4096, CALLS * SIZE);
+    memset(buffer, 'x', CALLS * SIZE);
+    void *id = NULL;
+    if (fd < 0 || beside < 0 || io_setup(32, &id) != 0)
+        return 3;
+    struct iocb calls[CALLS + 1], *list[CALLS + 1];
+    memset(calls, 0, sizeof calls);
+    for (int i = 0; i <= CALLS; i++) {
+        calls[i].aio_data = 1000 + (uint64_t)i;
+        calls[i].aio_lio_opcode = i == CALLS ? IOCB_CMD_FDSYNC : IOCB_CMD_PWRITE;
+        calls[i].aio_fildes = (uint32_t)(i == 0 ? beside : fd);
+        calls[i].aio_buf = i == CALLS ? 0 : (uintptr_t)(buffer + i * SIZE);
+        calls[i].aio_nbytes = i == CALLS ? 0 : SIZE;
+        calls[i].aio_offset = i == CALLS ? 0 : 2 * i * SIZE;
+        list[i] = &calls[i];
+    }
+    if (io_submit(id, CALLS, list) != CALLS)
+        return 4;
+    struct io_event events[CALLS + 1];
+    struct timespec none = {0, 0};
+    int early = io_getevents(id, 0, CALLS, events, &none); /* what is not yet due does not come */
+    int rest = io_getevents(id, CALLS - early, CALLS - early, events + early, NULL);
+    if (early + rest != CALLS || io_submit(id, 1, list + CALLS) != 1 ||
+        io_getevents(id, 1, 1, events + CALLS, NULL) != 1)
+        return 5;
+    int told = 0;
+    for (int i = 0; i <= CALLS; i++) {
+        int at = (int)events[i].data - 1000; /* the caller's own data and call come back */
+        if (at < 0 || at > CALLS || events[i].obj != (uintptr_t)&calls[at] || told & 1 << at)
+            return 6;
+        told |= 1 << at;
+        printf("%d:%lld ", at, (long long)events[i].res);
+    }
+    printf("early=%d\n", early);
+    return calls[0].aio_data == 1000 ? io_destroy(id) : 7;
+}
