@@ -125,6 +125,14 @@ docs: setup ## Write the pages that are generated
 demo: setup ## Find the load line of a real database at two IOPS settings, on this machine
 	$(BIN)/plimsoll run scenarios/r1-demo.yaml --local
 
+CASSANDRA := apache-cassandra-5.0.8-bin.tar.gz
+
+.PHONY: cassandra
+cassandra: setup ## Fetch the archive that Cassandra targets install (for `cassandra` in cdk.json)
+	curl --fail --location --progress-bar --output .cache/$(CASSANDRA).part https://archive.apache.org/dist/cassandra/5.0.8/$(CASSANDRA)
+	@echo "$$($(BIN)/python -c 'from stacks.targets.cassandra import SHA512; print(SHA512)')  .cache/$(CASSANDRA).part" | sha512sum --check --quiet
+	@mv .cache/$(CASSANDRA).part .cache/$(CASSANDRA)
+
 .PHONY: lock
 lock: $(STAMPS)/venv ## Resolve the dependencies again, with hashes
 	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" pyproject.toml -o requirements.txt

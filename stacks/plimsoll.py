@@ -9,6 +9,7 @@ from constructs import Construct
 
 from plimsoll.model.deployment import Deployment
 from plimsoll.model.functions import Resource, Setting
+from stacks.cassandra import CassandraPart
 from stacks.dashboard import DashboardPart
 from stacks.fleet import LOAD_CLIENT, FleetPart
 from stacks.guard import GuardPart
@@ -33,7 +34,14 @@ class PlimsollStack(Stack):
         super().__init__(scope, name, description="Plimsoll: finds a database's load line", **env)
         self.network = NetworkPart(self, deployment)
         self.storage = StoragePart(self, deployment)
-        self.targets = TargetRolesPart(self, network=self.network, results=self.storage.results)
+        self.targets = TargetRolesPart(self, self.network)
+        if deployment.cassandra:
+            CassandraPart(
+                self,
+                cassandra=deployment.cassandra,
+                network=self.network,
+                service=self.targets.service,
+            )
         self.alarms = AlarmsPart(self, deployment)
         self.schedules = scheduler.CfnScheduleGroup(self, "Deletions", name="plimsoll-deletions")
         self.metrics = MetricsPart(self, metrics=deployment.metrics, network=self.network)

@@ -9,6 +9,7 @@ OF_THIS_ACCOUNT = {
     "ec2": {
         "instance/*": "EC2 names instances; only one with a run's tag may be made or ended",
         "volume/*": "EC2 names volumes; only one with a run's tag may be made",
+        "launch-template/*": "EC2 names them; only one with a run's tag may be made, used, deleted",
         "network-interface/*": "EC2 names the interface that it makes with an instance",
     },
     "kms": {
@@ -37,10 +38,7 @@ NO_RESOURCE = (
     "actions that know no resource, such as Describe calls, X-Ray and log delivery, and the"
     " network interfaces that the Lambda service makes; a test holds the list of them"
 )
-OF_BUCKET = {
-    "runs/*": RUN_TIME,
-    "software/*": "the archive that an instance installs is named by its version",
-}
+OF_BUCKET = {"runs/*": RUN_TIME}
 AGENT = "AmazonSSMManagedInstanceCore is AWS's own list of what its agent calls"
 
 

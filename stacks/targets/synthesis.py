@@ -8,6 +8,7 @@ from typing import Any
 
 from aws_cdk import App
 
+from stacks.targets.cassandra import CassandraTarget
 from stacks.targets.rds import RdsTarget
 
 TEMPLATES = Path(__file__).parents[2] / "plimsoll" / "targets" / "templates"
@@ -21,6 +22,7 @@ def define(directory: Path) -> App:
         context={"@aws-cdk/core:validateAgainstDefaultRules": True},
     )
     RdsTarget(app)
+    CassandraTarget(app)
     return app
 
 

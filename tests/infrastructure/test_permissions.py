@@ -140,6 +140,24 @@ def test_a_secret_can_be_read_only_of_a_target_or_an_allowed_endpoint(
     assert any(endpoint in resources for resources in others)
 
 
+def test_without_cassandra_nobody_may_make_instances(app_template: Template) -> None:
+    everything = {a for given in statements(app_template).values() for a in allowed(given)}
+    assert not everything & {"ec2:RunInstances", "ec2:CreateLaunchTemplate", "ssm:GetParameters"}
+    assert not app_template.of_type("AWS::IAM::InstanceProfile")
+
+
+def test_only_tagged_instances_can_be_made_and_ended(templates: dict[str, Template]) -> None:
+    roles = statements(templates["Existing"])
+    (role,) = [name for name in roles if name.startswith("TargetsServiceRole")]
+    key = {
+        "ec2:TerminateInstances": "aws:ResourceTag",
+        "ec2:CreateLaunchTemplate": "aws:RequestTag",
+    }
+    for action, tag in key.items():
+        (statement,) = [s for s in roles[role] if action in as_list(s["Action"])]
+        assert statement["Condition"] == {"Null": {f"{tag}/plimsoll:run-id": "false"}}, action
+
+
 def _handlers() -> dict[str, dict[str, Any]]:
     """What CloudFormation's own resource handlers call, by resource type (cfn-lint's copy)."""
     folder = Path(cfnlint.__file__).parent / "data" / "schemas" / "resources"
@@ -186,9 +204,9 @@ NOT_ASKED_FOR = {
 
 
 def test_the_service_role_can_make_and_delete_what_the_targets_templates_hold(
-    app_template: Template,
+    templates: dict[str, Template],
 ) -> None:
-    roles = statements(app_template)
+    roles = statements(templates["Existing"])  # with Cassandra
     (role,) = [name for name in roles if name.startswith("TargetsServiceRole")]
     may = allowed(roles[role])
     handlers = _handlers()
@@ -199,6 +217,6 @@ def test_the_service_role_can_make_and_delete_what_the_targets_templates_hold(
     }
     for kind in used:
         for event in ("create", "read", "delete"):
-            needed = set(handlers[kind].get(event, {}).get("permissions", []))
+            needed = set(handlers.get(kind, {}).get(event, {}).get("permissions", []))
             missing = needed - may - NOT_ASKED_FOR.get(kind, set())
             assert not missing, (kind, event, missing)

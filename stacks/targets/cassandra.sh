@@ -1,0 +1,94 @@
+# The rest of a Cassandra target's user data; the lines before it name what differs between runs.
+# No way to the internet is needed: packages come from Amazon Linux's own repository and the
+# archive from S3, both through the VPC's S3 gateway, and the wait condition's answer goes to S3.
+
+answer() { # SUCCESS or FAILURE, and a reason: the stack's creation waits for it
+  curl --silent --show-error --fail --retry 5 -X PUT -H 'Content-Type:' \
+    --data "{\"Status\": \"$1\", \"Reason\": \"$2\", \"UniqueId\": \"cassandra\", \"Data\": \"\"}" \
+    "$ANSWER_TO"
+}
+trap 'answer FAILURE "line $LINENO of the user data failed"' ERR
+
+# the very last resort: the instance ends itself, which terminates it and deletes its volumes
+systemd-run --quiet --on-calendar="${EXPIRES_AT/T/ }" systemctl poweroff
+
+dnf install --quiet --assumeyes java-17-amazon-corretto-headless xfsprogs mdadm
+
+# --- the volume ---
+root_disk="/dev/$(lsblk --noheadings --output PKNAME "$(findmnt --noheadings --output SOURCE /)" | head -1)"
+disks() { # all but the root's; with `nvme` the instance store's alone, else EBS's alone
+  lsblk --nodeps --paths --noheadings --output NAME,TYPE,MODEL |
+    awk -v root="$root_disk" -v store="$1" \
+      '$2 == "disk" && $1 != root && (/Instance Storage/ ? store == "nvme" : store != "nvme") {print $1}'
+}
+for _ in {1..60}; do
+  mapfile -t found < <(disks "$STORAGE_TYPE")
+  [ "${#found[@]}" -gt 0 ] && break
+  sleep 2
+done
+if [ "${#found[@]}" -eq 0 ]; then
+  answer FAILURE "the instance has no $STORAGE_TYPE volume"
+  exit 1
+fi
+device="${found[0]}"
+if [ "${#found[@]}" -gt 1 ]; then # several disks of an instance store: one volume of all
+  device=/dev/md0
+  mdadm --create "$device" --run --level 0 --raid-devices "${#found[@]}" "${found[@]}"
+fi
+mkfs.xfs -q -f "$device"
+mkdir -p /var/lib/cassandra
+mount -o noatime "$device" /var/lib/cassandra
+blockdev --setra 8 "$device" # 4 KiB: reads are random, and read-ahead would be measured as well
+
+# --- the machine, as Cassandra's production guide asks ---
+swapoff --all
+sysctl --quiet --write vm.max_map_count=1048575 vm.swappiness=1
+echo defer+madvise >/sys/kernel/mm/transparent_hugepage/defrag
+
+# --- Cassandra ---
+aws s3 cp --quiet --region "$REGION" "$ARCHIVE_URL" /tmp/cassandra.tar.gz
+echo "$ARCHIVE_SHA512  /tmp/cassandra.tar.gz" | sha512sum --check --quiet
+mkdir -p /opt/cassandra
+tar --extract --gzip --file /tmp/cassandra.tar.gz --directory /opt/cassandra --strip-components 1
+useradd --system --home-dir /var/lib/cassandra cassandra
+address="$(hostname --ip-address | awk '{print $1}')"
+settings=/opt/cassandra/conf/cassandra.yaml
+# one node: its storage port stays on the loopback interface, CQL alone listens for the fleet
+sed --in-place \
+  -e "s/^cluster_name:.*/cluster_name: plimsoll/" \
+  -e "s/^listen_address:.*/listen_address: 127.0.0.1/" \
+  -e "s/^rpc_address:.*/rpc_address: $address/" "$settings"
+cat >>"$settings" <<SETTINGS
+data_file_directories:
+    - /var/lib/cassandra/data
+commitlog_directory: /var/lib/cassandra/commitlog
+saved_caches_directory: /var/lib/cassandra/saved_caches
+hints_directory: /var/lib/cassandra/hints
+SETTINGS
+chown --recursive cassandra:cassandra /opt/cassandra /var/lib/cassandra
+cat >/etc/systemd/system/cassandra.service <<UNIT
+[Unit]
+Description=Apache Cassandra, a target of Plimsoll
+[Service]
+User=cassandra
+Environment=CASSANDRA_LOG_DIR=/opt/cassandra/logs
+ExecStart=/opt/cassandra/bin/cassandra -f
+LimitNOFILE=1048576
+LimitNPROC=32768
+LimitMEMLOCK=infinity
+# a database that dies under load stays dead: that is a result
+Restart=no
+UNIT
+systemctl daemon-reload
+systemctl start cassandra
+
+for _ in {1..150}; do
+  if [ "$(/opt/cassandra/bin/nodetool statusbinary 2>/dev/null)" = running ]; then
+    answer SUCCESS "Cassandra listens"
+    exit 0
+  fi
+  systemctl is-active --quiet cassandra || break
+  sleep 2
+done
+answer FAILURE "Cassandra did not start within 300 s, or ended"
+exit 1
