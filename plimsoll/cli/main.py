@@ -25,6 +25,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "plimsoll.cli.volume:volume",
         "Run programs on volumes that behave as those of AWS, and watch them",
     ),
+    "compare": ("plimsoll.cli.compare:command", "Compare runs, and say whether they differ"),
     "report": ("plimsoll.cli.report:command", "Write a run's report: a page, a picture, a table"),
     "workloads": ("plimsoll.cli.workloads:command", "List the workloads, or show one"),
 }

@@ -124,8 +124,8 @@ def _facts(
     if line := _latencies(capacity):
         facts.append(("Latency there", line))
     if result.limiting is not None:
-        evidence = "; ".join(result.limiting.evidence) or "no evidence recorded"
-        facts.append(("Limited by", f"{result.limiting.resource}: {evidence}"))
+        seen = f", seen in step {result.limiting.step}" if result.limiting.step else ""
+        facts.append(("Limited by", f"{result.limiting.resource}{seen}"))
     cost = usd_per_million(capacity, usd_per_hour)
     if cost is not None:
         facts.append(

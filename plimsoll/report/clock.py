@@ -52,6 +52,9 @@ class Clock:
 
     def __init__(self, result: RunResult, seconds: Seconds) -> None:
         self._zero_s = result.moments.submitted.timestamp()
+        self._starts = {
+            done.plan.index: done.plan.start_at_epoch_ms % 1000 / 1000 for done in result.steps
+        }
         ends = [second.epoch_s + 1.0 for second in seconds.operations]
         ends += [sample.epoch_ms / 1000 for sample in seconds.target]
         if result.moments.ended is not None:
@@ -61,20 +64,25 @@ class Clock:
         self.heat_width_s = bin_width_s(self.length_s, HEAT_COLUMNS_MOST)
 
     def at(self, epoch_s: float) -> float:
-        """Seconds since the start."""
-        return epoch_s - self._zero_s
+        """Seconds since the start, to the millisecond."""
+        return round(epoch_s - self._zero_s, 3)
 
-    def bin(self, epoch_s: float, width_s: int | None = None) -> float:
-        """The beginning of the bin that holds a moment."""
-        width = width_s or self.width_s
-        return math.floor(self.at(epoch_s) / width) * width
+    def bin(self, epoch_s: float, width_s: int) -> float:
+        """The beginning of the bin that holds a moment; a single second is its own bin."""
+        at = self.at(epoch_s)
+        return at if width_s == 1 else math.floor(at / width_s) * width_s
+
+    def began(self, second: SecondTotals) -> float:
+        """When a second of a step began, in seconds of the epoch: steps begin within a second."""
+        return second.epoch_s + self._starts.get(second.step, 0.0)
 
 
 def operation_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
     """One row for each bin, step and operation that has figures."""
     bins: dict[tuple[float, int, str], list[SecondTotals]] = defaultdict(list)
     for second in seconds:
-        bins[clock.bin(second.epoch_s), second.step, second.operation].append(second)
+        t = clock.bin(clock.began(second), clock.width_s)
+        bins[t, second.step, second.operation].append(second)
     rows = []
     for (t, step, operation), members in sorted(bins.items()):
         buckets = added(member.buckets for member in members)
@@ -83,6 +91,7 @@ def operation_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
         rows.append(
             {
                 "t": t,
+                "middle": t + clock.width_s / 2,
                 "step": step,
                 "operation": operation,
                 "rate": sum(member.succeeded for member in members) / span_s,
@@ -109,7 +118,7 @@ def target_rows(
     for sample in samples:
         for field, title in names.items():
             if (value := getattr(sample, field)) is not None:
-                bins[title, clock.bin(sample.epoch_ms / 1000)].append(value)
+                bins[title, clock.bin(sample.epoch_ms / 1000, clock.width_s)].append(value)
     return [
         {"t": t, "series": title, "value": sum(values) / len(values)}
         for (title, t), values in sorted(bins.items())
@@ -142,7 +151,7 @@ def heat_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
     """One row for each cell of the heat map: a bin of time, of latency, and its operations."""
     cells: dict[tuple[str, float, int], int] = defaultdict(int)
     for second in seconds:
-        t = clock.bin(second.epoch_s, clock.heat_width_s)
+        t = clock.bin(clock.began(second), clock.heat_width_s)
         for upper_us, count in second.buckets.items():
             row = math.ceil(HEAT_ROWS_PER_OCTAVE * math.log2(upper_us) - 0.1)
             cells[second.operation, t, row] += count

@@ -11,7 +11,7 @@ import yaml
 from markupsafe import Markup
 
 from plimsoll.model.results import RunResult, Seconds
-from plimsoll.report import charts, rows, tables, text, theme, timeline
+from plimsoll.report import by_load, curve, heat_map, rows, tables, text, theme, timeline
 from plimsoll.report.answer import answer, target_name
 from plimsoll.report.chart import Chart, Rows
 
@@ -72,9 +72,9 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
     """
     capacity = result.capacity
     names = rows.operations(capacity) if capacity else []
-    loads = [charts.curve(capacity), charts.throughput(capacity)] if capacity else []
-    by_operation = [charts.latency(capacity, name) for name in names] if capacity else []
-    over_time = [timeline.timeline(result, seconds), timeline.heat_map(result, seconds)]
+    loads = [curve.curve(capacity), by_load.throughput(capacity)] if capacity else []
+    by_operation = [by_load.latency(capacity, name) for name in names] if capacity else []
+    over_time = [timeline.timeline(result, seconds), heat_map.heat_map(result, seconds)]
     drawn = [chart for chart in (*loads, *by_operation, *over_time) if chart is not None]
     return fill(
         "report.html.j2",
@@ -82,7 +82,7 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
         result=result,
         answer=answer(result, usd_per_hour),
         target=target_name(result.request),
-        statistic=text.STATISTIC_NAMES[capacity.statistic] if capacity else "",
+        statistic=text.STATISTIC_NAMES[capacity.statistic].replace("m", "M", 1) if capacity else "",
         operations=names,
         steps=tables.steps_table(result),
         audits=tables.audits_table(capacity),

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from plimsoll.errors import MissingToolError
 from plimsoll.model.results import RunResult, Seconds
-from plimsoll.report import charts, theme, timeline
+from plimsoll.report import curve, theme, timeline
 from plimsoll.report.answer import answer
+from plimsoll.report.panels import WIDTH_PX
 from plimsoll.report.theme import Theme
 
 PictureFormat = Literal["png", "svg", "pdf"]
@@ -51,8 +52,8 @@ def specification(
 ) -> dict[str, Any]:
     """Write the whole picture as one Vega-Lite chart, in the colors of a theme."""
     found = answer(result, usd_per_hour)
-    curve = charts.curve(result.capacity) if result.capacity else None
-    drawn = [chart for chart in (curve, timeline.timeline(result, seconds)) if chart is not None]
+    loads = curve.curve(result.capacity) if result.capacity else None
+    drawn = [chart for chart in (loads, timeline.timeline(result, seconds)) if chart is not None]
     specs = [_stacked(chart.vega_lite()) for chart in drawn]
     panels = [panel for spec in specs for panel in spec["vconcat"]]
     headline = f"{result.name}: {found.figure} ops/s" if found.figure else result.name
@@ -81,13 +82,13 @@ def _stacked(spec: dict[str, Any]) -> dict[str, Any]:
     """A chart as a stack of panels of the picture's width."""
     if "vconcat" in spec:
         return spec
-    return {"vconcat": [spec | {"width": timeline.WIDTH_PX, "height": CURVE_HEIGHT_PX}]}
+    return {"vconcat": [spec | {"width": WIDTH_PX, "height": CURVE_HEIGHT_PX}]}
 
 
 def _empty() -> dict[str, Any]:
     return {
         "data": {"values": [{}]},
         "mark": {"type": "text", "text": "Nothing was measured.", "fontSize": 13},
-        "width": timeline.WIDTH_PX,
+        "width": WIDTH_PX,
         "height": 60,
     }

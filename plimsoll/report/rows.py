@@ -18,6 +18,13 @@ AXIS_TITLES = {
 }
 
 
+def shown_statistics(capacity: Capacity | None) -> tuple[Statistic, ...]:
+    """The statistics that are shown; the judged one is always among them."""
+    if capacity is None or capacity.statistic in SHOWN:
+        return SHOWN
+    return (capacity.statistic, *SHOWN)
+
+
 def outcome(judged: JudgedStep) -> Outcome:
     """What became of a load. An audit's objection weighs most: such a load decides nothing."""
     if not judged.consistent:
@@ -77,12 +84,12 @@ def repetition_rows(capacity: Capacity) -> list[Row]:
 
 def throughput_rows(capacity: Capacity) -> list[Row]:
     """One row for each load."""
-    return [_load(judged) for judged in capacity.steps]
+    return [_load(judged) | {"unit": "ops/s"} for judged in capacity.steps]
 
 
 def latency_rows(capacity: Capacity) -> list[Row]:
     """One row for each load, operation and statistic: medians of its repetitions."""
-    shown = SHOWN if capacity.statistic in SHOWN else (capacity.statistic, *SHOWN)
+    shown = shown_statistics(capacity)
     rows = []
     for judged in capacity.steps:
         for operation in judged.latency_us:

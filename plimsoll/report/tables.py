@@ -42,10 +42,11 @@ def steps_table(result: RunResult) -> Table | None:
     capacity = result.capacity
     names = rows.operations(capacity) if capacity else _operations(result)
     offered = any(done.plan.rate_ops_per_second is not None for done in result.steps)
+    shown = rows.shown_statistics(capacity)
     groups = [
         ("load", 4 if offered else 3),
         ("throughput", 1),
-        *((f"{name}, latency", 3) for name in names),
+        *((f"{name}, latency", len(shown)) for name in names),
         ("target", 3),
         ("fleet", 2),
         ("", 1),
@@ -56,7 +57,7 @@ def steps_table(result: RunResult) -> Table | None:
         "clients",
         "connections",
         "ops/s",
-        *(text.STATISTIC_NAMES[statistic] for _ in names for statistic in rows.SHOWN),
+        *(text.STATISTIC_NAMES[statistic] for _ in names for statistic in shown),
         *("IOPS", "queue", "CPU"),
         *("errors", "busy"),
         "judged",
@@ -96,7 +97,7 @@ def _step_cells(
         Cell(text.throughput(step.throughput_ops_per_second), "strong"),
     ]
     for name in names:
-        for statistic in rows.SHOWN:
+        for statistic in rows.shown_statistics(capacity):
             value = step.latency_us.get(name, {}).get(statistic)
             limit = judged.limit_us.get(name) if judged else None
             is_judged = capacity is not None and capacity.statistic == statistic

@@ -1,0 +1,92 @@
+"""`plimsoll compare`: runs side by side, and whether they differ at all."""
+
+import json
+from pathlib import Path
+
+import click
+from rich.table import Table as TerminalTable
+
+from plimsoll.cli.output import console
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.report import compare_page
+from plimsoll.report.comparing import Comparison, compare
+from plimsoll.report.folder import read_run
+from plimsoll.report.matrix import Matrix, matrix
+
+
+@click.command("compare")
+@click.argument("folders", metavar="DIR DIR...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the comparison as a page as well.",
+)
+@click.option(
+    "--usd-per-hour",
+    multiple=True,
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="USD",
+    help="What each target costs an hour; once for each DIR, in their order.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
+def command(
+    *,
+    folders: tuple[Path, ...],
+    output: Path | None,
+    usd_per_hour: tuple[float, ...],
+    as_json: bool,
+) -> None:
+    """Compare finished runs: capacities with their ratio, latency at equal load, cost."""
+    if len(folders) < 2:
+        raise UsageError("compare: give at least two folders of runs")
+    if usd_per_hour and len(usd_per_hour) != len(folders):
+        raise UsageError(
+            f"--usd-per-hour: {len(usd_per_hour)} given for {len(folders)} runs; one each"
+        )
+    if output is not None and output.suffix.lower() != ".html":
+        raise UsageError(f"-o {output}: must end in .html")
+    results = [read_run(folder)[0] for folder in folders]
+    found = compare(results, usd_per_hour)
+    decision = matrix(results, usd_per_hour)
+    if output is not None:
+        try:
+            output.write_text(compare_page.render(results, found, decision), "utf-8")
+        except OSError as error:
+            raise PlimsollError(f"cannot write {output}: {error.strerror}") from None
+    if as_json:
+        whole = found.model_dump(mode="json")
+        whole["matrix"] = decision and decision.model_dump(mode="json")
+        click.echo(json.dumps(whole, indent=2))
+        return
+    _print(found, decision)
+    if output is not None:
+        click.echo(f"\n{output}")
+
+
+def _print(found: Comparison, decision: Matrix | None) -> None:
+    shown = compare_page.runs_table(found)
+    _table(shown.columns, [[cell.text for cell in row] for row in shown.rows])
+    if (loads := compare_page.loads_table(found)) is not None:
+        click.echo("\nLatency at equal load")
+        titles = [name for name, span in loads.groups for _ in range(span)]
+        columns = [
+            f"{title}: {column}" if title else column
+            for title, column in zip(titles, loads.columns, strict=True)
+        ]
+        _table(columns, [[cell.text for cell in row] for row in loads.rows])
+    if decision is not None:
+        click.echo("\nWhat to buy")
+        for row in decision.rows:
+            click.echo(f"  {row.workload}: {row.decision}")
+    click.echo("")
+    for sentence in (*found.sentences, *found.warnings):
+        click.echo(sentence)
+
+
+def _table(columns: "tuple[str, ...] | list[str]", rows: list[list[str]]) -> None:
+    table = TerminalTable(*columns, box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*row)
+    console().print(table)

@@ -1,0 +1,150 @@
+"""Runs side by side: capacities, their ratios, latency at equal load. Pure."""
+
+from collections.abc import Sequence
+
+from plimsoll.model.base import Model
+from plimsoll.model.capacity import Bound, Capacity, Interval
+from plimsoll.model.results import RunResult
+from plimsoll.model.steps import Statistic
+from plimsoll.report import text
+from plimsoll.report.answer import usd_per_million
+from plimsoll.report.differences import Difference, differences, labels, question
+from plimsoll.report.ratios import Ratio, ratio_of
+
+
+class RunLine(Model):
+    """One run of a comparison."""
+
+    label: str
+    run_id: str
+    verdict: str | None
+    figure_ops_per_second: float | None
+    bound: Bound | None
+    interval: Interval | None
+    load: str | None
+    limiting_resource: str | None
+    latency_us: dict[str, float]  # of the judged statistic, at capacity, by operation
+    statistic: str | None
+    usd_per_million: float | None
+    ratio: Ratio | None  # to the first run that asks the same; None for that one
+
+
+class EqualLoad(Model):
+    """Latencies of runs at a load that all of them tried, in the order of the runs."""
+
+    load: str
+    operation: str
+    statistic: Statistic
+    throughput_ops_per_second: tuple[float, ...]
+    latency_us: tuple[float | None, ...]
+
+
+class Comparison(Model):
+    """Two or more runs, compared."""
+
+    sentences: tuple[str, ...]
+    warnings: tuple[str, ...]
+    runs: tuple[RunLine, ...]
+    equal_loads: tuple[EqualLoad, ...]
+    differences: tuple[Difference, ...]
+
+
+def compare(results: Sequence[RunResult], usd_per_hour: Sequence[float | None] = ()) -> Comparison:
+    """Compare runs with the first one that asks the same.
+
+    Args:
+        results: Two or more runs.
+        usd_per_hour: What each target costs an hour, in their order; empty: not known.
+    """
+    names = labels(results)
+    prices = list(usd_per_hour) or [None] * len(results)
+    lines = []
+    for index, (name, result, price) in enumerate(zip(names, results, prices, strict=True)):
+        first = next(i for i, r in enumerate(results) if question(r) == question(result))
+        ratio = None
+        if first != index:
+            ratio = ratio_of(name, result.capacity, names[first], results[first].capacity)
+        lines.append(_line(name, result, price, ratio))
+    return Comparison(
+        sentences=tuple(line.ratio.sentence for line in lines if line.ratio is not None),
+        warnings=tuple(_warnings(results, names)),
+        runs=tuple(lines),
+        equal_loads=equal_loads(results),
+        differences=differences(results),
+    )
+
+
+def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None) -> RunLine:
+    capacity = result.capacity
+    judged = capacity and next((s for s in capacity.steps if s.load == capacity.at), None)
+    return RunLine(
+        label=name,
+        run_id=result.run_id,
+        verdict=capacity.verdict if capacity else None,
+        figure_ops_per_second=capacity.max_sustainable_throughput_ops_per_second
+        if capacity
+        else None,
+        bound=capacity.bound if capacity else None,
+        interval=capacity.interval if capacity else None,
+        load=text.load(capacity.at, capacity.axis) if capacity else None,
+        limiting_resource=result.limiting.resource if result.limiting else None,
+        latency_us=judged.latency_us if judged else {},
+        statistic=capacity.statistic if capacity else None,
+        usd_per_million=usd_per_million(capacity, price),
+        ratio=ratio,
+    )
+
+
+def equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
+    """Latencies at every load that all runs tried; nothing where they cannot be compared."""
+    found = [result.capacity for result in results if result.capacity is not None]
+    if len(found) < len(results) or len({(c.axis, c.statistic) for c in found}) > 1:
+        return ()
+    if len({question(result) for result in results}) > 1:
+        return ()
+    steps = [{judged.load: judged for judged in capacity.steps} for capacity in found]
+    shared = sorted(set.intersection(*(set(one) for one in steps)))
+    return tuple(
+        EqualLoad(
+            load=text.load(load, found[0].axis),
+            operation=operation,
+            statistic=found[0].statistic,
+            throughput_ops_per_second=tuple(s[load].throughput_ops_per_second for s in steps),
+            latency_us=tuple(s[load].latency_us.get(operation) for s in steps),
+        )
+        for load in shared
+        for operation in dict.fromkeys(name for s in steps for name in s[load].latency_us)
+    )
+
+
+def _warnings(results: Sequence[RunResult], names: Sequence[str]) -> list[str]:
+    warnings = []
+    if len({result.local for result in results}) > 1:
+        warnings.append("Some ran on one machine, some on AWS: such figures cannot be compared.")
+    versions = {(r.versions.plimsoll, r.versions.engine) for r in results}
+    if len(versions) > 1:
+        warnings.append("They were measured by different versions of Plimsoll.")
+    for name, result in zip(names, results, strict=True):
+        capacity = result.capacity
+        if capacity is None or capacity.bound is None:
+            warnings.append(f"{name} has no figure: {_why(result)}")
+        elif capacity.bracket is not None and (wide := _wide(capacity)):
+            warnings.append(f"{name}: {wide}")
+    return warnings
+
+
+def _why(result: RunResult) -> str:
+    if result.capacity is not None:
+        return f"{result.capacity.verdict}; {result.capacity.summary}."
+    return result.failure.cause if result.failure else f"it ended {result.state.value}."
+
+
+def _wide(capacity: Capacity) -> str | None:
+    low, high = capacity.bracket or (None, None)
+    if not low or not high or high / low - 1 <= 0.10:
+        return None
+    between = f"{text.load(low, capacity.axis)} and {text.load(high, capacity.axis)}"
+    return (
+        f"no load between {between} was tried, so its capacity may be somewhat higher;"
+        " the interval does not cover that."
+    )

@@ -1,0 +1,108 @@
+"""What was asked differently: the fields in which requests differ, and names that say so."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from plimsoll.model.base import Model
+from plimsoll.model.request import Request
+from plimsoll.model.results import RunResult
+
+LABEL_FIELDS_MOST = 3
+_UNITS = {
+    "iops": "{:,} IOPS",
+    "size_gib": "{:,} GiB",
+    "throughput_mib_s": "{:,} MiB/s",
+    "records": "{:,} records",
+    "connections_per_client": "{:,} connections a client",
+    "instance_class": "{}",
+    "type": "{}",
+    "engine": "{}",
+    "name": "{}",
+    "host": "{}",
+}
+_NOT_ASKED = {"name", "description", "tags", "team", "budget_usd", "time_limit_s"}
+
+
+class Difference(Model):
+    """A field in which requests differ, with its value in each; None: not given."""
+
+    field: str
+    values: tuple[str | None, ...]
+
+    @property
+    def part(self) -> str:
+        """The part of a request that it belongs to: target, workload, load, search, limits ..."""
+        return self.field.split(".")[0]
+
+
+def _flat(value: Any, path: str = "") -> dict[str, Any]:
+    if isinstance(value, dict):
+        found: dict[str, Any] = {}
+        for key, inner in value.items():
+            found |= _flat(inner, f"{path}.{key}" if path else key)
+        return found
+    return {path: value}
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    return _flat(request.model_dump(mode="json", exclude=_NOT_ASKED, exclude_none=True))
+
+
+def differences(results: Sequence[RunResult]) -> tuple[Difference, ...]:
+    """The fields in which the runs' requests differ, and where they ran."""
+    asked = [_asked(result.request) for result in results]
+    fields = list(dict.fromkeys(field for one in asked for field in one))
+    found = []
+    for field in fields:
+        values = tuple(_text(one[field]) if field in one else None for one in asked)
+        if len(set(values)) > 1:
+            found.append(Difference(field=field, values=values))
+    places = tuple("one machine" if result.local else "AWS" for result in results)
+    if len(set(places)) > 1:
+        found.append(Difference(field="measured on", values=places))
+    return tuple(found)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def labels(results: Sequence[RunResult]) -> tuple[str, ...]:
+    """A name for each run, all different: by what differs where that is little, else its id."""
+    found = [d for d in differences(results) if d.field not in {"target.kind", "workload.kind"}]
+    short = tuple(_label(found, index) for index in range(len(results)))
+    if 1 <= len(found) <= LABEL_FIELDS_MOST and len(set(short)) == len(short):
+        return short
+    for names in (
+        tuple(result.name for result in results),
+        tuple(result.run_id for result in results),
+    ):
+        if len(set(names)) == len(names):
+            return names
+    return tuple(f"{result.run_id} ({n})" for n, result in enumerate(results, 1))
+
+
+def _label(found: Sequence[Difference], index: int) -> str:
+    return ", ".join(_part(d.field, d.values[index]) for d in found)
+
+
+def _part(field: str, value: str | None) -> str:
+    name = field.rsplit(".", maxsplit=1)[-1]
+    if value is None:
+        return f"default {name}"
+    if name in _UNITS:
+        return _UNITS[name].format(int(value) if value.isdigit() else value)
+    return f"{name} {value}"
+
+
+def target_key(result: RunResult) -> str:
+    """Equal for runs of the same target."""
+    return result.request.target.model_dump_json()
+
+
+def question(result: RunResult) -> str:
+    """Equal for runs that ask the same of their targets: workload, load and limits."""
+    request = result.request
+    asked = request.model_dump(mode="json", include={"workload", "load", "limits"})
+    return json.dumps(asked, sort_keys=True)

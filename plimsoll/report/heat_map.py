@@ -1,0 +1,51 @@
+"""Latency over time as a heat map: a panel for each operation."""
+
+import altair as alt
+
+from plimsoll.model.results import RunResult, Seconds
+from plimsoll.report import clock as clocks
+from plimsoll.report import rows, theme
+from plimsoll.report.chart import Chart, latency_y
+from plimsoll.report.panels import Panels
+
+
+def heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
+    """How many operations took how long, over time: one panel for each operation."""
+    clock = clocks.Clock(result, seconds)
+    found = clocks.heat_rows(clock, seconds.operations)
+    if not found:
+        return None
+    panels = Panels(result, seconds)
+    capacity = result.capacity
+    present = {row["operation"] for row in found}
+    names = [name for name in (rows.operations(capacity) if capacity else ()) if name in present]
+    names += sorted(present - set(names))
+    found, classes = clocks.with_classes(found)
+    scale = alt.Scale(domain=classes, range=list(theme.HEAT[-len(classes) :]))
+    for name in names:
+        legend = alt.Legend(
+            title=f"operations in {clock.heat_width_s} s", symbolType="square", columns=4
+        )
+        color = alt.Color("class:O", scale=scale, legend=legend if name == names[0] else None)
+        panels.data[f"heat-{name}"] = [row for row in found if row["operation"] == name]
+        spans = [row[edge] for row in found for edge in ("from_us", "to_us")]
+        y = latency_y("from_us:Q", f"latency of {name} (log scale)", spans)
+        cells = (
+            alt.Chart(alt.NamedData(f"heat-{name}"))
+            .mark_rect()
+            .encode(
+                x=panels.x(),
+                x2="t2:Q",
+                y=y,
+                y2="to_us:Q",
+                color=color,
+                tooltip=[
+                    alt.Tooltip("t:Q", title="from, s", format=",.0f"),
+                    alt.Tooltip("from_us:Q", title="over, µs", format=",.0f"),
+                    alt.Tooltip("to_us:Q", title="up to, µs", format=",.0f"),
+                    alt.Tooltip("count:Q", title="operations", format=","),
+                ],
+            )
+        )
+        panels.add([cells], height_px=150)
+    return Chart(id="heat-map", spec=panels.stacked(), data=panels.data)

@@ -1,0 +1,123 @@
+"""Panels stacked on one time axis, the steps' windows shaded behind each."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+
+from plimsoll.model.results import RunResult, Seconds
+from plimsoll.report import clock as clocks
+from plimsoll.report import text, theme
+from plimsoll.report.chart import Rows
+
+WIDTH_PX = 900  # of a picture; a page sets its own
+PANEL_HEIGHT_PX = 110
+CLOCK_LABEL = (
+    "floor(datum.value / 60) + ':' + (datum.value % 60 < 10 ? '0' : '') + floor(datum.value % 60)"
+)
+
+
+class Panels:
+    """Collects panels and their rows."""
+
+    def __init__(self, result: RunResult, seconds: Seconds) -> None:
+        self.clock = clocks.Clock(result, seconds)
+        self.result = result
+        self.seconds = seconds
+        self.panels: list[alt.LayerChart] = []
+        self.data: dict[str, Rows] = {
+            "steps": clocks.step_rows(self.clock, result),
+            "phases": clocks.phase_rows(self.clock, result),
+        }
+        width_s = self.clock.width_s
+        self.per = "per second" if width_s == 1 else f"mean of {width_s} s"
+
+    def x(self, field: str = "t:Q") -> alt.X:
+        """The time axis, the same for every panel."""
+        return alt.X(
+            field,
+            title=None,
+            scale=alt.Scale(domain=[0, self.clock.length_s], nice=False),
+            axis=alt.Axis(labels=False, ticks=False, tickCount=8),
+        )
+
+    def stacked(self) -> alt.VConcatChart:
+        """All panels on one time axis, which the last one labels."""
+        for layer in self.panels[-1].layer:
+            if layer.encoding.x.to_dict().get("axis"):
+                layer.encoding.x.title = "time since the run was submitted, min:s"
+                layer.encoding.x.axis = alt.Axis(labelExpr=CLOCK_LABEL, tickCount=8)
+        stacked: alt.VConcatChart = alt.vconcat(*self.panels, spacing=22)
+        return stacked
+
+    def add(self, layers: list[Any], *, height_px: int = PANEL_HEIGHT_PX) -> None:
+        """Add a panel, with the steps' windows shaded behind it."""
+        windows = (
+            alt.Chart(alt.NamedData("steps"))
+            .mark_rect(color=theme.BAND)
+            .encode(x=self.x("window:Q"), x2="t2:Q")
+        )
+        panel = alt.layer(windows, *layers).properties(width=WIDTH_PX, height=height_px)
+        self.panels.append(panel.resolve_scale(color="independent", strokeDash="independent"))
+
+    def crosshair(self, name: str, series: Mapping[str, str], fmt: str) -> alt.Chart:
+        """What the pointer is told of every series of a panel; `series`: {column: title}."""
+        hover = alt.selection_point(
+            name=f"hover_{name.replace('-', '_')}",
+            on="pointerover",
+            clear="pointerout",
+            encodings=["x"],
+            empty=False,
+        )
+        moments: alt.Chart = (
+            alt.Chart(alt.NamedData(f"{name}-wide"))
+            .mark_rect(color=theme.RULE)
+            .encode(
+                x=self.x(),
+                x2="t2:Q",
+                opacity=alt.condition(hover, alt.value(0.5), alt.value(0)),
+                tooltip=[
+                    alt.Tooltip("clock:N", title="at, min:s"),
+                    alt.Tooltip("step:N", title="step"),
+                    *(
+                        alt.Tooltip(f"{key}:Q", title=title, format=fmt)
+                        for key, title in series.items()
+                    ),
+                ],
+            )
+            .add_params(hover)
+        )
+        return moments
+
+    def wide(
+        self, name: str, found: Rows, key: str, columns: Mapping[str, str], span_s: float
+    ) -> dict[str, str]:
+        """Turn rows of a series each into one row a moment of `span_s`; return {column: title}."""
+        moments: dict[float, dict[str, Any]] = {}
+        titles: dict[str, str] = {}
+        names = list(dict.fromkeys(row[key] for row in found))
+        for row in found:
+            moment = moments.setdefault(row["t"], self._moment(row["t"], span_s))
+            for column, title in columns.items():
+                if row[column] is not None:
+                    flat = f"{column}{names.index(row[key])}"
+                    moment[flat] = round(row[column], 3)
+                    titles[flat] = f"{row[key]} {title}".strip()
+        self.data[f"{name}-wide"] = list(moments.values())
+        return dict(sorted(titles.items()))
+
+    def _moment(self, t: float, span_s: float) -> dict[str, Any]:
+        return {"t": t, "t2": t + span_s, "clock": min_s(t), "step": self._step_at(t)}
+
+    def _step_at(self, t: float) -> str:
+        for step in self.data["steps"]:
+            if step["t"] <= t < step["window"]:
+                return f"{step['label']}, warm-up"
+            if step["window"] <= t < step["t2"]:
+                return str(step["label"])
+        return text.NOTHING
+
+
+def min_s(t: float) -> str:
+    """Minutes and seconds."""
+    return f"{int(t // 60)}:{int(t % 60):02d}"

@@ -1,0 +1,121 @@
+"""The ratio of two capacities, and whether they differ at all. Pure.
+
+The ratio is that of the middles (geometric means) of the repetitions at each run's capacity. Its
+95 % interval is Welch's (1947, "The generalization of Student's problem when several different
+population variances are involved") on the logarithms of the repetitions, with the degrees of
+freedom rounded down. It speaks of what scatters from one repetition to the next on these two
+targets; how targets of one kind differ among themselves it cannot know.
+"""
+
+import math
+from collections.abc import Sequence
+from statistics import fmean, variance
+
+from plimsoll.capacity.intervals import t_quantile
+from plimsoll.model.base import Model
+from plimsoll.model.capacity import Bound, Capacity
+
+METHOD = "Welch's t on logarithms"
+
+
+class Ratio(Model):
+    """One run's capacity as a multiple of another's."""
+
+    of: str
+    to: str
+    value: float
+    bound: Bound = "="  # of the value: ">=" at least, "<" at most
+    low: float | None = None  # of the 95 % interval; None: too few repetitions, or a bound
+    high: float | None = None
+    repetitions: tuple[int, int] | None = None  # of both; None: a bound
+    method: str | None = None
+    differs: bool | None = None  # None: cannot be told
+    sentence: str
+
+
+def repetitions_of(capacity: Capacity) -> list[float]:
+    """The throughput of each repetition at the load of the capacity."""
+    return [
+        step.throughput_ops_per_second
+        for judged in capacity.steps
+        if judged.load == capacity.at
+        for step in judged.steps
+        if step.throughput_ops_per_second
+    ]
+
+
+def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio | None:
+    """`a`'s capacity as a multiple of `b`'s; None where one has no figure, or both only bounds."""
+    if a is None or b is None or a.bound is None or b.bound is None:
+        return None
+    figure, other = (c.max_sustainable_throughput_ops_per_second for c in (a, b))
+    if not figure or not other:
+        return None
+    if a.bound != "=" or b.bound != "=":
+        return _bounded(of, to, figure / other, a.bound, b.bound)
+    mine, theirs = repetitions_of(a), repetitions_of(b)
+    if len(mine) < 2 or len(theirs) < 2:
+        value = figure / other
+        sentence = (
+            f"{of} sustains {value:.2f} times the throughput of {to}; without repetitions of both"
+            " there is no interval, so whether they differ is not known."
+        )
+        counts = len(mine), len(theirs)
+        return Ratio(of=of, to=to, value=value, repetitions=counts, sentence=sentence)
+    value, low, high = welch(mine, theirs)
+    differs = low > 1 or high < 1
+    span = f"(95 % interval {low:.2f} to {high:.2f})"
+    sentence = f"{of} sustains {value:.2f} times the throughput of {to} {span}: they differ."
+    if not differs:
+        sentence = f"{of} and {to}: no difference can be shown; the ratio is {value:.2f} {span}."
+    return Ratio(
+        of=of,
+        to=to,
+        value=value,
+        low=low,
+        high=high,
+        repetitions=(len(mine), len(theirs)),
+        method=METHOD,
+        differs=differs,
+        sentence=sentence,
+    )
+
+
+def _bounded(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> Ratio | None:
+    """A ratio of which one side is only a bound: at least, or less than."""
+    at_least = mine in {"=", ">="} and theirs in {"=", "<"}
+    at_most = mine in {"=", "<"} and theirs in {"=", ">="}
+    if not at_least and not at_most:
+        return None
+    differs = True if (at_least and value > 1) or (at_most and value < 1) else None
+    word = "at least" if at_least else "at most"
+    end = "they differ" if differs else "whether they differ cannot be told from a bound"
+    return Ratio(
+        of=of,
+        to=to,
+        bound=">=" if at_least else "<",
+        value=value,
+        differs=differs,
+        sentence=f"{of} sustains {word} {value:.2f} times the throughput of {to}: {end}.",
+    )
+
+
+def welch(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float]:
+    """The ratio of two geometric means with its 95 % interval.
+
+    Args:
+        a: At least two positive values.
+        b: Likewise.
+
+    Returns:
+        The ratio, and the low and the high end of its interval.
+    """
+    logs = [[math.log(value) for value in values] for values in (a, b)]
+    middle = fmean(logs[0]) - fmean(logs[1])
+    parts = [variance(values) / len(values) for values in logs]
+    error = math.sqrt(sum(parts))
+    if error < 1e-12:
+        return math.exp(middle), math.exp(middle), math.exp(middle)
+    below = sum(part**2 / (len(v) - 1) for part, v in zip(parts, logs, strict=True))
+    margin = t_quantile(0.025, max(1, math.floor(sum(parts) ** 2 / below))) * error
+    return math.exp(middle), math.exp(middle - margin), math.exp(middle + margin)

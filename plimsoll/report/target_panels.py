@@ -1,0 +1,104 @@
+"""The target's own figures over time: volume, queue, credits, CPU."""
+
+from collections.abc import Mapping
+
+import altair as alt
+
+from plimsoll.model.results import RunResult
+from plimsoll.report import clock as clocks
+from plimsoll.report import theme
+from plimsoll.report.chart import Rows
+from plimsoll.report.panels import Panels
+
+IOPS = {"read_iops": "reads", "write_iops": "writes"}
+MIB_S = {"read_mib_s": "reads", "write_mib_s": "writes"}
+BALANCES = {
+    "burst_balance_percent": "volume's burst balance",
+    "ebs_io_balance_percent": "instance's I/O balance",
+    "ebs_byte_balance_percent": "instance's byte balance",
+}
+
+
+def add_target(panels: Panels) -> None:
+    """Add a panel for each kind of figure that the target gave."""
+    _samples(panels, "iops", "volume, I/O per second", IOPS, limits=_iops_limits(panels.result))
+    promised = panels.result.volume_limits
+    mib_s = promised.throughput_mib_s if promised else None
+    limits = [] if mib_s is None else [{"value": mib_s, "label": f"limit {mib_s:,.0f} MiB/s"}]
+    _samples(panels, "mib", "volume, MiB/s", MIB_S, limits=limits)
+    _samples(panels, "queue", "volume, queue: I/Os under way", {"queue": "queue"})
+    _samples(panels, "balance", "credits left, %", BALANCES, percent=True)
+    _samples(panels, "cpu", "server, CPU, %", {"cpu_percent": "CPU"}, percent=True)
+
+
+def _iops_limits(result: RunResult) -> Rows:
+    promised = result.volume_limits
+    if promised is None or promised.baseline_iops is None:
+        return []
+    baseline, burst = promised.baseline_iops, promised.burst_iops
+    if burst is None or burst == baseline:
+        return [{"value": baseline, "label": f"limit {baseline:,.0f} IOPS"}]
+    return [
+        {"value": baseline, "label": f"baseline {baseline:,.0f} IOPS"},
+        {"value": burst, "label": f"burst {burst:,.0f} IOPS"},
+    ]
+
+
+def _samples(
+    panels: Panels,
+    name: str,
+    title: str,
+    fields: Mapping[str, str],
+    *,
+    percent: bool = False,
+    limits: Rows | None = None,  # what the volume promises; with them, the series are stacked
+) -> None:
+    samples = panels.seconds.target
+    found = clocks.target_rows(panels.clock, samples, fields)
+    if not found:
+        return
+    gap_s = clocks.sample_gap_s(samples, panels.clock.width_s)
+    found = clocks.with_segments(found, ("series",), gap_s)
+    span_s = gap_s / 1.5
+    panels.data[name] = [row | {"middle": row["t"] + span_s / 2} for row in found]
+    names = list(dict.fromkeys(fields.values()))
+    present = [title for title in names if any(row["series"] == title for row in found)]
+    colors = [theme.SERIES[i] for i in (2, 3, 4)][: len(present)]
+    legend = alt.Legend() if len(present) > 1 else None
+    color = alt.Color(
+        "series:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=colors)
+    )
+    base = alt.Chart(alt.NamedData(name)).encode(
+        x=panels.x("middle:Q"), color=color, detail="segment:N"
+    )
+    near = _near(limits or [], found)
+    top = max([row["value"] * 1.12 for row in near], default=None)
+    scale = (
+        alt.Scale(domain=[0, 100])
+        if percent
+        else alt.Scale(zero=True, domainMax=top or alt.Undefined)
+    )
+    if limits is not None:
+        far = [row["label"] for row in limits if row not in near]
+        title = ", ".join([title, "stacked", *far])
+    y = alt.Y("value:Q", title=title, scale=scale, stack=None if limits is None else "zero")
+    mark = base.mark_line(strokeWidth=1.5) if limits is None else base.mark_area(opacity=0.8)
+    wide = panels.wide(name, found, "series", {"value": ""}, span_s)
+    panels.data[f"{name}-limit"] = near
+    limit = alt.Chart(alt.NamedData(f"{name}-limit")).encode(y="value:Q")
+    rules = [
+        limit.mark_rule(strokeDash=[2, 3], color=theme.INK),
+        limit.mark_text(align="left", baseline="bottom", dx=4, dy=-2, fontSize=10).encode(
+            x=alt.value(0), text="label:N", color=alt.value(theme.INK)
+        ),
+    ]
+    panels.add([mark.encode(y=y), panels.crosshair(name, wide, ",.1f"), *(rules if near else [])])
+
+
+def _near(limits: Rows, found: Rows) -> Rows:
+    """The limits that can be drawn without flattening what was measured."""
+    sums: dict[float, float] = {}
+    for row in found:
+        sums[row["t"]] = sums.get(row["t"], 0.0) + row["value"]
+    most = max(sums.values(), default=0.0)
+    return [row for row in limits if row["value"] <= 4 * most]

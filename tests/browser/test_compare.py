@@ -1,0 +1,50 @@
+"""The page of a comparison in a real browser: a curve for each run, and no complaint."""
+
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from plimsoll.report import compare_page
+from plimsoll.report.comparing import compare
+from tests.browser.conftest import Watched
+from tests.support.synthetic_run import CLIENTS, synthetic_run
+
+RESULTS = [
+    synthetic_run(run_id="slow")[0],
+    synthetic_run(knee=6.3, iops=2000, run_id="fast", seed=6)[0],
+]
+
+
+def test_curves_of_both_runs_lie_over_each_other(page: Page, tmp_path: Path) -> None:
+    comparison = compare(RESULTS)
+    path = tmp_path / "compare.html"
+    path.write_text(compare_page.render(RESULTS, comparison, None), "utf-8")
+
+    shown = Watched(page, path)
+
+    assert shown.complaints == []
+    assert shown.requests == [path.as_uri()]
+    assert page.locator(".answer .sentence").inner_text() == comparison.sentences[0]
+    for chart in ("over-read", "over-update", "over-throughput"):
+        assert shown.marks(chart, '[aria-roledescription="point"]') == 2 * len(CLIENTS)
+        assert shown.marks(chart, '[aria-roledescription="line mark"]') == 2
+    legend = page.locator("#over-update .mark-text.role-legend-label text").all_text_contents()
+    assert legend[:2] == ["1,000 IOPS", "2,000 IOPS"]
+
+
+def test_a_point_tells_whose_it_is(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "compare.html"
+    path.write_text(compare_page.render(RESULTS, compare(RESULTS), None), "utf-8")
+    shown = Watched(page, path)
+    capacity = RESULTS[1].capacity
+    assert capacity is not None
+    judged = next(step for step in capacity.steps if step.load == 8)
+    point = page.locator(
+        '#over-update path[aria-roledescription="point"]'
+        f'[aria-label*="{judged.latency_us["update"]:.0f}"][aria-label*="2,000 IOPS"]'
+    )
+    point.scroll_into_view_if_needed()
+    point.hover(force=True)
+    told = shown.tooltip()
+    assert told["run"] == "2,000 IOPS"
+    assert told["throughput, ops/s"] == f"{judged.throughput_ops_per_second:,.1f}"

@@ -1,0 +1,193 @@
+"""Runs compared: a ratio with its interval, and no more than the figures allow."""
+
+import math
+import random
+
+import pytest
+
+from plimsoll.capacity import judge
+from plimsoll.model.capacity import Capacity, Rules
+from plimsoll.model.results import RunResult
+from plimsoll.model.steps import Step
+from plimsoll.report import compare_page
+from plimsoll.report.comparing import compare, equal_loads
+from plimsoll.report.matrix import matrix
+from plimsoll.report.ratios import ratio_of, welch
+from tests.support.synthetic_run import synthetic_run
+
+SLOW, _ = synthetic_run(run_id="slow")
+FAST, _ = synthetic_run(knee=6.3, iops=2000, run_id="fast", seed=6)
+
+
+def capacity(*steps: tuple[int, float, float], repeats: int = 1, spread: float = 0.01) -> Capacity:
+    """Steps of clients, ops/s and p99 in microseconds, each so often with some scatter."""
+    made = [
+        Step(
+            clients=clients,
+            connections=clients * 100,
+            throughput_ops_per_second=throughput * (1 + spread * (n - (repeats - 1) / 2)),
+            latency_us={"read": {"p99": p99}},
+        )
+        for clients, throughput, p99 in steps
+        for n in range(repeats)
+    ]
+    return judge(made, Rules(limits_us={"read": 1000}, confirmation=None))
+
+
+KNEE = ((1, 1000.0, 500.0), (2, 1900.0, 600.0), (4, 1950.0, 5000.0))
+TWICE = ((1, 2000.0, 500.0), (2, 3800.0, 600.0), (4, 3900.0, 5000.0))
+OPEN_END = ((1, 2000.0, 500.0), (2, 3800.0, 600.0))
+TOO_SLOW = ((1, 1000.0, 5000.0), (2, 1100.0, 9000.0))
+
+
+def test_the_ratio_has_an_interval_and_a_sentence() -> None:
+    found = ratio_of("fast", capacity(*TWICE, repeats=4), "slow", capacity(*KNEE, repeats=4))
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.value == pytest.approx(2.0)
+    assert found.low < 2.0 < found.high
+    assert found.differs is True
+    assert found.sentence.startswith("fast sustains 2.00 times the throughput of slow (95 %")
+
+
+def test_alike_runs_show_no_difference() -> None:
+    same = capacity(*KNEE, repeats=4)
+    other = capacity((1, 1000, 500), (2, 1905, 600), (4, 1950, 5000), repeats=4)
+    found = ratio_of("b", other, "a", same)
+    assert found is not None
+    assert found.differs is False
+    assert "no difference can be shown" in found.sentence
+
+
+def test_without_repetitions_there_is_no_interval() -> None:
+    found = ratio_of("b", capacity(*TWICE), "a", capacity(*KNEE))
+    assert found is not None
+    assert (found.low, found.high, found.differs) == (None, None, None)
+    assert "not known" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "bound", "differs"),
+    [
+        (OPEN_END, KNEE, ">=", True),  # at least twice
+        (KNEE, OPEN_END, "<", True),  # at most half
+        (KNEE, TOO_SLOW, ">=", True),  # at least 1.9 times what the other fails at
+    ],
+)
+def test_a_bound_makes_a_bound(
+    mine: tuple[tuple[int, float, float], ...],
+    theirs: tuple[tuple[int, float, float], ...],
+    bound: str,
+    differs: bool,
+) -> None:
+    found = ratio_of("a", capacity(*mine), "b", capacity(*theirs))
+    assert found is not None
+    assert (found.bound, found.differs, found.low) == (bound, differs, None)
+
+
+def test_two_lower_bounds_have_no_ratio() -> None:
+    assert ratio_of("a", capacity(*OPEN_END), "b", capacity(*OPEN_END)) is None
+
+
+def test_welchs_interval_covers_the_truth_as_often_as_it_says() -> None:
+    draws = random.Random(20)
+    covered = 0
+    for _ in range(2000):
+        a = [2000 * math.exp(draws.gauss(0, 0.02)) for _ in range(5)]
+        b = [1000 * math.exp(draws.gauss(0, 0.06)) for _ in range(3)]
+        _, low, high = welch(a, b)
+        covered += low <= 2.0 <= high
+    assert 0.935 <= covered / 2000 <= 0.99
+
+
+def test_names_say_what_differs() -> None:
+    found = compare([SLOW, FAST])
+    assert [line.label for line in found.runs] == ["1,000 IOPS", "2,000 IOPS"]
+    assert [(d.field, d.values) for d in found.differences] == [
+        ("target.volume.iops", ("1000", "2000"))
+    ]
+
+
+def test_runs_of_one_request_are_told_apart_by_their_ids() -> None:
+    again = SLOW.model_copy(update={"run_id": "again"})
+    assert [line.label for line in compare([SLOW, again]).runs] == ["slow", "again"]
+
+
+def test_equal_loads_are_those_that_both_tried() -> None:
+    found = equal_loads([SLOW, FAST])
+    assert {row.load for row in found} == {
+        "1 client",
+        *(f"{n} clients" for n in (2, 3, 4, 6, 8)),
+    }
+    at_four = next(row for row in found if row.load == "4 clients" and row.operation == "update")
+    assert SLOW.capacity is not None
+    judged = next(step for step in SLOW.capacity.steps if step.load == 4)
+    assert at_four.latency_us[0] == judged.latency_us["update"]
+
+
+def test_runs_that_ask_different_things_have_no_ratio() -> None:
+    other = with_workload(FAST, "ycsb-c")
+    found = compare([SLOW, other])
+    assert found.sentences == ()
+    assert found.equal_loads == ()
+
+
+def test_a_run_without_a_figure_is_named_with_its_reason() -> None:
+    failed = SLOW.model_copy(update={"capacity": capacity(*TOO_SLOW), "run_id": "x"})
+    none = SLOW.model_copy(update={"capacity": None, "run_id": "y"})
+    warnings = compare([failed, none]).warnings
+    assert any("y has no figure" in warning for warning in warnings)
+
+
+def test_a_machine_is_not_compared_with_aws_in_silence() -> None:
+    cloud = FAST.model_copy(update={"local": False})
+    assert "cannot be compared" in compare([SLOW, cloud]).warnings[0]
+
+
+def test_the_price_of_each_run() -> None:
+    first, second = compare([SLOW, FAST], [0.5, 0.7]).runs
+    assert first.figure_ops_per_second is not None
+    assert first.usd_per_million == pytest.approx(0.5 / (first.figure_ops_per_second * 0.0036))
+    assert second.usd_per_million is not None
+
+
+def with_workload(result: RunResult, name: str) -> RunResult:
+    workload = result.request.workload.model_copy(update={"name": name})
+    request = result.request.model_copy(update={"workload": workload})
+    return result.model_copy(update={"request": request, "run_id": f"{result.run_id}-{name}"})
+
+
+def test_the_decision_matrix_names_what_to_buy_for_each_workload() -> None:
+    results = [SLOW, FAST, with_workload(SLOW, "ycsb-c"), with_workload(SLOW, "ycsb-c")]
+    results[3] = results[3].model_copy(
+        update={"request": with_workload(FAST, "ycsb-c").request, "run_id": "c-fast"}
+    )
+    found = matrix(results, [0.5, 0.7, 0.5, 0.7])
+    assert found is not None
+    assert found.targets == ("1,000 IOPS", "2,000 IOPS")
+    a, c = found.rows
+    assert (a.workload, c.workload) == ("ycsb-a", "ycsb-c")
+    assert a.decision.startswith("2,000 IOPS: 1.7")
+    assert "cheapest an operation: 2,000 IOPS" in a.decision
+    assert [cell and cell.best for cell in a.cells] == [False, True]
+    assert "no difference can be shown" in c.decision
+
+
+def test_a_missing_cell_stays_empty() -> None:
+    found = matrix([SLOW, FAST, with_workload(SLOW, "ycsb-c")])
+    assert found is not None
+    assert found.rows[1].cells[1] is None
+    assert found.rows[1].decision == "1,000 IOPS: the only one with a figure"
+
+
+def test_two_runs_of_one_workload_are_no_matrix() -> None:
+    assert matrix([SLOW, FAST]) is None
+
+
+def test_the_page_tells_the_ratio_and_the_matrix() -> None:
+    results = [SLOW, FAST, with_workload(SLOW, "ycsb-c")]
+    found = compare(results)
+    page = compare_page.render(results, found, matrix(results))
+    assert found.sentences[0] in page
+    assert "What to buy" in page
