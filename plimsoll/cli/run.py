@@ -65,12 +65,13 @@ def _directory(request_file: Path, out: Path | None) -> Path:
 
 def _run_local(request: Request, folder: Path) -> bool:
     """Run one request on a twin of its own; returns whether it was interrupted."""
-    from plimsoll.local.runner import LocalRun, termination_interrupts  # noqa: PLC0415 - an extra
+    from plimsoll.local.leftovers import HOME_PREFIX  # noqa: PLC0415 - an extra
+    from plimsoll.local.runner import LocalRun, termination_interrupts  # noqa: PLC0415 - likewise
     from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - likewise
 
     with (
         termination_interrupts(),
-        tempfile.TemporaryDirectory(prefix="plimsoll-twin-") as home,
+        tempfile.TemporaryDirectory(prefix=HOME_PREFIX) as home,
         Progress(request) as progress,
     ):
         progress.say(f"{request.name}: starting")

@@ -1,18 +1,43 @@
-"""What a killed twin leaves: removed by its parent, or by the next twin of the folder."""
+"""What a killed twin leaves, when its guards were killed with it: removed by the next one.
 
+The servers and sandboxes are gone in any case; what may be left are folders, and the state of
+volumes in memory.
+"""
+
+import contextlib
+import fcntl
 import shutil
+import tempfile
+import time
 from pathlib import Path
 
 from plimsoll.local.volumes.volume import state_path
 
+HOME_PREFIX = "plimsoll-twin-"  # of the temporary folders of twins
+_YOUNGEST_S = 60.0  # a twin that is just starting is no orphan
 
-def remove_leftovers(databases: Path) -> None:
-    """Remove the folders of database instances, and the state of their volumes.
 
-    The servers themselves are gone: their guards saw to it.
-    """
+def remove_databases(databases: Path) -> None:
+    """Remove the folders of database instances, and the state of their volumes."""
     for directory in databases.glob("*/"):
         state = state_path(directory)
         for suffix in ("", ".json", ".lock"):
             state.with_suffix(suffix).unlink(missing_ok=True)
     shutil.rmtree(databases, ignore_errors=True)
+
+
+def remove_orphaned_homes(temporary: Path | None = None) -> None:
+    """Remove the temporary folders of twins whose process is gone.
+
+    Args:
+        temporary: Where they are; None: this machine's folder for temporary files.
+    """
+    for home in (temporary or Path(tempfile.gettempdir())).glob(f"{HOME_PREFIX}*/"):
+        with contextlib.suppress(OSError):  # another user's, or removed meanwhile
+            lock = home / "lock"
+            if time.time() - lock.stat().st_mtime < _YOUNGEST_S:
+                continue
+            with lock.open("r+") as held:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                remove_databases(home / "databases")
+                shutil.rmtree(home, ignore_errors=True)

@@ -17,7 +17,7 @@ import plimsoll
 from plimsoll.local.aws.names import NO_ACCOUNT
 from plimsoll.local.aws.process import AwsProcess
 from plimsoll.local.deployment import Deployment, default_settings, state_machine_arn
-from plimsoll.local.leftovers import remove_leftovers
+from plimsoll.local.leftovers import remove_databases
 from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.functions import FUNCTIONS, Function, Setting
 
@@ -193,7 +193,7 @@ class LocalTwin:
         if self._aws is not None:
             self._aws.close()
             self._aws = None
-            remove_leftovers(self.directory / "databases")  # of one that was killed
+            remove_databases(self.directory / "databases")  # of one that was killed
         self._clients.clear()
 
     @property

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from plimsoll.local.aws.names import REGION
 from plimsoll.local.lambdas.sandboxes import SandboxPool
-from plimsoll.local.leftovers import remove_leftovers
+from plimsoll.local.leftovers import remove_databases, remove_orphaned_homes
 
 # No credential, profile or setting of this machine's user is ever read.
 _NO_ACCOUNT = {
@@ -61,7 +61,8 @@ def main() -> None:
         message = f"{directory} is in use by another run"
         print(json.dumps({"error": message}), file=answers, flush=True)
         return
-    remove_leftovers(directory / "databases")
+    remove_databases(directory / "databases")
+    remove_orphaned_homes()
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
     port = listener.getsockname()[1]
     pool = SandboxPool(
