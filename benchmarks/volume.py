@@ -64,12 +64,17 @@ def fio(directory: Path, environment: Mapping[str, str], **options: object) -> d
     sides = [job[side] for side in ("read", "write") if job[side]["total_ios"]]
     total = sum(side["total_ios"] for side in sides)
     return {
-        "iops": sum(side["iops"] for side in sides),
+        # fio's own iops leaves out what was under way when the ramp ended
+        "iops": sum(side["bw_bytes"] for side in sides) / _bytes(str(settings["bs"])),
         "mib_s": sum(side["bw_bytes"] for side in sides) / 2**20,
         "mean_us": sum(side["clat_ns"]["mean"] * side["total_ios"] for side in sides) / total / 1e3,
         "p50_us": max(side["clat_ns"]["percentile"]["50.000000"] for side in sides) / 1e3,
         "p99_us": max(side["clat_ns"]["percentile"]["99.000000"] for side in sides) / 1e3,
     }
+
+
+def _bytes(size: str) -> int:
+    return int(size.removesuffix("k")) * 1024
 
 
 def table(head: str, rows: Iterable[Iterable[object]]) -> None:
@@ -163,34 +168,36 @@ def credits(directory: Path) -> None:  # noqa: A001 - AWS's word
     def rows() -> Iterable[Iterable[object]]:
         for balance in (5_000, 25_000, 50_000):
             with EmulatedVolume.create(directory, volume, credits=balance) as on:
-                expected_s = balance / (3_000 - 300)
+                runtime = balance / 2_700 + 8
                 job = subprocess.Popen(
                     [
                         "fio", "--name=b", f"--filename={directory / 'file'}", "--size=512M",
                         "--rw=randread", "--bs=4k", "--direct=1", "--ioengine=libaio",
-                        "--iodepth=32", "--time_based", f"--runtime={expected_s + 6:.0f}",
+                        "--iodepth=32", "--time_based", f"--runtime={runtime:.0f}",
                         "--output=/dev/null",
                     ],
                     env={**os.environ, **on.environment()},
                 )  # fmt: skip
-                started, ended = None, None
-                before = on.sample()
-                while ended is None:
-                    time.sleep(0.01)
+                start = on.sample()
+                while (now := on.sample()).read_ios == 0:
+                    start = now
+                    time.sleep(0.002)
+                # what it had when the first I/O came, and what each second then takes of it
+                expected_s = (start.credits or 0) / (3_000 - 300)
+                while (now.credits or 0) >= 3:
+                    time.sleep(0.005)
                     now = on.sample()
-                    if started is None and now.read_ios > before.read_ios:
-                        started = time.monotonic()
-                    if started is not None and (now.credits or 0) < 3:
-                        ended = time.monotonic()
+                took = (now.epoch_ms - start.epoch_ms) / 1000
                 time.sleep(1)
                 low = on.sample()
+                time.sleep(4)
+                fell = rates(low, on.sample()).read_iops
                 job.wait()
                 after = on.sample()
                 time.sleep(5)
-                earned = (on.sample().credits or 0) - (after.credits or 0)
-                seconds = (on.sample().epoch_ms - after.epoch_ms) / 1000
-            fell = rates(low, after).read_iops
-            took = ended - (started or 0)
+                end = on.sample()
+                earned = (end.credits or 0) - (after.credits or 0)
+                seconds = (end.epoch_ms - after.epoch_ms) / 1000
             yield (
                 f"{balance:,}",
                 f"{expected_s:.2f}",
@@ -212,10 +219,12 @@ def throughput(directory: Path) -> None:
     def rows() -> Iterable[Iterable[object]]:
         for size_kib in (4, 16, 32, 42, 64, 128, 256, 1_024):
             with EmulatedVolume.create(directory, volume) as on:
+                before = on.sample()
                 seen = fio(
                     directory, on.environment(), rw="randread", bs=f"{size_kib}k",
                     ioengine="libaio", iodepth=32,
                 )  # fmt: skip
+                late = host_bound(before, on.sample()).late_time_share or 0
             ios = max(1, size_kib // 256)
             expected = min(3_000 / ios, 125 * 1024 / size_kib)
             yield (
@@ -224,9 +233,10 @@ def throughput(directory: Path) -> None:
                 f"{seen['mib_s']:,.1f}",
                 f"{expected:,.1f}",
                 _off(seen["iops"], expected),
+                f"{100 * late:.1f} %",
             )
 
-    table("KiB | reads/s by fio | MiB/s | reads/s expected | off", rows())
+    table("KiB | reads/s by fio | MiB/s | reads/s expected | off | the machine's share", rows())
 
 
 def overhead(directory: Path) -> None:
