@@ -50,7 +50,7 @@ $(STAMPS)/mariadb: plimsoll/local/databases/artifact.py $(STAMPS)/package
 	@touch $@
 
 $(STAMPS)/test-programs: tools/debian_package.py $(STAMPS)/venv
-	$(BIN)/python tools/debian_package.py victoria-metrics
+	$(BIN)/python tools/debian_package.py victoria-metrics influxdb
 	@touch $@
 
 # the browser that reports are tested in; CHROMIUM=/path/to/it for another one

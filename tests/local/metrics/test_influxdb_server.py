@@ -48,6 +48,7 @@ def second(number: int, operation: str, p99_us: int | None) -> SecondReport:
             "p50_us": p99_us and p99_us // 2,
             "p99_us": p99_us,
             "max_us": p99_us and p99_us * 3,
+            "buckets": {},
         }
     )
 
