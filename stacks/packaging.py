@@ -122,20 +122,20 @@ def plimsoll_wheel() -> Path:
 
 @cache
 def engine_wheel(platform: Platform) -> Path:
-    """Build the engine's wheel, for another architecture with zig as its linker.
+    """Find the engine's wheel of this machine, or build it for another, with zig as its linker.
 
     Raises:
-        MissingToolError: Rust lacks the standard library of that architecture.
+        MissingToolError: A tool for the other architecture is missing, and how to get it.
     """
-    folder = CACHE / f"wheels-{platform.rust_target or 'package'}"
+    if platform.rust_target is None:
+        wheels = (CACHE / "wheels").glob("plimsoll_engine-*.whl")  # `make setup` built it
+        return max(wheels, key=lambda wheel: wheel.stat().st_mtime)
+    _require_rust_target(platform.rust_target)
+    folder = CACHE / f"wheels-{platform.rust_target}"
     shutil.rmtree(folder, ignore_errors=True)
     command: list[str | Path] = [BIN / "maturin", "build", "--quiet", "--release", "--locked"]
     command += ["--strip", "--manifest-path", ROOT / "engine" / "Cargo.toml", "--out", folder]
-    if platform.rust_target:
-        _require_rust_target(platform.rust_target)
-        command += ["--zig", "--target", platform.rust_target, "--compatibility", "manylinux2014"]
-    else:
-        command += ["--interpreter", sys.executable]
+    command += ["--zig", "--target", platform.rust_target, "--compatibility", "manylinux2014"]
     _run(command)
     return next(folder.glob("plimsoll_engine-*.whl"))
 

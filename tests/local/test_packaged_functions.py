@@ -1,0 +1,176 @@
+"""The functions as packaged for Lambda, for the architecture of this machine.
+
+Each is unzipped in an empty folder and invoked by an interpreter that knows this folder and the
+standard library alone, with a real database server and a stand-in for AWS's services.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.model.fleet import ClientResult, StepPlan
+from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.request import Request
+from plimsoll.runs import services
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import client_path, plan_path
+from plimsoll.runs.submit import submit
+from stacks.packaging import THIS_MACHINE, build, kinds, size_mib
+
+RECORDS = 2_000
+# as Lambda finds a handler: its path with dots, the package first on sys.path
+INVOKE = """
+import importlib, json, sys
+sys.path.insert(0, sys.argv[1])
+handler = importlib.import_module(sys.argv[2].replace("/", ".")).handler
+print(json.dumps(handler(json.loads(sys.argv[3]), None)))
+loaded = {m.__file__ for m in sys.modules.values() if getattr(m, "__file__", None)}
+print(json.dumps(sorted(f for f in loaded if "site-packages" in f)), file=sys.stderr)
+"""
+NAMES = {"ResultsBucketName": "results", "RunsTableName": "runs"}
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Where each function's package is, zipped and unzipped again."""
+    base = tmp_path_factory.mktemp("packages")
+    chosen = kinds(FUNCTIONS.values())
+    for kind in set(chosen.values()):
+        build(kind, base / "built" / kind.name, THIS_MACHINE)
+        archive = shutil.make_archive(str(base / kind.name), "zip", base / "built" / kind.name)
+        shutil.unpack_archive(archive, base / "unzipped" / kind.name)
+    return {name: base / "unzipped" / kind.name for name, kind in chosen.items()}
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A stand-in for S3, DynamoDB, Secrets Manager and Step Functions; gives its address."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in {
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "none",
+        "AWS_SECRET_ACCESS_KEY": "none",
+    }.items():
+        monkeypatch.setenv(name, value)
+    services.through(None)
+    boto3.client("s3").create_bucket(Bucket="results")
+    boto3.client("dynamodb").create_table(
+        TableName="runs",
+        KeySchema=[{"AttributeName": "run_id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "run_id", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    yield f"http://{host}:{port}"
+    server.stop()
+    services.through(None)
+
+
+def invoke(packages: dict[str, Path], name: str, event: dict[str, Any], *, allowed: str) -> Any:
+    """Invoke a packaged function as its row of the table says; gives its answer."""
+    row = FUNCTIONS[name]
+    given = {key: NAMES.get(setting, allowed) for key, setting in row.environment.items()}
+    passed = {key: value for key, value in os.environ.items() if key.startswith("AWS_")}
+    done = subprocess.run(
+        # -I and -S: neither this project nor its virtual environment is on the path
+        [sys.executable, "-I", "-S", "-c", INVOKE, str(packages[name]),
+         f"functions/{row.folder}/handler", json.dumps(event)],
+        cwd=packages[name].parent,
+        env={**passed, **given},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stderr.splitlines()[-1]) == []  # nothing came from elsewhere
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def endpoint_request(mariadb: MariaDbServer, database: str) -> Request:
+    secret = boto3.client("secretsmanager").create_secret(
+        Name="endpoint",
+        SecretString=json.dumps({"username": mariadb.user, "password": mariadb.password}),
+    )
+    return Request.model_validate(
+        {
+            "name": "packaged",
+            "target": {
+                "kind": "endpoint",
+                "engine": "mariadb",
+                "host": mariadb.host,
+                "port": mariadb.port,
+                "database": database,
+                "secret_arn": secret["ARN"],
+            },
+            "workload": {"name": "ycsb-c", "records": RECORDS},
+            "search": {"strategy": "steps", "clients": [1]},
+        }
+    )
+
+
+def plan(*, lead_ms: int) -> StepPlan:
+    return StepPlan(
+        index=1,
+        purpose="baseline",
+        why="the first",
+        clients=1,
+        connections=2,
+        rate_ops_per_second=None,
+        warmup_s=0,
+        duration_s=1,
+        timeout_ms=5_000,
+        seed=1,
+        start_at_epoch_ms=round(time.time() * 1000) + lead_ms,
+        recovered=None,
+        server_before=None,
+    )
+
+
+def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
+    packages: dict[str, Path], aws: str, mariadb: MariaDbServer, fresh_database: str
+) -> None:
+    assert aws
+    request = endpoint_request(mariadb, fresh_database.rsplit("/", 1)[1])
+    deployment = Deployment(results_bucket="results", runs_table="runs")
+    machine = boto3.client("stepfunctions").create_state_machine(
+        name="run",
+        roleArn="arn:aws:iam::123456789012:role/any",
+        definition='{"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}',
+    )["stateMachineArn"]
+    run_id = submit(deployment, request, state_machine_arn=machine)
+    allowed = json.dumps([f"{mariadb.host}:{mariadb.port}"])
+
+    invoke(packages, "record-run", {"run_id": run_id}, allowed=allowed)
+    parts = invoke(packages, "create-schema", {"run_id": run_id}, allowed=allowed)["parts"]
+    for part in parts:
+        invoke(packages, "load-dataset", {"run_id": run_id, "part": part}, allowed=allowed)
+    counted = {"run_id": run_id, "failed_parts": []}
+    invoke(packages, "verify-dataset", counted, allowed=allowed)
+    files = deployment.files(run_id)
+    files.put_model(plan_path(1), plan(lead_ms=3_000))
+    invoke(packages, "load-client", {"run_id": run_id, "step": 1, "client": 0}, allowed=allowed)
+
+    assert deployment.records.get(run_id).rows == RECORDS
+    measured = files.get(client_path(1, 0), ClientResult).report
+    assert set(measured.operations) == {"read"}
+    assert measured.operations["read"].succeeded > 0
+    assert measured.operations["read"].errors == {}
+    assert measured.ended == "duration"
+
+
+def test_the_load_clients_package_is_small(packages: dict[str, Path]) -> None:
+    assert size_mib(packages["load-client"]) < 60
