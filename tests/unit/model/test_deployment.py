@@ -1,10 +1,13 @@
 """The deployment's configuration: good defaults, and errors that say what to write instead."""
 
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
 from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
 from plimsoll.model.deployment import Deployment, idle_costs, read_deployment
 
 ENDPOINT = {
@@ -92,3 +95,21 @@ def test_a_price_that_nobody_gave_is_no_price() -> None:
         }
     )
     assert idle_costs(priced)[-1].usd_per_month == pytest.approx(0.2 * 730 + 0.1 * 100)
+
+
+def names(model: type[Model]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        yield name
+        waiting = [field.annotation]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, type) and issubclass(part, Model):
+                yield from names(part)
+            waiting += get_args(part)
+
+
+def test_every_value_is_explained_to_those_who_deploy() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "deploying.md").read_text()
+    found = set(names(Deployment))
+    assert {"regions", "subnet_ids", "secret_arn", "magnetic_days", "archive"} <= found
+    assert {name for name in found if f"`{name}" not in page and f".{name}`" not in page} == set()
