@@ -1,6 +1,7 @@
 """Timestream for InfluxDB, and any other server of InfluxDB's write API (`/api/v2/write`)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -40,6 +41,15 @@ def require_safe(url: str) -> str:
     raise UsageError(f"metrics URL {url!r}: must be https://..., or http:// on this machine")
 
 
+@dataclass(frozen=True)
+class Credentials:
+    """A token that may write to the bucket, or a user who signs in for each batch."""
+
+    token: str | None = field(default=None, repr=False)
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+
 class InfluxSink:
     """Writes line protocol, gzipped, with retries after 0.5, 1 and 2 s (or as the server asks)."""
 
@@ -52,8 +62,8 @@ class InfluxSink:
         url: str,
         org: str,
         bucket: str,
-        token: str,
-        timeout_s: float = 10,
+        credentials: Credentials,
+        timeout_s: float = 5,
         retry_base_s: float = 0.5,
     ) -> None:
         """Open no connection yet.
@@ -62,7 +72,7 @@ class InfluxSink:
             url: The server, as in `https://host:8086`.
             org: InfluxDB's organization.
             bucket: InfluxDB's bucket.
-            token: An API token that may write to the bucket.
+            credentials: Who writes.
             timeout_s: For one attempt, connecting included.
             retry_base_s: The wait before the first retry; each further one doubles it.
         """
@@ -71,7 +81,9 @@ class InfluxSink:
         self._retry_base_s = retry_base_s
         self._options: dict[str, Any] = {
             "url": require_safe(url),
-            "token": token,
+            "token": credentials.token,
+            "username": credentials.username,
+            "password": credentials.password,
             "org": org,
             "timeout": int(timeout_s * 1000),
             "enable_gzip": True,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 
 import boto3
+from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.metrics.sink import Point, Sink, SinkError
@@ -62,11 +63,11 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Sink | Non
     Args:
         environment: `METRICS_SINK` (`influxdb`, `liveanalytics`, `none`; absent means `none`),
             `METRICS_URL`, `METRICS_ORG`, `METRICS_BUCKET` and `METRICS_SECRET_ARN` for InfluxDB,
-            `METRICS_DATABASE` and `METRICS_TABLE` for LiveAnalytics.
+            `METRICS_BUCKET` (the database) and `METRICS_TABLE` for LiveAnalytics.
 
     Raises:
         UsageError: A setting is missing or not allowed.
-        SinkError: The token cannot be read.
+        SinkError: The secret cannot be read.
     """
     settings = os.environ if environment is None else environment
 
@@ -79,19 +80,22 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Sink | Non
         case "none":
             return None
         case "influxdb":
-            from plimsoll.metrics.influxdb import InfluxSink  # noqa: PLC0415 - 0.4 s when unused
+            from plimsoll.metrics.influxdb import (  # noqa: PLC0415 - 0.4 s when unused
+                Credentials,
+                InfluxSink,
+            )
 
             return InfluxSink(
                 url=setting("METRICS_URL"),
                 org=setting("METRICS_ORG"),
                 bucket=setting("METRICS_BUCKET"),
-                token=_token(setting("METRICS_SECRET_ARN")),
+                credentials=Credentials(**_secret(setting("METRICS_SECRET_ARN"))),
             )
         case "liveanalytics":
             from plimsoll.metrics.liveanalytics import LiveAnalyticsSink  # noqa: PLC0415 - likewise
 
             return LiveAnalyticsSink(
-                database=setting("METRICS_DATABASE"), table=setting("METRICS_TABLE")
+                database=setting("METRICS_BUCKET"), table=setting("METRICS_TABLE")
             )
         case other:
             raise UsageError(f"METRICS_SINK={other}: must be influxdb, liveanalytics or none")
@@ -108,16 +112,21 @@ def publish_from_environment(points: Iterable[Point]) -> PublishReport:
     return publish(waiting, sink)
 
 
-def _token(secret_arn: str) -> str:
-    """Read the token: the secret's text, or the `token` of a secret in JSON."""
+def _secret(secret_arn: str) -> dict[str, str]:
+    """Read the secret: a token as it is, or JSON with `token`, or with `username` and `password`.
+
+    The latter is the secret that Timestream for InfluxDB makes by itself.
+    """
     try:
         text = boto3.client("secretsmanager").get_secret_value(SecretId=secret_arn)["SecretString"]
-    except Exception as error:  # noqa: BLE001 - botocore's many; the run must go on
-        raise SinkError(f"the metrics token cannot be read: {error}") from None
+    except (BotoCoreError, ClientError) as error:
+        raise SinkError(f"the secret of the metrics cannot be read: {error}") from None
     try:
         found = json.loads(text)
     except json.JSONDecodeError:
-        return text
-    if isinstance(found, dict) and isinstance(found.get("token"), str):
-        return str(found["token"])
-    raise SinkError("the metrics secret must be a token, or JSON with a `token`")
+        return {"token": text}
+    if isinstance(found, dict):
+        for names in (("token",), ("username", "password")):
+            if all(isinstance(found.get(name), str) for name in names):
+                return {name: found[name] for name in names}
+    raise SinkError("the secret of the metrics has neither a token nor a username and password")

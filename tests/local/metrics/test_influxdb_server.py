@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from plimsoll.metrics import Point, publish
-from plimsoll.metrics.influxdb import InfluxSink
+from plimsoll.metrics.influxdb import Credentials, InfluxSink
 from plimsoll.metrics.points import second_points
 from plimsoll.model.engine import SecondReport
 
@@ -17,7 +17,7 @@ START_EPOCH_MS = 1_790_000_000_000
 
 
 def sink(url: str) -> InfluxSink:
-    return InfluxSink(url=url, org="plimsoll", bucket="runs", token="unused")
+    return InfluxSink(url=url, org="plimsoll", bucket="runs", credentials=Credentials("unused"))
 
 
 def read_back(url: str, **labels: str) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from plimsoll.metrics import Point, publish
-from plimsoll.metrics.influxdb import InfluxSink
+from plimsoll.metrics.influxdb import Credentials, InfluxSink
 
 
 class Server(HTTPServer):
@@ -25,11 +25,14 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_POST(self) -> None:
-        sent = self.rfile.read(int(self.headers["Content-Length"]))
+        sent = self.rfile.read(int(self.headers["Content-Length"] or 0))
         body = gzip.decompress(sent) if self.headers["Content-Encoding"] == "gzip" else sent
-        self.server.requests.append((self.path, self.headers["Authorization"], body.decode()))
+        who = self.headers["Authorization"] or self.headers["Cookie"]
+        self.server.requests.append((self.path, who, body.decode()))
         status = self.server.answers.pop(0) if self.server.answers else 204
         self.send_response(status)
+        if self.path == "/api/v2/signin":
+            self.send_header("Set-Cookie", "influxdb-oss-session=open")
         self.send_header("Content-Length", "0")
         self.end_headers()
 
@@ -49,7 +52,11 @@ def server() -> Iterator[Server]:
 
 def sink(port: int) -> InfluxSink:
     return InfluxSink(
-        url=f"http://127.0.0.1:{port}", org="o", bucket="b", token="s3cret", retry_base_s=0.001
+        url=f"http://127.0.0.1:{port}",
+        org="o",
+        bucket="b",
+        credentials=Credentials(token="s3cret"),
+        retry_base_s=0.001,
     )
 
 
@@ -65,6 +72,20 @@ def test_the_request_is_influxdbs_write_api(server: Server) -> None:
     assert parse_qs(urlsplit(path).query) == {"org": ["o"], "bucket": ["b"], "precision": ["ms"]}
     assert authorization == "Token s3cret"
     assert body == "plimsoll_second,run=a mean_us=1.5,succeeded=5i 1790000000000"
+
+
+def test_a_user_signs_in_and_out(server: Server) -> None:
+    user = Credentials(username="plimsoll", password="s3cret")
+    url = f"http://127.0.0.1:{server.server_port}"
+
+    report = publish(POINTS, InfluxSink(url=url, org="o", bucket="b", credentials=user))
+
+    assert report.problem is None
+    signed_in, wrote, signed_out = server.requests
+    assert signed_in[:2] == ("/api/v2/signin", "Basic cGxpbXNvbGw6czNjcmV0")
+    assert urlsplit(wrote[0]).path == "/api/v2/write"
+    assert wrote[1] == "influxdb-oss-session=open"
+    assert signed_out[0] == "/api/v2/signout"
 
 
 def test_a_stumbling_server_is_tried_again(server: Server) -> None:
