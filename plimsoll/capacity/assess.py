@@ -9,6 +9,7 @@ from plimsoll.capacity.intervals import relative_margin
 from plimsoll.capacity.points import Measured, Point
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import Rules
+from plimsoll.model.steps import Step
 
 EXTRA = 1.5  # times the most repetitions, where those still leave the figure unsure
 
@@ -33,6 +34,7 @@ class Assessed:
     doubtful: bool  # would pass, but a soft audit failed for most repetitions
     confirmed: bool  # repeated as often as the rules ask; always True without `confirmation`
     throughputs: tuple[float, ...]  # of the repetitions on which a figure stands
+    overloads: tuple[Step, ...]  # the repetitions that failed: the target has to recover from them
 
     @property
     def passed(self) -> bool:
@@ -151,6 +153,7 @@ def _assess(point: Point, rules: Rules, limit_us: Mapping[str, float], best: Bes
         doubtful=2 * sum(r.doubtful for r in counted) > len(counted),
         confirmed=confirmed,
         throughputs=throughputs,
+        overloads=tuple(r.step for f, r in zip(failed, counted, strict=True) if f),
     )
 
 

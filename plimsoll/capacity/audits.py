@@ -29,6 +29,20 @@ OPERATIONS_MIN: Mapping[Statistic, int] = {
 _ORDER: tuple[Statistic, ...] = ("p50", "p95", "p99", "p999", "max")
 
 
+def _not_run(name: AuditName, lacks: str) -> Audit:
+    return Audit(name=name, passed=None, detail=f"needs {lacks}")
+
+
+# One object each: an audit that cannot run says the same of every step.
+NO_RESULTS = _not_run("clients_ran", "the number of results")
+NO_COUNTS = _not_run("enough_operations", "the successes of each operation")
+NO_CLOCKS = _not_run("clock_skew", "the clients' clocks")
+NO_HALVES = _not_run("steady_state", "the throughput of each half of the window")
+NO_PERCENTILES = _not_run("percentiles", "two percentiles of an operation")
+IN_ORDER = Audit(name="percentiles", passed=True, detail="in order")
+NO_SERVER = _not_run("server_count", "the server's own count")
+
+
 def audit(step: Step, rules: Rules) -> tuple[Audit, ...]:
     """Run every audit that is not switched off; `passed` is None where its inputs are missing."""
     checks = (
@@ -91,7 +105,7 @@ def weights_of(step: Step, operations: Mapping[str, object]) -> tuple[dict[str, 
 def clients_ran(step: Step) -> Audit:
     """Every client of the step has to have brought its result, or the load was another one."""
     if step.clients is None or step.clients_ran is None:
-        return Audit(name="clients_ran", passed=None, detail="needs the number of results")
+        return NO_RESULTS
     late = f", {step.clients_late} late" if step.clients_late else ""
     detail = f"{step.clients_ran} of {step.clients} clients brought results{late}"
     return Audit(name="clients_ran", passed=step.clients_ran >= step.clients, detail=detail)
@@ -100,9 +114,7 @@ def clients_ran(step: Step) -> Audit:
 def enough_operations(step: Step, statistic: Statistic) -> Audit:
     """The window is long enough if every operation was seen often enough for its statistic."""
     if not step.operation_counts:
-        return Audit(
-            name="enough_operations", passed=None, detail="needs the successes of each operation"
-        )
+        return NO_COUNTS
     least = OPERATIONS_MIN.get(statistic, 1)
     name, count = min(step.operation_counts.items(), key=lambda item: item[1])
     return Audit(
@@ -115,7 +127,7 @@ def enough_operations(step: Step, statistic: Statistic) -> Audit:
 def clock_skew(step: Step) -> Audit:
     """The clients' clocks agree well enough to speak of one window."""
     if step.clock_skew_ms is None:
-        return Audit(name="clock_skew", passed=None, detail="needs the clients' clocks")
+        return NO_CLOCKS
     limit_ms = (step.window_s or CLOCK_SKEW_MS / 10) * 1000 * CLOCK_SKEW_SHARE
     return Audit(
         name="clock_skew",
@@ -131,10 +143,10 @@ def steady_state(step: Step) -> Audit:
     deterioration: it fails the step as `unsteady`.)
     """
     if step.halves is None:
-        return Audit(name="steady_state", passed=None, detail="needs the halves of the window")
+        return NO_HALVES
     first, second = (half.throughput_ops_per_second for half in step.halves)
     if first is None or second is None or first == 0:
-        return Audit(name="steady_state", passed=None, detail="needs the throughput of each half")
+        return NO_HALVES
     return Audit(
         name="steady_state",
         passed=second <= first * (1 + HALVES_SHARE),
@@ -152,15 +164,14 @@ def percentiles(step: Step) -> Audit:
             if low > high * PERCENTILE_SLACK:
                 detail = f"{name}: {low_name} {low:g} us is above {high_name} {high:g} us"
                 return Audit(name="percentiles", passed=False, detail=detail)
-    detail = "in order" if compared else "needs two percentiles of an operation"
-    return Audit(name="percentiles", passed=True if compared else None, detail=detail)
+    return IN_ORDER if compared else NO_PERCENTILES
 
 
 def server_count(step: Step) -> Audit:
     """What the clients sent is what the server says that it served."""
     sent, served = step.statements_sent, step.statements_served
     if sent is None or served is None:
-        return Audit(name="server_count", passed=None, detail="needs the server's own count")
+        return NO_SERVER
     return Audit(
         name="server_count",
         passed=abs(sent - served) <= sent * SERVER_COUNT_SHARE,

@@ -12,11 +12,16 @@ value have no spread), and Student's t (1908), its normal-theory limit, takes it
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from statistics import fmean, stdev
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.model.capacity import Interval
+
+FloatTable = NDArray[np.float64]
+IntegerTable = NDArray[np.int64]
 
 BOOTSTRAP_FROM = 5  # repetitions
 RESAMPLES = 2_000
@@ -93,8 +98,15 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | No
     error = float(logs.std(ddof=1)) / math.sqrt(n)
     tail = round((1 - confidence) / 2, 3)
     if error < 1e-12:
-        low, high, method = 0.0, 0.0, "identical repetitions"
-    elif n < BOOTSTRAP_FROM:
+        return Interval(
+            low_ops_per_second=values[0],
+            high_ops_per_second=values[0],
+            confidence=confidence,
+            repetitions=n,
+            method="identical repetitions",
+            seed=None,
+        )
+    if n < BOOTSTRAP_FROM:
         high = t_quantile(tail, n - 1)
         low, method = -high, "Student's t on logarithms"
     else:
@@ -110,12 +122,15 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | No
     )
 
 
-def _studentized(
-    logs: "np.ndarray[tuple[int], np.dtype[np.float64]]", middle: float, tail: float
-) -> tuple[float, float]:
+@cache
+def _drawn(n: int) -> IntegerTable:
+    """Which repetitions each resample takes; the same at every call."""
+    return np.random.default_rng(SEED).integers(0, n, (RESAMPLES, n))
+
+
+def _studentized(logs: FloatTable, middle: float, tail: float) -> tuple[float, float]:
     """Quantiles of (mean* - mean) / error* over resamples with any spread."""
-    drawn = np.random.default_rng(SEED).integers(0, len(logs), (RESAMPLES, len(logs)))
-    resamples = logs[drawn]
+    resamples = logs[_drawn(len(logs))]
     errors = resamples.std(axis=1, ddof=1) / math.sqrt(len(logs))
     some = errors > 1e-12
     quotients = (resamples.mean(axis=1)[some] - middle) / errors[some]

@@ -231,19 +231,14 @@ def _step(
     """Turn a load into a step: how many clients, connections, and whether to recover first."""
     rate = wish.load if search.strategy == "rate" else None
     clients, connections = _fleet(search, finished, wish)
-    last_failed = False
-    if finished and judged:
-        loads = {one.point.load: one for one in judged}
-        last = loads[float(getattr(finished[-1], axis_of(search)))]
-        repetitions = [r for r in last.point.repetitions if r.step is finished[-1]]
-        last_failed = last.failed or any(r.disputed for r in repetitions)
+    overloads = [step for one in judged for step in one.overloads]
     return NextStep(
         index=len(finished),
         clients=clients,
         connections=connections,
         rate_ops_per_second=rate,
         purpose=wish.purpose,
-        recover_first=last_failed,
+        recover_first=any(step is finished[-1] for step in overloads),
         why=wish.why,
     )
 

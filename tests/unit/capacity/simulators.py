@@ -8,7 +8,7 @@ p99 that is read off varies once more by as much.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 
 from plimsoll.model.search import NextStep
@@ -28,7 +28,6 @@ class Target:
     latency_s: Callable[[float], float]  # by throughput below the ceiling; grows
     collapsed: float = 1.0  # of the ceiling, where more load is offered than it takes
     client_ops_per_second: float = math.inf  # what one client can send
-    name_of_truth: str = field(default="", compare=False)
 
     def closed(self, connections: int, speed: float, cap: float) -> tuple[float, float]:
         """Throughput and mean latency with so many connections, always one operation each."""
@@ -82,9 +81,11 @@ def collapse() -> Target:
     return Target("collapse", 8000.0, inner, collapsed=0.5)
 
 
-def client_bound() -> Target:
-    """Clients that can send 1500/s each, fewer than the database would take."""
-    return Target("client-bound", 8000.0, queue().latency_s, client_ops_per_second=1500.0)
+def client_bound(client_ops_per_second: float = 1500.0) -> Target:
+    """A database behind clients that can each send no more than so much."""
+    return Target(
+        "client-bound", 8000.0, queue().latency_s, client_ops_per_second=client_ops_per_second
+    )
 
 
 def answer(target: Target, asked: NextStep, noise: float, random: Random) -> Step:

@@ -9,7 +9,14 @@ from plimsoll.capacity.search import axis_of
 from plimsoll.model.capacity import Capacity, Rules
 from plimsoll.model.search import NextStep, RampSearch, RateSearch, Search, StepsSearch
 from plimsoll.model.steps import Step
-from tests.unit.capacity.simulators import Target, answer
+from tests.unit.capacity.simulators import (
+    Target,
+    answer,
+    client_bound,
+    cliff,
+    collapse,
+    queue,
+)
 
 RULES = Rules()
 OVER_CLAIM = 0.03
@@ -30,20 +37,32 @@ class Score:
     """What many trials of one search on one target came to."""
 
     runs: int
-    over_claims: float  # share of runs that claimed more than the truth + 3 %
+    over_claims: float  # share of runs that claimed more than the truth + 3 %; with clients that
+    # are the limit, any figure for the database but a lower bound within the truth
     conservative: float  # median shortfall of the claims, as a share of the truth
     probes_median: float
     probes_max: int
     unanswered: float  # share of runs without a figure
 
 
+def targets() -> list[Target]:
+    """The four databases; the clients of the last are too weak, however many are allowed."""
+    return [queue(), cliff(), collapse(), client_bound()]
+
+
 def search_for(strategy: str, target: Target) -> Search:
     """A search with room on both sides of the target's capacity."""
+    few = 3 if target.name == "client-bound" else 100
+    if strategy == "steps" and target.name == "client-bound":
+        return StepsSearch(clients=(1, 2, 3, 4), connections_per_client=16)
     if strategy == "steps":
         return StepsSearch(clients=(1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64))
     if strategy == "ramp":
-        return RampSearch(connections_first=2, connections_max=128, connections_per_client=32)
+        return RampSearch(
+            connections_first=2, connections_max=128, connections_per_client=32, clients_max=few
+        )
     return RateSearch(
+        clients_max=few,
         rate_first_ops_per_second=target.ceiling_ops_per_second / 20,
         rate_max_ops_per_second=target.ceiling_ops_per_second * 4,
         connections_per_client=64,
@@ -85,7 +104,7 @@ def truth(search: Search, target: Target) -> float:
         loads = [float(n) for n in range(search.connections_first, search.connections_max + 1)]
     else:
         first, last = search.rate_first_ops_per_second, search.rate_max_ops_per_second
-        loads = [first + (last - first) * i / 20_000 for i in range(20_001)]
+        loads = [first + (last - first) * i / 2_000 for i in range(2_001)]
     _, baseline = at(loads[0])
     best = 0.0
     for load in loads:
@@ -117,7 +136,8 @@ def score(strategy: str, target: Target, noise: float, seeds: range) -> Score:
             unanswered += 1
             continue
         shortfalls.append(1 - claimed / true)
-        over += claimed > true * (1 + OVER_CLAIM)
+        blamed = target.name == "client-bound" and trial.capacity.bound == "="
+        over += blamed or claimed > true * (1 + OVER_CLAIM)
     return Score(
         runs=len(seeds),
         over_claims=over / len(seeds),
