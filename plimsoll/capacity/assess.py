@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from plimsoll.capacity.intervals import relative_margin
-from plimsoll.capacity.points import Measured, Point
+from plimsoll.capacity.measured import Measured
+from plimsoll.capacity.points import Point
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import Rules
 from plimsoll.model.steps import Step

@@ -1,31 +1,18 @@
 """Steps by load: repetitions brought together, and what was measured of each load."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from plimsoll.capacity.audits import HALVES_SHARE, SOFT, audit, weights_of
+from plimsoll.capacity.audits import SOFT, audit, weights_of
+from plimsoll.capacity.measured import Measured, measure, median_of, where
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import Audit, Axis, Rules
 from plimsoll.model.steps import Step
 
 RAISED_SHARE = 0.10  # more clients at one load bring so much more: the fewer were the limit
 LATE_US = 1_000.0  # p99 of the lateness of sends beyond which a client sends late
-BACKLOG_SHARE = 0.01  # of the operations due in the window: beyond it, the backlog grows
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What decides on a step, or on the median of its repetitions."""
-
-    where: str
-    throughput: float  # ops/s
-    latency_us: dict[str, float]
-    errors_share: float | None
-    rate: float | None
-    backlog: bool  # grows
-    slowing: bool  # the second half of the window is much slower
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +41,6 @@ class Point:
     def consistent(self) -> bool:
         """Whether any repetition counts."""
         return bool(self.counted)
-
-
-def where(step: Step, number: int) -> str:
-    """Name a step for an error message."""
-    return step.source or f"step {number}"
 
 
 def choose_axis(steps: Sequence[Step]) -> Axis:
@@ -107,7 +89,7 @@ def _point(load: float, repetitions: tuple[Repetition, ...]) -> Point:
     counted, raised = _greatest_fleet(consistent)
     bound = [repetition.client_bound for repetition in counted if repetition.client_bound]
     client_bound = raised or (bound[0] if 2 * len(bound) > len(counted) else None)
-    measured = _median_of([repetition.measured for repetition in counted or repetitions])
+    measured = median_of([repetition.measured for repetition in counted or repetitions])
     return Point(load, repetitions, tuple(counted), measured, client_bound)
 
 
@@ -121,77 +103,6 @@ def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
         disputed=bool(failed - SOFT),
         doubtful=bool(failed & SOFT),
         client_bound=_client_bound(step, rules),
-    )
-
-
-def measure(step: Step, number: int, rules: Rules) -> Measured:
-    """Read from a step what decides on it.
-
-    Raises:
-        UsageError: the throughput, or the statistic of an operation, is missing.
-    """
-    name = where(step, number)
-    if step.throughput_ops_per_second is None:
-        raise UsageError(f"{name}: throughput_ops_per_second is missing")
-    latency_us = {}
-    for operation, values in step.latency_us.items():
-        if rules.statistic not in values:
-            known = ", ".join(values) or "nothing"
-            raise UsageError(
-                f"{name}: latency_us.{operation}.{rules.statistic} is missing (known: {known}); "
-                "choose with --statistic"
-            )
-        latency_us[operation] = values[rules.statistic]
-    return Measured(
-        where=name,
-        throughput=step.throughput_ops_per_second,
-        latency_us=latency_us,
-        errors_share=_errors_share(step, name),
-        rate=step.rate_ops_per_second,
-        backlog=_backlog_grows(step),
-        slowing=_slowing(step, rules),
-    )
-
-
-def _errors_share(step: Step, name: str) -> float | None:
-    """Failed operations / all operations; None where errors are not known."""
-    if step.errors is None:
-        return None
-    if step.errors == 0:
-        return 0.0
-    succeeded: float | None = step.operations
-    if succeeded is None and step.throughput_ops_per_second == 0:
-        succeeded = 0
-    if succeeded is None and step.window_s is not None and step.throughput_ops_per_second:
-        succeeded = step.throughput_ops_per_second * step.window_s
-    if succeeded is None:
-        raise UsageError(
-            f"{name}: errors is {step.errors}, but of how many operations? "
-            "operations or window_s is missing"
-        )
-    return step.errors / (step.errors + succeeded)
-
-
-def _backlog_grows(step: Step) -> bool:
-    """Open loop: more is due and unsent at the end than the connections could have under way."""
-    if step.backlog_end is None or step.rate_ops_per_second is None or step.window_s is None:
-        return False
-    due = step.rate_ops_per_second * step.window_s
-    return step.backlog_end > max(BACKLOG_SHARE * due, step.connections or 0)
-
-
-def _slowing(step: Step, rules: Rules) -> bool:
-    """The second half is much slower than the first: what it had, it could not sustain."""
-    if step.halves is None:
-        return False
-    first, second = step.halves
-    if first.throughput_ops_per_second and second.throughput_ops_per_second is not None:
-        floor = first.throughput_ops_per_second * (1 - HALVES_SHARE)
-        if second.throughput_ops_per_second < floor:
-            return True
-    return any(
-        name in first.latency_us and latency > rules.deterioration * first.latency_us[name]
-        for name, latency in second.latency_us.items()
     )
 
 
@@ -244,22 +155,3 @@ def _greatest_fleet(
             )
     counted = [repetition for size in sizes[first:] for repetition in fleets[size]]
     return counted, raised
-
-
-def _median_of(measured: Sequence[Measured]) -> Measured:
-    if len(measured) == 1:
-        return measured[0]
-    names: Iterable[str] = {name: None for m in measured for name in m.latency_us}
-    shares = [m.errors_share for m in measured if m.errors_share is not None]
-    return Measured(
-        where=f"{measured[0].where} and {len(measured) - 1} more",
-        throughput=median(m.throughput for m in measured),
-        latency_us={
-            name: median(m.latency_us[name] for m in measured if name in m.latency_us)
-            for name in names
-        },
-        errors_share=median(shares) if shares else None,
-        rate=measured[0].rate,
-        backlog=2 * sum(m.backlog for m in measured) > len(measured),
-        slowing=2 * sum(m.slowing for m in measured) > len(measured),
-    )

@@ -7,46 +7,34 @@ tried once: under 10 % noise that over-claims in a fifth of the runs and more (d
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from plimsoll.capacity.assess import Assessed, assess, limits
+from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
 from plimsoll.capacity.points import gather
 from plimsoll.capacity.verdict import Climb, climb
-from plimsoll.model.capacity import Axis, Rules
+from plimsoll.model.capacity import Rules
 from plimsoll.model.search import (
     Done,
     NextStep,
     Purpose,
     RampSearch,
-    RateSearch,
     Search,
     StepsSearch,
 )
 from plimsoll.model.steps import Step
 
+__all__ = ["axis_of", "next_step"]
+
 BASELINE_REPETITIONS = 3  # its noise moves every relative limit
 AGAIN_GAP = 0.25  # a failure that would cost more than this is repeated before it is believed
 AGAIN_MAX = 3  # tries at a load whose figures the audits dispute
-DESCENTS_MAX = 6  # halvings below the first load
 MORE_CLIENTS = 1.5
 LEFT_TO_CONFIRM = 8  # probes
 BACK_OFF = 0.5  # times the noise: how far below the bracket the load to confirm lies
 NOISE_FACTOR = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Ladder:
-    """The loads that a strategy may ask for."""
-
-    axis: Axis
-    first: float
-    up: Callable[[float], float | None]  # the next heavier load; None at the top
-    down: Callable[[float], float | None]  # a load lighter than the first; None at the bottom
-    between: Callable[[float, float], float | None]  # inside a bracket; None if there is nothing
-    near: Callable[[float], float | None]  # the nearest load that may be asked for
-    resolution: float  # a bracket narrower than this, relative to its upper end, is left alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +45,6 @@ class Wish:
     purpose: Purpose
     why: str
     more_clients: bool = False
-
-
-def axis_of(search: Search) -> Axis:
-    """Name what the load is in this search."""
-    axes: dict[str, Axis] = {"steps": "clients", "ramp": "connections"}
-    return axes.get(search.strategy, "rate_ops_per_second")
 
 
 def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextStep | Done:
@@ -79,7 +61,7 @@ def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextSte
     Raises:
         UsageError: a finished step cannot be judged; names the row and the column.
     """
-    ladder = _LADDERS[search.strategy](search)
+    ladder = LADDERS[search.strategy](search)
     if not finished:
         return _step(search, finished, Wish(ladder.first, "baseline", "the lightest load"), [])
     points = gather(finished, rules, ladder.axis)
@@ -258,75 +240,3 @@ def _fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, i
         return min(clients, search.clients_max, connections), connections
     clients = max(before, search.clients)
     return clients, clients * search.connections_per_client
-
-
-# --- what loads each strategy may ask for ---
-
-
-def _steps_ladder(search: StepsSearch) -> Ladder:
-    listed = [float(clients) for clients in search.clients]
-    return Ladder(
-        axis="clients",
-        first=listed[0],
-        up=lambda load: next((one for one in listed if one > load), None),
-        down=_nothing_lighter,
-        between=lambda low, high: next((one for one in listed if low < one < high), None),
-        near=_nothing_lighter,
-        resolution=0.0,
-    )
-
-
-def _nothing_lighter(load: float) -> None:
-    """Keep to the list: what is lighter than its first step was not asked for."""
-    del load
-
-
-def _ramp_ladder(search: RampSearch) -> Ladder:
-    top = float(search.connections_max)
-
-    def up(load: float) -> float | None:
-        return None if load >= top else min(top, float(math.ceil(load * search.factor)))
-
-    def down(load: float) -> float | None:
-        return float(math.floor(load / 2)) if load >= 2 else None
-
-    def between(low: float, high: float) -> float | None:
-        middle = float(round(math.sqrt(low * high)))
-        return middle if low < middle < high else None
-
-    return Ladder(
-        "connections", float(search.connections_first), up, down, between, _whole, search.resolution
-    )
-
-
-def _rate_ladder(search: RateSearch) -> Ladder:
-    first, top = search.rate_first_ops_per_second, search.rate_max_ops_per_second
-
-    def up(load: float) -> float | None:
-        return None if load >= top else min(top, _round(load * search.factor))
-
-    def down(load: float) -> float | None:
-        return _round(load / 2) if load > first / 2**DESCENTS_MAX else None
-
-    def between(low: float, high: float) -> float | None:
-        middle = _round(math.sqrt(low * high))
-        return middle if low < middle < high else None
-
-    return Ladder("rate_ops_per_second", first, up, down, between, _round, search.resolution)
-
-
-def _whole(load: float) -> float:
-    """Connections come whole."""
-    return float(round(load))
-
-
-def _round(rate: float) -> float:
-    """Round to four figures: nobody wants to read 1837.117307087384 ops/s."""
-    return float(f"{rate:.4g}")
-
-
-_LADDERS: dict[str, Callable[..., Ladder]] = {
-    "steps": _steps_ladder,
-    "ramp": _ramp_ladder,
-    "rate": _rate_ladder,
-}

@@ -8,7 +8,7 @@ p99 that is read off varies once more by as much.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from plimsoll.model.search import NextStep
@@ -41,7 +41,7 @@ class Target:
                     high = middle
             return low, connections / low
         overload = connections / (high * self._latency(high * (1 - 1e-9), speed))
-        throughput = high * (self.collapsed if overload > 1.5 and cap > high else 1.0)
+        throughput = high * (self.collapsed if overload > 1.25 and cap > high else 1.0)
         return throughput, connections / throughput
 
     def open(self, rate: float, speed: float, cap: float) -> tuple[float, float, int]:
@@ -57,9 +57,8 @@ class Target:
         return self.latency_s(throughput / speed) / speed
 
 
-def queue() -> Target:
-    """A queue with a knee: 16 servers of 2 ms (Sakasegawa 1977's approximation of M/M/16)."""
-    servers, service_s = 16, 0.002
+def queue(servers: int = 16, service_s: float = 0.002) -> Target:
+    """A queue with a knee (Sakasegawa 1977's approximation of M/M/m)."""
     ceiling = servers / service_s
 
     def latency_s(throughput: float) -> float:
@@ -77,15 +76,13 @@ def cliff() -> Target:
 
 def collapse() -> Target:
     """Retrograde: offered more than it can take, it does half of it (R1 at 1000 IOPS)."""
-    inner = queue().latency_s
-    return Target("collapse", 8000.0, inner, collapsed=0.5)
+    inner = queue(servers=4, service_s=0.0007)
+    return replace(inner, name="collapse", collapsed=0.5)
 
 
 def client_bound(client_ops_per_second: float = 1500.0) -> Target:
     """A database behind clients that can each send no more than so much."""
-    return Target(
-        "client-bound", 8000.0, queue().latency_s, client_ops_per_second=client_ops_per_second
-    )
+    return replace(queue(), name="client-bound", client_ops_per_second=client_ops_per_second)
 
 
 def answer(target: Target, asked: NextStep, noise: float, random: Random) -> Step:

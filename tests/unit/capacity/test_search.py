@@ -29,7 +29,7 @@ def loads(search: Search, target_name: str, rules: Rules) -> list[tuple[str, flo
 
 def test_steps_go_up_the_list_until_one_fails_twice_then_confirm_the_one_before() -> None:
     search = StepsSearch(clients=(1, 4, 8, 12, 64), connections_per_client=2)
-    assert loads(search, "collapse", Rules()) == [
+    assert loads(search, "queue", Rules()) == [
         *[("baseline", 2.0)] * 3,
         ("climb", 8.0),
         ("climb", 16.0),
@@ -42,7 +42,7 @@ def test_steps_go_up_the_list_until_one_fails_twice_then_confirm_the_one_before(
 
 def test_the_whole_list_is_measured_where_that_is_wanted() -> None:
     search = StepsSearch(clients=(1, 16, 64, 96, 128), whole_list=True)
-    assert [load for _, load in loads(search, "collapse", ONCE)] == [1, 16, 64, 64, 96, 128]
+    assert [load for _, load in loads(search, "queue", ONCE)] == [1, 16, 64, 64, 96, 128]
 
 
 def test_ramp_climbs_by_half_then_bisects_the_bracket_to_5_percent() -> None:
@@ -151,7 +151,7 @@ def test_one_load_is_always_sent_by_the_same_fleet_unless_its_clients_were_the_l
 
 def test_repetitions_follow_the_request() -> None:
     rules = Rules(confirmation=Confirmation(least=3, most=3))
-    trial = run(StepsSearch(clients=(1, 16, 64)), collapse(), 0.0, 0, rules)
+    trial = run(StepsSearch(clients=(1, 16, 64)), queue(), 0.0, 0, rules)
     assert Counter(a.purpose for a in trial.asked)["confirm"] == 2
     assert trial.capacity.repetitions == 3
 
@@ -182,16 +182,20 @@ CASES = [(strategy, target.name) for strategy in STRATEGIES for target in target
 
 
 @pytest.mark.parametrize(("strategy", "target_name"), CASES)
-def test_at_10_percent_noise_a_search_ends_and_is_not_timid(
-    strategy: str, target_name: str
-) -> None:
+def test_at_10_percent_noise_a_search_ends_and_answers(strategy: str, target_name: str) -> None:
     found = scored(strategy, target_name)
     assert found.probes_max <= 30
     if target_name == "client-bound":
         assert found.unanswered == 1  # CLIENT_BOUND: no figure for the database, ever
     else:
         assert found.unanswered <= 0.25
-        assert found.conservative <= 0.11  # 0.10 over hundreds of seeds
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_at_10_percent_noise_half_of_the_claims_are_within_10_percent(strategy: str) -> None:
+    shortfalls = [x for target in targets() for x in scored(strategy, target.name).shortfalls]
+    assert len(shortfalls) > 2 * len(SEEDS)
+    assert median(shortfalls) <= 0.10
 
 
 def test_at_10_percent_noise_fewer_than_1_in_100_searches_over_claim() -> None:
