@@ -5,6 +5,7 @@ https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.htm
 """
 
 import base64
+import json
 import logging
 import threading
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from plimsoll.local.aws.corrections.support import replace
 from plimsoll.local.aws.names import ACCOUNT, REGION
 from plimsoll.local.lambdas.invocation import (
     MAX_ASYNCHRONOUS_BYTES,
+    MAX_RESPONSE_BYTES,
     MAX_SYNCHRONOUS_BYTES,
     Answer,
     FunctionSpec,
@@ -25,6 +27,13 @@ from plimsoll.local.lambdas.invocation import (
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 
 LOG = logging.getLogger(__name__)
+_TOO_LARGE = json.dumps(
+    {
+        "errorType": "Function.ResponseSizeTooLarge",
+        "errorMessage": "Response payload size exceeded maximum allowed payload size"
+        f" ({MAX_RESPONSE_BYTES} bytes).",
+    }
+).encode()
 
 
 class RequestTooLargeError(LambdaClientError):
@@ -90,6 +99,8 @@ class Functions:
             threading.Thread(target=self._attempt, args=(function, payload), daemon=True).start()
             return b""
         answer = self._pool.invoke(self._spec(function), payload)
+        if len(answer.payload) > MAX_RESPONSE_BYTES:
+            answer = Answer(_TOO_LARGE, failed=True)
         if answer.failed:
             response["x-amz-function-error"] = "Unhandled"
         response["x-amz-log-result"] = base64.b64encode(b"").decode()

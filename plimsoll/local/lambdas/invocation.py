@@ -10,6 +10,7 @@ from pathlib import Path
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html (read 2026-11)
 MAX_SYNCHRONOUS_BYTES = 6 * 1024 * 1024
 MAX_ASYNCHRONOUS_BYTES = 256 * 1024
+MAX_RESPONSE_BYTES = 6_291_556  # as Lambda's own error says
 
 
 @dataclass(frozen=True)

@@ -193,6 +193,28 @@ def test_an_asynchronous_invocation_is_repeated_as_often_as_its_function_says(
     assert len(calls.read_text().splitlines()) == times
 
 
+@pytest.mark.parametrize(
+    ("kind", "size"), [("Event", 256 * 1024), ("RequestResponse", 6 * 1024 * 1024)]
+)
+def test_a_payload_over_its_limit_is_refused(twin: Any, kind: str, size: int) -> None:
+    def invoke(length: int) -> int:
+        body = json.dumps({"pad": "x" * (length - len('{"pad": ""}'))})
+        answer = twin.client("lambda").invoke(
+            FunctionName="again", InvocationType=kind, Payload=body
+        )
+        return int(answer["StatusCode"])
+
+    assert invoke(size) in (200, 202)
+    with pytest.raises(ClientError, match="RequestTooLargeException"):
+        invoke(size + 1)
+
+
+def test_a_response_over_its_limit_is_an_error(twin: Any) -> None:
+    answer = twin.client("lambda").invoke(FunctionName="probe", Payload=b'{"bytes": 6291560}')
+    assert answer["FunctionError"] == "Unhandled"
+    assert json.loads(answer["Payload"].read())["errorType"] == "Function.ResponseSizeTooLarge"
+
+
 def test_counters_in_a_table_lose_no_update(twin: Any) -> None:
     client, table = twin.client("dynamodb"), twin.settings["RunsTableName"]
 
