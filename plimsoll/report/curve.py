@@ -29,7 +29,10 @@ def curve(capacity: Capacity) -> Chart | None:
     limits_us = rows.limit_rows(capacity)
     most = max(row["throughput"] for row in found)
     x = alt.X(
-        "throughput:Q", title="throughput, ops/s", scale=alt.Scale(domain=[0, 1.08 * (most or 1)])
+        "throughput:Q",
+        title="throughput, ops/s",
+        scale=alt.Scale(domain=[0, 1.08 * (most or 1)]),
+        axis=alt.Axis(tickCount=8),
     )
     heights = [row["latency_us"] for row in found] + [row["limit_us"] for row in limits_us]
     room = 1.4 * max(height for height in heights if height)  # for the label of the answer

@@ -45,7 +45,10 @@ def curve(results: Sequence[RunResult], names: Sequence[str], operation: str) ->
     data, color = f"over-{operation}", _runs(names)
     base = alt.Chart(alt.NamedData(data)).encode(
         x=alt.X(
-            "throughput:Q", title="throughput, ops/s", scale=alt.Scale(domain=[0, 1.08 * most])
+            "throughput:Q",
+            title="throughput, ops/s",
+            scale=alt.Scale(domain=[0, 1.08 * most]),
+            axis=alt.Axis(tickCount=8),
         ),
         y=latency_y("latency_us:Q", f"{name} latency of {operation} (log scale)", heights),
         color=color,
