@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from plimsoll import figures
 from plimsoll.capacity.intervals import relative_margin
 from plimsoll.capacity.measured import Measured
 from plimsoll.capacity.points import Point
@@ -204,14 +205,14 @@ def _findings(m: Measured, rules: Rules, limit_us: Mapping[str, float]) -> list[
     for name, limit in limit_us.items():
         latency = m.latency_us.get(name)
         if latency is not None and latency > limit:
-            text = f"{name} took {latency:,.4g} us, limit {limit:,.4g} us"
+            text = f"{name} took {figures.latency(latency)}, limit {figures.latency(limit)}"
             found.append(Finding(f"latency:{name}", latency / limit, text))
     if m.errors_share is not None and m.errors_share > rules.errors_max_share:
         text = f"{m.errors_share:.2%} of operations failed, {rules.errors_max_share:.2%} allowed"
         excess = m.errors_share / rules.errors_max_share if rules.errors_max_share else float("inf")
         found.append(Finding("errors", excess if not found else 1.0, text))
     if m.rate is not None and m.throughput < rules.kept_up_share * m.rate:
-        text = f"{m.throughput:,.4g}/s of {m.rate:,.4g}/s offered"
+        text = f"{figures.rate(m.throughput)}/s of {figures.rate(m.rate)}/s offered"
         found.append(Finding("rate", m.rate / m.throughput if m.throughput else 1.0, text))
     if m.backlog:
         found.append(Finding("backlog", 1.0, "operations due and unsent kept growing"))
@@ -240,6 +241,6 @@ def _retrograde(point: Point, best: Best, share: float) -> list[Finding]:
     throughput = point.measured.throughput
     if point.measured.rate is not None or throughput >= best.floor(len(point.counted), share):
         return []
-    text = f"throughput fell to {throughput:,.6g}/s from {best.throughput:,.6g}/s"
+    text = f"throughput fell to {figures.rate(throughput)}/s from {figures.rate(best.throughput)}/s"
     excess = best.throughput / throughput if throughput else math.inf
     return [Finding("retrograde", excess, text)]

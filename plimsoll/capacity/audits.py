@@ -7,6 +7,7 @@ passing: an overloaded target rightly yields few operations or restless halves.
 from collections.abc import Mapping
 from itertools import pairwise
 
+from plimsoll import figures
 from plimsoll.model.capacity import Audit, AuditName, Rules
 from plimsoll.model.steps import Statistic, Step
 
@@ -84,7 +85,8 @@ def littles_law(step: Step, factor: float) -> Audit:
     return Audit(
         name="littles_law",
         passed=busy <= step.connections * factor,
-        detail=f"{throughput:g}/s x {mean_us:.4g} us = {busy:.3g} operations under way, "
+        detail=f"{figures.rate(throughput)}/s x {figures.latency(mean_us)}"
+        f" = {busy:.3g} operations under way, "
         f"{step.connections} connections ({whence})",
     )
 
@@ -150,7 +152,7 @@ def steady_state(step: Step) -> Audit:
     return Audit(
         name="steady_state",
         passed=second <= first * (1 + HALVES_SHARE),
-        detail=f"{first:g}/s, then {second:g}/s",
+        detail=f"{figures.rate(first)}/s, then {figures.rate(second)}/s",
     )
 
 
@@ -162,7 +164,10 @@ def percentiles(step: Step) -> Audit:
         for (low_name, low), (high_name, high) in pairwise(known):
             compared = True
             if low > high * PERCENTILE_SLACK:
-                detail = f"{name}: {low_name} {low:g} us is above {high_name} {high:g} us"
+                detail = (
+                    f"{name}: {low_name} {figures.latency(low)} is above"
+                    f" {high_name} {figures.latency(high)}"
+                )
                 return Audit(name="percentiles", passed=False, detail=detail)
     return IN_ORDER if compared else NO_PERCENTILES
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from plimsoll import figures
 from plimsoll.capacity.annotations import power_point, usl_fit
 from plimsoll.capacity.assess import Assessed, assess, limits
 from plimsoll.capacity.intervals import coefficient_of_variation
@@ -118,7 +119,7 @@ def _load(load: float, axis: Axis) -> str:
 
 def _summary(answer: Answer, axis: Axis) -> str:
     """Put the verdict in one sentence."""
-    figure = f"{answer.figure:,.6g} ops/s" if answer.figure is not None else ""
+    figure = f"{figures.rate(answer.figure)} ops/s" if answer.figure is not None else ""
     at = f"at {_load(answer.at.point.load, axis)}" if answer.at else ""
     high = answer.bracket[1] if answer.bracket else None
     below = f"sustains less than {figure}: " if figure else ""
@@ -160,7 +161,7 @@ def _improved(judged: Sequence[Assessed]) -> list[str]:
         least = min((us for us in others if us is not None), default=first)
         if least < IMPROVED_SHARE * first:
             notes.append(
-                f"{name} is faster under load ({least:,.4g} us) than at the lightest step "
-                f"({first:,.4g} us), so its limit is generous: was the target warm?"
+                f"{name} is faster under load ({figures.latency(least)}) than at the lightest step "
+                f"({figures.latency(first)}), so its limit is generous: was the target warm?"
             )
     return notes

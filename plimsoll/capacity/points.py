@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from plimsoll import figures
 from plimsoll.capacity.audits import SOFT, audit, weights_of
 from plimsoll.capacity.measured import Measured, measure, median_of, where
 from plimsoll.errors import UsageError
@@ -112,7 +113,8 @@ def _client_bound(step: Step, rules: Rules) -> str | None:
     late_us = step.send_lateness_us
     idle = _idle_connections(step)
     if late_us is not None and late_us > LATE_US and idle is not None and idle > 0.5:
-        return f"operations were sent {late_us:g} us late (p99) with {idle:.0%} of connections idle"
+        late = figures.latency(late_us)
+        return f"operations were sent {late} late (p99) with {idle:.0%} of connections idle"
     return None
 
 
@@ -151,7 +153,8 @@ def _greatest_fleet(
         if more > fewer * (1 + RAISED_SHARE):
             first = index + 1
             raised = (
-                f"{sizes[index + 1]} clients gave {more:g}/s where {sizes[index]} gave {fewer:g}/s"
+                f"{sizes[index + 1]} clients gave {figures.rate(more)}/s"
+                f" where {sizes[index]} gave {figures.rate(fewer)}/s"
             )
     counted = [repetition for size in sizes[first:] for repetition in fleets[size]]
     return counted, raised

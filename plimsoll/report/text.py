@@ -1,5 +1,6 @@
 """Figures as text, each with its unit. What was not measured is a dash."""
 
+from plimsoll import figures
 from plimsoll.model.steps import Statistic
 
 NOTHING = "–"  # noqa: RUF001 - the typographic dash of an empty cell
@@ -21,20 +22,14 @@ def number(value: float | None, digits: int = 0) -> str:
 
 def throughput(value: float | None) -> str:
     """Operations per second; with a decimal below 100."""
-    if value is None:
-        return NOTHING
-    return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}"
+    return NOTHING if value is None else figures.rate(value)
 
 
 def latency(value_us: float | None) -> str:
     """A latency with its unit, three significant digits: `420 µs`, `8.92 ms`, `1.20 s`."""
     if value_us is None:
         return NOTHING
-    for unit_us, unit in ((1e6, "s"), (1e3, "ms")):
-        if value_us >= 0.9995 * unit_us:
-            value = value_us / unit_us
-            return f"{value:.{max(0, 2 - len(str(int(value))) + 1)}f} {unit}"
-    return f"{value_us:.0f} µs"
+    return figures.latency(value_us)
 
 
 def percent(share: float | None, digits: int = 0) -> str:

@@ -49,11 +49,11 @@ def test_the_answer_for_people(r1_1000: Path) -> None:
     result = call(r1_1000)
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert "KNEE  sustains 5,600 ops/s at 3 clients; at 4 it does not: update took 2,100 us" in (
+    assert "KNEE  sustains 5,600 ops/s at 3 clients; at 4 it does not: update took 2.10 ms" in (
         result.stdout
     )
     assert any("3" in line and "5,600" in line and "pass <" in line for line in lines)
-    assert any("2,900" in line and "fail" in line and "limit 1,260 us" in line for line in lines)
+    assert any("2,900" in line and "fail" in line and "limit 1.26 ms" in line for line in lines)
     assert "bracket    clients (3, 4]: the first passes, the last fails" in lines
     assert "cause      latency:update, retrograde" in lines
     assert "interval   none: one repetition" in lines

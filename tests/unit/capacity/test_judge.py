@@ -389,7 +389,7 @@ def test_notes_tell_what_was_left_out_and_what_passed_in_vain() -> None:
     steps = [step(1, 1000, 300), step(2, 2000, 100), step(3, 1950, 950), step(4, 4000)]
     notes = " | ".join(judge(steps, RULES).notes)
     assert "passed although 3 failed" in notes
-    assert "update is faster under load (100 us) than at the lightest step (300 us)" in notes
+    assert "update is faster under load (100 µs) than at the lightest step (300 µs)" in notes
 
 
 def test_the_scalability_law_is_found_again_where_it_holds() -> None:

@@ -40,7 +40,7 @@ def test_outcomes_and_the_bracket_are_those_of_the_verdict() -> None:
     outcomes = {load: row["outcome"] for load, row in by_load.items()}
     assert outcomes == {1: "passed", 2: "passed", 3: "passed", 4: "failed"}
     assert [load for load, row in by_load.items() if row["in_bracket"]] == [3, 4]
-    assert "2,100" in by_load[4]["why"]
+    assert "2.10 ms" in by_load[4]["why"]
 
 
 def test_limits_are_three_times_the_lightest_step() -> None:
