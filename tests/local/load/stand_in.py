@@ -1,0 +1,207 @@
+"""A stand-in for a MySQL server: answers at once, stalls or misbehaves on command, records all.
+
+It speaks enough of the client/server protocol for a load: the handshake (any password will do),
+prepared statements, and text statements. Every answer is an OK packet or one row of one column.
+"""
+
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+_PROTOCOL_41 = 1 << 9
+_CAPABILITIES = 0x1 | 0x8 | _PROTOCOL_41 | (1 << 13) | (1 << 15) | (1 << 19)
+_AUTOCOMMIT = 2
+
+OK = b"\x00\x00\x00" + struct.pack("<HH", _AUTOCOMMIT, 0)
+_EOF = b"\xfe" + struct.pack("<HH", 0, _AUTOCOMMIT)
+
+
+def packet(sequence: int, payload: bytes) -> bytes:
+    """Frame one packet."""
+    return struct.pack("<I", len(payload))[:3] + bytes([sequence]) + payload
+
+
+def error_payload(code: int, message: str) -> bytes:
+    """Build the payload of an error packet."""
+    return b"\xff" + struct.pack("<H", code) + b"#HY000" + message.encode()
+
+
+def text(value: bytes) -> bytes:
+    """Build a length-encoded string of under 16 MiB."""
+    if len(value) < 251:
+        return bytes([len(value)]) + value
+    if len(value) < 1 << 16:
+        return b"\xfc" + struct.pack("<H", len(value)) + value
+    return b"\xfd" + struct.pack("<I", len(value))[:3] + value
+
+
+def column() -> bytes:
+    """Build the definition of a column of text."""
+    parts = (b"def", b"", b"", b"", b"value", b"")
+    return b"".join(text(part) for part in parts) + struct.pack("<BHIBHBH", 12, 45, 1024, 253, 0, 0, 0)
+
+
+def one_row(value: bytes = b"x") -> bytes:
+    """Build the whole binary answer to a SELECT that finds one row."""
+    payloads = [b"\x01", column(), _EOF, b"\x00\x00" + text(value), _EOF]
+    return b"".join(packet(number + 1, payload) for number, payload in enumerate(payloads))
+
+
+@dataclass
+class Session:
+    """What one connection has sent: the payloads of its executions, in order."""
+
+    executions: list[bytes] = field(default_factory=list)
+    queries: list[bytes] = field(default_factory=list)
+    statements: list[bytes] = field(default_factory=list)
+    answered_at: list[float] = field(default_factory=list)
+
+
+class StandIn:
+    """The server; a context manager.
+
+    Attributes:
+        sessions: One for each connection that was ever let in.
+        service_s: How long each execution takes.
+        answer: Given the number of the execution in its session and the statement, what goes back
+            on the wire instead of the usual answer (None: the usual one).
+    """
+
+    def __init__(
+        self,
+        *,
+        service_s: float = 0.0,
+        answer: Callable[[int, bytes], bytes | None] = lambda _number, _statement: None,
+    ) -> None:
+        self.sessions: list[Session] = []
+        self.service_s = service_s
+        self.answer = answer
+        self._open = threading.Event()
+        self._open.set()
+        self._closing = False
+        self._sockets: set[socket.socket] = set()
+        self._threads: list[threading.Thread] = []
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self.port: int = self._listener.getsockname()[1]
+
+    def stall(self, seconds: float) -> tuple[float, float]:
+        """Answer no execution for a time; returns its start and end (monotonic seconds)."""
+        self._open.clear()
+        start = time.monotonic()
+        threading.Event().wait(seconds)
+        end = time.monotonic()
+        self._open.set()
+        return start, end
+
+    def __enter__(self) -> Self:
+        self._start(self._accept)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._closing = True
+        self._open.set()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for client in list(self._sockets):
+            try:
+                client.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue  # it has gone already
+        for thread in self._threads:
+            thread.join(timeout=10)
+
+    def _start(self, target: Callable[..., None], *arguments: object) -> None:
+        thread = threading.Thread(target=target, args=arguments, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._sockets.add(client)
+            self._start(self._serve, client)
+
+    def _serve(self, client: socket.socket) -> None:
+        try:
+            with client, client.makefile("rb") as stream:
+                client.sendall(packet(0, _greeting(len(self.sessions) + 1)))
+                _read(stream)
+                client.sendall(packet(2, OK))
+                session = Session()
+                self.sessions.append(session)
+                while (payload := _read(stream)) is not None:
+                    if payload[0] == 0x01:  # COM_QUIT
+                        return
+                    client.sendall(self._respond(session, payload))
+        except OSError:
+            return  # the client has gone
+        finally:
+            self._sockets.discard(client)
+
+    def _respond(self, session: Session, payload: bytes) -> bytes:
+        command = payload[0]
+        if command == 0x16:  # COM_STMT_PREPARE
+            session.statements.append(payload[1:])
+            return _prepared(len(session.statements), payload[1:])
+        if command == 0x17:  # COM_STMT_EXECUTE
+            session.executions.append(payload)
+            statement = session.statements[struct.unpack_from("<I", payload, 1)[0] - 1]
+            self._open.wait()
+            if self.service_s:
+                threading.Event().wait(self.service_s)
+            session.answered_at.append(time.monotonic())
+            special = self.answer(len(session.executions) - 1, statement)
+            if special is not None:
+                return special
+            select = statement.lstrip().upper().startswith(b"SELECT")
+            return one_row() if select else packet(1, OK)
+        session.queries.append(payload)
+        return packet(1, OK)
+
+
+def _greeting(connection_id: int) -> bytes:
+    scramble = b"abcdefghijklmnopqrst"
+    return (
+        b"\x0a11.4.5-stand-in\x00"
+        + struct.pack("<I", connection_id)
+        + scramble[:8]
+        + b"\x00"
+        + struct.pack("<HBHH", _CAPABILITIES & 0xFFFF, 45, _AUTOCOMMIT, _CAPABILITIES >> 16)
+        + bytes([21])
+        + bytes(10)
+        + scramble[8:]
+        + b"\x00mysql_native_password\x00"
+    )
+
+
+def _prepared(number: int, statement: bytes) -> bytes:
+    parameters = statement.count(b"?")
+    columns = 1 if statement.lstrip().upper().startswith(b"SELECT") else 0
+    payloads = [b"\x00" + struct.pack("<IHHBH", number, columns, parameters, 0, 0)]
+    for count in (parameters, columns):
+        if count:
+            payloads += [column()] * count + [_EOF]
+    return b"".join(packet(n + 1, payload) for n, payload in enumerate(payloads))
+
+
+def _read(stream: "socket.SocketIO | object") -> bytes | None:
+    header = stream.read(4)  # type: ignore[attr-defined]
+    if len(header) < 4:
+        return None
+    length = int.from_bytes(header[:3], "little")
+    payload: bytes = stream.read(length)  # type: ignore[attr-defined]
+    return payload if len(payload) == length and payload else None
