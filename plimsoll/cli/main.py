@@ -16,18 +16,20 @@ VERBS: dict[str, tuple[str, str]] = {
     "run": ("plimsoll.cli.run:run", "Find a target's capacity"),
     "validate": ("plimsoll.cli.validate:validate", "Check a request without making anything"),
     "show": ("plimsoll.cli.show:show", "Print a finished run again"),
+    "report": ("plimsoll.cli.report:command", "Write a run's report: a page, a picture, a table"),
+    "compare": ("plimsoll.cli.compare:command", "Compare runs, and say whether they differ"),
     "capacity": (
         "plimsoll.cli.capacity:command",
         "Judge finished steps: a table, YCSB or sysbench output, a run",
     ),
-    "doctor": ("plimsoll.cli.doctor:command", "Say what this machine has and what it lacks"),
+    "workloads": ("plimsoll.cli.workloads:command", "List the workloads, or show one"),
+    "prepare": ("plimsoll.cli.prepare:command", "Make the tables and rows of a workload"),
+    "load": ("plimsoll.cli.load:command", "Load a database and measure it"),
     "volume": (
         "plimsoll.cli.volume:volume",
         "Run programs on volumes that behave as those of AWS, and watch them",
     ),
-    "compare": ("plimsoll.cli.compare:command", "Compare runs, and say whether they differ"),
-    "report": ("plimsoll.cli.report:command", "Write a run's report: a page, a picture, a table"),
-    "workloads": ("plimsoll.cli.workloads:command", "List the workloads, or show one"),
+    "doctor": ("plimsoll.cli.doctor:command", "Say what this machine has and what it lacks"),
 }
 
 

@@ -43,7 +43,9 @@ def text(value: bytes) -> bytes:
 def column() -> bytes:
     """Build the definition of a column of text."""
     parts = (b"def", b"", b"", b"", b"value", b"")
-    return b"".join(text(part) for part in parts) + struct.pack("<BHIBHBH", 12, 45, 1024, 253, 0, 0, 0)
+    return b"".join(text(part) for part in parts) + struct.pack(
+        "<BHIBHBH", 12, 45, 1024, 253, 0, 0, 0
+    )
 
 
 def one_row(value: bytes = b"x") -> bytes:

@@ -1,0 +1,206 @@
+"""`plimsoll load`: drive a database with a workload and say what came of it."""
+
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+import plimsoll_engine
+
+from plimsoll.cli.load_report import print_report, second_line
+from plimsoll.cli.options import dsn_option, parse_settings, workload_options
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.model.dsn import parse_dsn
+from plimsoll.model.engine import (
+    ClosedLoop,
+    EngineTarget,
+    EngineWorkload,
+    LoadReport,
+    LoadSpec,
+    OpenLoop,
+)
+from plimsoll.workload import Compiled, Workload, load_workload
+from plimsoll.workload.dataset import begin_load, read_note
+from plimsoll.workload.items import Scalar
+from plimsoll.workload.mysql import connect, server_version
+
+
+@click.command("load")
+@dsn_option
+@workload_options
+@click.option(
+    "--records",
+    type=int,
+    metavar="N",
+    help="Records of the dataset; by default as `plimsoll prepare` has made it.",
+)
+@click.option("--connections", type=click.IntRange(1, 20_000), default=8, show_default=True)
+@click.option("--threads", type=click.IntRange(1, 64), default=1, show_default=True)
+@click.option(
+    "--warmup",
+    "warmup_s",
+    type=click.FloatRange(0, 86_400),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Load before the measured window.",
+)
+@click.option(
+    "--duration",
+    "duration_s",
+    type=click.FloatRange(0.001, 86_400),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Length of the measured window.",
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(0, 10_000_000, min_open=True),
+    metavar="OPS/S",
+    help="Open loop: operations fall due at this rate, and latency counts from the due time."
+    " Without it: closed loop.",
+)
+@click.option(
+    "--arrivals",
+    type=click.Choice(["constant", "poisson"]),
+    help="Open loop: how the due times lie.  [default: constant]",
+)
+@click.option(
+    "--operations",
+    type=click.IntRange(1),
+    metavar="N",
+    help="End earlier, after so many operations in all.",
+)
+@click.option(
+    "--timeout-ms",
+    type=click.IntRange(1, 300_000),
+    default=60_000,
+    show_default=True,
+    help="An operation that takes longer is counted as a time-out, at its full length.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(
+    *,
+    dsn: str,
+    workload_name: str,
+    tables: int | None,
+    settings: tuple[str, ...],
+    records: int | None,
+    connections: int,
+    threads: int,
+    warmup_s: float,
+    duration_s: float,
+    rate: float | None,
+    arrivals: str | None,
+    operations: int | None,
+    timeout_ms: int,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Load a database and measure it.
+
+    Exits with 1 if no operation succeeded, with 130 if it was interrupted; the report comes all
+    the same.
+    """
+    if arrivals is not None and rate is None:
+        raise UsageError("--arrivals: goes with --rate (an open loop) only")
+    target = parse_dsn(dsn)
+    workload = load_workload(workload_name)
+    given = parse_settings(workload, settings, tables)
+    compiled, sent, server = _resolve(target, workload, records, given)
+    spec = LoadSpec(
+        target=target,
+        workload=sent,
+        connections=connections,
+        threads=threads,
+        loop=_loop(rate, arrivals),
+        warmup_s=warmup_s,
+        duration_s=duration_s,
+        operations_limit=operations,
+        timeout_ms=timeout_ms,
+        seed=seed,
+    )
+    report = _run(spec)
+    if as_json:
+        result = {
+            "server": server,
+            "workload": compiled.name,
+            "dataset": compiled.dataset,
+            "records": compiled.records,
+            "parameters": compiled.parameters,
+            "load": spec.model_dump(mode="json", exclude={"target", "workload"}),
+            "report": report.model_dump(mode="json"),
+        }
+        click.echo(json.dumps(result, indent=2))
+    else:
+        print_report(report, compiled, server)
+    if report.ended == "cancelled":
+        return 130
+    return 0 if any(operation.succeeded for operation in report.operations.values()) else 1
+
+
+def _loop(rate: float | None, arrivals: str | None) -> ClosedLoop | OpenLoop:
+    if rate is None:
+        return ClosedLoop()
+    return OpenLoop(
+        rate_ops_per_second=rate, arrivals="poisson" if arrivals == "poisson" else "constant"
+    )
+
+
+def _resolve(
+    target: EngineTarget, workload: Workload, records: int | None, given: dict[str, Scalar]
+) -> tuple[Compiled, EngineWorkload, str]:
+    """Learn from the database how many rows there are, and number a load that inserts."""
+    connection = connect(target)
+    try:
+        server = server_version(connection)
+        note = read_note(connection, workload.dataset)
+        if note is None and records is None:
+            raise PlimsollError(
+                f"there is no dataset {workload.dataset!r} in the database {target.database}:"
+                f" make it (plimsoll prepare --workload {workload.name} --records N), or say"
+                " --records if another tool has made it"
+            )
+        if note is not None:
+            records = records or note.records
+            given = {
+                **{k: v for k, v in note.parameters.items() if k in workload.parameters},
+                **given,
+            }
+        compiled = workload.compile(records, given)
+        if note is None or not compiled.inserts:
+            return compiled, compiled.engine, server
+        return compiled, compiled.engine_workload(begin_load(connection, compiled)), server
+    finally:
+        connection.close()
+
+
+def _run(spec: LoadSpec) -> LoadReport:
+    def on_second(text: str) -> None:
+        click.echo(second_line(json.loads(text), spec.warmup_s), err=True)
+
+    token = plimsoll_engine.CancelToken()
+    try:
+        with _interrupts(token):
+            text = plimsoll_engine.run(spec.model_dump_json(), on_second, token)
+    except plimsoll_engine.EngineError as error:
+        raise PlimsollError(str(error)) from None
+    return LoadReport.model_validate_json(text)
+
+
+@contextmanager
+def _interrupts(token: plimsoll_engine.CancelToken) -> Iterator[None]:
+    """Let Ctrl-C end the load early, with its report; a second one ends it at once."""
+
+    def interrupt(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        token.cancel()
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

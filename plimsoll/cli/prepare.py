@@ -1,0 +1,81 @@
+"""`plimsoll prepare`: make the tables and rows that a workload runs on."""
+
+import json
+import time
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from plimsoll.cli.options import dsn_option, parse_settings, workload_options
+from plimsoll.model.dsn import parse_dsn
+from plimsoll.workload import load_workload
+from plimsoll.workload.prepare import prepare
+
+
+@click.command("prepare")
+@dsn_option
+@workload_options
+@click.option("--records", type=int, metavar="N", help="Records; the workload says of what.")
+@click.option(
+    "--connections",
+    type=click.IntRange(1, 1000),
+    default=8,
+    show_default=True,
+    help="Connections that insert at the same time.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(
+    *,
+    dsn: str,
+    workload_name: str,
+    tables: int | None,
+    settings: tuple[str, ...],
+    records: int | None,
+    connections: int,
+    as_json: bool,
+) -> None:
+    """Make a workload's tables and rows, and verify their count.
+
+    A second call completes what an interrupted one has begun, and never doubles a row.
+    """
+    target = parse_dsn(dsn)
+    workload = load_workload(workload_name)
+    compiled = workload.compile(records, parse_settings(workload, settings, tables))
+    started = time.monotonic()
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("rows"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    ) as progress:
+        task = progress.add_task(f"prepare {compiled.dataset}", total=compiled.rows)
+        prepared = prepare(
+            target,
+            compiled,
+            connections=connections,
+            on_progress=lambda rows: progress.update(task, completed=rows),
+        )
+    seconds = time.monotonic() - started
+    if as_json:
+        result = {
+            "dataset": compiled.dataset,
+            "records": compiled.records,
+            "parameters": compiled.dataset_parameters,
+            "rows_sent": prepared.sent_rows,
+            "rows_inserted": prepared.inserted_rows,
+            "rows_counted": prepared.counted_rows,
+            "duration_s": round(seconds, 3),
+        }
+        click.echo(json.dumps(result, indent=2))
+        return
+    for table in compiled.tables:
+        counted = prepared.counted_rows[table.name]
+        extra = (
+            f", {counted - table.rows:,} of them inserted by loads" if counted > table.rows else ""
+        )
+        click.echo(f"{table.name}: {counted:,} rows{extra}")
+    done = f"{prepared.inserted_rows:,} rows inserted in {seconds:.1f} s"
+    click.echo(done if prepared.sent_rows else f"complete already, counted in {seconds:.1f} s")

@@ -1,0 +1,83 @@
+"""A server that breaks the protocol: an error counted, never a crash, and the load goes on."""
+
+import struct
+
+import pytest
+
+from tests.local.load.driving import drive, stand_in_target
+from tests.local.load.stand_in import OK, StandIn, column, error_payload, one_row, packet
+
+_EOF = b"\xfe" + struct.pack("<HH", 0, 2)
+_HUGE = b"y" * ((1 << 24) + 1000)
+
+
+def huge_row() -> bytes:
+    """A valid row of over 16 MiB: its packet goes on in a second one."""
+    row = b"\x00\x00\xfe" + struct.pack("<Q", len(_HUGE)) + _HUGE
+    limit = (1 << 24) - 1
+    head = packet(1, b"\x01") + packet(2, column()) + packet(3, _EOF)
+    return head + packet(4, row[:limit]) + packet(5, row[limit:]) + packet(6, _EOF)
+
+
+# what goes back -> the codes that it may be counted under; none: it is a sound answer
+BROKEN: dict[str, tuple[bytes, set[str]]] = {
+    "an error": (packet(1, error_payload(1205, "Lock wait timeout exceeded")), {"1205"}),
+    "an error with a text of no end": (packet(1, error_payload(9999, "x" * 60_000)), {"9999"}),
+    "an error after the columns": (
+        packet(1, b"\x01") + packet(2, column()) + packet(3, error_payload(1317, "interrupted")),
+        {"1317", "protocol"},
+    ),
+    "an error between the rows": (
+        one_row()[: -len(packet(5, _EOF))] + packet(5, error_payload(1317, "interrupted")),
+        {"1317"},
+    ),
+    "an error of two bytes": (packet(1, b"\xff\x01"), {"protocol"}),
+    "nothing in a packet": (packet(1, b""), {"protocol"}),
+    "an answer cut short": (one_row()[:7], {"timeout"}),
+    "a header cut short": (b"\x05\x00", {"timeout"}),
+    "a length that nothing fills": (b"\xff\xff\xff\x01\x00", {"timeout", "protocol"}),
+    "another sequence number": (packet(77, OK), {"protocol"}),
+    "more columns than ever come": (packet(1, b"\xfc\xff\xff"), {"timeout", "protocol"}),
+    "columns beyond all bounds": (packet(1, b"\xfe" + b"\xff" * 8), {"timeout", "protocol"}),
+    "a wish for a local file": (packet(1, b"\xfb/etc/passwd"), {"protocol"}),
+    "noise": (b"\x07\x00\x00\x01\xde\xad\xbe\xef\xde\xad\xbe", {"timeout", "protocol"}),
+    "two answers at once": (one_row() + one_row(), {"protocol"}),
+    "a row of over 16 MiB": (huge_row(), set()),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_broken_answers_are_errors_and_the_load_goes_on(what: str) -> None:
+    wire, codes = BROKEN[what]
+    broken = 0
+
+    def answer(number: int, _statement: bytes) -> bytes | None:
+        nonlocal broken
+        if number != 5:
+            return None
+        broken += 1
+        return wire
+
+    with StandIn(answer=answer) as server:
+        report = drive(
+            stand_in_target(server.port),
+            connections=3,
+            duration_s=20.0,
+            operations_limit=60,
+            timeout_ms=300,
+        )
+    read = report.operations["read"]
+    assert report.ended == "operations"
+    assert broken >= 3
+    assert read.succeeded + sum(read.errors.values()) == 60
+    assert set(read.errors) <= codes
+    assert sum(read.errors.values()) == (broken if codes else 0)
+
+
+def test_a_connection_closed_on_every_answer_never_hangs() -> None:
+    with StandIn(answer=lambda _n, _s: b"") as server:  # no answer at all
+        report = drive(stand_in_target(server.port), connections=2, duration_s=1.5, timeout_ms=100)
+    read = report.operations["read"]
+    assert read.succeeded == 0
+    assert set(read.errors) == {"timeout"}
+    assert report.ended == "duration"

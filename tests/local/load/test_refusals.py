@@ -1,0 +1,133 @@
+"""What a server refuses is one clear line on standard error, and never the password."""
+
+import datetime as dt
+from pathlib import Path
+
+import pymysql
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from plimsoll.cli.main import main
+from plimsoll.local.databases.mariadb import MariaDbServer
+from tests.local.conftest import MariaDbFactory
+
+PREPARE = ["prepare", "--workload", "ycsb-a", "--records", "100", "--dsn"]
+LOAD = ["load", "--workload", "ycsb-a", "--records", "100", "--duration", "1", "--dsn"]
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, captured.err
+
+
+@pytest.mark.parametrize("verb", [PREPARE, LOAD])
+@pytest.mark.parametrize(
+    ("dsn", "code", "line"),
+    [
+        ("mysql://plimsoll:hunter2@127.0.0.1:PORT/plimsoll", 1, "wrong user or password"),
+        ("mysql://plimsoll:plimsoll@127.0.0.1:PORT/nowhere", 1, "there is no such database"),
+        ("mysql://plimsoll:plimsoll@127.0.0.1:PORT/plimsoll?tls=verify", 1, "TLS"),
+        ("plimsoll:hunter2@127.0.0.1:PORT/plimsoll", 2, "--dsn: not a DSN"),
+        ("oracle://plimsoll:hunter2@127.0.0.1:PORT/plimsoll", 2, "--dsn: unknown database"),
+        ("mysql://plimsoll:hunter2@127.0.0.1:9PORT/plimsoll", 2, "--dsn: its host or port"),
+    ],
+)
+def test_one_line(
+    mariadb: MariaDbServer,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    verb: list[str],
+    dsn: str,
+    code: int,
+    line: str,
+) -> None:
+    exit_code, error = refused([*verb, dsn.replace("PORT", str(mariadb.port))], capsys)
+    assert exit_code == code
+    assert line in error
+    assert "hunter2" not in error
+    assert len(error.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("verb", [PREPARE, LOAD])
+def test_nobody_there(capsys: pytest.CaptureFixture[str], verb: list[str]) -> None:
+    exit_code, error = refused([*verb, "mysql://u:hunter2@127.0.0.1:1/d"], capsys)
+    assert exit_code == 1
+    assert "plimsoll: cannot connect to 127.0.0.1:1: " in error
+    assert len(error.strip().splitlines()) == 1
+    assert "hunter2" not in error
+
+
+def test_no_dataset(mariadb: MariaDbServer, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [word for word in LOAD if word not in {"--records", "100"}]
+    exit_code, error = refused([*arguments, mariadb.dsn], capsys)
+    assert exit_code == 1
+    assert "plimsoll prepare --workload ycsb-a --records N" in error
+
+
+@pytest.mark.parametrize("verb", [PREPARE, LOAD])
+def test_a_full_server(
+    mariadb_factory: MariaDbFactory, capsys: pytest.CaptureFixture[str], verb: list[str]
+) -> None:
+    server = mariadb_factory(settings={"max_connections": 10})
+    account = {"host": server.host, "port": server.port, "user": server.user}
+    held = [pymysql.connect(**account, password=server.password) for _ in range(11)]  # one is spare
+    exit_code, error = refused([*verb, server.dsn], capsys)
+    for connection in held:
+        connection.close()
+    assert exit_code == 1
+    assert "the server is full of connections" in error
+
+
+def test_tls_demanded_and_given(
+    mariadb_factory: MariaDbFactory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    certificate, key = self_signed(tmp_path)
+    server = mariadb_factory(settings={"ssl": 1, "ssl_cert": certificate, "ssl_key": key})
+    connection = pymysql.connect(
+        host=server.host, port=server.port, user=server.user, password=server.password
+    )
+    with connection, connection.cursor() as cursor:
+        cursor.execute("SET GLOBAL require_secure_transport = ON")
+    for verb in (PREPARE, LOAD):
+        exit_code, error = refused([*verb, server.dsn], capsys)
+        assert exit_code == 1
+        assert "the server demands TLS; add ?tls=required to the DSN" in error
+        exit_code, error = refused([*verb, server.dsn + "?tls=verify"], capsys)
+        assert exit_code == 1
+        assert "certificate" in error.lower()
+    for verb in (PREPARE, LOAD):
+        with pytest.raises(SystemExit) as ended:
+            main([*verb, server.dsn + "?tls=required"])
+        assert ended.value.code == 0
+
+
+def self_signed(folder: Path) -> tuple[str, str]:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = dt.datetime.now(dt.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    (folder / "cert.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    (folder / "key.pem").write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return str(folder / "cert.pem"), str(folder / "key.pem")

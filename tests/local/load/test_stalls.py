@@ -1,0 +1,135 @@
+"""A server that stalls: what the open loop, the closed loop and a time-out must show of it."""
+
+import threading
+import time
+
+import pytest
+
+from plimsoll.model.engine import ClosedLoop, LoadReport, OpenLoop
+from tests.local.load.driving import drive, latencies_us, stand_in_target
+from tests.local.load.stand_in import StandIn
+
+STALL_S = 0.8
+CONNECTIONS = 4
+
+
+def drive_through_a_stall(
+    server: StandIn, loop: ClosedLoop | OpenLoop, **spec: object
+) -> tuple[LoadReport, float]:
+    """Load a server that stalls one second into the load; also how long it truly stalled."""
+    stalls: list[float] = []
+
+    def stall() -> None:
+        while not server.sessions or not server.sessions[0].answered_at:
+            time.sleep(0.01)  # bounded by the test's own time-out
+        threading.Event().wait(1.0)
+        start, end = server.stall(STALL_S)
+        stalls.append(end - start)
+
+    thread = threading.Thread(target=stall)
+    thread.start()
+    settings = {"connections": CONNECTIONS, "duration_s": 4.0, **spec}
+    report = drive(stand_in_target(server.port), loop=loop, **settings)
+    thread.join()
+    return report, stalls[0]
+
+
+def count_above(report: LoadReport, limit_us: float) -> int:
+    return sum(count for us, count in latencies_us(report).items() if us > limit_us)
+
+
+@pytest.mark.parametrize("arrivals", ["constant", "poisson"])
+def test_the_open_loop_shows_the_stall_in_its_percentiles_as_theory_says(arrivals: str) -> None:
+    """Operations due during a stall of s seconds wait from s down to 0, each instant alike.
+
+    Of a window of w seconds a share (s - x) / w waits longer than x. So the quantile q is
+    x = s - (1 - q) w: with s = 0.8 and w = 4, p99 = 760 ms and p99.9 = 796 ms, while a client that
+    forgets the operations that it could not send would show one slow operation per connection.
+    """
+    rate = 400.0
+    with StandIn() as server:
+        loop = OpenLoop(rate_ops_per_second=rate, arrivals=arrivals)  # type: ignore[arg-type]
+        report, stall_s = drive_through_a_stall(server, loop)
+    read = report.operations["read"]
+    assert read.errors == {}
+    for quantile, seen_us in ((0.99, read.latency_us.p99), (0.999, read.latency_us.p999)):
+        theory_us = 1e6 * (stall_s - (1 - quantile) * report.window_s)
+        assert seen_us == pytest.approx(theory_us, rel=0.06)
+    waiting = sum(
+        count for value, count in latencies_us(report).items() if value > 1e6 * stall_s / 2
+    )
+    assert waiting == pytest.approx(rate * stall_s / 2, rel=0.25)
+    assert report.client.backlog_max is not None
+    assert report.client.backlog_max >= rate * stall_s * 0.8 - CONNECTIONS
+
+
+def test_the_closed_loop_shows_the_stall_once_per_connection() -> None:
+    with StandIn() as server:
+        report, stall_s = drive_through_a_stall(server, ClosedLoop())
+    assert count_above(report, 1e6 * stall_s * 0.9) == CONNECTIONS
+    latency = report.operations["read"].latency_us
+    assert report.operations["read"].succeeded > 100 * CONNECTIONS
+    assert latency.p99 is not None
+    assert latency.p99 < 1e6 * stall_s / 2
+
+
+def test_a_time_out_is_recorded_at_its_full_length_and_the_load_goes_on() -> None:
+    timeout_ms = 150
+    with StandIn() as server:
+        report, stall_s = drive_through_a_stall(server, ClosedLoop(), timeout_ms=timeout_ms)
+        after_the_stall = [session for session in server.sessions if session.answered_at]
+    read = report.operations["read"]
+    timeouts = read.errors.pop("timeout")
+    assert read.errors == {}
+    # each connection meets the stall again and again until it is over
+    assert CONNECTIONS <= timeouts <= CONNECTIONS * (stall_s * 1000 // timeout_ms + 1)
+    full = sum(
+        count for us, count in latencies_us(report).items() if us >= 1000 * timeout_ms * 0.999
+    )
+    assert full == timeouts
+    assert sum(latencies_us(report).values()) == read.succeeded + timeouts
+    assert report.connection_report.replaced == timeouts
+    assert report.connection_report.opened == CONNECTIONS + timeouts
+    assert len(after_the_stall) >= 2 * CONNECTIONS
+    assert max(second.second for second in report.seconds if second.succeeded) >= 3
+
+
+def test_beyond_capacity_the_open_loop_forgets_nothing_and_ends_on_time() -> None:
+    """Four connections at 10 ms each serve 400/s; 2,000/s fall due."""
+    due = 2000 * 2
+    with StandIn(service_s=0.01) as server:
+        report = drive(
+            stand_in_target(server.port),
+            connections=CONNECTIONS,
+            duration_s=2.0,
+            loop=OpenLoop(rate_ops_per_second=2000.0),
+        )
+        answered = sum(len(session.answered_at) for session in server.sessions)
+    read, client = report.operations["read"], report.client
+    assert report.ended == "duration"
+    assert report.window_s == pytest.approx(2.0, abs=0.05)
+    assert read.succeeded <= answered
+    assert read.succeeded + client.unanswered + (client.unsent or 0) == pytest.approx(due, abs=1)
+    assert client.unanswered <= CONNECTIONS
+    assert client.backlog_end == pytest.approx(due - read.succeeded, abs=2 * CONNECTIONS)
+    assert client.backlog_max == pytest.approx(client.backlog_end, abs=2 * CONNECTIONS)
+    assert client.send_lateness_us is not None
+    assert client.send_lateness_us.max is not None
+    # the last one sent was due when only the served share of the window had passed
+    assert client.send_lateness_us.max >= 1e6 * report.window_s * (1 - read.succeeded / due) * 0.8
+
+
+def test_memory_stays_bounded_however_far_behind() -> None:
+    import resource  # noqa: PLC0415 - Linux only, as this test's figure is
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with StandIn(service_s=0.05) as server:
+        report = drive(
+            stand_in_target(server.port),
+            connections=2,
+            duration_s=1.5,
+            loop=OpenLoop(rate_ops_per_second=5_000_000.0),
+        )
+    grown_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert (report.client.unsent or 0) > 7_000_000
+    assert grown_kib < 64 * 1024  # 7 million operations due, 9 bytes each would be as much

@@ -1,0 +1,279 @@
+"""`plimsoll prepare` and `plimsoll load`, as a user calls them."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pymysql
+import pytest
+
+from plimsoll.cli.main import main
+
+Connection = pymysql.Connection[pymysql.cursors.Cursor]
+Output = tuple[int, str, str]
+COMMAND = [sys.executable, "-c", "from plimsoll.cli.main import main; main()"]
+
+
+@pytest.fixture
+def plimsoll(capsys: pytest.CaptureFixture[str]) -> Callable[..., Output]:
+    def call(*arguments: str) -> Output:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        captured = capsys.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
+
+    return call
+
+
+def query(connection: Connection, dsn: str, sql: str) -> tuple[object, ...]:
+    with connection.cursor() as cursor:
+        cursor.execute(f"USE {dsn.rpartition('/')[2]}")
+        cursor.execute(sql)
+        row = cursor.fetchone()
+    assert row is not None
+    return tuple(row)
+
+
+def test_prepare_makes_counts_and_never_doubles(
+    plimsoll: Callable[..., Output], connection: Connection, fresh_database: str
+) -> None:
+    arguments = ["prepare", "--dsn", fresh_database, "--workload", "ycsb-a", "--records", "3000"]
+    code, out, _ = plimsoll(*arguments, "--json")
+    first = json.loads(out)
+    assert code == 0
+    assert (first["rows_sent"], first["rows_inserted"]) == (3000, 3000)
+    assert first["rows_counted"] == {"usertable": 3000}
+    before = query(connection, fresh_database, "CHECKSUM TABLE usertable")
+    code, out, _ = plimsoll(*arguments)
+    assert code == 0
+    assert "usertable: 3,000 rows" in out
+    assert "complete already" in out
+    assert query(connection, fresh_database, "CHECKSUM TABLE usertable") == before
+    (key, length) = query(
+        connection,
+        fresh_database,
+        "SELECT MIN(YCSB_KEY), MIN(LENGTH(FIELD9)) FROM usertable",
+    )
+    assert str(key).startswith("user")
+    assert length == 100
+
+
+def test_a_dataset_grows_and_rows_that_went_missing_come_back(
+    plimsoll: Callable[..., Output], connection: Connection, fresh_database: str
+) -> None:
+    arguments = ["prepare", "--dsn", fresh_database, "--json", "--workload"]
+    plimsoll(*arguments, "sysbench-oltp-delete", "--records", "1000", "--tables", "2")
+    code, out, _ = plimsoll(
+        *arguments, "sysbench-oltp-read-only", "--records", "1500", "--tables", "2"
+    )
+    assert code == 0
+    assert json.loads(out)["rows_inserted"] == 1000
+    query(connection, fresh_database, "SELECT 1 FROM sbtest1")
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM sbtest2 WHERE id < 300")
+    code, out, err = plimsoll(
+        *arguments, "sysbench-oltp-delete", "--records", "1500", "--tables", "2"
+    )
+    assert code == 1
+    assert "sbtest2 has 1201 rows, not 1500: prepare again completes it" in err
+    code, out, _ = plimsoll(
+        *arguments, "sysbench-oltp-delete", "--records", "1500", "--tables", "2"
+    )
+    assert code == 0
+    assert json.loads(out)["rows_inserted"] == 299
+    assert json.loads(out)["rows_counted"] == {"sbtest1": 1500, "sbtest2": 1500}
+    assert query(
+        connection,
+        fresh_database,
+        "SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = DATABASE()"
+        " AND index_name IN ('k_1', 'k_2')",
+    ) == (2,)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--records", "500"], "is there with 1000 records, more than 500"),
+        (["--records", "1000", "--tables", "3"], "is there with tables=1"),
+    ],
+)
+def test_another_dataset_of_the_same_name_is_refused(
+    plimsoll: Callable[..., Output], fresh_database: str, arguments: list[str], message: str
+) -> None:
+    prepare = ["prepare", "--dsn", fresh_database, "--workload", "sysbench-oltp-insert"]
+    plimsoll(*prepare, "--records", "1000")
+    code, _, err = plimsoll(*prepare, *arguments)
+    assert code == 1
+    assert message in err
+
+
+def test_a_table_of_another_kind_is_left_alone(
+    plimsoll: Callable[..., Output], connection: Connection, fresh_database: str
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {fresh_database.rpartition('/')[2]}.usertable (a INT)")
+    code, _, err = plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-a")
+    assert code == 1
+    assert "a table usertable is there with other columns (a)" in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_an_interrupted_prepare_is_completed_and_comes_to_the_same(
+    plimsoll: Callable[..., Output],
+    connection: Connection,
+    fresh_database: str,
+    number: signal.Signals,
+) -> None:
+    arguments = ["prepare", "--workload", "ycsb-a", "--records", "120000", "--dsn", fresh_database]
+    started = subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.DEVNULL)
+    name = fresh_database.rpartition("/")[2]
+    rows = 0
+    while rows < 1000 and started.poll() is None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT COUNT(*) FROM information_schema.tables"
+                " WHERE table_schema = %s AND table_name = 'usertable'",
+                [name],
+            )
+            if cursor.fetchone() == (1,):
+                cursor.execute(f"SELECT COUNT(*) FROM {name}.usertable")
+                (rows,) = cursor.fetchone() or (0,)
+    os.kill(started.pid, number)
+    code = started.wait()
+    assert code == (-9 if number == signal.SIGKILL else 130)
+    (interrupted,) = query(connection, fresh_database, "SELECT COUNT(*) FROM usertable")
+    assert isinstance(interrupted, int)
+    assert interrupted < 120_000
+    code, out, _ = plimsoll(*arguments, "--json")
+    assert code == 0
+    assert json.loads(out)["rows_counted"] == {"usertable": 120_000}
+    assert json.loads(out)["rows_inserted"] <= 120_000 - interrupted
+
+
+def test_load_prints_each_operation_its_errors_and_the_client(
+    plimsoll: Callable[..., Output], fresh_database: str
+) -> None:
+    plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-a", "--records", "500")
+    load = ["load", "--dsn", fresh_database, "--workload", "ycsb-f", "--connections", "4"]
+    code, out, err = plimsoll(*load, "--warmup", "1", "--duration", "2")
+    assert code == 0
+    header, *_ = (line for line in out.splitlines() if line.startswith("operation"))
+    assert re.split(r"  +", header.strip()) == [
+        "operation", "count", "errors", "ops/s", "mean ms", "p50 ms", "p95 ms", "p99 ms",
+        "p99.9 ms", "max ms",
+    ]  # fmt: skip
+    assert re.search(r"^read +[\d,]+ +0 ", out, re.MULTILINE)
+    assert re.search(r"^read_modify_write +[\d,]+ +0 ", out, re.MULTILINE)
+    assert re.search(r"client: [\d.]+ us CPU per operation .* busy [\d.]+ %", out)
+    assert "500 records; closed loop, 4 connections" in out
+    seconds = [line for line in err.splitlines() if "ops/s" in line]
+    assert len(seconds) >= 3
+    assert "warm-up" in seconds[0]
+    assert "warm-up" not in seconds[-1]
+
+
+def test_load_as_json_in_an_open_loop(plimsoll: Callable[..., Output], fresh_database: str) -> None:
+    plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-a", "--records", "500")
+    load = ["load", "--dsn", fresh_database, "--workload", "ycsb-a", "--json", "--warmup", "0"]
+    code, out, _ = plimsoll(*load, "--duration", "1", "--rate", "500", "--arrivals", "poisson")
+    result = json.loads(out)
+    assert code == 0
+    assert result["records"] == 500
+    assert result["load"]["loop"] == {
+        "kind": "open",
+        "arrivals": "poisson",
+        "rate_ops_per_second": 500.0,
+    }
+    assert set(result["report"]["operations"]) == {"read", "update"}
+    assert result["report"]["client"]["send_lateness_us"]["p50"] is not None
+    assert "plimsoll:plimsoll" not in out
+
+
+def test_load_knows_the_tables_that_prepare_has_made(
+    plimsoll: Callable[..., Output], fresh_database: str
+) -> None:
+    prepare = ["prepare", "--dsn", fresh_database, "--workload", "sysbench-oltp-insert"]
+    plimsoll(*prepare, "--records", "200", "--tables", "3")
+    load = ["load", "--dsn", fresh_database, "--json", "--warmup", "0", "--duration", "9"]
+    code, out, _ = plimsoll(
+        *load, "--workload", "sysbench-oltp-point-select", "--operations", "300"
+    )
+    assert code == 0
+    assert json.loads(out)["parameters"]["tables"] == 3
+    assert json.loads(out)["report"]["operations"]["point_select"]["succeeded"] == 300
+
+
+def test_loads_that_insert_follow_one_another_without_a_key_met_twice(
+    plimsoll: Callable[..., Output], connection: Connection, fresh_database: str
+) -> None:
+    prepare = ["prepare", "--dsn", fresh_database, "--workload", "ycsb-d", "--records", "500"]
+    plimsoll(*prepare)
+    load = ["load", "--dsn", fresh_database, "--workload", "ycsb-d", "--json", "--warmup", "0"]
+    inserted = 0
+    for _ in range(3):
+        _, out, _ = plimsoll(*load, "--operations", "300")
+        insert = json.loads(out)["report"]["operations"]["insert"]
+        assert insert["errors"] == {}
+        inserted += insert["succeeded"]
+    assert inserted > 20
+    assert query(connection, fresh_database, "SELECT COUNT(*) FROM usertable") == (500 + inserted,)
+    _, out, _ = plimsoll(
+        "prepare", "--dsn", fresh_database, "--workload", "ycsb-d", "--records", "500"
+    )
+    assert f"{500 + inserted:,} rows, {inserted:,} from loads" in out
+
+
+def test_ctrl_c_ends_a_load_with_its_report(
+    plimsoll: Callable[..., Output], fresh_database: str
+) -> None:
+    plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-c", "--records", "500")
+    arguments = ["load", "--dsn", fresh_database, "--workload", "ycsb-c", "--warmup", "0", "--json"]
+    with subprocess.Popen(
+        [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as load:
+        assert load.stderr is not None
+        assert "ops/s" in load.stderr.readline()
+        load.send_signal(signal.SIGINT)
+        out, err = load.communicate(timeout=30)
+    assert load.returncode == 130
+    assert json.loads(out)["report"]["ended"] == "cancelled"
+    assert json.loads(out)["report"]["operations"]["read"]["succeeded"] > 0
+    assert "Traceback" not in err
+
+
+def test_a_load_in_which_nothing_succeeds_exits_with_1(
+    plimsoll: Callable[..., Output], connection: Connection, fresh_database: str
+) -> None:
+    plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-c", "--records", "500")
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TABLE {fresh_database.rpartition('/')[2]}.usertable")
+    code, out, err = plimsoll(
+        "load", "--dsn", fresh_database, "--workload", "ycsb-c", "--duration", "1", "--warmup", "0"
+    )
+    assert code == 1
+    assert "usertable' doesn't exist" in out + err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--arrivals", "poisson"], "--arrivals: goes with --rate"),
+        (["--rate", "0"], "--rate"),
+        (["--connections", "0"], "--connections"),
+        (["--set", "x=1"], "ycsb-c has no parameter 'x'"),
+        (["--set", "x"], "--set: must be NAME=VALUE"),
+        (["--tables", "2"], "ycsb-c has no parameter 'tables'"),
+        (["--workload", "ycsb-z"], "unknown workload 'ycsb-z'"),
+    ],
+)
+def test_bad_usage(plimsoll: Callable[..., Output], arguments: list[str], message: str) -> None:
+    code, out, err = plimsoll(
+        "load", "--dsn", "mysql://u:p@h/d", "--workload", "ycsb-c", *arguments
+    )
+    assert (code, out) == (2, "")
+    assert message in err
