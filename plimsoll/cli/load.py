@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
-import plimsoll_engine
 
+import plimsoll_engine
 from plimsoll.cli.load_report import print_report, second_line
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
 from plimsoll.errors import PlimsollError, UsageError

@@ -7,7 +7,7 @@ import click
 from rich.table import Table
 
 from plimsoll.cli.output import console
-from plimsoll.model.engine import LoadReport, OperationReport
+from plimsoll.model.engine import LoadReport, OperationReport, SelfReport
 from plimsoll.workload import Compiled
 
 _STATISTICS = ("mean", "p50", "p95", "p99", "p999", "max")
@@ -109,7 +109,7 @@ def _print_client(report: LoadReport) -> None:
             f" {_us(late.max)} at most; backlog at most {client.backlog_max or 0:,},"
             f" {client.backlog_end or 0:,} at the end; never sent {client.unsent or 0:,}"
         )
-    if client.unanswered:
+    if client.unanswered and (report.rate_ops_per_second or _long_ago(client)):
         click.echo(
             f"unanswered at the end: {client.unanswered:,}, the oldest"
             f" {_ms(client.oldest_unanswered_us)} ms old"
@@ -117,6 +117,11 @@ def _print_client(report: LoadReport) -> None:
     connections = report.connection_report
     if connections.replaced:
         click.echo(f"connections: {connections.opened:,} opened, {connections.replaced:,} replaced")
+
+
+def _long_ago(client: SelfReport) -> bool:
+    """Whether an operation hangs; in a closed loop every connection waits for one at the end."""
+    return (client.oldest_unanswered_us or 0) > 1_000_000
 
 
 def _ms(microseconds: float | None) -> str:

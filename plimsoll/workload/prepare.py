@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import plimsoll_engine
-
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine import DatasetSpec, EngineTarget
 from plimsoll.workload.compiled import Compiled

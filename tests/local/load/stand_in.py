@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 _PROTOCOL_41 = 1 << 9
 _CAPABILITIES = 0x1 | 0x8 | _PROTOCOL_41 | (1 << 13) | (1 << 15) | (1 << 19)
@@ -200,10 +200,10 @@ def _prepared(number: int, statement: bytes) -> bytes:
     return b"".join(packet(n + 1, payload) for n, payload in enumerate(payloads))
 
 
-def _read(stream: "socket.SocketIO | object") -> bytes | None:
-    header = stream.read(4)  # type: ignore[attr-defined]
+def _read(stream: BinaryIO) -> bytes | None:
+    header = stream.read(4)
     if len(header) < 4:
         return None
     length = int.from_bytes(header[:3], "little")
-    payload: bytes = stream.read(length)  # type: ignore[attr-defined]
+    payload = stream.read(length)
     return payload if len(payload) == length and payload else None

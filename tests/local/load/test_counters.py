@@ -1,12 +1,14 @@
 """What the engine counts is what a real server counts, exactly."""
 
+from typing import Any
+
 import pymysql
 import pytest
-from plimsoll.workload.prepare import prepare
 
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import ClosedLoop, LoadReport, OpenLoop
 from plimsoll.workload import load_workload
+from plimsoll.workload.prepare import prepare
 from tests.local.load.driving import drive
 
 COUNTERS = (
@@ -30,13 +32,13 @@ def counters(connection: Connection) -> dict[str, int]:
 
 
 def counted_load(
-    connection: Connection, dsn: str, name: str, **spec: object
+    connection: Connection, dsn: str, name: str, **spec: Any
 ) -> tuple[LoadReport, dict[str, int]]:
     """Prepare, then load; also how far the server's counters moved over the load alone."""
     compiled = load_workload(name).compile(500)
     prepare(parse_dsn(dsn), compiled, connections=2)
     before = counters(connection)
-    report = drive(parse_dsn(dsn), compiled.engine, connections=4, **spec)  # type: ignore[arg-type]
+    report = drive(parse_dsn(dsn), compiled.engine, connections=4, **spec)
     after = counters(connection)
     moved = {counter: after[counter] - before[counter] for counter in COUNTERS}
     moved["Questions"] -= 1  # the first of the two looks at the counters
@@ -112,7 +114,7 @@ def test_an_operation_that_failed_is_no_throughput(
 ) -> None:
     compiled = load_workload("ycsb-d").compile(500)
     prepare(parse_dsn(fresh_database), compiled, connections=2)
-    few = {"connections": 2, "duration_s": 20.0, "operations_limit": 400}
+    few: dict[str, Any] = {"connections": 2, "duration_s": 20.0, "operations_limit": 400}
     first = drive(parse_dsn(fresh_database), compiled.engine, **few)
     again = drive(parse_dsn(fresh_database), compiled.engine, **few)  # the same new rows once more
     inserted = first.operations["insert"].succeeded

@@ -2,10 +2,9 @@
 
 import threading
 
-from plimsoll.workload.prepare import prepare
-
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.workload import load_workload
+from plimsoll.workload.prepare import prepare
 from tests.local.conftest import MariaDbFactory
 from tests.local.load.driving import drive
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from pathlib import Path
+from typing import Any
 
 import pymysql
 import pytest
@@ -76,7 +77,7 @@ def test_a_full_server(
     mariadb_factory: MariaDbFactory, capsys: pytest.CaptureFixture[str], verb: list[str]
 ) -> None:
     server = mariadb_factory(settings={"max_connections": 10})
-    account = {"host": server.host, "port": server.port, "user": server.user}
+    account: dict[str, Any] = {"host": server.host, "port": server.port, "user": server.user}
     held = [pymysql.connect(**account, password=server.password) for _ in range(11)]  # one is spare
     exit_code, error = refused([*verb, server.dsn], capsys)
     for connection in held:

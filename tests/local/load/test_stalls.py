@@ -2,6 +2,7 @@
 
 import threading
 import time
+from typing import Any, Literal
 
 import pytest
 
@@ -28,7 +29,7 @@ def drive_through_a_stall(
 
     thread = threading.Thread(target=stall)
     thread.start()
-    settings = {"connections": CONNECTIONS, "duration_s": 4.0, **spec}
+    settings: dict[str, Any] = {"connections": CONNECTIONS, "duration_s": 4.0, **spec}
     report = drive(stand_in_target(server.port), loop=loop, **settings)
     thread.join()
     return report, stalls[0]
@@ -39,7 +40,9 @@ def count_above(report: LoadReport, limit_us: float) -> int:
 
 
 @pytest.mark.parametrize("arrivals", ["constant", "poisson"])
-def test_the_open_loop_shows_the_stall_in_its_percentiles_as_theory_says(arrivals: str) -> None:
+def test_the_open_loop_shows_the_stall_in_its_percentiles_as_theory_says(
+    arrivals: Literal["constant", "poisson"],
+) -> None:
     """Operations due during a stall of s seconds wait from s down to 0, each instant alike.
 
     Of a window of w seconds a share (s - x) / w waits longer than x. So the quantile q is
@@ -48,7 +51,7 @@ def test_the_open_loop_shows_the_stall_in_its_percentiles_as_theory_says(arrival
     """
     rate = 400.0
     with StandIn() as server:
-        loop = OpenLoop(rate_ops_per_second=rate, arrivals=arrivals)  # type: ignore[arg-type]
+        loop = OpenLoop(rate_ops_per_second=rate, arrivals=arrivals)
         report, stall_s = drive_through_a_stall(server, loop)
     read = report.operations["read"]
     assert read.errors == {}

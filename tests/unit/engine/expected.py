@@ -138,7 +138,7 @@ def chi_squared_p(observed: npt.NDArray[np.int64], probabilities: Floats) -> flo
             seen = wanted = 0.0
     if bins:
         bins[-1] = (bins[-1][0] + seen, bins[-1][1] + wanted)
-    statistic = sum((seen - wanted) ** 2 / wanted for seen, wanted in bins)
+    statistic: float = sum((seen - wanted) ** 2 / wanted for seen, wanted in bins)
     freedom = len(bins) - 1
     spread = 2 / (9 * freedom)
     z = ((statistic / freedom) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
@@ -152,5 +152,5 @@ def kolmogorov_p(uniforms: Floats) -> float:
     ranks = np.arange(1, n + 1)
     distance = max(np.max(ranks / n - ordered), np.max(ordered - (ranks - 1) / n))
     x = (math.sqrt(n) + 0.12 + 0.11 / math.sqrt(n)) * float(distance)
-    series = sum((-1) ** (k - 1) * math.exp(-2 * k * k * x * x) for k in range(1, 101))
+    series: float = sum((-1) ** (k - 1) * math.exp(-2 * k * k * x * x) for k in range(1, 101))
     return min(1.0, max(0.0, 2 * series))
