@@ -66,5 +66,6 @@ def main() -> int:
 
 if __name__ == "__main__":
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # the pipe alone says when to end
+        # the pipe alone says when to end; a handler, since the program would inherit "ignore"
+        signal.signal(number, lambda *_: None)
     sys.exit(main())

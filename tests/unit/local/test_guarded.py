@@ -1,0 +1,94 @@
+"""A guarded program ends with its owner, and says how it ended."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from plimsoll.errors import PlimsollError
+from plimsoll.local.guarded import GuardedProcess
+
+
+def start(tmp_path: Path, *command: str) -> GuardedProcess:
+    return GuardedProcess.start(
+        command, environment={"A": "b"}, working_directory=tmp_path, log=tmp_path / "log"
+    )
+
+
+def test_its_output_environment_and_exit_code(tmp_path: Path) -> None:
+    process = start(tmp_path, "/bin/sh", "-c", "echo $A; pwd; exit 7")
+    assert process.wait(20) == 7
+    assert (tmp_path / "log").read_text() == f"b\n{tmp_path.resolve()}\n"
+
+
+def test_a_program_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(PlimsollError, match=r"cannot start /no/such: .*No such file"):
+        start(tmp_path, "/no/such")
+
+
+def test_killed_and_stopped_are_told_apart(tmp_path: Path) -> None:
+    assert start(tmp_path, "/bin/sleep", "60").kill() == 128 + signal.SIGKILL
+    assert start(tmp_path, "/bin/sleep", "60").stop(20) == 128 + signal.SIGTERM
+
+
+def test_one_that_does_not_stop_is_killed(tmp_path: Path) -> None:
+    script = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True)\n"
+    process = start(tmp_path, sys.executable, "-c", script + "signal.pause()")
+    while not (tmp_path / "log").read_text():
+        assert process.poll() is None
+    assert process.stop(0.2) == 128 + signal.SIGKILL
+
+
+def test_ending_twice_is_no_error(tmp_path: Path) -> None:
+    process = start(tmp_path, "/bin/sleep", "60")
+    assert process.kill() == process.kill() == process.stop(1)
+
+
+OWNER = """
+import sys, threading
+from pathlib import Path
+from plimsoll.local.guarded import GuardedProcess
+folder = Path(sys.argv[1])
+started = []
+def start():  # from a thread that ends: the program must outlive the thread, not the process
+    started.append(
+        GuardedProcess.start(
+            ["/bin/sleep", "60"],
+            environment={},
+            working_directory=folder,
+            log=folder / "log",
+            remove_on_orphaned=[folder / "data"],
+        )
+    )
+thread = threading.Thread(target=start)
+thread.start()
+thread.join()
+print(started[0].pid, started[0].poll(), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_it_dies_with_its_owner_and_its_folder_goes(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "data").mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as owner:
+        assert owner.stdout is not None
+        pid, state = owner.stdout.readline().split()
+        program = psutil.Process(int(pid))
+        guard = program.parent()
+        assert guard is not None
+        assert state == "None"
+        os.kill(owner.pid, number)
+        psutil.wait_procs([program, guard], timeout=20)
+        assert not program.is_running()
+        assert not guard.is_running()
+    assert not (tmp_path / "data").exists()
