@@ -1,0 +1,23 @@
+"""What docs/workloads.md shows is so."""
+
+import re
+from pathlib import Path
+
+from plimsoll.workload import builtin_names, parse_workload
+from plimsoll.workload.distributions import KINDS
+
+PAGE = (Path(__file__).parents[3] / "docs" / "workloads.md").read_text()
+
+
+def test_the_example_is_a_sound_workload() -> None:
+    (example,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    compiled = parse_workload(example).compile(10, {"width": 30})
+    assert [operation.name for operation in compiled.engine.operations] == ["read", "rename"]
+
+
+def test_every_workload_and_distribution_is_named() -> None:
+    families = {name.split("-oltp-")[0].split("-read-")[0] for name in builtin_names()}
+    assert all(f"`{name}" in PAGE for name in families)
+    table = PAGE.partition("### Distributions")[2]
+    listed = re.findall(r"^\| `([a-z_]+)`", table, re.MULTILINE)
+    assert listed == ["uniform", *[kind for kind in KINDS if kind != "uniform"]]
