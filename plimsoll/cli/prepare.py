@@ -43,21 +43,24 @@ def command(
     workload = load_workload(workload_name)
     compiled = workload.compile(records, parse_settings(workload, settings, tables))
     started = time.monotonic()
-    with Progress(
+    progress = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("rows"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
-    ) as progress:
-        task = progress.add_task(f"prepare {compiled.dataset}", total=compiled.rows)
-        prepared = prepare(
-            target,
-            compiled,
-            connections=connections,
-            on_progress=lambda rows: progress.update(task, completed=rows),
-        )
+    )
+    task = progress.add_task(f"prepare {compiled.dataset}", total=compiled.rows)
+
+    def advance(rows: int) -> None:
+        progress.start()  # once the database has answered; a refusal stands alone
+        progress.update(task, completed=rows)
+
+    try:
+        prepared = prepare(target, compiled, connections=connections, on_progress=advance)
+    finally:
+        progress.stop()
     seconds = time.monotonic() - started
     if as_json:
         result = {

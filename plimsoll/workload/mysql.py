@@ -21,6 +21,7 @@ _REFUSED = {
     ER.CON_COUNT_ERROR: "the server is full of connections",
     ER.HOST_NOT_PRIVILEGED: "the server does not let this machine in",
     3159: "the server demands TLS; add ?tls=required to the DSN",  # MySQL
+    2026: "the server offers no TLS",
     4151: "the server demands TLS; add ?tls=required to the DSN",  # MariaDB
 }
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,8 +13,6 @@ from plimsoll.model.engine import DatasetSpec, EngineTarget
 from plimsoll.workload.compiled import Compiled
 from plimsoll.workload.dataset import create_tables, finish, note_progress
 from plimsoll.workload.mysql import connect
-
-_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -51,30 +50,27 @@ def prepare(
     Raises:
         PlimsollError: The database refuses, or rows are missing at the end.
     """
-    connection = connect(target)
-    sent = inserted = 0
-    try:
+    with closing(connect(target)) as connection:
         loaded = dict(create_tables(connection, compiled).loaded_rows)
-        before = 0
-        for table in compiled.tables:
-            step = max(50_000, 10 * connections * 500)
-            while (done := min(loaded.get(table.name, 0), table.rows)) < table.rows:
-                on_progress(before + done)
-                upto = min(done + step, table.rows)
-                spec = table.dataset_spec(target, connections=connections, seed=seed)
-                rows = {"from_row": table.first + done, "to_row": table.first + upto}
-                spec = spec.model_copy(update=rows)
-                answer = _load(spec, partial(_advance, on_progress, before + done))
-                sent += answer["rows_sent"]
-                inserted += answer["rows_inserted"]
-                loaded[table.name] = upto
-                connection.ping(reconnect=True)  # a long slice may outlast the server's patience
+    sent = inserted = before = 0
+    for table in compiled.tables:
+        step = max(50_000, 10 * connections * 500)
+        while (done := min(loaded.get(table.name, 0), table.rows)) < table.rows:
+            on_progress(before + done)
+            upto = min(done + step, table.rows)
+            spec = table.dataset_spec(target, connections=connections, seed=seed)
+            rows = {"from_row": table.first + done, "to_row": table.first + upto}
+            told = partial(_advance, on_progress, before + done)
+            answer = _load(spec.model_copy(update=rows), told)
+            sent += answer["rows_sent"]
+            inserted += answer["rows_inserted"]
+            loaded[table.name] = upto
+            with closing(connect(target)) as connection:  # the first may have been idle too long
                 note_progress(connection, compiled, loaded)
-            before += table.rows
-            on_progress(before)
+        before += table.rows
+        on_progress(before)
+    with closing(connect(target)) as connection:
         return Prepared(sent, inserted, finish(connection, compiled))
-    finally:
-        connection.close()
 
 
 def _advance(on_progress: Callable[[int], None], start: int, rows: int) -> None:
@@ -82,14 +78,10 @@ def _advance(on_progress: Callable[[int], None], start: int, rows: int) -> None:
 
 
 def _load(spec: DatasetSpec, on_progress: Callable[[int], None]) -> dict[str, Any]:
-    """Load a slice; what failed is sent again, since no row can come twice."""
-    text = spec.model_dump_json()
-    for _ in range(_ATTEMPTS):
-        try:
-            answer: dict[str, Any] = json.loads(plimsoll_engine.load_rows(text, on_progress))
-        except plimsoll_engine.EngineError as error:
-            raise PlimsollError(f"loading {spec.table}: {error}") from None
-        if not answer["errors"]:
-            return answer
-    errors = ", ".join(f"{code} ({count} times)" for code, count in answer["errors"].items())
-    raise PlimsollError(f"loading {spec.table}: the inserts failed {_ATTEMPTS} times: {errors}")
+    """Load a slice; the engine sends again what fails, since no row can come twice."""
+    try:
+        text = plimsoll_engine.load_rows(spec.model_dump_json(), on_progress)
+    except plimsoll_engine.EngineError as error:
+        raise PlimsollError(f"{error}") from None
+    answer: dict[str, Any] = json.loads(text)
+    return answer

@@ -93,9 +93,11 @@ fn client(shared: &Shared<'_>, finished: &[Finished], end: u64) -> SelfReport {
     let open = finished.iter().any(|thread| thread.open_loop.is_some());
     let mut lateness = histogram::new();
     let mut backlog_max = 0;
-    for open in finished.iter().filter_map(|thread| thread.open_loop.as_ref()) {
+    for (thread, open) in
+        finished.iter().filter_map(|thread| Some((thread, thread.open_loop.as_ref()?)))
+    {
         lateness.add(&open.lateness).expect("both have the same bounds");
-        backlog_max += open.backlog_max;
+        backlog_max += open.backlog_max.max(thread.backlog_end);
     }
     let sum = |of: fn(&Finished) -> u64| finished.iter().map(of).sum::<u64>();
     SelfReport {

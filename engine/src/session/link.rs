@@ -26,6 +26,8 @@ impl Link {
                 return Ok(0);
             }
             tls.process_new_packets().map_err(io::Error::other)?;
+            // what came may ask for an answer, as every step of the handshake does
+            flush(tls, &mut self.stream)?;
         }
     }
 
@@ -41,13 +43,7 @@ impl Link {
             return Ok(0);
         }
         let taken = tls.writer().write(bytes)?;
-        while tls.wants_write() {
-            match tls.write_tls(&mut self.stream) {
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error),
-            }
-        }
+        flush(tls, &mut self.stream)?;
         Ok(taken)
     }
 
@@ -78,4 +74,16 @@ impl Link {
         }
         Ok(())
     }
+}
+
+/// Sends what TLS has ready, as far as the kernel takes it.
+fn flush(tls: &mut ClientConnection, stream: &mut TcpStream) -> io::Result<()> {
+    while tls.wants_write() {
+        match tls.write_tls(stream) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }

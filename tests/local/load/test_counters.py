@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import pymysql
 import pytest
 
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import ClosedLoop, LoadReport, OpenLoop
 from plimsoll.workload import load_workload
+from plimsoll.workload.mysql import Connection
 from plimsoll.workload.prepare import prepare
 from tests.local.load.driving import drive
 
@@ -21,7 +21,6 @@ COUNTERS = (
     "Com_stmt_execute",
     "Questions",
 )
-Connection = pymysql.Connection[pymysql.cursors.Cursor]
 
 
 def counters(connection: Connection) -> dict[str, int]:

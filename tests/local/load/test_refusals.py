@@ -34,7 +34,11 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[i
     [
         ("mysql://plimsoll:hunter2@127.0.0.1:PORT/plimsoll", 1, "wrong user or password"),
         ("mysql://plimsoll:plimsoll@127.0.0.1:PORT/nowhere", 1, "there is no such database"),
-        ("mysql://plimsoll:plimsoll@127.0.0.1:PORT/plimsoll?tls=verify", 1, "TLS"),
+        (
+            "mysql://plimsoll:plimsoll@127.0.0.1:PORT/plimsoll?tls=verify",
+            1,
+            "offers no TLS",
+        ),
         ("plimsoll:hunter2@127.0.0.1:PORT/plimsoll", 2, "--dsn: not a DSN"),
         ("oracle://plimsoll:hunter2@127.0.0.1:PORT/plimsoll", 2, "--dsn: unknown database"),
         ("mysql://plimsoll:hunter2@127.0.0.1:9PORT/plimsoll", 2, "--dsn: its host or port"),

@@ -115,7 +115,9 @@ def test_beyond_capacity_the_open_loop_forgets_nothing_and_ends_on_time() -> Non
     assert read.succeeded + client.unanswered + (client.unsent or 0) == pytest.approx(due, abs=1)
     assert client.unanswered <= CONNECTIONS
     assert client.backlog_end == pytest.approx(due - read.succeeded, abs=2 * CONNECTIONS)
-    assert client.backlog_max == pytest.approx(client.backlog_end, abs=2 * CONNECTIONS)
+    assert client.backlog_max is not None
+    assert client.backlog_end is not None
+    assert client.backlog_end <= client.backlog_max < due
     assert client.send_lateness_us is not None
     assert client.send_lateness_us.max is not None
     # the last one sent was due when only the served share of the window had passed
