@@ -3,22 +3,24 @@
 use super::rng::Rng;
 use crate::spec::Alphabet;
 
-const ALPHANUMERIC: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ab";
+const ALPHANUMERIC: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 /// Appends `length` random bytes of an alphabet: the 95 printable ASCII characters, letters and
-/// digits, or digits. Eight characters are made of each random number, so some are more likely
-/// than others by up to a few percent of their share: content, not keys.
+/// digits, or digits. Four characters are made of each random number, 16 bits each, which makes
+/// each as likely as any other within 0.2 %.
 pub fn write_text(rng: &mut Rng, length: usize, alphabet: Alphabet, out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + length, 0);
-    let scale = |byte: u8, n: u16| ((u16::from(byte) * n) >> 8) as u8;
-    for chunk in out[start..].chunks_mut(8) {
-        let random = rng.next_u64().to_le_bytes();
-        for (to, from) in chunk.iter_mut().zip(random) {
+    for chunk in out[start..].chunks_mut(4) {
+        let mut random = rng.next_u64();
+        for to in chunk {
+            let bits = (random & 0xffff) as u32;
+            random >>= 16;
+            let scaled = |n: u32| ((bits * n) >> 16) as u8;
             *to = match alphabet {
-                Alphabet::Printable => b' ' + scale(from, 95),
-                Alphabet::Alphanumeric => ALPHANUMERIC[usize::from(from & 63)],
-                Alphabet::Digits => b'0' + scale(from, 10),
+                Alphabet::Printable => b' ' + scaled(95),
+                Alphabet::Alphanumeric => ALPHANUMERIC[usize::from(scaled(62))],
+                Alphabet::Digits => b'0' + scaled(10),
             };
         }
     }
