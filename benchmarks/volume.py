@@ -1,6 +1,6 @@
 """How true an emulated volume is, judged by fio: `python -m benchmarks.volume WHAT --dir DIR`.
 
-WHAT: caps, engines, latency, credits, throughput, overhead. Each prints a Markdown table for
+WHAT: caps, engines, latency, credits or throughput. Each prints a Markdown table for
 docs/volumes.md. Needs fio (on Debian: apt-get install fio) and an otherwise idle machine.
 """
 
@@ -11,13 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
-from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
+from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.volumes import Volume, host_bound, rates
 
 FILE_MIB = 512
@@ -71,6 +72,19 @@ def fio(directory: Path, environment: Mapping[str, str], **options: object) -> d
         "p50_us": max(side["clat_ns"]["percentile"]["50.000000"] for side in sides) / 1e3,
         "p99_us": max(side["clat_ns"]["percentile"]["99.000000"] for side in sides) / 1e3,
     }
+
+
+@contextmanager
+def scratch(base: Path | None) -> Iterator[Path]:
+    """Make a folder with the benchmark's file in it; it goes afterwards."""
+    with tempfile.TemporaryDirectory(dir=base, prefix="plimsoll-benchmark-") as made:
+        directory = Path(made)
+        chunk = os.urandom(2**20)
+        with (directory / "file").open("wb") as file:
+            for _ in range(FILE_MIB):
+                file.write(chunk)
+            os.fsync(file.fileno())
+        yield directory
 
 
 def _bytes(size: str) -> int:
@@ -239,52 +253,25 @@ def throughput(directory: Path) -> None:
     table("KiB | reads/s by fio | MiB/s | reads/s expected | off | the machine's share", rows())
 
 
-def overhead(directory: Path) -> None:
-    """Compare a volume without limit and latency with none at all, in pairs of a few ms.
-
-    The same file is read and written under two names, one on the volume and one beside it, by the
-    same thread in turn: what the machine does meanwhile hits both alike.
-    """
-    beside = directory.parent / f"{directory.name}-beside"
-    free = VolumeSettings(base_latency_us=0)
-    with EmulatedVolume.create(directory, Volume(type="nvme", size_gib=1), settings=free) as on:
-        os.link(directory / "file", beside)
-        try:
-            done = subprocess.run(
-                [sys.executable, "-m", "benchmarks.volume_pairs", directory / "file", beside],
-                env={**os.environ, **on.environment()},
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-        finally:
-            beside.unlink()
-    print(done.stdout, end="")
+_OTHERS = {
+    "engines": engines,
+    "latency": latency,
+    "credits": credits,
+    "throughput": throughput,
+}
 
 
 @click.command()
-@click.argument("what")
+@click.argument("what", type=click.Choice(["caps", *_OTHERS]))
 @click.option("--dir", "base", type=click.Path(path_type=Path), default=None)
 @click.option("--iops", multiple=True, type=int, default=(100, 250, 1_000, 4_000, 16_000))
 def main(what: str, base: Path | None, iops: tuple[int, ...]) -> None:
     """Run one benchmark in a scratch folder under --dir."""
-    with tempfile.TemporaryDirectory(dir=base, prefix="plimsoll-benchmark-") as scratch:
-        directory = Path(scratch)
-        chunk = os.urandom(2**20)
-        with (directory / "file").open("wb") as file:
-            for _ in range(FILE_MIB):
-                file.write(chunk)
-            os.fsync(file.fileno())
+    with scratch(base) as directory:
         if what == "caps":
             caps(directory, iops)
         else:
-            {
-                "engines": engines,
-                "latency": latency,
-                "credits": credits,
-                "throughput": throughput,
-                "overhead": overhead,
-            }[what](directory)
+            _OTHERS[what](directory)
 
 
 if __name__ == "__main__":

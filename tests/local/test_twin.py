@@ -13,7 +13,7 @@ import pytest
 
 from plimsoll.errors import UsageError
 from plimsoll.local.twin import LocalTwin
-from plimsoll.local.volumes.volume import state_path
+from plimsoll.local.volumes.places import state_path
 from plimsoll.model.functions import FUNCTIONS
 
 PROJECT = Path(__file__).parents[2]

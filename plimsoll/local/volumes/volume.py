@@ -1,10 +1,7 @@
 """One emulated volume under one directory."""
 
-import fcntl
-import hashlib
 import os
 import shutil
-import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
@@ -12,17 +9,18 @@ from typing import Self
 
 from pydantic import ValidationError
 
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import UsageError
 from plimsoll.local.volumes.build import library
 from plimsoll.local.volumes.config import VolumeSettings, native_config
 from plimsoll.local.volumes.convert import native_fault, volume_sample
 from plimsoll.local.volumes.native import State
+from plimsoll.local.volumes.places import remove, remove_abandoned, state_path, take
 from plimsoll.model.base import Model
 from plimsoll.model.instances import InstanceLimits
 from plimsoll.model.volume_samples import FaultPlan, VolumeSample
 from plimsoll.model.volumes import Service, Volume, VolumeLimits, check, limits
 
-__all__ = ["EmulatedVolume", "VolumeSettings", "state_path"]
+__all__ = ["EmulatedVolume", "VolumeSettings"]
 
 
 class _Description(Model):
@@ -34,18 +32,6 @@ class _Description(Model):
     limits: VolumeLimits
     instance_limits: InstanceLimits | None
     settings: VolumeSettings
-
-
-def state_path(directory: Path) -> Path:
-    """Say where the state of a directory's volume lies: in memory, where writing it costs no I/O.
-
-    The file goes with a reboot, and carries the directory's owner in its name.
-    """
-    memory = Path("/dev/shm")  # noqa: S108 - the file is made with O_EXCL and O_NOFOLLOW
-    base = memory if os.access(memory, os.W_OK) else Path(tempfile.gettempdir())
-    canonical = directory.resolve()
-    name = hashlib.sha256(os.fsencode(canonical)).hexdigest()[:16]
-    return base / f"plimsoll-volume-{canonical.stat().st_uid}-{name}"
 
 
 def _now_ns() -> int:
@@ -121,7 +107,8 @@ class EmulatedVolume:
             balance=credits,
         )
         path = state_path(directory)
-        lock = _take(path, directory)
+        remove_abandoned()
+        lock = take(path, directory)
         try:
             path.unlink(missing_ok=True)  # of an owner that was killed
             State.create(path, config, _now_ns())
@@ -207,8 +194,7 @@ class EmulatedVolume:
         """
         self._state.close()
         if self._lock is not None:
-            for suffix in ("", ".json", ".lock"):
-                self._path.with_suffix(suffix).unlink(missing_ok=True)
+            remove(self._path)
             os.close(self._lock)
             self._lock = None
 
@@ -222,18 +208,3 @@ class EmulatedVolume:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _take(path: Path, directory: Path) -> int:
-    """Lock a directory's volume for this process; the lock goes with the process."""
-    file = path.with_suffix(".lock")
-    while True:
-        lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if file.exists() and os.fstat(lock).st_ino == file.stat().st_ino:
-                return lock
-        except BlockingIOError as error:
-            os.close(lock)
-            raise PlimsollError(f"{directory} has an emulated volume already") from error
-        os.close(lock)  # an owner that was just closing has removed it

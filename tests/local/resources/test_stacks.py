@@ -14,7 +14,7 @@ import pymysql
 import pytest
 from botocore.exceptions import ClientError
 
-from plimsoll.local.volumes.volume import state_path
+from plimsoll.local.volumes.places import state_path
 
 TEMPLATE = (files("plimsoll.targets") / "templates/rds.template.json").read_text()
 

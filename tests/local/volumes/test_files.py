@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
-from plimsoll.local.volumes.volume import state_path
+from plimsoll.local.volumes.places import state_path
 from plimsoll.model.volume_samples import Fail
 from plimsoll.model.volumes import Volume, VolumeSample
 from tests.local.volumes.conftest import INSTANT, VolumeFactory, run_on
@@ -318,3 +318,31 @@ def test_a_closed_volume_leaves_nothing_but_the_files(tmp_path: Path) -> None:
     assert list(path.parent.glob(f"{path.name}*")) == []
     with pytest.raises(UsageError, match="no emulated volume is running there"):
         EmulatedVolume.open(tmp_path / "v")
+
+
+def test_what_a_killed_owner_left_goes_with_its_directory(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    program = (
+        "import os, sys; from pathlib import Path; from plimsoll.local.volumes import *; "
+        "from plimsoll.model.volumes import Volume; "
+        "v = EmulatedVolume.create(Path(sys.argv[1]), Volume(type='nvme', size_gib=1)); "
+        "os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", program, gone], check=False)
+    left = state_path(gone)
+    assert left.exists()
+    gone.rmdir()
+    with EmulatedVolume.create(tmp_path / "next", Volume(type="nvme", size_gib=1)):
+        assert list(left.parent.glob(f"{left.name}*")) == []
+
+
+def test_a_directory_whose_owner_was_killed_can_have_a_volume_again(tmp_path: Path) -> None:
+    program = (
+        "import os, sys; from pathlib import Path; from plimsoll.local.volumes import *; "
+        "from plimsoll.model.volumes import Volume; "
+        "v = EmulatedVolume.create(Path(sys.argv[1]), Volume(type='gp2', size_gib=1)); "
+        "os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", program, tmp_path / "v"], check=False)
+    with EmulatedVolume.create(tmp_path / "v", Volume(type="nvme", size_gib=1)) as volume:
+        assert volume.sample().credits is None
