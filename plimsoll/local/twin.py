@@ -1,7 +1,9 @@
 """One machine as AWS: the same state machines, the same functions, the same target template."""
 
+import importlib.util
 import os
 import signal
+import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ import botocore.session
 from botocore.config import Config
 
 import plimsoll
+from plimsoll.errors import MissingToolError, UsageError
 from plimsoll.local.aws.names import NO_ACCOUNT
 from plimsoll.local.aws.process import AwsProcess
 from plimsoll.local.deployment import Deployment, default_settings, state_machine_arn
@@ -32,6 +35,19 @@ _NO_PROFILE: Any = {
     "config_file": (None, None, os.devnull, None),
     "credentials_file": (None, None, os.devnull, None),
 }
+
+
+_PACKAGES = ("moto", "jsonata", "awslambdaric")
+
+
+def _check_machine() -> None:
+    if sys.platform != "linux":
+        raise UsageError("--local needs Linux: on another system, use a Linux VM or container")
+    if missing := [name for name in _PACKAGES if importlib.util.find_spec(name) is None]:
+        raise MissingToolError(
+            f"--local needs packages that are not installed ({', '.join(missing)}):"
+            " pip install 'plimsoll[local]'"
+        )
 
 
 @dataclass(frozen=True)
@@ -107,8 +123,11 @@ class LocalTwin:
         """Start the stand-in for AWS and deploy.
 
         Raises:
+            UsageError: This is not Linux, or the folder is another twin's.
+            MissingToolError: The packages for it are not installed.
             PlimsollError: It did not start.
         """
+        _check_machine()
         roots = {
             name: self._functions_directory / function.folder
             for name, function in self._functions.items()

@@ -33,7 +33,7 @@ class AwsProcess:
 
         Raises:
             UsageError: The folder is another twin's.
-            PlimsollError: It did not start; names its log.
+            PlimsollError: It did not start; says its last words.
         """
         directory.mkdir(parents=True, exist_ok=True)
         log = directory / "aws.log"
@@ -58,7 +58,8 @@ class AwsProcess:
         line = self._process.stdout.readline()
         if not line:
             self.close()
-            raise PlimsollError(f"the local stand-in for AWS did not start; its log is {log}")
+            told = log.read_text(errors="replace").strip().splitlines() or ["it said nothing"]
+            raise PlimsollError(f"the local stand-in for AWS did not start: {told[-1]}")
         answer = json.loads(line)
         if "error" in answer:
             self.close()
