@@ -213,8 +213,14 @@ CASES = [
     Case(
         "the second half is slower",
         [*LINEAR, step(4, 3900, halves=(
-            Half(throughput_ops_per_second=4200), Half(throughput_ops_per_second=3600)))],
+            Half(throughput_ops_per_second=4600), Half(throughput_ops_per_second=3600)))],
         "KNEE", 3000, "=", 3, (3, 4), "unsteady",
+    ),
+    Case(
+        "halves that differ by a fifth are steady",
+        [*LINEAR, step(4, 3900, halves=(
+            Half(throughput_ops_per_second=4000), Half(throughput_ops_per_second=3200)))],
+        "LOWER_BOUND", 3900, ">=", 4, (4, None),
     ),
     Case(
         "credits run out: the second half is 4x as slow to answer",
