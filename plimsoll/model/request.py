@@ -172,7 +172,7 @@ class Request(Model):
     budget_usd: Annotated[float, Field(gt=0)] | None = Field(
         None, description="The most that the run may cost, in US dollars."
     )
-    time_limit_s: Annotated[int, Field(ge=60, le=86_400)] = Field(
+    time_limit_s: Annotated[int, Field(ge=10, le=86_400)] = Field(
         7200, description="After which the target is deleted whatever happens, in seconds."
     )
     team: Name = Field("default", description="Who the run is charged to.")

@@ -73,7 +73,7 @@ def test_an_endpoint_is_a_target() -> None:
         ("search.clients", [2, 1], "ascending order"),
         ("search.strategy", "guess", "'steps', 'ramp', 'rate'"),
         ("name", "Has Spaces", "name"),
-        ("time_limit_s", 5, "greater than or equal to 60"),
+        ("time_limit_s", 5, "greater than or equal to 10"),
         ("budget_usd", 0, "greater than 0"),
         ("faults", [{"step": 0, "volume": {"kind": "heal"}}], "greater than or equal to 1"),
         ("target.secret_arn", ENDPOINT["secret_arn"], "secret_arn"),

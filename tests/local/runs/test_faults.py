@@ -1,0 +1,203 @@
+"""Whatever goes wrong, nothing is left running, and the run tells what happened."""
+
+import os
+import signal
+
+import pytest
+
+from plimsoll.errors import UsageError
+from plimsoll.model.runs import RunState
+from plimsoll.model.volume_samples import Fail
+from plimsoll.runs import services
+from plimsoll.runs.watch import Snapshot
+from tests.local.runs.conftest import Bench, tiny, wait_until
+
+LONG_STEP = {"load__warmup_s": 1, "load__duration_s": 4}
+
+
+def in_step(snapshot: Snapshot) -> bool:
+    return snapshot.plan is not None and snapshot.record.phase == "step"
+
+
+def test_a_target_that_cannot_be_created(bench: Bench) -> None:
+    run = bench.start(tiny("impossible", target__engine_version="99.1"))
+    record, result = bench.end(run)
+    assert record.state is RunState.FAILED
+    assert result.failure is not None
+    assert result.failure.phase == "provision"
+    assert result.failure.error == "TargetCreationError"
+    assert "Cannot find version 99.1" in result.failure.cause
+
+
+def test_the_database_dies_while_the_dataset_is_loaded(bench: Bench) -> None:
+    run = bench.start(tiny("load-fails", workload__records=20_000))
+    gate = bench.gate("verify-dataset", run)
+    bench.until(run, lambda now: now.record.prepare_at is not None, "prepare")
+    wait_until(
+        lambda: "load-dataset" in {one["function"] for one in bench.twin.invocations()}, "loading"
+    )
+    bench.database(run).kill()
+    gate.await_arrival()
+    gate.open()
+    record, result = bench.end(run)
+    assert record.state is RunState.FAILED
+    assert result.failure is not None
+    assert (result.failure.phase, result.failure.error) == ("prepare", "DatasetError")
+    assert "parts of the dataset could not be loaded" in result.failure.cause
+
+
+def test_the_disk_fills(bench: Bench) -> None:
+    run = bench.start(tiny("disk-full", workload__records=20_000))
+    gate = bench.gate("create-schema", run)
+    gate.await_arrival()
+    with bench.database(run).volume as volume:
+        volume.inject(Fail(error="ENOSPC"))
+    gate.open()
+    record, result = bench.end(run)
+    assert record.state is RunState.FAILED
+    assert result.failure is not None
+    assert result.failure.phase == "prepare"
+
+
+def test_the_database_is_killed_during_a_step(bench: Bench) -> None:
+    run = bench.start(tiny("database-killed", **LONG_STEP))
+    bench.until(run, lambda now: bool(in_step(now) and bench.client_pids()), "step")
+    bench.database(run).kill()
+    record, result = bench.end(run)
+    assert record.state is RunState.FAILED
+    assert result.failure is not None
+    assert result.failure.phase == "step"
+    assert "the target does not answer after step 1" in result.failure.cause
+    assert result.capacity is None
+
+
+def test_a_clients_process_is_killed(bench: Bench) -> None:
+    run = bench.start(tiny("client-killed", search__clients=[2], **LONG_STEP))
+    bench.until(run, lambda now: in_step(now) and len(bench.client_pids()) == 2, "clients")
+    os.kill(bench.client_pids()[0], signal.SIGKILL)
+    _, result = bench.end(run)
+    (step,) = result.steps
+    (failed,) = step.fleet.failed
+    assert (step.fleet.planned, step.fleet.ran) == (2, 1)
+    assert "signal: killed" in failed.cause or "Runtime.ExitError" in failed.cause
+    assert result.capacity is not None
+    assert result.capacity.verdict == "INCONSISTENT"
+
+
+def test_a_client_never_starts(bench: Bench) -> None:
+    run = bench.start(tiny("client-missing", search__clients=[2]))
+    gate = bench.gate("load-client-1", run)  # held until the window is over
+    gate.await_arrival()
+    wait_until(
+        lambda: "steps/1/clients/0.json" in run.deployment.files(run.run_id).paths("steps/1/"),
+        "the other client's results",
+    )
+    gate.open()
+    _, result = bench.end(run)
+    (step,) = result.steps
+    (failed,) = step.fleet.failed
+    assert (failed.client, failed.error) == (1, "ClientRefusedError")
+    assert "after the barrier" in failed.cause
+    assert result.capacity is not None
+    assert result.capacity.verdict == "INCONSISTENT"
+
+
+@pytest.mark.parametrize(
+    ("phase", "function"),
+    [
+        ("provision", "await-target"),
+        ("prepare", "verify-dataset"),
+        ("step", "judge-step"),
+        ("conclude", "conclude"),
+    ],
+)
+def test_the_execution_is_stopped_from_outside(bench: Bench, phase: str, function: str) -> None:
+    run = bench.start(tiny(f"stopped-{phase}"))
+    gate = bench.gate(function, run)
+    gate.await_arrival()
+    run.stop()
+    gate.open()
+    record, result = bench.end(run)
+    assert record.state is RunState.STOPPED
+    assert result.failure is not None
+    assert result.failure.cause == "the run was stopped from outside"
+    assert result.state is RunState.STOPPED
+
+
+def test_the_execution_is_stopped_while_its_target_is_being_made(bench: Bench) -> None:
+    run = bench.start(tiny("stopped-making"))
+    gate = bench.gate("create-target", run)
+    gate.await_arrival()
+    run.stop()
+    wait_until(lambda: run.look().record.state.ended, "the teardown")
+    gate.open()  # only now does the function go on, and must make nothing
+    wait_until(
+        lambda: "create-target" not in {one["function"] for one in bench.twin.invocations()}, "end"
+    )
+    record, _ = bench.end(run)
+    assert record.stack_id is None
+    assert record.state is RunState.STOPPED
+
+
+def test_the_time_limit_passes(bench: Bench) -> None:
+    run = bench.start(tiny("too-long", time_limit_s=10, load__duration_s=60))
+    record, result = bench.end(run)
+    assert record.state is RunState.TIMED_OUT
+    assert result.failure is not None
+    assert result.failure.error == "TimeLimitPassedError"
+    assert "10 s leaves no time for step 1" in result.failure.cause
+
+
+def test_the_schedule_deletes_a_target_that_nobody_tears_down(bench: Bench) -> None:
+    """The workflow is stopped, and the rule that should see it is off."""
+    run = bench.start(tiny("forgotten", time_limit_s=10))
+    gate = bench.gate("create-schema", run)
+    gate.await_arrival()
+    events = bench.twin.client("events")
+    events.disable_rule(Name="plimsoll-teardown")
+    try:
+        run.stop()
+        name = f"plimsoll-{run.run_id}"
+        assert name in bench.twin.databases
+        wait_until(lambda: name not in bench.twin.databases, "the schedule")
+    finally:
+        events.enable_rule(Name="plimsoll-teardown")
+        gate.open()
+    schedules = services.scheduler().list_schedules()["Schedules"]
+    assert f"plimsoll-run-{run.run_id}" not in {schedule["Name"] for schedule in schedules}
+
+
+def test_two_runs_at_once_do_not_disturb_each_other(bench: Bench) -> None:
+    runs = [bench.start(tiny(f"at-once-{number}")) for number in (1, 2)]
+    gates = [bench.gate("create-schema", run) for run in runs]
+    for gate in gates:
+        gate.await_arrival()
+    databases = [bench.database(run) for run in runs]
+    assert len({database.port for database in databases}) == 2
+    assert len({database.directory for database in databases}) == 2
+    for gate in gates:
+        gate.open()
+    for run in runs:
+        record, result = bench.end(run)
+        assert record.state is RunState.SUCCEEDED
+        assert result.run_id == run.run_id
+        (step,) = result.steps
+        assert step.server is not None
+        assert step.server.statements_by_clients == step.server.statements_by_server
+
+
+def test_one_idempotency_key_is_one_run(bench: Bench) -> None:
+    request = tiny("once")
+    first = bench.start(request, key="monday")
+    second = bench.start(request, key="monday")
+    assert first.run_id == second.run_id
+    with pytest.raises(UsageError, match="used for another request"):
+        bench.start(tiny("twice"), key="monday")
+    record, _ = bench.end(first)
+    assert record.state is RunState.SUCCEEDED
+    third = bench.start(request, key="monday")  # long after: still the same run
+    assert third.look().record == record
+    executions = bench.twin.client("stepfunctions").list_executions(
+        stateMachineArn=bench.twin.state_machine_arn("run")
+    )["executions"]
+    assert [one["name"] for one in executions].count(first.run_id) == 1
