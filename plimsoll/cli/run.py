@@ -3,6 +3,7 @@
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,9 +12,14 @@ from plimsoll.cli.show import print_results, read_results
 from plimsoll.errors import UsageError
 from plimsoll.model.request import Request
 from plimsoll.model.runs import RunState
+from plimsoll.model.search import Search, StepsSearch
 from plimsoll.runs.request_file import read_requests
 
+if TYPE_CHECKING:
+    from plimsoll.local.twin import LocalTwin
+
 RESULTS = Path("plimsoll-results")
+MOST_READY = 16  # processes of about 50 MiB; more start as they are needed
 
 
 @click.command()
@@ -38,11 +44,7 @@ def run(request_file: Path, *, local: bool, out: Path | None, as_json: bool) -> 
         )
     directory = _directory(request_file, out)
     folders = [directory / name for name in requests] if len(requests) > 1 else [directory]
-    interrupted = False
-    for request, folder in zip(requests.values(), folders, strict=True):
-        interrupted = _run_local(request, folder)
-        if interrupted:
-            break
+    interrupted = _run_here(list(zip(requests.values(), folders, strict=True)))
     results = read_results(directory)
     print_results(results, as_json=as_json)
     if interrupted:
@@ -63,27 +65,41 @@ def _directory(request_file: Path, out: Path | None) -> Path:
     return directory
 
 
-def _run_local(request: Request, folder: Path) -> bool:
-    """Run one request on a twin of its own; returns whether it was interrupted."""
+def _run_here(runs: list[tuple[Request, Path]]) -> bool:
+    """Run requests one after the other on a twin; returns whether they were interrupted."""
     from plimsoll.local.leftovers import HOME_PREFIX  # noqa: PLC0415 - an extra
-    from plimsoll.local.runner import LocalRun, termination_interrupts  # noqa: PLC0415 - likewise
+    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - likewise
     from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - likewise
 
+    click.echo("starting the stand-in for AWS on this machine", err=True)
     with (
         termination_interrupts(),
         tempfile.TemporaryDirectory(prefix=HOME_PREFIX) as home,
-        Progress(request) as progress,
+        LocalTwin(Path(home)) as twin,
     ):
+        return any(_run_one(twin, request, folder) for request, folder in runs)
+
+
+def _run_one(twin: "LocalTwin", request: Request, folder: Path) -> bool:
+    from plimsoll.local.runner import LocalRun  # noqa: PLC0415 - likewise
+
+    with Progress(request) as progress:
         progress.say(f"{request.name}: starting")
-        with LocalTwin(Path(home)) as twin:
-            current = LocalRun(twin, request)
-            interrupted = False
-            try:
-                current.wait(progress.show)
-            except KeyboardInterrupt:
-                interrupted = True
-                progress.say("interrupted: stopping the run and deleting its target")
-                current.stop()
-                current.wait(progress.show)
-            current.save(folder)
-            return interrupted
+        twin.warm("load-client", first_clients(request.search))
+        current = LocalRun(twin, request)
+        interrupted = False
+        try:
+            current.wait(progress.show)
+        except KeyboardInterrupt:
+            interrupted = True
+            progress.say("interrupted: stopping the run and deleting its target")
+            current.stop()
+            current.wait(progress.show)
+        current.save(folder)
+        return interrupted
+
+
+def first_clients(search: Search) -> int:
+    """Say how many clients are worth having ready before the first step."""
+    wanted = search.clients[-1] if isinstance(search, StepsSearch) else 2
+    return min(wanted, MOST_READY)

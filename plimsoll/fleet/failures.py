@@ -1,9 +1,12 @@
 """Clients that failed, in words for people."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 
 from plimsoll.model.fleet import FailedClient
+
+_MESSAGE = re.compile(r'\{"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
 
 
 def failed_clients(errors: Iterable[Mapping[str, object]]) -> list[FailedClient]:
@@ -19,12 +22,16 @@ def failed_clients(errors: Iterable[Mapping[str, object]]) -> list[FailedClient]
 
 
 def plain_cause(cause: str) -> str:
-    """Take the sentence out of what Lambda says of an error, which has a stack trace beside it."""
+    """Take the sentence out of what Lambda says of an error, which has a stack trace beside it.
+
+    The workflow carries the beginning alone, so what is read may end anywhere.
+    """
+    found = _MESSAGE.match(cause)
+    if found is None:
+        return cause
+    text = found["text"].rstrip("\\") if found.end() == len(cause) else found["text"]
     try:
-        told = json.loads(cause)
+        message = str(json.loads(f'"{text}"'))
     except ValueError:
-        start = cause.find('"errorMessage": "')
-        return cause if start < 0 else cause[start + 17 :].partition('", "errorType"')[0]
-    if isinstance(told, dict) and "errorMessage" in told:
-        return str(told["errorMessage"])
-    return cause
+        message = text
+    return " ".join(message.split())

@@ -16,7 +16,6 @@ from plimsoll.workload.dataset import create_tables, finish
 from plimsoll.workload.mysql import connect, server_version
 
 ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
-PARTS_OF_A_CLIENT = 4  # so that clients which are done early take over
 
 
 class DatasetError(PlimsollError):
@@ -49,10 +48,10 @@ def create_schema(deployment: Deployment, run_id: str) -> dict[str, object]:
 def parts_of(rows: int, *, clients: int) -> int:
     """Say into how many parts a table's rows are divided.
 
-    Enough for every client to have several, none so small that its call costs more than its rows,
-    none so large that a client's time runs out.
+    One for each client, since a part's rows go in by their keys' order; none so small that its call
+    costs more than its rows, none so large that a client's time runs out.
     """
-    wanted = min(clients * PARTS_OF_A_CLIENT, max(1, rows // 5_000))
+    wanted = min(clients, max(1, rows // 5_000))
     return max(wanted, -(-rows // ROWS_OF_A_PART))
 
 
