@@ -11,7 +11,7 @@ use crate::generators::program::{Prepared, compile_row};
 use crate::generators::values::{Drawing, Kind, Scope, Value};
 use crate::load::record::count;
 use crate::protocol::answer::{Answer, Outcome};
-use crate::protocol::packets::{self, Binds, COM_QUIT, RowRange};
+use crate::protocol::packets::{self, Binds, COM_QUIT, NO_ROW};
 use crate::report::{DatasetReport, Errors};
 use crate::session::connect::{Opener, Session};
 use crate::spec::Dataset;
@@ -72,38 +72,36 @@ struct Plan<'a> {
     opener: Opener,
     values: Vec<Value>,
     scope: Scope,
-    rows: u64,
-    rows_per_statement: u64,
+    order: Vec<i64>,
+    rows_per_statement: usize,
 }
 
 impl<'a> Plan<'a> {
     fn new(dataset: &'a Dataset) -> Result<Self, EngineError> {
         let (values, mut scope) = compile_row(&dataset.row, &[])?;
-        let rows = dataset.to_row.saturating_sub(dataset.from_row).max(0) as u64;
         let mut drawing = Drawing::of_rows(dataset.seed);
+        let order = load_order(dataset, &values, &mut drawing, &mut scope);
         let mut sample = Vec::new();
-        let range = RowRange { first: dataset.from_row, count: 1 };
-        let binds = Binds { values: &values, rows: range, send_types: true };
+        let binds = Binds { values: &values, rows: NO_ROW, send_types: true };
         packets::execute(0, &binds, &mut drawing, &mut scope, &mut sample);
-        let most = (MOST_BINDS / values.len()).min(LARGEST_STATEMENT / sample.len()).max(1) as u64;
-        let rows_per_statement = u64::from(dataset.rows_per_statement).min(most);
-        let last = rows % rows_per_statement;
+        let most = (MOST_BINDS / values.len()).min(LARGEST_STATEMENT / sample.len()).max(1);
+        let rows_per_statement = (dataset.rows_per_statement as usize).min(most);
+        let last = order.len() % rows_per_statement;
         let sizes = [rows_per_statement, last];
         let prepared = sizes.into_iter().filter(|&n| n > 0).map(|n| prepare(dataset, &values, n));
         let timeout = Duration::from_millis(dataset.timeout_ms);
         let opener = Opener::new(dataset.target.clone(), prepared.collect(), timeout)?;
-        Ok(Plan { dataset, opener, values, scope, rows, rows_per_statement })
+        Ok(Plan { dataset, opener, values, scope, order, rows_per_statement })
     }
 
     fn statements(&self) -> u64 {
-        self.rows.div_ceil(self.rows_per_statement)
+        self.order.len().div_ceil(self.rows_per_statement) as u64
     }
 
     /// The rows of a statement.
-    fn rows(&self, statement: u64) -> RowRange {
-        let from = statement * self.rows_per_statement;
-        let count = self.rows_per_statement.min(self.rows - from) as usize;
-        RowRange { first: self.dataset.from_row + from as i64, count }
+    fn rows(&self, statement: u64) -> &[i64] {
+        let from = statement as usize * self.rows_per_statement;
+        &self.order[from..self.order.len().min(from + self.rows_per_statement)]
     }
 
     fn open(&self) -> Result<Sender, EngineError> {
@@ -118,7 +116,34 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn prepare(dataset: &Dataset, values: &[Value], rows: u64) -> Prepared {
+/// Orders the rows by the text of their first column, which is the key in every workload of ours.
+///
+/// A hashed key, as YCSB has it, would put each row at a random place of the table: once the table
+/// is larger than the server's memory, each row would cost a page read and a page written. In key
+/// order each page is filled once. Numbers grow with the rows: they are in order already.
+fn load_order(
+    dataset: &Dataset,
+    values: &[Value],
+    drawing: &mut Drawing,
+    scope: &mut Scope,
+) -> Vec<i64> {
+    let rows = dataset.from_row..dataset.to_row;
+    let Some(key) = values.first().filter(|value| value.kind() == Kind::Text) else {
+        return rows.collect();
+    };
+    let mut keyed: Vec<(Vec<u8>, i64)> = rows
+        .map(|row| {
+            let mut text = Vec::new();
+            drawing.start_row(row);
+            key.append_text(drawing, scope, &mut text);
+            (text, row)
+        })
+        .collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, row)| row).collect()
+}
+
+fn prepare(dataset: &Dataset, values: &[Value], rows: usize) -> Prepared {
     let quoted = |name: &String| format!("`{}`", name.replace('`', "``"));
     let columns: Vec<String> = dataset.columns.iter().map(quoted).collect();
     let row = format!("({})", vec!["?"; values.len()].join(","));
@@ -126,10 +151,10 @@ fn prepare(dataset: &Dataset, values: &[Value], rows: u64) -> Prepared {
         "INSERT IGNORE INTO {} ({}) VALUES {}",
         quoted(&dataset.table),
         columns.join(","),
-        vec![row; rows as usize].join(",")
+        vec![row; rows].join(",")
     );
     let kinds: Vec<Kind> = values.iter().map(Value::kind).collect();
-    Prepared { sql, kinds: kinds.repeat(rows as usize) }
+    Prepared { sql, kinds: kinds.repeat(rows) }
 }
 
 /// What the threads share.
@@ -168,7 +193,7 @@ impl Share<'_> {
             if let Err(error) = self.insert(&mut sender, rows, &mut drawing, &mut scope) {
                 self.report().failed.get_or_insert(error);
             }
-            self.done.fetch_add(rows.count as u64, Ordering::Relaxed);
+            self.done.fetch_add(rows.len() as u64, Ordering::Relaxed);
         }
         if let Some(mut sender) = sender {
             sender.quit();
@@ -179,7 +204,7 @@ impl Share<'_> {
     fn insert(
         &self,
         sender: &mut Option<Sender>,
-        rows: RowRange,
+        rows: &[i64],
         drawing: &mut Drawing,
         scope: &mut Scope,
     ) -> Result<(), EngineError> {
@@ -190,7 +215,7 @@ impl Share<'_> {
                 None => self.plan.open(),
             };
             let inserted = opened.and_then(|mut open| {
-                self.report().rows_sent += rows.count as u64;
+                self.report().rows_sent += rows.len() as u64;
                 let inserted = open.insert(self.plan, rows, drawing, scope, self.cancelled)?;
                 *sender = Some(open);
                 Ok(inserted)
@@ -224,12 +249,12 @@ impl Sender {
     fn insert(
         &mut self,
         plan: &Plan<'_>,
-        rows: RowRange,
+        rows: &[i64],
         drawing: &mut Drawing,
         scope: &mut Scope,
         cancelled: &AtomicBool,
     ) -> Result<u64, EngineError> {
-        let size = usize::from((rows.count as u64) < plan.rows_per_statement);
+        let size = usize::from(rows.len() < plan.rows_per_statement);
         let send_types = !std::mem::replace(&mut self.types_sent[size], true);
         let binds = Binds { values: &plan.values, rows, send_types };
         self.out.clear();

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from plimsoll.cli.wording import milliseconds, target_line
+from plimsoll.cli.wording import target_line, three_figures
 from plimsoll.model.capacity import JudgedStep
 from plimsoll.model.results import RunResult, StepResult
 
@@ -27,7 +27,7 @@ def print_result(result: RunResult, directory: Path, console: Console) -> None:
     if result.capacity is not None:
         verdict = f"[bold]{result.capacity.verdict}[/]: {result.capacity.summary}"
         console.print(verdict, highlight=False, soft_wrap=True)
-        for note in result.capacity.notes:
+        for note in (*_reasons(result), *result.capacity.notes):
             console.print(f"  {note}", highlight=False, soft_wrap=True)
     if result.limiting is not None:
         at = f" (step {result.limiting.step})" if result.limiting.step is not None else ""
@@ -50,13 +50,11 @@ def curve(result: RunResult) -> Table:
     statistic = result.request.limits.statistic
     names = sorted({name for step in result.steps for name in step.step.latency_us})
     judged = _judged(result)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("step", "clients", "connections", "ops/s"):
+    table = Table(box=None, pad_edge=False, collapse_padding=True, header_style="bold")
+    latencies = [f"{name}\n{statistic} ms" for name in names]
+    for title in ("step", "clients", "conns", "ops/s", *latencies, "errors", "IOPS", "queue"):
         table.add_column(title, justify="right")
-    for name in names:
-        table.add_column(f"{name} {statistic}", justify="right")
-    for title in ("errors", "IOPS", "queue", "CPU"):
-        table.add_column(title, justify="right")
+    table.add_column("CPU %", justify="right")
     table.add_column("")
     for step in result.steps:
         figure = step.step.throughput_ops_per_second
@@ -65,7 +63,7 @@ def curve(result: RunResult) -> Table:
             str(step.plan.clients),
             str(step.plan.connections),
             "-" if figure is None else f"{figure:,.0f}",
-            *(milliseconds(step.step.latency_us.get(name, {}).get(statistic)) for name in names),
+            *(three_figures(step.step.latency_us.get(name, {}).get(statistic)) for name in names),
             "-" if step.step.errors is None else f"{step.step.errors:,}",
             *_target_cells(step),
             _verdict_cell(judged.get(step.plan.index)),
@@ -80,7 +78,7 @@ def _target_cells(step: StepResult) -> tuple[str, str, str]:
     known = target.read_iops is not None and target.write_iops is not None
     iops = f"{(target.read_iops or 0) + (target.write_iops or 0):,.0f}" if known else "-"
     queue = "-" if target.queue is None else f"{target.queue:.1f}"
-    cpu = "-" if target.cpu_percent is None else f"{target.cpu_percent:.0f} %"
+    cpu = "-" if target.cpu_percent is None else f"{target.cpu_percent:.0f}"
     return iops, queue, cpu
 
 
@@ -94,9 +92,25 @@ def _verdict_cell(judged: JudgedStep | None) -> str:
         return ""
     if judged.passed:
         return "[green]passed[/]"
-    if not judged.consistent:
-        return "[yellow]inconsistent[/]"
-    return f"[red]failed[/] {judged.reasons[0] if judged.reasons else ''}"
+    return "[red]failed[/]" if judged.consistent else "[yellow]doubtful[/]"
+
+
+def _reasons(result: RunResult) -> list[str]:
+    """Say of each load that did not pass why."""
+    if result.capacity is None:
+        return []
+    told = result.capacity.summary + " ".join(result.capacity.notes)
+    return [
+        f"{numbers(one)}: {'; '.join(one.explanations)}"
+        for one in result.capacity.steps
+        if not one.passed and one.explanations and one.explanations[0] not in told
+    ]
+
+
+def numbers(judged: JudgedStep) -> str:
+    """Name the steps of a load: step 3, or steps 3, 4."""
+    found = [str(step.index) for step in judged.steps if step.index is not None]
+    return f"step{'s' if len(found) > 1 else ''} {', '.join(found)}"
 
 
 def comparison(results: Mapping[str, RunResult]) -> Table:

@@ -96,7 +96,16 @@ def _run_one(twin: "LocalTwin", request: Request, folder: Path) -> bool:
             current.stop()
             current.wait(progress.show)
         current.save(folder)
-        return interrupted
+    _write_report(folder)
+    return interrupted
+
+
+def _write_report(folder: Path) -> None:
+    from plimsoll.report.folder import read_run  # noqa: PLC0415 - likewise
+    from plimsoll.report.page import render  # noqa: PLC0415 - half a second, and only here
+
+    result, seconds = read_run(folder)
+    (folder / "report.html").write_text(render(result, seconds), encoding="utf-8")
 
 
 def first_clients(search: Search) -> int:

@@ -10,6 +10,7 @@ from rich.console import Console
 from plimsoll.cli.results import comparison, print_result
 from plimsoll.errors import UsageError
 from plimsoll.model.results import RunResult
+from plimsoll.report.comparing import compare
 from plimsoll.runs.files import RESULT
 
 
@@ -60,6 +61,8 @@ def print_results(results: dict[str, tuple[Path, RunResult]], *, as_json: bool) 
         console.print()
     if len(results) > 1:
         console.print(comparison({name: result for name, (_, result) in results.items()}))
+        for sentence in compare([result for _, result in results.values()]).sentences:
+            console.print(sentence, highlight=False, soft_wrap=True)
 
 
 def results_json(results: dict[str, tuple[Path, RunResult]]) -> dict[str, object]:

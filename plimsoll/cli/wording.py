@@ -5,6 +5,11 @@ from plimsoll.model.results import StepResult
 from plimsoll.model.steps import Statistic
 
 
+def three_figures(us: float | None) -> str:
+    """Write a latency given in microseconds in milliseconds, without the unit; a dash for none."""
+    return milliseconds(us).removesuffix(" ms")
+
+
 def milliseconds(us: float | None) -> str:
     """Write a latency in milliseconds, three figures; a missing one as a dash."""
     if us is None:

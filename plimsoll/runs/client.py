@@ -8,6 +8,8 @@ import plimsoll_engine
 from plimsoll.errors import PlimsollError
 from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after
+from plimsoll.metrics import publish_from_environment
+from plimsoll.metrics.points import second_points
 from plimsoll.model.engine import LoadReport
 from plimsoll.model.fleet import ClientResult, StepPlan
 from plimsoll.model.request import Request
@@ -56,6 +58,7 @@ def run_client(deployment: Deployment, run_id: str, step: int, client: int) -> N
             report=report,
         )
         files.put_model(client_path(step, client), result)
+        _publish(result, plan)
 
 
 def _load(deployment: Deployment, run_id: str, plan: StepPlan, client: int) -> LoadReport:
@@ -65,6 +68,20 @@ def _load(deployment: Deployment, run_id: str, plan: StepPlan, client: int) -> L
     workload = compiled_workload(request).engine_workload(load_number=plan.load_number)
     spec = load_spec(plan, client, workload=workload, target=engine_target(record.target))
     return LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))
+
+
+def _publish(result: ClientResult, plan: StepPlan) -> None:
+    """Send the client's seconds to the deployment's sink of metrics; its files are the truth."""
+    points = second_points(
+        result.report.seconds,
+        run_id=result.run_id,
+        step=result.step,
+        client=result.client,
+        load_start_epoch_ms=plan.start_at_epoch_ms,
+    )
+    published = publish_from_environment(points)
+    if published.problem:
+        print(f"metrics: {published.problem}", file=sys.stderr)
 
 
 def _memory_max_mib() -> float:

@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
+from plimsoll.metrics import publish_from_environment
+from plimsoll.metrics.points import target_points
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.request import RdsTarget, Request
@@ -24,6 +26,7 @@ class Conclusion(Model):
 
     capacity: Capacity
     limiting: LimitingResource
+    notes: tuple[str, ...] = ()
 
 
 def volume_limits(request: Request) -> VolumeLimits | None:
@@ -52,7 +55,10 @@ def conclude(deployment: Deployment, run_id: str) -> None:
     capacity = judge([step.step for step in steps], request.limits, axis=axis_of(request.search))
     limiting = limiting_resource(capacity, steps, volume_limits(request))
     capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
-    files.put_model(CONCLUSION, Conclusion(capacity=capacity, limiting=limiting))
+    published = publish_from_environment(target_points(samples, run_id=run_id))
+    notes = (f"metrics: {published.problem}",) if published.problem else ()
+    conclusion = Conclusion(capacity=capacity, limiting=limiting, notes=notes)
+    files.put_model(CONCLUSION, conclusion)
     figure = capacity.max_sustainable_throughput_ops_per_second
     deployment.records.change(
         run_id,

@@ -110,7 +110,7 @@ def _result(record: RunRecord, files: RunFiles) -> RunResult:
     request = files.get(REQUEST, Request)
     conclusion = files.find_model(CONCLUSION, Conclusion)
     steps = finished_steps(files)
-    notes = []
+    notes = [*conclusion.notes] if conclusion else []
     if isinstance(request.target, EndpointTarget):
         notes.append("the target is an existing endpoint: its dataset stays there")
     return RunResult(

@@ -6,7 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from plimsoll.errors import PlimsollError
 from plimsoll.fleet.failures import failed_clients
 from plimsoll.fleet.step import merged_step
+from plimsoll.metrics import publish_from_environment
+from plimsoll.metrics.points import step_points
 from plimsoll.model.fleet import ClientResult, StepPlan
+from plimsoll.model.results import StepResult
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import RunFiles, client_path, plan_path, step_path
 from plimsoll.runs.steps import finished_steps
@@ -34,7 +37,7 @@ def judge_step(
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
     after = read_counters(engine_target(record.target))
     merged = merged_step(plan, results, failures, server_after=after)
-    files.put_model(step_path(step), merged)
+    files.put_model(step_path(step), _published(run_id, merged))
     finished = len(finished_steps(files))
     deployment.records.change(run_id, step=step, steps_finished=finished)
     if not results:
@@ -42,6 +45,18 @@ def judge_step(
         raise StepError(f"no client of step {step} ran: {told or 'none of them started'}")
     if after is None:
         raise StepError(f"the target does not answer after step {step}")
+
+
+def _published(run_id: str, step: StepResult) -> StepResult:
+    """Send a step to the deployment's sink of metrics; a sink that fails is told of, no more."""
+    plan = step.plan
+    end = step.window_end_epoch_ms or plan.window_end_epoch_ms
+    points = step_points(step.step, run_id=run_id, index=plan.index, epoch_ms=end)
+    published = publish_from_environment(points)
+    if published.problem is None:
+        return step
+    problems = (*step.problems, f"metrics: {published.problem}")
+    return step.model_copy(update={"problems": problems})
 
 
 def _client_results(files: RunFiles, plan: StepPlan) -> list[ClientResult]:

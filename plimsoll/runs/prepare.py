@@ -12,10 +12,12 @@ from plimsoll.runs.files import REQUEST
 from plimsoll.runs.record import now
 from plimsoll.runs.workloads import compiled_workload
 from plimsoll.targets.connection import engine_target
+from plimsoll.targets.settling import await_purge
 from plimsoll.workload.dataset import create_tables, finish
 from plimsoll.workload.mysql import connect, server_version
 
 ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
+PURGE_MAX_S = 600  # of the function's 900
 
 
 class DatasetError(PlimsollError):
@@ -58,10 +60,10 @@ def parts_of(rows: int, *, clients: int) -> int:
 def verify_dataset(
     deployment: Deployment, run_id: str, failed_parts: Sequence[Mapping[str, object]]
 ) -> None:
-    """Build the secondary indexes and count every table's rows.
+    """Build the secondary indexes, count every table's rows, and let the server settle.
 
     Raises:
-        DatasetError: A part could not be loaded.
+        DatasetError: A part could not be loaded, or the server does not settle.
         PlimsollError: A table has not the rows that it should have.
     """
     record, request = running(deployment, run_id)
@@ -73,6 +75,11 @@ def verify_dataset(
         )
     with closing(connect(engine_target(record.target))) as connection:
         counted = finish(connection, compiled_workload(request))
+        settled = await_purge(connection, longest_s=PURGE_MAX_S)
+    if not settled:
+        raise DatasetError(
+            f"the server was still purging after its load when {PURGE_MAX_S} s had passed"
+        )
     deployment.records.change(run_id, rows=sum(counted.values()))
 
 

@@ -3,7 +3,7 @@
 use crate::generators::program::Program;
 use crate::generators::values::{Drawing, Scope};
 use crate::protocol::answer::Outcome;
-use crate::protocol::packets::{self, Binds, RowRange};
+use crate::protocol::packets::{self, Binds, NO_ROW};
 
 /// What is known on the client's side of a connection's prepared statements.
 #[derive(Debug, Default)]
@@ -149,7 +149,7 @@ impl Running {
         tools.sent.statements += 1;
         let known = &mut tools.statements;
         let send_types = !std::mem::replace(&mut known.types_sent[prepared], true);
-        let binds = Binds { values: &statement.binds, rows: RowRange::ONE, send_types };
+        let binds = Binds { values: &statement.binds, rows: NO_ROW, send_types };
         packets::execute(known.ids[prepared], &binds, tools.drawing, tools.scope, tools.out);
     }
 }

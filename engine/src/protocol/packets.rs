@@ -26,21 +26,14 @@ pub fn query(sql: &[u8], out: &mut Vec<u8>) {
 pub struct Binds<'a> {
     pub values: &'a [Value],
     /// The rows of a multi-row statement: the values are drawn for each.
-    pub rows: RowRange,
+    /// Numbers of the rows; `NO_ROW` where none are meant.
+    pub rows: &'a [i64],
     /// The types go along the first time that a statement is executed on a connection.
     pub send_types: bool,
 }
 
-/// Rows first .. first + count; `count` is 1 where no rows are meant.
-#[derive(Debug, Clone, Copy)]
-pub struct RowRange {
-    pub first: i64,
-    pub count: usize,
-}
-
-impl RowRange {
-    pub const ONE: RowRange = RowRange { first: 0, count: 1 };
-}
+/// One set of values that belong to no row.
+pub const NO_ROW: &[i64] = &[0];
 
 /// Appends the execution of a prepared statement, drawing its binds.
 pub fn execute(
@@ -55,11 +48,11 @@ pub fn execute(
     out.extend_from_slice(&statement_id.to_le_bytes());
     // flags: no cursor; iterations: always 1
     out.extend_from_slice(&[0, 1, 0, 0, 0]);
-    let n = binds.values.len() * binds.rows.count;
+    let n = binds.values.len() * binds.rows.len();
     if n > 0 {
         let nulls = out.len();
         out.resize(nulls + n.div_ceil(8), 0);
-        let kinds = || (0..binds.rows.count).flat_map(|_| binds.values.iter().map(Value::kind));
+        let kinds = || binds.rows.iter().flat_map(|_| binds.values.iter().map(Value::kind));
         for (i, _) in kinds().enumerate().filter(|(_, kind)| *kind == Kind::Null) {
             out[nulls + i / 8] |= 1 << (i % 8);
         }
@@ -67,8 +60,8 @@ pub fn execute(
         if binds.send_types {
             kinds().for_each(|kind| out.extend_from_slice(&[type_code(kind), 0]));
         }
-        for row in 0..binds.rows.count {
-            drawing.start_row(binds.rows.first + row as i64);
+        for &row in binds.rows {
+            drawing.start_row(row);
             for value in binds.values {
                 bind(value, drawing, scope, out);
             }

@@ -1,0 +1,118 @@
+"""A run on one machine, from the request to the files."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from plimsoll.fleet.step import merged_step
+from plimsoll.model.fleet import ClientResult, StepPlan
+from plimsoll.model.results import RunResult, StepResult
+from plimsoll.model.runs import RunState
+from plimsoll.runs.files import client_path, plan_path, step_path
+from tests.local.runs.conftest import Bench, tiny
+
+
+@pytest.fixture(scope="module")
+def finished(
+    shared_bench: Bench, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, RunResult, str, str]:
+    """A finished run: its folder, its result, its target's password, its execution's history."""
+    bench, folder = shared_bench, tmp_path_factory.mktemp("results")
+    request = tiny(
+        "whole",
+        search__clients=[1, 2],
+        target__parameters={"innodb_buffer_pool_size": 16 * 2**20},
+        prepare__warm_s=0.5,
+    )
+    run = bench.start(request)
+    gate = bench.gate("judge-step", run)
+    gate.await_arrival()
+    address = run.look().record.target
+    assert address is not None
+    secrets = bench.twin.client("secretsmanager")
+    secret = secrets.get_secret_value(SecretId=address.secret_arn)["SecretString"]
+    gate.open()
+    _, result = bench.end(run)
+    run.save(folder)
+    arn = bench.twin.state_machine_arn("run").replace(":stateMachine:", ":execution:")
+    history = bench.twin.client("stepfunctions").get_execution_history(
+        executionArn=f"{arn}:{run.run_id}"
+    )
+    return folder, result, json.loads(secret)["password"], json.dumps(history, default=str)
+
+
+Finished = tuple[Path, RunResult, str, str]
+
+
+def test_it_succeeds_with_a_verdict_and_the_proof_of_its_teardown(finished: Finished) -> None:
+    _, result, _, _ = finished
+    assert result.state is RunState.SUCCEEDED
+    assert result.failure is None
+    assert result.capacity is not None
+    assert result.limiting is not None
+    assert result.rows == 300
+    moments = result.moments
+    order = [moments.submitted, moments.record, moments.provision, moments.target_ready,
+             moments.prepare, moments.step, moments.conclude, moments.teardown, moments.deleted,
+             moments.ended]  # fmt: skip
+    known = [moment for moment in order if moment is not None]
+    assert len(known) == len(order)
+    assert known[2:] == sorted(known[2:])
+    assert result.versions.server is not None
+    assert "MariaDB" in result.versions.server
+
+
+def test_clients_and_server_count_the_same_statements(finished: Finished) -> None:
+    _, result, _, _ = finished
+    assert len(result.steps) >= 1
+    for step in result.steps:
+        assert step.server is not None
+        assert step.server.statements_by_clients == step.server.statements_by_server
+        assert step.server.statements_by_clients is not None
+        assert step.step.operations is not None
+        assert 0 < step.step.operations <= step.server.statements_by_clients
+
+
+def test_every_step_can_be_computed_again_from_its_clients_files(finished: Finished) -> None:
+    folder, result, _, _ = finished
+    for step in result.steps:
+        index = step.plan.index
+        plan = StepPlan.model_validate_json((folder / plan_path(index)).read_bytes())
+        clients = [
+            ClientResult.model_validate_json((folder / client_path(index, client)).read_bytes())
+            for client in range(plan.clients)
+        ]
+        again = merged_step(plan, clients, [], server_after=None)
+        stored = StepResult.model_validate_json((folder / step_path(index)).read_bytes())
+        assert again.operations == stored.operations == step.operations
+        assert again.seconds == stored.seconds
+        assert again.step.throughput_ops_per_second == step.step.throughput_ops_per_second
+
+
+def test_the_target_had_the_engine_parameters_asked_for(finished: Finished) -> None:
+    folder, result, _, _ = finished
+    template = json.loads((folder / "target.template.json").read_bytes())
+    group = template["Resources"]["ParameterGroup"]["Properties"]["Parameters"]
+    assert group == {"innodb_buffer_pool_size": "16777216"}
+    server = result.steps[0].server
+    assert server is not None
+    pages = server.gauges["Innodb_buffer_pool_pages_total"]
+    assert pages == pytest.approx(1024, rel=0.05)
+
+
+def test_the_volumes_figures_are_beside_each_step(finished: Finished) -> None:
+    _, result, _, _ = finished
+    for step in result.steps:
+        assert step.target is not None
+        assert step.target.write_iops is not None
+        assert 0 < step.target.write_iops <= 2000 * 1.05
+
+
+def test_no_secret_is_in_a_file_or_in_the_workflows_history(finished: Finished) -> None:
+    folder, _, password, history = finished
+    assert len(password) >= 16
+    assert password not in history
+    assert "ExecutionSucceeded" in history
+    for path in folder.rglob("*"):
+        assert not path.is_file() or password not in path.read_text()

@@ -1,0 +1,96 @@
+"""`plimsoll run` as a user meets it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from plimsoll.model.results import RunResult
+from tests.local.runs.conftest import tiny
+
+ROOT = Path(__file__).parents[3]
+
+
+def plimsoll(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+    """Start the command with temporary files in a folder of the test's."""
+    (folder / "tmp").mkdir()
+    return subprocess.Popen(
+        [sys.executable, "-c", "from plimsoll.cli.main import main; main()", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(folder / "tmp")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def request_file(folder: Path, **changes: object) -> Path:
+    path = folder / "request.yaml"
+    path.write_text(tiny("verb", **changes).model_dump_json())  # JSON is YAML
+    return path
+
+
+def left_of(folder: Path) -> list[str]:
+    """Processes that know the folder, and what is in its temporary directory."""
+    processes = [
+        " ".join(process.info["cmdline"] or [])
+        for process in psutil.process_iter(["cmdline"])
+        if any(str(folder) in word for word in process.info["cmdline"] or [])
+    ]
+    return processes + [path.name for path in (folder / "tmp").iterdir()]
+
+
+def test_a_run_prints_its_result_and_leaves_its_files(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    request = request_file(tmp_path)
+    process = plimsoll(tmp_path, "run", str(request), "--local", "--out", str(out), "--json")
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    printed = RunResult.model_validate(json.loads(stdout))
+    assert printed == RunResult.model_validate_json((out / "result.json").read_bytes())
+    assert (out / "report.html").is_file()
+    assert "step 1: 1 client, 1 connection" in stderr
+    assert "the target is gone" in stderr
+    assert left_of(tmp_path) == []
+
+
+def test_a_failed_run_says_so_and_exits_with_1(tmp_path: Path) -> None:
+    request = request_file(tmp_path, target__engine_version="99.1")
+    out = tmp_path / "out"
+    process = plimsoll(tmp_path, "run", str(request), "--local", "--out", str(out))
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "FAILED in its provision phase" in stdout
+    assert "Cannot find version 99.1 for mariadb" in stdout
+    assert "Traceback" not in stdout + stderr
+    assert left_of(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_stops_the_run_and_leaves_nothing(tmp_path: Path, number: int) -> None:
+    request = request_file(tmp_path, load__duration_s=60, load__warmup_s=1)
+    out = tmp_path / "out"
+    process = plimsoll(tmp_path, "run", str(request), "--local", "--out", str(out))
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "step 1: 1 client" in line:
+            break
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert "the target is gone" in stderr
+    assert "STOPPED" in stdout
+    assert left_of(tmp_path) == []
+
+
+def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
+    request = request_file(tmp_path)
+    process = plimsoll(tmp_path, "run", str(request), "--local", "--out", str(tmp_path))
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "this folder holds something already" in stderr
