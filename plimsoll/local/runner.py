@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from plimsoll.local.faults import Faults
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Setting
 from plimsoll.model.request import Request
@@ -17,7 +18,6 @@ from plimsoll.runs.submit import submit
 from plimsoll.runs.watch import Snapshot, Watcher
 
 POLL_S = 0.25
-AFTER_END_S = 30.0  # for the last files of a run whose workflow was stopped
 
 
 def deployment_of(twin: LocalTwin) -> Deployment:
@@ -50,10 +50,13 @@ class LocalRun:
             local=True,
         )
         self._watcher = Watcher(self.deployment, self.run_id)
+        self._faults = Faults(twin, request.faults, identifier=f"plimsoll-{self.run_id}")
 
     def look(self) -> Snapshot:
-        """Say where it stands."""
-        return self._watcher.look()
+        """Say where it stands; its faults on purpose are set going by it."""
+        snapshot = self._watcher.look()
+        self._faults.look(snapshot)
+        return snapshot
 
     def wait(self, show: Callable[[Snapshot], None] = lambda _: None) -> RunRecord:
         """Follow it to its end."""

@@ -201,3 +201,14 @@ def test_one_idempotency_key_is_one_run(bench: Bench) -> None:
         stateMachineArn=bench.twin.state_machine_arn("run")
     )["executions"]
     assert [one["name"] for one in executions].count(first.run_id) == 1
+
+
+def test_a_request_can_ask_for_a_fault(bench: Bench) -> None:
+    """A volume that stalls for a second is seen in the latencies of its step."""
+    stall = {"step": 1, "after_s": 1.5, "volume": {"kind": "stall", "duration_s": 1}}
+    run = bench.start(tiny("stalls", faults=[stall], load__timeout_ms=30_000, **LONG_STEP))
+    _, result = bench.end(run)
+    (step,) = result.steps
+    longest = step.operations["update"].latency_us.max
+    assert longest is not None
+    assert 700_000 < longest < 3_000_000

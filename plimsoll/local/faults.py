@@ -1,0 +1,35 @@
+"""Faults on purpose: what a request asks to go wrong with its target's volume, at its moment."""
+
+import threading
+import time
+
+from plimsoll.local.twin import LocalTwin
+from plimsoll.model.request import Fault
+from plimsoll.runs.watch import Snapshot
+
+
+class Faults:
+    """Injects each fault once, counted from the barrier of its step."""
+
+    def __init__(self, twin: LocalTwin, faults: tuple[Fault, ...], *, identifier: str) -> None:
+        self._twin = twin
+        self._waiting = list(faults)
+        self._identifier = identifier
+
+    def look(self, now: Snapshot) -> None:
+        """Set the clock for the faults of a step that has been planned."""
+        if now.plan is None:
+            return
+        due = [fault for fault in self._waiting if fault.step == now.plan.index]
+        for fault in due:
+            self._waiting.remove(fault)
+            moment_s = now.plan.start_at_epoch_ms / 1000 + fault.after_s
+            timer = threading.Timer(max(0, moment_s - time.time()), self._inject, [fault])
+            timer.daemon = True
+            timer.start()
+
+    def _inject(self, fault: Fault) -> None:
+        database = self._twin.databases.get(self._identifier)
+        if database is not None:  # a run that has ended meanwhile has no volume left
+            with database.volume as volume:
+                volume.inject(fault.volume)
