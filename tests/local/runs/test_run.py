@@ -24,6 +24,8 @@ def finished(
         search__clients=[1, 2],
         target__parameters={"innodb_buffer_pool_size": 16 * 2**20},
         prepare__warm_s=0.5,
+        load__warmup_s=1,
+        load__duration_s=2,  # holds a whole period of the metrics, however they fall
     )
     run = bench.start(request)
     gate = bench.gate("judge-step", run)
