@@ -1,106 +1,21 @@
 """How true an emulated volume is, judged by fio: `python -m benchmarks.volume WHAT --dir DIR`.
 
-WHAT: caps, engines, latency, credits or throughput. Each prints a Markdown table for
+WHAT: caps, engines, latency, credits, throughput or fairness. Each prints a Markdown table for
 docs/volumes.md. Needs fio (on Debian: apt-get install fio) and an otherwise idle machine.
 """
 
-import json
 import math
-import os
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
+from benchmarks.volume_credits import burst, fairness
+from benchmarks.volume_fio import fio, off, provisioned, scratch, table
 from plimsoll.local.volumes import EmulatedVolume
-from plimsoll.model.volumes import Volume, host_bound, rates
+from plimsoll.model.volumes import Volume, host_bound
 
-FILE_MIB = 512
 MODES = ("randread", "randwrite", "randrw")
-
-
-def provisioned(iops: int) -> Volume:
-    """Give a volume with so many IOPS and throughput enough for them at 16 KiB."""
-    return Volume(type="io2", size_gib=1_000, iops=iops)
-
-
-def fio(directory: Path, environment: Mapping[str, str], **options: object) -> dict[str, Any]:
-    """Run one fio job on the benchmark's file; give its figures, reads and writes summed.
-
-    Returns:
-        iops, mib_s, mean_us, p50_us, p99_us.
-    """
-    settings: dict[str, object] = {
-        "name": "benchmark",
-        "filename": directory / "file",
-        "size": f"{FILE_MIB}M",
-        "bs": "16k",
-        "direct": 1,
-        "ioengine": "psync",
-        "time_based": 1,
-        "runtime": 5,
-        "ramp_time": 1,
-        "group_reporting": 1,
-        "thread": 1,
-        "norandommap": 1,
-        "invalidate": 0,
-        **options,
-    }
-    done = subprocess.run(
-        ["fio", "--output-format=json", *(f"--{name}={value}" for name, value in settings.items())],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"fio failed: {done.stderr or done.stdout}")
-    (job,) = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
-    sides = [job[side] for side in ("read", "write") if job[side]["total_ios"]]
-    total = sum(side["total_ios"] for side in sides)
-    return {
-        # fio's own iops leaves out what was under way when the ramp ended
-        "iops": sum(side["bw_bytes"] for side in sides) / _bytes(str(settings["bs"])),
-        "mib_s": sum(side["bw_bytes"] for side in sides) / 2**20,
-        "mean_us": sum(side["clat_ns"]["mean"] * side["total_ios"] for side in sides) / total / 1e3,
-        "p50_us": max(side["clat_ns"]["percentile"]["50.000000"] for side in sides) / 1e3,
-        "p99_us": max(side["clat_ns"]["percentile"]["99.000000"] for side in sides) / 1e3,
-    }
-
-
-@contextmanager
-def scratch(base: Path | None) -> Iterator[Path]:
-    """Make a folder with the benchmark's file in it; it goes afterwards."""
-    with tempfile.TemporaryDirectory(dir=base, prefix="plimsoll-benchmark-") as made:
-        directory = Path(made)
-        chunk = os.urandom(2**20)
-        with (directory / "file").open("wb") as file:
-            for _ in range(FILE_MIB):
-                file.write(chunk)
-            os.fsync(file.fileno())
-        yield directory
-
-
-def _bytes(size: str) -> int:
-    return int(size.removesuffix("k")) * 1024
-
-
-def table(head: str, rows: Iterable[Iterable[object]]) -> None:
-    """Print a Markdown table, each row as it comes."""
-    columns = head.split(" | ")
-    print(f"| {head} |\n|{'---|' * len(columns)}", flush=True)
-    for row in rows:
-        print(f"| {' | '.join(str(cell) for cell in row)} |", flush=True)
-
-
-def _off(seen: float, expected: float) -> str:
-    return f"{100 * (seen / expected - 1):+.2f} %"
 
 
 def caps(directory: Path, iops_list: Iterable[int]) -> None:
@@ -125,9 +40,14 @@ def caps(directory: Path, iops_list: Iterable[int]) -> None:
                         before = on.sample()
                         seen = fio(directory, on.environment(), rw=mode, runtime=seconds, **options)
                         late = host_bound(before, on.sample()).late_time_share or 0
-                    off = _off(seen["iops"], iops)
-                    host = f"{100 * late:.1f} %"
-                    yield f"{iops:,}", way, mode[4:], f"{seen['iops']:,.1f}", off, host
+                    yield (
+                        f"{iops:,}",
+                        way,
+                        mode[4:],
+                        f"{seen['iops']:,.1f}",
+                        off(seen["iops"], iops),
+                        f"{100 * late:.1f} %",
+                    )
 
     table("IOPS set | way | I/O | IOPS by fio | off | the machine's share", rows())
 
@@ -141,7 +61,7 @@ def engines(directory: Path) -> None:
                 with EmulatedVolume.create(directory, provisioned(4_000)) as on:
                     many = {"iodepth": 32} if engine == "libaio" else {"numjobs": 32}
                     seen = fio(directory, on.environment(), ioengine=engine, rw=mode, **many)
-                yield engine, mode[4:], f"{seen['iops']:,.1f}", _off(seen["iops"], 4_000)
+                yield engine, mode[4:], f"{seen['iops']:,.1f}", off(seen["iops"], 4_000)
 
     table("fio engine | I/O | IOPS by fio (4,000 set) | off", rows())
 
@@ -163,7 +83,7 @@ def latency(directory: Path) -> None:
                 f"{seen['iops']:,.0f}",
                 f"{expected:,.0f}",
                 f"{seen['p50_us']:,.0f}",
-                _off(seen["p50_us"], expected),
+                off(seen["p50_us"], expected),
                 f"{seen['mean_us']:,.0f}",
                 f"{seen['p99_us']:,.0f}",
                 f"{100 * late:.1f} %",
@@ -172,57 +92,6 @@ def latency(directory: Path) -> None:
     table(
         "readers | IOPS | expected us | median us | off | mean us | p99 us | the machine's share",
         rows(),
-    )
-
-
-def credits(directory: Path) -> None:  # noqa: A001 - AWS's word
-    """Compare how long gp2 bursts, what it falls to, and what it earns while idle."""
-    volume = Volume(type="gp2", size_gib=100)  # 300 IOPS, bursts to 3,000
-
-    def rows() -> Iterable[Iterable[object]]:
-        for balance in (5_000, 25_000, 50_000):
-            with EmulatedVolume.create(directory, volume, credits=balance) as on:
-                runtime = balance / 2_700 + 8
-                job = subprocess.Popen(
-                    [
-                        "fio", "--name=b", f"--filename={directory / 'file'}", "--size=512M",
-                        "--rw=randread", "--bs=4k", "--direct=1", "--ioengine=libaio",
-                        "--iodepth=32", "--time_based", f"--runtime={runtime:.0f}",
-                        "--output=/dev/null",
-                    ],
-                    env={**os.environ, **on.environment()},
-                )  # fmt: skip
-                start = on.sample()
-                while (now := on.sample()).read_ios == 0:
-                    start = now
-                    time.sleep(0.002)
-                # what it had when the first I/O came, and what each second then takes of it
-                expected_s = (start.credits or 0) / (3_000 - 300)
-                while (now.credits or 0) >= 3:
-                    time.sleep(0.005)
-                    now = on.sample()
-                took = (now.epoch_ms - start.epoch_ms) / 1000
-                time.sleep(1)
-                low = on.sample()
-                time.sleep(4)
-                fell = rates(low, on.sample()).read_iops
-                job.wait()
-                after = on.sample()
-                time.sleep(5)
-                end = on.sample()
-                earned = (end.credits or 0) - (after.credits or 0)
-                seconds = (end.epoch_ms - after.epoch_ms) / 1000
-            yield (
-                f"{balance:,}",
-                f"{expected_s:.2f}",
-                f"{took:.2f}",
-                _off(took, expected_s),
-                f"{fell:,.1f}",
-                f"{earned / seconds:,.1f}",
-            )
-
-    table(
-        "credits | burst s, formula | burst s | off | then IOPS (300) | earned/s idle (300)", rows()
     )
 
 
@@ -246,7 +115,7 @@ def throughput(directory: Path) -> None:
                 f"{seen['iops']:,.1f}",
                 f"{seen['mib_s']:,.1f}",
                 f"{expected:,.1f}",
-                _off(seen["iops"], expected),
+                off(seen["iops"], expected),
                 f"{100 * late:.1f} %",
             )
 
@@ -256,8 +125,9 @@ def throughput(directory: Path) -> None:
 _OTHERS = {
     "engines": engines,
     "latency": latency,
-    "credits": credits,
+    "credits": burst,
     "throughput": throughput,
+    "fairness": fairness,
 }
 
 

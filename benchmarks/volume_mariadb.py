@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks.volume import table
+from benchmarks.volume_fio import table
 from plimsoll.local.databases.mariadb import MariaDbServer
 from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.volumes import Volume, host_bound, rates

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks.volume import scratch
+from benchmarks.volume_fio import scratch
 from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
 from plimsoll.model.volumes import Volume
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
-from plimsoll.model.volumes import Volume
+from plimsoll.model.volumes import Volume, VolumeSample
 
 # no caps and no latency: what is counted does not depend on the time that it takes
 INSTANT = VolumeSettings(base_latency_us=0)
@@ -51,3 +51,10 @@ def run_on(
         check=False,
         timeout=60,
     )
+
+
+def ran(volume: EmulatedVolume, program: str, *arguments: str) -> VolumeSample:
+    """Run a Python program on a volume, which must succeed; give what was then counted."""
+    done = run_on(volume, "import os\n" + program, *arguments)
+    assert done.returncode == 0, done.stderr
+    return volume.sample()

@@ -1,0 +1,118 @@
+"""Faults as a program sees them; volumes side by side, and what they leave."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
+from plimsoll.local.volumes.places import state_path
+from plimsoll.model.volume_samples import Fail
+from plimsoll.model.volumes import Volume
+from tests.local.volumes.conftest import VolumeFactory, ran, run_on
+
+
+def test_a_program_sees_the_failure_and_the_disk_the_rest(volumes: VolumeFactory) -> None:
+    volume = volumes()
+    volume.inject(Fail(error="EIO", after_operations=2, operations=1))
+    program = """
+fd = os.open('file', os.O_RDWR | os.O_CREAT)
+for i in range(4):
+    try:
+        os.pwrite(fd, b'%d' % i * 4096, 4096 * i)
+    except OSError as error:
+        print(i, error.errno)
+"""
+    done = run_on(volume, "import os" + program)
+    assert done.stdout == "2 5\n"
+    held = (volume.directory / "file").read_bytes()
+    assert [held[4096 * i : 4096 * i + 1] for i in range(4)] == [b"0", b"1", b"\0", b"3"]
+    assert volume.sample().failed_operations == 1
+
+
+def test_a_full_disk_can_be_read_but_not_extended(volumes: VolumeFactory) -> None:
+    volume = volumes()
+    (volume.directory / "file").write_bytes(b"here")
+    volume.inject(Fail(error="ENOSPC"))
+    program = """
+fd = os.open('file', os.O_RDWR)
+print(os.read(fd, 4))
+for full in (lambda: os.write(fd, b'x'), lambda: os.posix_fallocate(fd, 0, 8192)):
+    try:
+        full()
+    except OSError as error:
+        print(error.errno)
+os.fsync(fd)
+"""
+    assert run_on(volume, "import os" + program).stdout == "b'here'\n28\n28\n"
+
+
+# --- their life ---
+
+
+def test_two_volumes_count_apart(volumes: VolumeFactory) -> None:
+    one, other = volumes(name="one"), volumes(name="other")
+    ran(one, "open('file', 'wb', 0).write(bytes(4096))")
+    assert (one.sample().write_ios, other.sample().write_ios) == (1, 0)
+
+
+def test_a_directory_has_one_volume(volumes: VolumeFactory) -> None:
+    volume = volumes()
+    with pytest.raises(PlimsollError, match="has an emulated volume already"):
+        EmulatedVolume.create(volume.directory, Volume(type="nvme", size_gib=1))
+
+
+def test_another_process_watches_and_changes_it(volumes: VolumeFactory) -> None:
+    volume = volumes(Volume(type="gp2", size_gib=100), settings=VolumeSettings())
+    watcher = EmulatedVolume.open(volume.directory)
+    assert watcher.volume == volume.volume
+    assert watcher.sample().credits == 5.4e6
+    watcher.reconfigure(Volume(type="gp2", size_gib=200), credits=1000)
+    watcher.close()
+    assert volume.sample().credits == pytest.approx(1000, abs=900)  # 600 are earned each second
+
+
+def test_credits_are_for_volumes_that_have_them(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="credits: this volume has no burst credits"):
+        EmulatedVolume.create(tmp_path, Volume(type="gp3", size_gib=10), credits=5)
+    with pytest.raises(UsageError, match="credits: 6,000,000 is not between 0 and 5,400,000"):
+        EmulatedVolume.create(tmp_path, Volume(type="gp2", size_gib=10), credits=6e6)
+
+
+def test_a_closed_volume_leaves_nothing_but_the_files(tmp_path: Path) -> None:
+    with EmulatedVolume.create(tmp_path / "v", Volume(type="nvme", size_gib=1)):
+        path = state_path(tmp_path / "v")
+        assert path.exists()
+    assert list(path.parent.glob(f"{path.name}*")) == []
+    with pytest.raises(UsageError, match="no emulated volume is running there"):
+        EmulatedVolume.open(tmp_path / "v")
+
+
+def test_what_a_killed_owner_left_goes_with_its_directory(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    program = (
+        "import os, sys; from pathlib import Path; from plimsoll.local.volumes import *; "
+        "from plimsoll.model.volumes import Volume; "
+        "v = EmulatedVolume.create(Path(sys.argv[1]), Volume(type='nvme', size_gib=1)); "
+        "os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", program, gone], check=False)
+    left = state_path(gone)
+    assert left.exists()
+    gone.rmdir()
+    with EmulatedVolume.create(tmp_path / "next", Volume(type="nvme", size_gib=1)):
+        assert list(left.parent.glob(f"{left.name}*")) == []
+
+
+def test_a_directory_whose_owner_was_killed_can_have_a_volume_again(tmp_path: Path) -> None:
+    program = (
+        "import os, sys; from pathlib import Path; from plimsoll.local.volumes import *; "
+        "from plimsoll.model.volumes import Volume; "
+        "v = EmulatedVolume.create(Path(sys.argv[1]), Volume(type='gp2', size_gib=1)); "
+        "os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", program, tmp_path / "v"], check=False)
+    with EmulatedVolume.create(tmp_path / "v", Volume(type="nvme", size_gib=1)) as volume:
+        assert volume.sample().credits is None
