@@ -21,14 +21,14 @@ BALANCES = {
 
 def add_target(panels: Panels) -> None:
     """Add a panel for each kind of figure that the target gave."""
-    _samples(panels, "iops", "volume, I/O per second", IOPS, limits=_iops_limits(panels.result))
+    _add_panel(panels, "iops", "volume, I/O per second", IOPS, limits=_iops_limits(panels.result))
     promised = panels.result.volume_limits
     mib_s = promised.throughput_mib_s if promised else None
     limits = [] if mib_s is None else [{"value": mib_s, "label": f"limit {mib_s:,.0f} MiB/s"}]
-    _samples(panels, "mib", "volume, MiB/s", MIB_S, limits=limits)
-    _samples(panels, "queue", "volume, queue: I/Os under way", {"queue": "queue"})
-    _samples(panels, "balance", "credits left, %", BALANCES, percent=True)
-    _samples(panels, "cpu", "server, CPU, %", {"cpu_percent": "CPU"}, percent=True)
+    _add_panel(panels, "mib", "volume, MiB/s", MIB_S, limits=limits)
+    _add_panel(panels, "queue", "volume, queue: I/Os under way", {"queue": "queue"})
+    _add_panel(panels, "balance", "credits left, %", BALANCES, percent=True)
+    _add_panel(panels, "cpu", "server, CPU, %", {"cpu_percent": "CPU"}, percent=True)
 
 
 def _iops_limits(result: RunResult) -> Rows:
@@ -44,7 +44,7 @@ def _iops_limits(result: RunResult) -> Rows:
     ]
 
 
-def _samples(
+def _add_panel(
     panels: Panels,
     name: str,
     title: str,

@@ -1,22 +1,24 @@
 """The way out of every run: its target deleted, seen to be deleted, and its end told truly."""
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 import plimsoll
 from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.request import EndpointTarget, Request
-from plimsoll.model.results import Moments, RunResult, Versions
+from plimsoll.model.results import Moments, RunResult, Seconds, Versions
 from plimsoll.model.runs import Failure, RunRecord, RunState
 from plimsoll.runs.conclude import Conclusion, volume_limits
 from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import CONCLUSION, REQUEST, RESULT, RunFiles
+from plimsoll.runs.files import CONCLUSION, REPORT, REQUEST, RESULT, SECONDS, RunFiles
 from plimsoll.runs.record import now
 from plimsoll.runs.steps import finished_steps
 from plimsoll.runs.workloads import workload_sha256
 from plimsoll.targets.schedule import disarm_deletion
 from plimsoll.targets.stacks import Deletion, TeardownError, delete_stack
 
+SERIES_MOST_BYTES = 30_000_000  # as models about 500 MiB, half of what this function has
 BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
 WAYS_OUT = {  # how an execution ended that could not say so itself
     "ABORTED": (RunState.STOPPED, "Stopped", "the run was stopped from outside"),
@@ -72,8 +74,10 @@ def end_run(
         state, told = _outcome(record, failure, ended)
         last: dict[str, Any] = {"state": state, "failure": told, "ended_at": now()}
         files = deployment.files(run_id)
-        files.put_model(RESULT, _result(record.model_copy(update=last), files))
+        result = _result(record.model_copy(update=last), files)
+        files.put_model(RESULT, result)
         records.change(run_id, states=BEFORE_END, **last)  # who sees the end finds the results
+        _draw_report(files, result)
     final = records.get(run_id).failure
     return {"failure": None if final is None else {"error": final.error, "cause": final.cause}}
 
@@ -104,6 +108,25 @@ def _outcome(
             cause = f"the run's time limit of {record.time_limit_s} s passed"
         return state, Failure(phase=record.phase, error=error, cause=cause)
     return RunState.SUCCEEDED, None
+
+
+def _draw_report(files: RunFiles, result: RunResult) -> None:
+    """Put the page beside the results. Last, and for its own sake: the run has ended already.
+
+    It can be drawn again from the files at any time, so whatever goes wrong here is only told.
+    """
+    from plimsoll.report.page import render  # noqa: PLC0415 - half a second, for the end alone
+
+    try:
+        series = files.find(SECONDS) or b""
+        if len(series) > SERIES_MOST_BYTES:
+            print(f"{files.key(REPORT)} is not drawn: {len(series):,} bytes of series", flush=True)
+            return
+        none = Seconds(run_id=result.run_id, operations=(), target=())
+        seconds = Seconds.model_validate_json(series) if series else none
+        files.put(REPORT, render(result, seconds), content_type="text/html; charset=utf-8")
+    except Exception as error:  # noqa: BLE001 - see above
+        print(f"{files.key(REPORT)} is not drawn: {error!r}", file=sys.stderr, flush=True)
 
 
 def _result(record: RunRecord, files: RunFiles) -> RunResult:

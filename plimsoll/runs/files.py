@@ -12,6 +12,7 @@ TEMPLATE = "target.template.json"
 CONCLUSION = "conclusion.json"
 SECONDS = "seconds.json"
 RESULT = "result.json"
+REPORT = "report.html"
 
 AnyModel = TypeVar("AnyModel", bound=Model)
 
@@ -47,13 +48,15 @@ class RunFiles:
         """The key of a file in the bucket."""
         return self._prefix + path
 
-    def put(self, path: str, content: str | bytes) -> None:
-        """Write a file (JSON)."""
+    def put(
+        self, path: str, content: str | bytes, *, content_type: str = "application/json"
+    ) -> None:
+        """Write a file."""
         services.s3().put_object(
             Bucket=self._bucket,
             Key=self.key(path),
             Body=content.encode() if isinstance(content, str) else content,
-            ContentType="application/json",
+            ContentType=content_type,
         )
 
     def claim(self, path: str) -> bool:

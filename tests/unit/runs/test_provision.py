@@ -13,7 +13,7 @@ from plimsoll.model.runs import RunState
 from plimsoll.runs import end, provision, start
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.end import delete_target, end_run
-from plimsoll.runs.files import RESULT, TEMPLATE
+from plimsoll.runs.files import REPORT, RESULT, SECONDS, TEMPLATE
 from plimsoll.runs.record import RunStoppedError
 from plimsoll.targets.stacks import TargetCreationError, TeardownError, create_stack
 from tests.unit.runs.conftest import RUN, recorded
@@ -169,6 +169,28 @@ def test_a_run_ends_as_it_truly_ended(
     assert deployment.files(RUN).find(RESULT) is not None
     end_run(deployment, RUN, ended="FAILED")  # the event rule comes later: nothing changes
     assert deployment.records.get(RUN) == record
+
+
+def test_every_end_leaves_a_page(deployment: Deployment) -> None:
+    started(deployment)
+    failure = {"phase": "prepare", "error": "DatasetError", "cause": "too few rows"}
+    end_run(deployment, RUN, failure=failure)
+    page = deployment.files(RUN).find(REPORT)
+    assert page is not None
+    assert b"in its prepare phase: too few rows." in page
+
+
+@pytest.mark.parametrize("broken", [b"{}", b"x" * (end.SERIES_MOST_BYTES + 1)])
+def test_a_page_that_cannot_be_drawn_changes_no_end(
+    deployment: Deployment, broken: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started(deployment)
+    deployment.files(RUN).put(SECONDS, broken)
+    end_run(deployment, RUN)
+    assert deployment.records.get(RUN).state is RunState.SUCCEEDED
+    assert deployment.files(RUN).find(REPORT) is None
+    told = capsys.readouterr()
+    assert "report.html is not drawn" in told.out + told.err
 
 
 def test_an_endpoint_that_is_not_allowed_is_refused() -> None:
