@@ -132,6 +132,11 @@ cassandra: setup ## Fetch the archive that Cassandra targets install (for `cassa
 	curl --fail --location --progress-bar --output .cache/$(CASSANDRA).part https://archive.apache.org/dist/cassandra/5.0.8/$(CASSANDRA)
 	@echo "$$($(BIN)/python -c 'from stacks.targets.cassandra import SHA512; print(SHA512)')  .cache/$(CASSANDRA).part" | sha512sum --check --quiet
 	@mv .cache/$(CASSANDRA).part .cache/$(CASSANDRA)
+FUZZ_SECONDS ?= 60
+
+.PHONY: fuzz
+fuzz: ## Broken answers against the engine, for a minute (FUZZ_SECONDS=60)
+	cargo run --manifest-path engine/Cargo.toml --locked --quiet --release --example fuzz -- $(FUZZ_SECONDS)
 
 .PHONY: lock
 lock: $(STAMPS)/venv ## Resolve the dependencies again, with hashes

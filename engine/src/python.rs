@@ -9,7 +9,7 @@ use pyo3::types::{PyList, PyModule};
 
 use crate::dataset;
 use crate::error::EngineError as Failure;
-use crate::generators::program::compile_row;
+use crate::generators::compile::compile_row;
 use crate::generators::rng::Rng;
 use crate::generators::values::{Drawing, Variable};
 use crate::histogram;

@@ -1,6 +1,7 @@
 //! Keys and values, drawn as YCSB and sysbench draw them.
 
 pub mod chooser;
+pub mod compile;
 pub mod keys;
 pub mod program;
 pub mod rng;

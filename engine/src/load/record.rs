@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
 
+use super::operation::Failure;
 use super::pacing::SECOND;
 use crate::histogram::{self, Histogram};
 use crate::report::Errors;
@@ -102,11 +103,6 @@ impl Recorder {
         self.second_ends
     }
 
-    /// The window ended early, when the last operation was answered.
-    pub fn end_window(&mut self, at: u64) {
-        self.window.end = at;
-    }
-
     pub fn success(&mut self, operation: usize, latency_ns: u64, at: u64) {
         self.turn(at);
         if self.window.contains(at) {
@@ -121,11 +117,18 @@ impl Recorder {
     }
 
     /// An operation failed; a time-out has a latency, its full length.
-    pub fn failure(&mut self, operation: usize, code: &str, latency_ns: Option<u64>, at: u64) {
+    pub fn failure(
+        &mut self,
+        operation: usize,
+        failure: &Failure,
+        latency_ns: Option<u64>,
+        at: u64,
+    ) {
+        self.example(&failure.code, &failure.message);
         self.turn(at);
         if self.window.contains(at) {
             let tally = &mut self.tallies[operation];
-            count(&mut tally.errors, code);
+            count(&mut tally.errors, &failure.code);
             if let Some(ns) = latency_ns {
                 histogram::record_ns(&mut tally.latency, ns);
             }

@@ -6,21 +6,19 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use super::clock::{Clock, Cpu};
-use super::connection::Connection;
-use super::pacing::{SECOND, Schedule};
+use super::clock::Clock;
+use super::pacing::SECOND;
+use super::plan::Plan;
 use super::record::{Recorder, Window};
 use super::reopen::Reopener;
 use super::seconds::Gatherer;
 use super::summary::summarize;
-use super::worker::{Finished, OpenLoop, Shared, Worker};
+use super::worker::{Finished, Shared, Worker};
 use crate::error::EngineError;
-use crate::generators::chooser::Share;
 use crate::generators::program::Program;
-use crate::generators::rng::Rng;
 use crate::report::{LoadReport, SecondReport};
 use crate::session::connect::{Opener, Session};
-use crate::spec::{Load, Loop};
+use crate::spec::Load;
 
 /// Threads that open the first connections.
 const OPENERS: usize = 16;
@@ -198,86 +196,4 @@ fn send(
         })
     })
     .map(|finished| (finished, seconds))
-}
-
-/// One thread's part of a load.
-struct Plan<'a> {
-    load: &'a Load,
-    program: &'a Program,
-    thread: u64,
-    threads: u64,
-}
-
-impl Plan<'_> {
-    /// Makes the thread's connections, each with its own stream of random numbers.
-    ///
-    /// The connections of a thread share its key spaces and counters, so that they read what any
-    /// of them inserted. With a limit of operations each connection has its own instead, and a
-    /// fixed part of the operations: then what it sends depends on nothing but the spec.
-    fn connections(
-        &self,
-        sessions: Vec<(usize, Session)>,
-    ) -> Result<(Vec<Connection>, Vec<crate::generators::values::Scope>), EngineError> {
-        let n = u64::from(self.load.connections);
-        let mut scopes = Vec::new();
-        let mut connections = Vec::new();
-        for (index, session) in sessions {
-            let index = index as u64;
-            let path = [u64::from(self.load.client_index), index];
-            let rng = Rng::for_stream(self.load.seed, &path);
-            let remaining = match (self.load.operations_limit, &self.load.pacing) {
-                (Some(limit), Loop::Closed {}) => limit / n + u64::from(index < limit % n),
-                _ => u64::MAX,
-            };
-            if self.load.operations_limit.is_some() {
-                scopes.push(self.scope(index, n)?);
-            } else if scopes.is_empty() {
-                scopes.push(self.scope(self.thread, self.threads)?);
-            }
-            let mut connection = Connection::new(rng, scopes.len() - 1, remaining);
-            connection.open(session);
-            connections.push(connection);
-        }
-        Ok((connections, scopes))
-    }
-
-    /// What holder `index` of `of` in this client draws from.
-    fn scope(&self, index: u64, of: u64) -> Result<crate::generators::values::Scope, EngineError> {
-        let clients = u64::from(self.load.client_count);
-        let client = u64::from(self.load.client_index);
-        let keys = Share { offset: client + clients * index, step: clients * of };
-        let counters = Share { offset: index, step: of };
-        self.program.scope(keys, counters, self.expected_operations())
-    }
-
-    fn expected_operations(&self) -> u64 {
-        match (self.load.operations_limit, &self.load.pacing) {
-            (Some(limit), _) => limit,
-            (None, Loop::Open { rate_ops_per_second, .. }) => {
-                (rate_ops_per_second * (self.load.warmup_s + self.load.duration_s)) as u64
-            }
-            (None, Loop::Closed {}) => 0,
-        }
-    }
-
-    fn open_loop(&self) -> Option<OpenLoop> {
-        let Loop::Open { arrivals, rate_ops_per_second: rate } = self.load.pacing else {
-            return None;
-        };
-        let (thread, threads) = (self.thread, self.threads);
-        // a stream that no connection has
-        let path = [u64::from(self.load.client_index), u64::MAX, thread];
-        let rng = Rng::for_stream(self.load.seed, &path);
-        let schedule = Schedule::new(arrivals, rate, thread, threads, rng);
-        let limit = self
-            .load
-            .operations_limit
-            .map_or(u64::MAX, |limit| limit / threads + u64::from(thread < limit % threads));
-        Some(OpenLoop::new(schedule, SECOND as f64 / rate * threads as f64, limit))
-    }
-}
-
-/// CPU time of all threads together, measured once: the process's.
-pub fn cpu_of(finished: &[Finished]) -> Cpu {
-    finished.first().map_or_else(Cpu::default, |first| first.cpu)
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::clock::Cpu;
 use super::record::{Tally, add_errors};
-use super::run::cpu_of;
 use super::worker::{Finished, Shared};
 use crate::histogram::{self, Summary};
 use crate::report::{
@@ -85,7 +85,8 @@ fn operations(shared: &Shared<'_>, finished: &[Finished]) -> BTreeMap<String, Op
 }
 
 fn client(shared: &Shared<'_>, finished: &[Finished], end: u64) -> SelfReport {
-    let cpu = cpu_of(finished);
+    // the process's, so that of all threads: as the first measured it
+    let cpu = finished.first().map_or_else(Cpu::default, |first| first.cpu);
     let cpu_s = cpu.user.as_secs_f64() + cpu.system.as_secs_f64();
     let ended: u64 = finished.iter().map(|thread| thread.recorder.ended).sum();
     let window_ns = end.saturating_sub(shared.window.start) as f64 * finished.len() as f64;

@@ -3,14 +3,8 @@
 //! The formats are those of the MySQL client/server protocol ("Text and binary result sets",
 //! "Generic response packets"), with or without CLIENT_DEPRECATE_EOF.
 
-use std::fmt;
+use super::frames::{FULL_FRAME, PREFIX, Partial, Violation, length_encoded, whole_packet};
 
-/// A frame of this length says that its packet goes on in the next frame.
-const FULL_FRAME: usize = 0xff_ffff;
-/// No packet is longer: the protocol's limit for `max_allowed_packet`, 1 GiB.
-const LONGEST_PACKET: u64 = 1 << 30;
-/// As much of a packet's start as is ever looked at: an error's code and message.
-const PREFIX: usize = 512;
 /// A table has at most 4,096 columns, a result set at most 65,535.
 const MOST_COLUMNS: u64 = 65_535;
 
@@ -21,16 +15,6 @@ const MORE_RESULTS: u16 = 0x0008;
 pub enum Outcome {
     Done { affected_rows: u64, rows: u64 },
     Failed { code: u16, message: String },
-}
-
-/// The answer breaks the protocol: the connection cannot be used further.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Violation(pub &'static str);
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,20 +35,6 @@ pub struct Answer {
     affected_rows: u64,
     /// A packet that has not arrived in one piece.
     partial: Partial,
-}
-
-#[derive(Debug, Default)]
-struct Partial {
-    header: [u8; 4],
-    header_len: usize,
-    /// Payload of the current frame still to come.
-    left: usize,
-    /// The current frame is full: another one of the same packet follows.
-    goes_on: bool,
-    /// Payload seen so far of the packet, over all its frames.
-    length: u64,
-    prefix: Vec<u8>,
-    active: bool,
 }
 
 impl Answer {
@@ -93,7 +63,7 @@ impl Answer {
     pub fn feed(&mut self, mut input: &[u8]) -> Result<Option<Outcome>, Violation> {
         while !input.is_empty() {
             let outcome = match whole_packet(input) {
-                Some((header, payload, rest)) if !self.partial.active => {
+                Some((header, payload, rest)) if !self.partial.active() => {
                     self.check_sequence(header)?;
                     input = rest;
                     self.packet(payload, payload.len() as u64)?
@@ -120,36 +90,15 @@ impl Answer {
 
     /// Takes a part of a packet that arrives in pieces, or of more than one frame.
     fn piece(&mut self, input: &mut &[u8]) -> Result<Option<Outcome>, Violation> {
-        self.partial.active = true;
-        if self.partial.left == 0 && self.partial.header_len < 4 {
-            let taken = (4 - self.partial.header_len).min(input.len());
-            let to = self.partial.header_len;
-            self.partial.header[to..to + taken].copy_from_slice(&input[..taken]);
-            self.partial.header_len += taken;
-            *input = &input[taken..];
-            if self.partial.header_len < 4 {
-                return Ok(None);
-            }
-            let header = self.partial.header;
-            self.check_sequence(header[3])?;
-            self.partial.left = frame_length(header);
-            self.partial.goes_on = self.partial.left == FULL_FRAME;
-            if self.partial.length + self.partial.left as u64 > LONGEST_PACKET {
-                return Err(Violation("a packet above 1 GiB"));
-            }
+        if let Some(number) = self.partial.take_header(input)? {
+            self.check_sequence(number)?;
         }
-        self.partial.take(input);
-        if self.partial.left > 0 {
+        if !self.partial.take_payload(input) {
             return Ok(None);
         }
-        self.partial.header_len = 0;
-        if self.partial.goes_on {
-            return Ok(None);
-        }
-        let prefix = std::mem::take(&mut self.partial.prefix);
-        let outcome = self.packet(&prefix, self.partial.length);
-        self.partial.prefix = prefix;
-        self.partial.clear();
+        let (prefix, length) = self.partial.finish();
+        let outcome = self.packet(&prefix, length);
+        self.partial.reuse(prefix);
         outcome
     }
 
@@ -227,26 +176,6 @@ impl Answer {
     }
 }
 
-impl Partial {
-    fn take(&mut self, input: &mut &[u8]) {
-        let (taken, rest) = input.split_at(self.left.min(input.len()));
-        let room = PREFIX - self.prefix.len();
-        self.prefix.extend_from_slice(&taken[..room.min(taken.len())]);
-        self.left -= taken.len();
-        self.length += taken.len() as u64;
-        *input = rest;
-    }
-
-    fn clear(&mut self) {
-        self.header_len = 0;
-        self.left = 0;
-        self.goes_on = false;
-        self.length = 0;
-        self.prefix.clear();
-        self.active = false;
-    }
-}
-
 /// An error packet's code and message.
 pub fn failed(payload: &[u8]) -> Result<Outcome, Violation> {
     let &[_, low, high, ref rest @ ..] = payload else {
@@ -256,41 +185,4 @@ pub fn failed(payload: &[u8]) -> Result<Outcome, Violation> {
     let message = if rest.first() == Some(&b'#') { rest.get(6..).unwrap_or(&[]) } else { rest };
     let message = String::from_utf8_lossy(&message[..message.len().min(PREFIX)]).into_owned();
     Ok(Outcome::Failed { code: u16::from_le_bytes([low, high]), message })
-}
-
-/// The payload of the packet at the start of the input, if all of it is there in one frame.
-fn whole_packet(input: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let &[a, b, c, sequence, ref rest @ ..] = input else {
-        return None;
-    };
-    let length = frame_length([a, b, c, sequence]);
-    if length == FULL_FRAME || length > rest.len() {
-        return None;
-    }
-    let (payload, rest) = rest.split_at(length);
-    Some((sequence, payload, rest))
-}
-
-fn frame_length(header: [u8; 4]) -> usize {
-    u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize
-}
-
-/// A length-encoded integer and what follows it.
-pub fn length_encoded(input: &[u8]) -> Result<(u64, &[u8]), Violation> {
-    const SHORT: Violation = Violation("a number cut short");
-    let (&first, rest) = input.split_first().ok_or(SHORT)?;
-    let size = match first {
-        0..=0xfa => return Ok((u64::from(first), rest)),
-        0xfc => 2,
-        0xfd => 3,
-        0xfe => 8,
-        _ => return Err(Violation("no number")),
-    };
-    if rest.len() < size {
-        return Err(SHORT);
-    }
-    let (number, rest) = rest.split_at(size);
-    let mut bytes = [0; 8];
-    bytes[..size].copy_from_slice(number);
-    Ok((u64::from_le_bytes(bytes), rest))
 }

@@ -1,8 +1,7 @@
 //! Building the packets of commands, into buffers that are used again and again.
 
+use super::frames::FULL_FRAME;
 use crate::generators::values::{Drawing, Kind, Scope, Value};
-
-const FULL_FRAME: usize = 0xff_ffff;
 
 pub const COM_QUIT: u8 = 0x01;
 const COM_QUERY: u8 = 0x03;
@@ -25,8 +24,7 @@ pub fn query(sql: &[u8], out: &mut Vec<u8>) {
 /// What an execution binds.
 pub struct Binds<'a> {
     pub values: &'a [Value],
-    /// The rows of a multi-row statement: the values are drawn for each.
-    /// Numbers of the rows; `NO_ROW` where none are meant.
+    /// The rows of a multi-row statement, by number: the values are drawn for each.
     pub rows: &'a [i64],
     /// The types go along the first time that a statement is executed on a connection.
     pub send_types: bool,

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -52,8 +53,14 @@ impl Opener {
         })
     }
 
-    /// Opens a session, or says in one line why not.
+    /// Opens a session, or says in one line why not. A panic in what reads the handshake (a crate,
+    /// on bytes that a server may choose) is an error like another.
     pub fn open(&self) -> Result<Session, EngineError> {
+        catch_unwind(AssertUnwindSafe(|| self.try_open()))
+            .unwrap_or_else(|_| Err(EngineError::protocol("the handshake cannot be read")))
+    }
+
+    fn try_open(&self) -> Result<Session, EngineError> {
         let deadline = Instant::now() + self.patience;
         let stream = self.reach()?;
         let mut channel = Channel { link: Link { stream, tls: None }, sequence: 0, deadline };

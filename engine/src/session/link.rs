@@ -25,9 +25,11 @@ impl Link {
             if tls.read_tls(&mut self.stream)? == 0 {
                 return Ok(0);
             }
-            tls.process_new_packets().map_err(io::Error::other)?;
-            // what came may ask for an answer, as every step of the handshake does
-            flush(tls, &mut self.stream)?;
+            let processed = tls.process_new_packets();
+            // TLS may owe an answer: a handshake message, or the alert that says what is wrong
+            let flushed = flush(tls, &mut self.stream);
+            processed.map_err(io::Error::other)?;
+            flushed?;
         }
     }
 
@@ -36,8 +38,8 @@ impl Link {
         let Some(tls) = &mut self.tls else {
             return self.stream.write(bytes);
         };
-        while tls.wants_write() {
-            tls.write_tls(&mut self.stream)?;
+        if !flush(tls, &mut self.stream)? {
+            return Err(io::ErrorKind::WouldBlock.into());
         }
         if bytes.is_empty() {
             return Ok(0);
@@ -76,14 +78,14 @@ impl Link {
     }
 }
 
-/// Sends what TLS has ready, as far as the kernel takes it.
-fn flush(tls: &mut ClientConnection, stream: &mut TcpStream) -> io::Result<()> {
+/// Hands to the kernel what TLS has ready; returns whether that was all.
+fn flush(tls: &mut ClientConnection, stream: &mut TcpStream) -> io::Result<bool> {
     while tls.wants_write() {
         match tls.write_tls(stream) {
             Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             Err(error) => return Err(error),
         }
     }
-    Ok(())
+    Ok(true)
 }

@@ -1,0 +1,256 @@
+"""The engine beside other clients: `python -m benchmarks.engine SECTION` prints Markdown tables.
+
+SECTION: database, canned, open, memory. Needs two cores: the client runs on one, the server on the
+other. Every figure is the median of interleaved repetitions; docs/performance.md has the table.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import click
+
+from benchmarks import engine_clients as clients
+from benchmarks.engine_clients import CLIENT_CORE, ROWS, SERVER_CORE, Outcome
+from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.model.engine import (
+    ClosedLoop,
+    EngineOperation,
+    EngineStatement,
+    EngineTarget,
+    EngineWorkload,
+    KeySpace,
+    KeyValue,
+    LoadReport,
+    LoadSpec,
+    OpenLoop,
+)
+from plimsoll.workload import load_workload
+
+PROJECT = Path(__file__).parents[1]
+# oltp_point_select's row: one CHAR(120); the size of its question and of its answer on the wire
+CANNED_ROW = ("1", "120")
+ECHO_BYTES = ("27", "198")
+
+Client = Callable[[], Outcome]
+
+
+def point_select(target: EngineTarget, connections: int, seconds: int) -> LoadSpec:
+    """The oltp_point_select of sysbench with uniform keys."""
+    statement = EngineStatement(
+        sql=("SELECT c FROM sbtest1 WHERE id=?",), binds=(KeyValue(key_space="rows"),)
+    )
+    workload = EngineWorkload(
+        key_spaces=(KeySpace(name="rows", first=1, records=ROWS),),
+        operations=(EngineOperation(name="point_select", weight=1, statements=(statement,)),),
+    )
+    return closed(target, workload, connections, seconds)
+
+
+def closed(
+    target: EngineTarget, workload: EngineWorkload, connections: int, seconds: int
+) -> LoadSpec:
+    """A closed loop without warm-up, since every client's whole run is counted."""
+    return LoadSpec(
+        target=target,
+        workload=workload,
+        connections=connections,
+        loop=ClosedLoop(),
+        duration_s=seconds,
+    )
+
+
+@contextmanager
+def pinned(core: int) -> Iterator[None]:
+    """What is started here runs on one core."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+@contextmanager
+def database() -> Iterator[EngineTarget]:
+    """A MariaDB server on its core, all rows in memory."""
+    with tempfile.TemporaryDirectory() as directory:
+        with pinned(SERVER_CORE):
+            server = MariaDbServer.start(
+                directory=Path(directory) / "data",
+                settings={"innodb_buffer_pool_size": "1G", "max_connections": 2000},
+            )
+        with server:
+            yield EngineTarget(
+                protocol="mysql",
+                host=server.host,
+                port=server.port,
+                user=server.user,
+                password=server.password,
+                database=server.database,
+            )
+
+
+@contextmanager
+def canned(*arguments: str) -> Iterator[EngineTarget]:
+    """The canned server (engine/examples/canned.rs) on its core."""
+    program = PROJECT / "engine/target/release/examples/canned"
+    with pinned(SERVER_CORE):
+        server = subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        port = int(server.stdout.readline())
+        yield EngineTarget(
+            protocol="mysql",
+            host="127.0.0.1",
+            port=port,
+            user="u",
+            password="p",  # noqa: S106 - it takes any
+            database="d",
+        )
+    finally:
+        server.kill()
+        server.wait()
+
+
+def compare(title: str, all_clients: dict[tuple[str, int], Client], repetitions: int) -> None:
+    """Runs the clients in turn, again and again, and prints the medians."""
+    outcomes: dict[tuple[str, int], list[Outcome]] = {key: [] for key in all_clients}
+    for _ in range(repetitions):
+        for key, client in all_clients.items():
+            outcomes[key].append(client())
+            click.echo(f"{key}: {outcomes[key][-1].cpu_us:.2f} us", err=True)
+    names = list(dict.fromkeys(name for name, _ in all_clients))
+    counts = sorted({connections for _, connections in all_clients})
+    click.echo(f"\n{title}: client CPU in us per operation (operations per second)\n")
+    click.echo(f"| connections | {' | '.join(names)} |\n|{'---|' * (len(names) + 1)}")
+    for connections in counts:
+        cells = [cell(outcomes.get((name, connections))) for name in names]
+        click.echo(f"| {connections} | {' | '.join(cells)} |")
+
+
+def cell(outcomes: list[Outcome] | None) -> str:
+    """The medians of CPU and rate, with the range of the CPU."""
+    if not outcomes:
+        return ""
+    cpu = sorted(outcome.cpu_us for outcome in outcomes)
+    rate = statistics.median(outcome.operations / outcome.wall_s for outcome in outcomes)
+    return f"{statistics.median(cpu):.2f} [{cpu[0]:.2f}, {cpu[-1]:.2f}] ({rate:,.0f})"
+
+
+@click.group()
+def main() -> None:
+    """Measures the engine beside other clients."""
+    for problem in clients.install():
+        click.echo(f"not measured: {problem}", err=True)
+    examples = ["cargo", "build", "--quiet", "--release", "--locked", "--examples"]
+    subprocess.run(examples, cwd=PROJECT / "engine", check=True)
+
+
+repeat = click.option("--repetitions", default=3, show_default=True)
+length = click.option("--seconds", default=3, show_default=True)
+
+
+@main.command("database")
+@repeat
+@length
+def against_database(repetitions: int, seconds: int) -> None:
+    """Reads by primary key from MariaDB."""
+    with database() as target:
+        clients.sysbench_prepare(target)
+        compiled = load_workload("ycsb-c").compile(ROWS)
+        clients.ycsb_tables(target, compiled)
+        runs: dict[tuple[str, int], Client] = {}
+        for n in (1, 8, 32, 64):
+            spec = point_select(target, n, seconds)
+            runs["engine", n] = partial(clients.engine, spec)
+            runs["sysbench", n] = partial(clients.sysbench, target, connections=n, seconds=seconds)
+            runs["PyMySQL", n] = partial(
+                clients.pymysql_threads, target, connections=n, seconds=seconds
+            )
+        compare("oltp_point_select", runs, repetitions)
+        runs = {}
+        for n in (1, 8, 64):
+            spec = closed(target, compiled.engine_workload(), n, seconds)
+            runs["engine", n] = partial(clients.engine, spec)
+            if (program := clients.build_go_ycsb()) is not None:
+                operations = seconds * (8_000 if n == 1 else 25_000)
+                runs["go-ycsb", n] = partial(
+                    clients.go_ycsb, program, target, connections=n, operations=operations
+                )
+        compare("ycsb-c", runs, repetitions)
+
+
+@main.command("canned")
+@repeat
+@length
+def against_canned(repetitions: int, seconds: int) -> None:
+    """The clients alone: a server that answers at once."""
+    with canned(*CANNED_ROW) as target, canned("echo", *ECHO_BYTES) as echo:
+        runs: dict[tuple[str, int], Client] = {}
+        for n in (8, 64):
+            spec = point_select(target, n, seconds)
+            runs["engine", n] = partial(clients.engine, spec)
+            runs["sysbench", n] = partial(clients.sysbench, target, connections=n, seconds=seconds)
+            runs["PyMySQL", n] = partial(
+                clients.pymysql_threads, target, connections=n, seconds=seconds
+            )
+            runs["bare echo", n] = partial(
+                clients.echo, echo.port, connections=n, sizes=ECHO_BYTES, seconds=seconds
+            )
+        compare("canned server", runs, repetitions)
+
+
+@main.command("open")
+@repeat
+def open_loop(repetitions: int) -> None:
+    """2,000 operations a second over 64 connections."""
+    click.echo(
+        "| arrivals | lateness p50, p99, max us | latency p50, p99, p99.9 us | CPU of a core |"
+    )
+    click.echo("|---|---|---|---|")
+    with database() as target:
+        clients.sysbench_prepare(target)
+        for _ in range(repetitions):
+            for arrivals in ("constant", "poisson"):
+                loop = OpenLoop(arrivals=arrivals, rate_ops_per_second=2_000)
+                update = {"loop": loop, "warmup_s": 1.0}
+                spec = point_select(target, 64, 8).model_copy(update=update)
+                report = LoadReport.model_validate_json(clients.engine(spec).output)
+                late = report.client.send_lateness_us
+                latency = report.operations["point_select"].latency_us
+                cpu = (report.client.cpu_user_s + report.client.cpu_system_s) / report.window_s
+                assert late is not None
+                click.echo(
+                    f"| {arrivals} | {late.p50}, {late.p99}, {late.max} "
+                    f"| {latency.p50}, {latency.p99}, {latency.p999} | {cpu:.0%} |"
+                )
+
+
+@main.command("memory")
+def memory() -> None:
+    """The memory of 1,000 connections, and the wheel's size."""
+    with database() as target:
+        clients.sysbench_prepare(target)
+        one, many = (clients.engine(point_select(target, n, 3)).max_rss_kib for n in (1, 1_000))
+    wheel = max(PROJECT.glob(".cache/wheels/*.whl"), key=lambda path: path.stat().st_mtime)
+    click.echo(
+        json.dumps(
+            {
+                "one_connection_mib": round(one / 1024, 1),
+                "thousand_connections_mib": round(many / 1024, 1),
+                "wheel_mib": round(wheel.stat().st_size / 2**20, 2),
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    assert len(os.sched_getaffinity(0) & {CLIENT_CORE, SERVER_CORE}) == 2, "it needs two cores"
+    main()

@@ -1,0 +1,234 @@
+"""The clients that benchmarks/engine.py compares, each run as a process of its own.
+
+`python -m benchmarks.engine_clients engine` reads a `LoadSpec` from standard input and prints the
+`LoadReport`; `... pymysql HOST PORT USER PASSWORD DATABASE THREADS SECONDS` reads rows by primary
+key from threads and prints how many.
+"""
+
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pymysql
+
+import plimsoll_engine
+from plimsoll.model.engine import EngineTarget, FormatValue, LoadSpec, RowValue
+from plimsoll.workload import Compiled
+
+ROWS = 100_000
+GO_YCSB_TABLE = "orderedtable"
+CLIENT_CORE = 0
+SERVER_CORE = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What one client did."""
+
+    operations: int
+    cpu_s: float  # user and system time of the client's process, from its start to its end
+    wall_s: float
+    max_rss_kib: int
+    output: str
+
+    @property
+    def cpu_us(self) -> float:
+        """Client CPU time of one operation, in microseconds."""
+        return self.cpu_s * 1e6 / self.operations
+
+
+def measure(
+    command: list[str], *, stdin: str = "", count: "re.Pattern[str]", seconds: float | None = None
+) -> Outcome:
+    """Runs a client on its core and reads its CPU time from the kernel.
+
+    Args:
+        command: What to run.
+        stdin: What it reads.
+        count: Finds the number of operations in its output.
+        seconds: How long it sent; None: as long as it ran.
+
+    Raises:
+        RuntimeError: It failed; with the end of what it said.
+    """
+    with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as said:
+        given.write(stdin)
+        given.seek(0)
+        pinned = ["taskset", "-c", str(CLIENT_CORE), *command]
+        started = time.monotonic()
+        process = subprocess.Popen(pinned, stdin=given, stdout=said, stderr=subprocess.STDOUT)
+        _, status, used = os.wait4(process.pid, 0)
+        wall_s = time.monotonic() - started
+        said.seek(0)
+        output = said.read()
+    found = count.search(output)
+    if status != 0 or found is None:
+        raise RuntimeError(f"{command[0]}: {output[-400:]}")
+    return Outcome(
+        operations=int(found[1]),
+        cpu_s=used.ru_utime + used.ru_stime,
+        wall_s=seconds or wall_s,
+        max_rss_kib=used.ru_maxrss,
+        output=output,
+    )
+
+
+def engine(spec: LoadSpec) -> Outcome:
+    """This project's engine; every operation that it sent, warm-up included."""
+    command = [sys.executable, "-m", "benchmarks.engine_clients", "engine"]
+    return measure(
+        command,
+        stdin=spec.model_dump_json(),
+        count=re.compile(r'"operations_sent":(\d+)'),
+        seconds=spec.warmup_s + spec.duration_s,
+    )
+
+
+def sysbench(target: EngineTarget, *, connections: int, seconds: int) -> Outcome:
+    """The oltp_point_select of sysbench, prepared statements, uniform keys."""
+    command = ["sysbench", "oltp_point_select", *_sysbench_options(target)]
+    command += [f"--threads={connections}", f"--time={seconds}", "--rand-type=uniform", "run"]
+    return measure(command, count=re.compile(r"transactions: +(\d+)"), seconds=seconds)
+
+
+def sysbench_prepare(target: EngineTarget) -> None:
+    """Makes sysbench's table of `ROWS` rows."""
+    command = ["sysbench", "oltp_point_select", *_sysbench_options(target), "prepare"]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def _sysbench_options(target: EngineTarget) -> list[str]:
+    return [
+        "--db-driver=mysql",
+        f"--mysql-host={target.host}",
+        f"--mysql-port={target.port}",
+        f"--mysql-user={target.user}",
+        f"--mysql-password={target.password}",
+        f"--mysql-db={target.database}",
+        "--tables=1",
+        f"--table-size={ROWS}",
+    ]
+
+
+def pymysql_threads(target: EngineTarget, *, connections: int, seconds: int) -> Outcome:
+    """PyMySQL, one thread a connection, the same statement."""
+    command = [sys.executable, "-m", "benchmarks.engine_clients", "pymysql", target.host]
+    command += [str(target.port), target.user, target.password, target.database]
+    command += [str(connections), str(seconds)]
+    return measure(command, count=re.compile(r"(\d+)"), seconds=seconds)
+
+
+def go_ycsb(program: Path, target: EngineTarget, *, connections: int, operations: int) -> Outcome:
+    """Workload C of go-ycsb."""
+    properties = {
+        "mysql.host": target.host,
+        "mysql.port": target.port,
+        "mysql.user": target.user,
+        "mysql.password": target.password,
+        "mysql.db": target.database,
+        "recordcount": ROWS,
+        "operationcount": operations,
+        "threadcount": connections,
+        "dotransactions": "true",
+        "command": "run",
+        "table": GO_YCSB_TABLE,
+        "insertorder": "ordered",
+        "readproportion": 1,
+        "updateproportion": 0,
+        "scanproportion": 0,
+        "insertproportion": 0,
+        "requestdistribution": "zipfian",
+    }
+    command = [str(program), *(f"{name}={value}" for name, value in properties.items())]
+    return measure(command, count=re.compile(r"READ +- .*Count: (\d+)"))
+
+
+def ycsb_tables(target: EngineTarget, compiled: Compiled) -> None:
+    """Makes YCSB's table for the engine, and one of the same size for go-ycsb."""
+    connection: Any = pymysql.connect(
+        host=target.host,
+        port=target.port,
+        user=target.user,
+        password=target.password,
+        database=target.database,
+    )
+    (table,) = compiled.tables
+    with connection.cursor() as cursor:
+        cursor.execute(table.create_sql)
+        cursor.execute(f"CREATE TABLE {GO_YCSB_TABLE} LIKE {table.name}")
+    spec = table.dataset_spec(target, share=0, shares=1, connections=4, seed=1)
+    plimsoll_engine.load_rows(spec.model_dump_json())
+    # go-ycsb hashes the bytes of a number in another order than YCSB: its keys are not hashed here
+    key = FormatValue(template="user{}", of=(RowValue(),))
+    ordered = spec.model_copy(update={"table": GO_YCSB_TABLE, "row": (key, *spec.row[1:])})
+    plimsoll_engine.load_rows(ordered.model_dump_json())
+
+
+def echo(port: int, *, connections: int, sizes: tuple[str, str], seconds: int) -> Outcome:
+    """The bare exchange of as many bytes (engine/examples/echo.rs)."""
+    program = Path("engine/target/release/examples/echo").absolute()
+    command = [str(program), str(port), str(connections), *sizes, str(seconds)]
+    return measure(command, count=re.compile(r"(\d+)"), seconds=seconds)
+
+
+def install() -> list[str]:
+    """Installs what is missing; returns what could not be, and why."""
+    missing = []
+    if shutil.which("sysbench") is None:
+        apt = ["apt-get", "install", "-qq", "-y", "sysbench"]
+        if subprocess.run(apt, capture_output=True, check=False).returncode != 0:
+            missing.append("sysbench (apt-get install sysbench failed)")
+    if build_go_ycsb() is None:
+        missing.append("go-ycsb (needs Go and its module proxy)")
+    missing.append("YCSB (Java): no Java archive of its MySQL binding is on Maven Central")
+    return missing
+
+
+def build_go_ycsb() -> Path | None:
+    """go-ycsb's program, built when it is not there yet."""
+    program = Path(".cache/benchmarks/go-ycsb").absolute()
+    if not program.exists() and shutil.which("go"):
+        build = ["go", "build", "-o", str(program), "."]
+        source = Path(__file__).with_name("go_ycsb")
+        subprocess.run(build, cwd=source, check=False, capture_output=True)
+    return program if program.exists() else None
+
+
+def _run_pymysql(arguments: list[str]) -> None:
+    host, port, user, password, database, threads, seconds = arguments
+    counts = [0] * int(threads)
+    end = time.monotonic() + float(seconds)
+
+    def read(index: int) -> None:
+        connection: Any = pymysql.connect(
+            host=host, port=int(port), user=user, password=password, database=database
+        )
+        with connection.cursor() as cursor:
+            while time.monotonic() < end:
+                key = random.randint(1, ROWS)  # noqa: S311 - keys of a benchmark, no secret
+                cursor.execute("SELECT c FROM sbtest1 WHERE id=%s", (key,))
+                cursor.fetchall()
+                counts[index] += 1
+
+    workers = [threading.Thread(target=read, args=(index,)) for index in range(int(threads))]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    print(sum(counts))
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "engine":
+        print(plimsoll_engine.run(sys.stdin.read()))
+    else:
+        _run_pymysql(sys.argv[2:])

@@ -1,0 +1,140 @@
+//! Frames: the envelope of the protocol's packets, 3 bytes of length and 1 of sequence.
+
+use std::fmt;
+
+/// A frame of this length says that its packet goes on in the next frame.
+pub const FULL_FRAME: usize = 0xff_ffff;
+/// No packet is longer: the protocol's limit for `max_allowed_packet`, 1 GiB.
+const LONGEST_PACKET: u64 = 1 << 30;
+/// As much of a packet's start as is ever looked at: an error's code and message.
+pub const PREFIX: usize = 512;
+
+/// The answer breaks the protocol: the connection cannot be used further.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Violation(pub &'static str);
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// A packet that has not arrived in one piece. Of its payload only the start is kept.
+#[derive(Debug, Default)]
+pub struct Partial {
+    header: [u8; 4],
+    header_len: usize,
+    /// Payload of the current frame still to come.
+    left: usize,
+    /// The current frame is full: another one of the same packet follows.
+    goes_on: bool,
+    /// Payload seen so far of the packet, over all its frames.
+    length: u64,
+    prefix: Vec<u8>,
+    active: bool,
+}
+
+impl Partial {
+    /// Whether a packet has begun and not ended.
+    pub fn active(&self) -> bool {
+        self.active
+    }
+
+    /// Takes what it can of a frame's header; returns the frame's sequence number once it is whole.
+    pub fn take_header(&mut self, input: &mut &[u8]) -> Result<Option<u8>, Violation> {
+        self.active = true;
+        if self.header_len == 4 {
+            return Ok(None);
+        }
+        let (taken, rest) = input.split_at((4 - self.header_len).min(input.len()));
+        self.header[self.header_len..self.header_len + taken.len()].copy_from_slice(taken);
+        self.header_len += taken.len();
+        *input = rest;
+        if self.header_len < 4 {
+            return Ok(None);
+        }
+        self.left = frame_length(self.header);
+        self.goes_on = self.left == FULL_FRAME;
+        if self.length + self.left as u64 > LONGEST_PACKET {
+            return Err(Violation("a packet above 1 GiB"));
+        }
+        Ok(Some(self.header[3]))
+    }
+
+    /// Takes what it can of a frame's payload; returns whether the packet is whole.
+    pub fn take_payload(&mut self, input: &mut &[u8]) -> bool {
+        if self.header_len < 4 {
+            return false;
+        }
+        let (taken, rest) = input.split_at(self.left.min(input.len()));
+        let room = PREFIX - self.prefix.len();
+        self.prefix.extend_from_slice(&taken[..room.min(taken.len())]);
+        self.left -= taken.len();
+        self.length += taken.len() as u64;
+        *input = rest;
+        if self.left > 0 {
+            return false;
+        }
+        self.header_len = 0;
+        !self.goes_on
+    }
+
+    /// The whole packet's first bytes and its length; ready for the next packet.
+    pub fn finish(&mut self) -> (Vec<u8>, u64) {
+        let whole = (std::mem::take(&mut self.prefix), self.length);
+        self.clear();
+        whole
+    }
+
+    /// Gives a buffer back.
+    pub fn reuse(&mut self, mut prefix: Vec<u8>) {
+        prefix.clear();
+        self.prefix = prefix;
+    }
+
+    pub fn clear(&mut self) {
+        self.header_len = 0;
+        self.left = 0;
+        self.goes_on = false;
+        self.length = 0;
+        self.prefix.clear();
+        self.active = false;
+    }
+}
+
+/// The payload of the packet at the start of the input, if all of it is there in one frame.
+pub fn whole_packet(input: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let &[a, b, c, sequence, ref rest @ ..] = input else {
+        return None;
+    };
+    let length = frame_length([a, b, c, sequence]);
+    if length == FULL_FRAME || length > rest.len() {
+        return None;
+    }
+    let (payload, rest) = rest.split_at(length);
+    Some((sequence, payload, rest))
+}
+
+fn frame_length(header: [u8; 4]) -> usize {
+    u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize
+}
+
+/// A length-encoded integer and what follows it.
+pub fn length_encoded(input: &[u8]) -> Result<(u64, &[u8]), Violation> {
+    const SHORT: Violation = Violation("a number cut short");
+    let (&first, rest) = input.split_first().ok_or(SHORT)?;
+    let size = match first {
+        0..=0xfa => return Ok((u64::from(first), rest)),
+        0xfc => 2,
+        0xfd => 3,
+        0xfe => 8,
+        _ => return Err(Violation("no number")),
+    };
+    if rest.len() < size {
+        return Err(SHORT);
+    }
+    let (number, rest) = rest.split_at(size);
+    let mut bytes = [0; 8];
+    bytes[..size].copy_from_slice(number);
+    Ok((u64::from_le_bytes(bytes), rest))
+}

@@ -1,0 +1,289 @@
+//! Whole loads against a server that behaves as it is told.
+
+#[path = "support/server.rs"]
+mod server;
+#[path = "support/wire.rs"]
+mod wire;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime};
+
+use plimsoll_engine::error::EngineError;
+use plimsoll_engine::load::run::{Listener, run};
+use plimsoll_engine::report::{Ended, LoadReport, SecondReport};
+use plimsoll_engine::spec::Load;
+use serde_json::{Value, json};
+
+use server::{Action, Gate, Server};
+
+const READ: &str = "read";
+
+/// Hears the seconds, and may cancel.
+struct Ear<F: FnMut(&[SecondReport]) -> bool>(F);
+
+impl<F: FnMut(&[SecondReport]) -> bool> Listener for Ear<F> {
+    fn hear(&mut self, seconds: &[SecondReport]) -> bool {
+        (self.0)(seconds)
+    }
+}
+
+fn load(server: &Server, changes: &Value) -> Result<LoadReport, EngineError> {
+    load_hearing(server, changes, |_| true)
+}
+
+fn load_hearing(
+    server: &Server,
+    changes: &Value,
+    ear: impl FnMut(&[SecondReport]) -> bool,
+) -> Result<LoadReport, EngineError> {
+    let key = json!({"kind": "key", "key_space": "rows"});
+    let read = json!({"sql": ["SELECT c FROM t WHERE id = ?"], "binds": [key]});
+    let mut spec = json!({
+        "target": {"protocol": "mysql", "host": "127.0.0.1", "port": server.port, "user": "u",
+                   "password": "p", "database": "d"},
+        "workload": {"key_spaces": [{"name": "rows", "records": 1000}],
+                     "operations": [{"name": READ, "weight": 1, "statements": [read]}]},
+        "connections": 2, "duration_s": 60, "timeout_ms": 30_000,
+    });
+    for (name, value) in changes.as_object().expect("an object") {
+        spec[name] = value.clone();
+    }
+    run(&Load::from_json(&spec.to_string())?, &AtomicBool::new(false), &mut Ear(ear))
+}
+
+/// Reads of 3 kinds of keys, inserts, texts; the second operation is a transaction.
+fn mixed_workload() -> Value {
+    let key =
+        |kind: &str| json!({"kind": "key", "key_space": "rows", "distribution": {"kind": kind}});
+    let text = json!({"kind": "text", "length": 300});
+    let new = json!({"kind": "next_key", "key_space": "rows"});
+    json!({
+        "key_spaces": [{"name": "rows", "records": 1000}],
+        "operations": [
+            {"name": "insert", "weight": 1, "statements": [
+                {"sql": ["INSERT INTO t VALUES (?, ?)"], "binds": [new, text]}]},
+            {"name": "transfer", "weight": 1, "transaction": true, "statements": [
+                {"sql": ["SELECT c FROM t WHERE id = ?", "SELECT c FROM s WHERE id = ?"],
+                 "binds": [key("latest")], "repeat": 3},
+                {"sql": ["UPDATE t SET c = ? WHERE id = ?"], "binds": [text, key("zipfian")]}]},
+            {"name": "walk", "weight": 1, "statements": [
+                {"sql": ["SELECT c FROM t WHERE id = ?"], "binds": [key("sequential")]}]},
+        ],
+    })
+}
+
+#[test]
+fn the_same_spec_sends_the_same_bytes_on_each_connection() {
+    let log = |seed: u64| {
+        let server = Server::start(|_| Action::Ok);
+        let changes = json!({"connections": 5, "operations_limit": 501, "seed": seed,
+                             "workload": mixed_workload()});
+        let report = load(&server, &changes).expect("it starts");
+        assert_eq!((report.ended, report.operations_sent), (Ended::Operations, 501));
+        let mut log = server.log();
+        log.sort();
+        log
+    };
+    let first = log(1);
+    assert_eq!(first.len(), 5);
+    assert_eq!(first, log(1));
+    assert_ne!(first, log(2));
+}
+
+#[test]
+fn what_is_counted_is_what_the_server_got() {
+    let server = Server::start(|_| Action::Ok);
+    let changes = json!({"operations_limit": 300, "threads": 2, "connections": 4,
+                         "workload": mixed_workload()});
+    let report = load(&server, &changes).expect("it starts");
+    let succeeded: u64 = report.operations.values().map(|operation| operation.succeeded).sum();
+    assert_eq!(succeeded, 300);
+    assert_eq!(report.statements_sent, server.count(|payload| payload[0] == 0x17));
+    assert_eq!(report.transaction_commands_sent, server.count(|payload| payload[0] == 3));
+    let seconds: u64 = report.seconds.iter().map(|second| second.succeeded).sum();
+    assert_eq!(seconds, 300);
+}
+
+#[test]
+fn a_failed_statement_rolls_its_transaction_back() {
+    let server = Server::start(|command| match command.number % 6 {
+        4 => Action::Error(1213),
+        _ => Action::Ok,
+    });
+    let mut workload = mixed_workload();
+    workload["operations"] = json!([workload["operations"][1]]);
+    let changes = json!({"connections": 1, "operations_limit": 10, "workload": workload});
+    let report = load(&server, &changes).expect("it starts");
+    // BEGIN, three reads, the update that fails, ROLLBACK
+    let commands = &server.log()[0];
+    assert_eq!(commands.len(), 60);
+    for operation in commands.chunks(6) {
+        assert_eq!((&operation[0][1..], &operation[5][1..]), (&b"BEGIN"[..], &b"ROLLBACK"[..]));
+    }
+    let transfer = &report.operations["transfer"];
+    assert_eq!((transfer.succeeded, &transfer.errors), (0, &[("1213".to_owned(), 10)].into()));
+    assert_eq!(transfer.latency_us.p50, None);
+    assert_eq!(report.error_examples["1213"], "as told");
+}
+
+#[test]
+fn a_time_out_has_its_full_length_and_its_connection_is_replaced() {
+    let gate = Arc::new(Gate::default());
+    let held = gate.clone();
+    let server = Server::start(move |command| match (command.connection, command.number) {
+        (0, 3) => Action::Wait(held.clone()),
+        _ => Action::Rows,
+    });
+    let changes = json!({"duration_s": 1.5, "timeout_ms": 400});
+    let report = load(&server, &changes).expect("it starts");
+    gate.open();
+    let read = &report.operations[READ];
+    assert_eq!(read.errors.get("timeout"), Some(&1));
+    assert!(read.latency_us.max >= Some(400_000), "{:?}", read.latency_us);
+    assert_eq!((report.connection_report.opened, report.connection_report.replaced), (3, 1));
+    assert_eq!(server.log().len(), 3);
+    assert!(server.log()[2].len() > 1, "the new connection goes on");
+}
+
+#[test]
+fn an_open_loop_counts_from_the_due_time() {
+    let gate = Arc::new(Gate::default());
+    let held = gate.clone();
+    let server = Server::start(move |command| match command.number {
+        0 => Action::Wait(held.clone()),
+        _ => Action::Rows,
+    });
+    // nothing is answered in the first second; then the gate opens
+    let changes = json!({"connections": 1, "duration_s": 3,
+                         "loop": {"kind": "open", "rate_ops_per_second": 100.0}});
+    let report = load_hearing(&server, &changes, |seconds| {
+        if !seconds.is_empty() {
+            gate.open();
+        }
+        true
+    });
+    let report = report.expect("it starts");
+    let read = &report.operations[READ];
+    let accounted = read.succeeded + report.client.unanswered + report.client.unsent.unwrap_or(0);
+    assert_eq!(accounted, 300, "no due operation is forgotten");
+    // the hundred of the first second waited half a second on average, every one its own time:
+    // half of them at least half a second
+    let slow: u64 = report
+        .seconds
+        .iter()
+        .flat_map(|second| &second.buckets)
+        .filter(|&(&upper_us, _)| upper_us >= 500_000)
+        .map(|(_, count)| count)
+        .sum();
+    assert!(slow >= 50, "{slow}");
+    assert!(read.latency_us.max >= Some(990_000), "{:?}", read.latency_us);
+    let late = report.client.send_lateness_us.expect("an open loop");
+    assert!(late.max >= Some(980_000), "{late:?}");
+}
+
+#[test]
+fn what_is_due_beyond_capacity_is_counted_and_never_dropped() {
+    let gate = Arc::new(Gate::default());
+    let held = gate.clone();
+    let server = Server::start(move |_| Action::Wait(held.clone()));
+    for arrivals in ["constant", "poisson"] {
+        let changes = json!({"duration_s": 0.5, "timeout_ms": 100_000, "connections": 2,
+            "loop": {"kind": "open", "arrivals": arrivals, "rate_ops_per_second": 100_000.0}});
+        let report = load(&server, &changes).expect("it starts");
+        assert_eq!((report.operations_sent, report.client.unanswered), (2, 2));
+        let backlog = report.client.backlog_end.expect("an open loop");
+        assert_eq!(report.client.unsent, Some(backlog));
+        assert_eq!(report.client.backlog_max, Some(backlog));
+        if arrivals == "constant" {
+            assert_eq!(backlog, 50_000 - 2);
+        }
+        assert!(report.client.oldest_unanswered_us > Some(490_000));
+    }
+    gate.open();
+}
+
+#[test]
+fn nonsense_is_an_error_and_the_load_goes_on() {
+    let server = Server::start(|command| match command.number {
+        3 => Action::Bytes(b"\x05\0\0\x09nonsense".to_vec()),
+        7 => Action::Close,
+        _ => Action::Rows,
+    });
+    let changes = json!({"connections": 1, "operations_limit": 30});
+    let report = load(&server, &changes).expect("it starts");
+    assert_eq!(report.ended, Ended::Operations);
+    let errors = &report.operations[READ].errors;
+    // each connection gets as far as its fourth command
+    assert_eq!(errors, &[("protocol".to_owned(), 7)].into());
+    assert_eq!(report.operations[READ].succeeded, 23);
+}
+
+#[test]
+fn a_server_that_is_gone_is_tried_again_until_the_end() {
+    let server = Server::start(|command| match command.number {
+        0 => Action::Rows,
+        _ => Action::Close,
+    });
+    // it refuses connections after the first second
+    let report = load_hearing(&server, &json!({"duration_s": 2.5}), |seconds| {
+        if !seconds.is_empty() {
+            server.close();
+        }
+        true
+    });
+    let report = report.expect("it starts");
+    assert_eq!(report.ended, Ended::Duration);
+    assert!(report.operations[READ].errors["connection_lost"] >= 2);
+    assert!(
+        report.connection_report.failed.contains_key("connect"),
+        "{:?}",
+        report.connection_report
+    );
+}
+
+#[test]
+fn the_caller_can_end_it() {
+    let server = Server::start(|_| Action::Rows);
+    let report = load_hearing(&server, &json!({}), |seconds| seconds.is_empty());
+    let report = report.expect("it starts");
+    assert_eq!(report.ended, Ended::Cancelled);
+    assert!(report.window_s < 60.0);
+}
+
+#[test]
+fn who_is_late_starts_at_once_and_ends_with_the_others() {
+    let server = Server::start(|_| Action::Rows);
+    let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
+    let start_at = (epoch - Duration::from_millis(700)).as_millis() as i64;
+    let changes = json!({"start_at_epoch_ms": start_at, "warmup_s": 0.2, "duration_s": 1.3});
+    let report = load(&server, &changes).expect("it starts");
+    assert!(report.late_start_ms >= 700);
+    // both clocks are read once, so they may differ by a rounded millisecond
+    assert!((report.window_end_epoch_ms - (start_at + 1_500)).abs() <= 1);
+    assert!(report.window_start_epoch_ms >= start_at + 700);
+    assert!(report.window_s <= 0.8);
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused_with_the_field_named() {
+    let server = Server::start(|_| Action::Rows);
+    let cases = [
+        (json!({"conections": 3}), "unknown field `conections`"),
+        (json!({"duration_s": 0}), "duration_s is 0"),
+        (json!({"loop": {"kind": "open", "rate_ops_per_second": 0}}), "rate_ops_per_second is 0"),
+        (json!({"loop": {"kind": "closed", "rate": 3}}), "unknown field `rate`"),
+        (json!({"workload": {"key_spaces": [], "operations": []}}), "sum to nothing"),
+        (
+            json!({"workload": {"key_spaces": [], "operations": [{"name": "a", "weight": 1,
+                "statements": [{"sql": ["SELECT ?"], "binds": [{"kind": "key", "key_space": "x"}]}]}]}}),
+            "operation a: there is no key space x",
+        ),
+    ];
+    for (changes, expected) in cases {
+        let error = load(&server, &changes).expect_err(expected);
+        assert_eq!(error.code, "spec");
+        assert!(error.message.contains(expected), "{error}");
+    }
+    assert!(server.log().is_empty(), "nothing was connected");
+}

@@ -1,0 +1,88 @@
+//! Answers of a server, well formed and broken, for the tests and the fuzzer of the parser.
+
+use plimsoll_engine::generators::rng::Rng;
+use plimsoll_engine::protocol::answer::Outcome;
+
+use crate::wire::{self, Rows};
+
+const MORE_RESULTS: u16 = 0x0008;
+
+/// A random answer, and how it ends.
+pub fn draw(rng: &mut Rng, deprecate_eof: bool) -> (Vec<u8>, Outcome) {
+    let (mut out, mut sequence) = (Vec::new(), 1);
+    let (mut rows, mut affected_rows) = (0, 0);
+    let results = 1 + rng.below(3);
+    for result in 0..results {
+        let status = if result + 1 < results { 2 | MORE_RESULTS } else { 2 };
+        match rng.below(8) {
+            0 => {
+                let code = 1_000 + rng.below(3_000) as u16;
+                wire::error(&mut sequence, code, "it went wrong", &mut out);
+                return (out, Outcome::Failed { code, message: "it went wrong".to_owned() });
+            }
+            1 | 2 => {
+                let affected = rng.below(100_000);
+                affected_rows += affected;
+                wire::ok(&mut sequence, affected, status, &mut out);
+            }
+            _ => {
+                let shape = shape(rng);
+                rows += shape.rows as u64;
+                wire::result_set(&mut sequence, shape, deprecate_eof, status, &mut out);
+            }
+        }
+    }
+    (out, Outcome::Done { affected_rows, rows })
+}
+
+fn shape(rng: &mut Rng) -> Rows {
+    let columns = 1 + rng.below(8) as usize;
+    let value = [0, 1, 100, 250, 251][rng.below(5) as usize];
+    Rows { columns, rows: rng.below(6) as usize, value }
+}
+
+/// Breaks an answer: bytes changed, cut, repeated, put in; or another one in the middle.
+pub fn damage(rng: &mut Rng, bytes: &mut Vec<u8>) {
+    for _ in 0..=rng.below(4) {
+        let at = rng.below(bytes.len() as u64 + 1) as usize;
+        match rng.below(7) {
+            0 => bytes.truncate(at),
+            1 => bytes.insert(at, rng.next_u64() as u8),
+            2 => {
+                let end = (at + rng.below(64) as usize).min(bytes.len());
+                bytes.drain(at..end);
+            }
+            3 => {
+                let (other, _) = draw(rng, rng_bit(at));
+                bytes.splice(at..at, other);
+            }
+            4 => {
+                let end = (at + rng.below(64) as usize).min(bytes.len());
+                let again = bytes[at..end].to_vec();
+                bytes.splice(at..at, again);
+            }
+            _ => {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte =
+                        [0, 0xfa, 0xfb, 0xfe, 0xff, rng.next_u64() as u8][rng.below(6) as usize];
+                }
+            }
+        }
+    }
+}
+
+fn rng_bit(at: usize) -> bool {
+    at.is_multiple_of(2)
+}
+
+/// Random places to cut bytes at, so that they arrive in pieces.
+pub fn pieces<'a>(rng: &mut Rng, mut bytes: &'a [u8]) -> Vec<&'a [u8]> {
+    let mut pieces = Vec::new();
+    let longest = [3, 20, 300, 70_000][rng.below(4) as usize];
+    while !bytes.is_empty() {
+        let (piece, rest) = bytes.split_at((1 + rng.below(longest) as usize).min(bytes.len()));
+        pieces.push(piece);
+        bytes = rest;
+    }
+    pieces
+}

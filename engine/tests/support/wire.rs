@@ -1,0 +1,196 @@
+//! The server's side of the MySQL protocol, as far as tests and measurements need it.
+
+#![allow(dead_code, reason = "each program that includes this uses a part of it")]
+
+pub const PROTOCOL_41: u32 = 0x0000_0200;
+pub const SECURE_CONNECTION: u32 = 0x0000_8000;
+pub const PLUGIN_AUTH: u32 = 0x0008_0000;
+pub const DEPRECATE_EOF: u32 = 0x0100_0000;
+const CONNECT_WITH_DB: u32 = 0x0000_0008;
+const TRANSACTIONS: u32 = 0x0000_2000;
+const MULTI_RESULTS: u32 = 0x0002_0000;
+const PS_MULTI_RESULTS: u32 = 0x0004_0000;
+const LONG_PASSWORD: u32 = 0x0000_0001;
+const FULL_FRAME: usize = 0xff_ffff;
+
+/// Everything that a modern server without TLS offers.
+pub const CAPABILITIES: u32 = PROTOCOL_41
+    | SECURE_CONNECTION
+    | PLUGIN_AUTH
+    | DEPRECATE_EOF
+    | CONNECT_WITH_DB
+    | TRANSACTIONS
+    | MULTI_RESULTS
+    | PS_MULTI_RESULTS
+    | LONG_PASSWORD;
+
+/// Appends a packet, in as many frames as it needs.
+pub fn packet(sequence: &mut u8, payload: &[u8], out: &mut Vec<u8>) {
+    let mut rest = payload;
+    loop {
+        let (now, later) = rest.split_at(rest.len().min(FULL_FRAME));
+        out.extend_from_slice(&(now.len() as u32).to_le_bytes()[..3]);
+        out.push(*sequence);
+        *sequence = sequence.wrapping_add(1);
+        out.extend_from_slice(now);
+        if now.len() < FULL_FRAME {
+            return;
+        }
+        rest = later;
+    }
+}
+
+pub fn length_encoded(value: u64, out: &mut Vec<u8>) {
+    match value {
+        0..=0xfa => out.push(value as u8),
+        0xfb..=0xffff => {
+            out.push(0xfc);
+            out.extend_from_slice(&(value as u16).to_le_bytes());
+        }
+        0x1_0000..=0xff_ffff => {
+            out.push(0xfd);
+            out.extend_from_slice(&(value as u32).to_le_bytes()[..3]);
+        }
+        _ => {
+            out.push(0xfe);
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+}
+
+/// The first packet of a connection: mysql_native_password, a fixed scramble.
+pub fn greeting(capabilities: u32) -> Vec<u8> {
+    let mut payload = vec![10];
+    payload.extend_from_slice(b"8.0.0-canned\0");
+    payload.extend_from_slice(&1_u32.to_le_bytes());
+    payload.extend_from_slice(b"abcdefgh\0");
+    payload.extend_from_slice(&capabilities.to_le_bytes()[..2]);
+    payload.push(45);
+    payload.extend_from_slice(&2_u16.to_le_bytes());
+    payload.extend_from_slice(&capabilities.to_le_bytes()[2..]);
+    payload.push(21);
+    payload.extend_from_slice(&[0; 10]);
+    payload.extend_from_slice(b"ijklmnopqrst\0");
+    payload.extend_from_slice(b"mysql_native_password\0");
+    let mut out = Vec::new();
+    packet(&mut 0, &payload, &mut out);
+    out
+}
+
+pub fn ok_payload(header: u8, affected_rows: u64, status: u16) -> Vec<u8> {
+    let mut payload = vec![header];
+    length_encoded(affected_rows, &mut payload);
+    length_encoded(0, &mut payload);
+    payload.extend_from_slice(&status.to_le_bytes());
+    payload.extend_from_slice(&[0, 0]);
+    payload
+}
+
+pub fn ok(sequence: &mut u8, affected_rows: u64, status: u16, out: &mut Vec<u8>) {
+    packet(sequence, &ok_payload(0, affected_rows, status), out);
+}
+
+pub fn eof(sequence: &mut u8, status: u16, out: &mut Vec<u8>) {
+    let [low, high] = status.to_le_bytes();
+    packet(sequence, &[0xfe, 0, 0, low, high], out);
+}
+
+pub fn error(sequence: &mut u8, code: u16, message: &str, out: &mut Vec<u8>) {
+    let mut payload = vec![0xff];
+    payload.extend_from_slice(&code.to_le_bytes());
+    payload.extend_from_slice(b"#HY000");
+    payload.extend_from_slice(message.as_bytes());
+    packet(sequence, &payload, out);
+}
+
+/// The definition of a VARCHAR column.
+fn column(name: &str) -> Vec<u8> {
+    let mut payload = Vec::new();
+    for text in ["def", "db", "t", "t", name, name] {
+        length_encoded(text.len() as u64, &mut payload);
+        payload.extend_from_slice(text.as_bytes());
+    }
+    payload.extend_from_slice(&[0x0c, 45, 0, 0xff, 0, 0, 0, 0xfd, 0, 0, 0, 0, 0]);
+    payload
+}
+
+/// The answer to COM_STMT_PREPARE.
+pub fn prepared(id: u32, columns: u16, binds: u16, deprecate_eof: bool) -> Vec<u8> {
+    let mut payload = vec![0];
+    payload.extend_from_slice(&id.to_le_bytes());
+    payload.extend_from_slice(&columns.to_le_bytes());
+    payload.extend_from_slice(&binds.to_le_bytes());
+    payload.extend_from_slice(&[0, 0, 0]);
+    let (mut out, mut sequence) = (Vec::new(), 1);
+    packet(&mut sequence, &payload, &mut out);
+    for described in [binds, columns] {
+        for _ in 0..described {
+            packet(&mut sequence, &column("?"), &mut out);
+        }
+        if described > 0 && !deprecate_eof {
+            eof(&mut sequence, 2, &mut out);
+        }
+    }
+    out
+}
+
+/// What a result set in the binary protocol holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows {
+    pub columns: usize,
+    pub rows: usize,
+    /// Bytes of each value.
+    pub value: usize,
+}
+
+/// Appends a result set in the binary protocol.
+pub fn result_set(
+    sequence: &mut u8,
+    shape: Rows,
+    deprecate_eof: bool,
+    status: u16,
+    out: &mut Vec<u8>,
+) {
+    let mut count = Vec::new();
+    length_encoded(shape.columns as u64, &mut count);
+    packet(sequence, &count, out);
+    for index in 0..shape.columns {
+        packet(sequence, &column(&format!("field{index}")), out);
+    }
+    if !deprecate_eof {
+        eof(sequence, status, out);
+    }
+    let mut row = vec![0; 1 + (shape.columns + 2).div_ceil(8)];
+    for _ in 0..shape.columns {
+        length_encoded(shape.value as u64, &mut row);
+        row.resize(row.len() + shape.value, b'x');
+    }
+    for _ in 0..shape.rows {
+        packet(sequence, &row, out);
+    }
+    if deprecate_eof {
+        packet(sequence, &ok_payload(0xfe, 0, status), out);
+    } else {
+        eof(sequence, status, out);
+    }
+}
+
+/// The capabilities in a client's handshake response (its payload).
+pub fn client_capabilities(payload: &[u8]) -> u32 {
+    payload.get(..4).map_or(0, |flags| u32::from_le_bytes([flags[0], flags[1], flags[2], flags[3]]))
+}
+
+/// How many binds a statement takes.
+pub fn binds(sql: &[u8]) -> u16 {
+    sql.iter().filter(|&&byte| byte == b'?').count() as u16
+}
+
+/// The whole packet at the start of the input, if it is there: its payload and its length with
+/// the header.
+pub fn whole(input: &[u8]) -> Option<(&[u8], usize)> {
+    let &[a, b, c, _, ref rest @ ..] = input else {
+        return None;
+    };
+    let length = u32::from_le_bytes([a, b, c, 0]) as usize;
+    rest.get(..length).map(|payload| (payload, length + 4))
+}
