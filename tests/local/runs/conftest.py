@@ -94,6 +94,16 @@ class Bench:
         wait_until(lambda: name in self.twin.databases, f"database of {run.run_id}")
         return self.twin.databases[name]
 
+    def await_load(self, run: LocalRun, *, clients: int) -> None:
+        """Wait until all clients of a step are connected, however late, and may send."""
+        port = self.database(run).port
+
+        def loading(now: Snapshot) -> bool:
+            begun = now.plan is not None and time.time() * 1000 > now.plan.start_at_epoch_ms
+            return begun and sum(_connected(pid, port) for pid in self.client_pids()) == clients
+
+        self.until(run, loading, "load")
+
     def client_pids(self) -> list[int]:
         running = self.twin.invocations()
         return [one["pid"] for one in running if one["function"] == "load-client"]
@@ -122,6 +132,14 @@ class Bench:
             assert record.deleted_at is not None
             schedules = services.scheduler().list_schedules()["Schedules"]
             assert record.stack_name not in {schedule["Name"] for schedule in schedules}
+
+
+def _connected(pid: int, port: int) -> bool:
+    try:
+        connections = psutil.Process(pid).net_connections("tcp")
+    except psutil.Error:  # it has ended meanwhile
+        return False
+    return any(c.raddr and c.raddr.port == port for c in connections)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 
 import pytest
 
@@ -11,16 +10,9 @@ from plimsoll.model.results import RunResult
 from plimsoll.model.runs import RunState
 from plimsoll.model.volume_samples import Fail
 from plimsoll.runs import services
-from plimsoll.runs.watch import Snapshot
 from tests.local.runs.conftest import Bench, tiny, wait_until
 
 LONG_STEP = {"load__warmup_s": 1, "load__duration_s": 4}
-
-
-def loading(snapshot: Snapshot) -> bool:
-    """Whether the step's clients send."""
-    plan = snapshot.plan
-    return plan is not None and time.time() * 1000 > plan.start_at_epoch_ms + 500
 
 
 def assert_step_decides_nothing(result: RunResult) -> None:
@@ -73,7 +65,7 @@ def test_the_disk_fills(bench: Bench) -> None:
 
 def test_the_database_is_killed_during_a_step(bench: Bench) -> None:
     run = bench.start(tiny("database-killed", **LONG_STEP))
-    bench.until(run, loading, "load")
+    bench.await_load(run, clients=1)
     bench.database(run).kill()
     record, result = bench.end(run)
     assert record.state is RunState.FAILED
@@ -85,7 +77,7 @@ def test_the_database_is_killed_during_a_step(bench: Bench) -> None:
 
 def test_a_clients_process_is_killed(bench: Bench) -> None:
     run = bench.start(tiny("client-killed", search__clients=[2], **LONG_STEP))
-    bench.until(run, loading, "load")
+    bench.await_load(run, clients=2)
     os.kill(bench.client_pids()[0], signal.SIGKILL)
     _, result = bench.end(run)
     step = result.steps[0]
