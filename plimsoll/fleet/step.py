@@ -107,10 +107,11 @@ def _problems(
     problems = [f"client {c.client} failed: {c.error}: {c.cause}" for c in fleet.failed]
     if fleet.missing:
         named = ", ".join(str(client) for client in fleet.missing[:10])
-        problems.append(f"{len(fleet.missing)} clients never answered: {named}")
+        problems.append(f"{_clients(len(fleet.missing))} never answered: {named}")
     if fleet.late:
         worst = max(fleet.late.values())
-        problems.append(f"{len(fleet.late)} clients were late, at most by {worst} ms")
+        was = "was" if len(fleet.late) == 1 else "were"
+        problems.append(f"{_clients(len(fleet.late))} {was} late, at most by {worst} ms")
     if window is not None and not window.whole:
         problems.append(
             f"all clients ran together for {window.length_s:.1f} s only, not {plan.duration_s:g} s:"
@@ -123,3 +124,7 @@ def _problems(
     if plan.recovered is False:
         problems.append("the target had not recovered from the step before")
     return problems
+
+
+def _clients(number: int) -> str:
+    return f"{number} client" + ("" if number == 1 else "s")
