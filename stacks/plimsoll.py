@@ -74,7 +74,7 @@ class PlimsollStack(Stack):
         bucket = self.storage.results.node.default_child
         assert isinstance(bucket, CfnResource)  # noqa: S101 - what a bucket is made of
         explain_wildcards(self, bucket)
-        self._outputs()
+        self._outputs(deployment)
 
     def _settings(self, deployment: Deployment) -> dict[Setting, str]:
         endpoints = [f"{allowed.host}:{allowed.port}" for allowed in deployment.allowed_endpoints]
@@ -137,12 +137,13 @@ class PlimsollStack(Stack):
             },
         }
 
-    def _outputs(self) -> None:
+    def _outputs(self, deployment: Deployment) -> None:
         values = {
             "ResultsBucket": self.storage.results.bucket_name,
             "RunsTable": self.storage.runs.table_name,
             "RunStateMachine": self.workflow.machines["run"].state_machine_arn,
             "AlarmTopic": self.alarms.topic.topic_arn,
+            "ResultsDays": str(deployment.results_days),
         }
         for name, value in values.items():
             CfnOutput(self, name, value=value)

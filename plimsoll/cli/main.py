@@ -14,6 +14,7 @@ from plimsoll.errors import PlimsollError
 # verb -> (module:attribute, its line in `plimsoll --help`); a module loads when its verb is called
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("plimsoll.cli.run:run", "Find a target's capacity"),
+    "submit": ("plimsoll.cli.submit:submit", "Start a run on AWS, in a deployed stack"),
     "validate": ("plimsoll.cli.validate:validate", "Check a request without making anything"),
     "show": ("plimsoll.cli.show:show", "Print a finished run again"),
     "report": ("plimsoll.cli.report:command", "Write a run's report: a page, a picture, a table"),

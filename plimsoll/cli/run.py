@@ -39,8 +39,7 @@ def run(request_file: Path, *, local: bool, out: Path | None, as_json: bool) -> 
     requests = read_requests(request_file)
     if not local:
         raise UsageError(
-            "runs on AWS start through the deployment's API (docs/deploying.md);"
-            " on this machine: plimsoll run --local"
+            "a run on this machine needs --local; on AWS: plimsoll submit (docs/deploying.md)"
         )
     directory = _directory(request_file, out)
     folders = [directory / name for name in requests] if len(requests) > 1 else [directory]

@@ -56,6 +56,7 @@ class RunRecord(Model):
     local: bool = False  # on one machine, not on AWS
     request_sha256: str
     submitted_at: datetime
+    forget_at_epoch_s: int | None = None  # the table's time to live; None: never
     time_limit_s: int
     started_at: datetime | None = None
     provision_at: datetime | None = None

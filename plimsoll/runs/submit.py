@@ -3,6 +3,7 @@
 import hashlib
 import json
 import secrets
+from datetime import timedelta
 
 from plimsoll.errors import UsageError
 from plimsoll.model.request import Request
@@ -29,6 +30,7 @@ def submit(
     state_machine_arn: str,
     idempotency_key: str | None = None,
     local: bool = False,
+    results_days: int | None = None,
 ) -> str:
     """Record a run and start its workflow; returns its id.
 
@@ -38,6 +40,7 @@ def submit(
         state_machine_arn: The workflow.
         idempotency_key: The same key with the same request gives the same run.
         local: On one machine; faults on purpose are refused elsewhere.
+        results_days: After which the record is forgotten, as S3 forgets the files; None: never.
 
     Raises:
         UsageError: The workload cannot be, faults are asked for on AWS, or the key was used for
@@ -49,6 +52,8 @@ def submit(
     body = request.model_dump_json()
     digest = hashlib.sha256(body.encode()).hexdigest()
     run_id = run_id_for(request.team, idempotency_key)
+    submitted_at = now()
+    forget_at = submitted_at + timedelta(days=results_days) if results_days else None
     record = RunRecord(
         run_id=run_id,
         name=request.name,
@@ -56,7 +61,8 @@ def submit(
         state=RunState.PENDING,
         local=local,
         request_sha256=digest,
-        submitted_at=now(),
+        submitted_at=submitted_at,
+        forget_at_epoch_s=int(forget_at.timestamp()) if forget_at else None,
         time_limit_s=request.time_limit_s,
     )
     known = not deployment.records.create(record)
