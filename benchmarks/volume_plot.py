@@ -30,17 +30,30 @@ def main() -> None:
         alt.Chart(alt.Data(values=values), width=300, height=260)
         .mark_line(point=True)
         .encode(
-            x=alt.X("clients:Q", scale=alt.Scale(type="log", base=4, domain=[1, 64])),
+            x=alt.X(
+                "clients:Q",
+                scale=alt.Scale(type="log", base=4, domain=[1, 64]),
+                axis=alt.Axis(values=[1, 4, 16, 64]),
+            ),
             color=alt.Color("IOPS set:O", sort=order, scale=alt.Scale(scheme="viridis")),
         )
     )
     caps = (
         alt.Chart(alt.Data(values=[{"cap": iops} for iops in order]))
         .mark_rule(strokeDash=[4, 4], color="gray")
-        .encode(y="cap:Q")
+        .encode(y=alt.Y("cap:Q", title=""))
     )
-    rate = alt.Y("reads per second:Q", scale=alt.Scale(type="log", domain=[200, 6000]))
-    latency = alt.Y("mean latency (ms):Q", scale=alt.Scale(type="log"))
+    rate = alt.Y(
+        "reads per second:Q",
+        title="reads per second (dashed: IOPS set)",
+        scale=alt.Scale(type="log", domain=[200, 5000], nice=False),
+        axis=alt.Axis(values=order),
+    )
+    latency = alt.Y(
+        "mean latency (ms):Q",
+        scale=alt.Scale(type="log", domain=[0.5, 300], nice=False),
+        axis=alt.Axis(values=[0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256]),
+    )
     chart = (base.encode(y=rate) + caps) | base.encode(y=latency)
     Path(sys.argv[1]).parent.mkdir(parents=True, exist_ok=True)
     chart.save(sys.argv[1])
