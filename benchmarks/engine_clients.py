@@ -1,18 +1,11 @@
-"""The clients that benchmarks/engine.py compares, each run as a process of its own.
-
-`python -m benchmarks.engine_clients engine` reads a `LoadSpec` from standard input and prints the
-`LoadReport`; `... pymysql HOST PORT USER PASSWORD DATABASE THREADS SECONDS` reads rows by primary
-key from threads and prints how many.
-"""
+"""The clients that benchmarks/engine.py compares, each run as a process of its own."""
 
 import os
-import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +21,7 @@ ROWS = 100_000
 GO_YCSB_TABLE = "orderedtable"
 CLIENT_CORE = 0
 SERVER_CORE = 1
+CHILD = str(Path(__file__).with_name("engine_child.py"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +78,7 @@ def measure(
 
 def engine(spec: LoadSpec) -> Outcome:
     """This project's engine; every operation that it sent, warm-up included."""
-    command = [sys.executable, "-m", "benchmarks.engine_clients", "engine"]
+    command = [sys.executable, CHILD, "engine"]
     return measure(
         command,
         stdin=spec.model_dump_json(),
@@ -121,9 +115,9 @@ def _sysbench_options(target: EngineTarget) -> list[str]:
 
 def pymysql_threads(target: EngineTarget, *, connections: int, seconds: int) -> Outcome:
     """PyMySQL, one thread a connection, the same statement."""
-    command = [sys.executable, "-m", "benchmarks.engine_clients", "pymysql", target.host]
+    command = [sys.executable, CHILD, "pymysql", target.host]
     command += [str(target.port), target.user, target.password, target.database]
-    command += [str(connections), str(seconds)]
+    command += [str(connections), str(seconds), str(ROWS)]
     return measure(command, count=re.compile(r"(\d+)"), seconds=seconds)
 
 
@@ -201,34 +195,3 @@ def build_go_ycsb() -> Path | None:
         source = Path(__file__).with_name("go_ycsb")
         subprocess.run(build, cwd=source, check=False, capture_output=True)
     return program if program.exists() else None
-
-
-def _run_pymysql(arguments: list[str]) -> None:
-    host, port, user, password, database, threads, seconds = arguments
-    counts = [0] * int(threads)
-    end = time.monotonic() + float(seconds)
-
-    def read(index: int) -> None:
-        connection: Any = pymysql.connect(
-            host=host, port=int(port), user=user, password=password, database=database
-        )
-        with connection.cursor() as cursor:
-            while time.monotonic() < end:
-                key = random.randint(1, ROWS)  # noqa: S311 - keys of a benchmark, no secret
-                cursor.execute("SELECT c FROM sbtest1 WHERE id=%s", (key,))
-                cursor.fetchall()
-                counts[index] += 1
-
-    workers = [threading.Thread(target=read, args=(index,)) for index in range(int(threads))]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    print(sum(counts))
-
-
-if __name__ == "__main__":
-    if sys.argv[1] == "engine":
-        print(plimsoll_engine.run(sys.stdin.read()))
-    else:
-        _run_pymysql(sys.argv[2:])

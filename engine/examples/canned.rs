@@ -19,11 +19,12 @@ use wire::Rows;
 
 /// What is sent for each request.
 enum Answers {
-    /// Rows with and without EOF packets.
+    /// Rows for executions, with and without EOF packets, and for queries.
     Rows {
         shape: Rows,
         with_eof: Vec<u8>,
         without: Vec<u8>,
+        text: Vec<u8>,
     },
     Echo {
         asked: usize,
@@ -47,13 +48,18 @@ fn main() {
     let answers = if arguments.first().is_some_and(|first| first == "echo") {
         Answers::Echo { asked: number(1), answer: vec![b'x'; number(2)] }
     } else {
-        let shape = Rows { columns: number(0), rows: 1, value: number(1) };
-        let rows = |deprecate_eof| {
+        let shape = Rows { columns: number(0), rows: 1, value: number(1), text: false };
+        let rows = |deprecate_eof, text| {
             let mut out = Vec::new();
-            wire::result_set(&mut 1, shape, deprecate_eof, 2, &mut out);
+            wire::result_set(&mut 1, Rows { text, ..shape }, deprecate_eof, 2, &mut out);
             out
         };
-        Answers::Rows { shape, with_eof: rows(false), without: rows(true) }
+        Answers::Rows {
+            shape,
+            with_eof: rows(false, false),
+            without: rows(true, false),
+            text: rows(false, true),
+        }
     };
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     println!("{}", listener.local_addr().expect("bound").port());
@@ -106,9 +112,7 @@ impl Connection {
                     self.input.extend_from_slice(&buffer[..read]);
                     let goes_on = match answers {
                         Answers::Echo { asked, answer } => self.echo(*asked, answer),
-                        Answers::Rows { shape, with_eof, without } => {
-                            self.commands(*shape, with_eof, without)
-                        }
+                        rows @ Answers::Rows { .. } => self.commands(rows),
                     };
                     if !goes_on || self.stream.write_all(&self.out).is_err() {
                         return false;
@@ -132,7 +136,10 @@ impl Connection {
         true
     }
 
-    fn commands(&mut self, shape: Rows, with_eof: &[u8], without: &[u8]) -> bool {
+    fn commands(&mut self, answers: &Answers) -> bool {
+        let Answers::Rows { shape, with_eof, without, text } = answers else {
+            return false;
+        };
         let mut at = 0;
         while let Some((payload, length)) = wire::whole(&self.input[at..]) {
             at += length;
@@ -149,6 +156,9 @@ impl Connection {
                     let columns = shape.columns as u16;
                     let binds = wire::binds(payload);
                     self.out.extend(wire::prepared(1, columns, binds, deprecate_eof));
+                }
+                Some(0x03) if !deprecate_eof && payload[1..].starts_with(b"SELECT c") => {
+                    self.out.extend_from_slice(text);
                 }
                 Some(0x19) => {}
                 Some(0x01) | None => return false,

@@ -67,7 +67,7 @@ fn rows_of_many_frames_are_walked_without_being_kept() {
     // one row of 40 MiB: three frames; one of exactly two full frames, which an empty one ends
     for value in [40 << 20, 2 * 0xff_ffff - 8] {
         let (mut bytes, mut sequence) = (Vec::new(), 1);
-        let shape = Rows { columns: 1, rows: 2, value };
+        let shape = Rows { columns: 1, rows: 2, value, text: false };
         wire::result_set(&mut sequence, shape, true, 2, &mut bytes);
         let mut answer = Answer::new(true);
         let mut last = None;

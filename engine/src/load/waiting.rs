@@ -1,15 +1,52 @@
 //! Waiting for answers and for due times.
 
 use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 
 use rustix::event::Timespec;
-use rustix::event::epoll;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
 
 use super::pacing::SECOND;
-use super::worker::{EVENTS, Worker};
+use super::worker::{ALARM, EVENTS, Worker};
 
 /// A wait that returns sooner did not wait: it found events that were there already.
 const NO_WAIT_NS: u64 = 3_000;
+const NEVER: u64 = u64::MAX;
+
+/// A timer among the epoll's events, to the nanosecond. A time-out of the wait itself would be in
+/// milliseconds: one in nanoseconds needs Linux 5.11, and AWS Lambda's kernel is older.
+pub(super) struct Alarm {
+    timer: OwnedFd,
+    rings_at: u64,
+}
+
+impl Alarm {
+    /// Makes the timer, and has an epoll tell of it.
+    pub(super) fn of(epoll: &OwnedFd) -> Result<Self, Errno> {
+        let timer = timerfd_create(
+            TimerfdClockId::Monotonic,
+            TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK,
+        )?;
+        epoll::add(epoll, &timer, EventData::new_u64(ALARM), EventFlags::IN | EventFlags::ET)?;
+        Ok(Self { timer, rings_at: NEVER })
+    }
+
+    /// Sets the time at which it rings, if that is another than before.
+    fn set(&mut self, until: u64, now: u64) -> Result<(), Errno> {
+        if until == self.rings_at {
+            return Ok(());
+        }
+        self.rings_at = until;
+        let wait = until.saturating_sub(now).max(1); // 0 would switch it off
+        let value = Timespec { tv_sec: (wait / SECOND) as i64, tv_nsec: (wait % SECOND) as i64 };
+        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once).map(|_| ())
+    }
+}
 
 impl Worker<'_> {
     /// Waits for events, until something else is due. Before an operation's due time it wakes
@@ -36,7 +73,7 @@ impl Worker<'_> {
             }
         }
         let timeout = until.saturating_sub(now);
-        self.poll(timeout);
+        self.poll(until, now);
         let after = shared.clock.now();
         let took = after.saturating_sub(now);
         if self.events.is_empty() || took > NO_WAIT_NS {
@@ -52,16 +89,27 @@ impl Worker<'_> {
         }
     }
 
-    pub(super) fn poll(&mut self, timeout_ns: u64) {
-        let timeout = Timespec {
-            tv_sec: (timeout_ns / SECOND) as i64,
-            tv_nsec: (timeout_ns % SECOND) as i64,
-        };
+    /// Collects events, and waits for some until a time; one that has passed: not at all.
+    pub(super) fn poll(&mut self, until: u64, now: u64) {
         self.events.clear();
+        let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let timeout = if until > now { None } else { Some(&nothing) };
+        if timeout.is_none() {
+            self.alarm.set(until, now).expect("a timer of our own can be set");
+        }
         let mut found = [MaybeUninit::uninit(); EVENTS];
-        // only a signal interrupts it; the loop comes round again
-        if let Ok((found, _)) = epoll::wait(&self.epoll, &mut found, Some(&timeout)) {
-            self.events.extend(found.iter().map(|event| (event.data.u64(), event.flags)));
+        match epoll::wait(&self.epoll, &mut found, timeout) {
+            Ok((found, _)) => {
+                for event in found {
+                    if event.data.u64() == ALARM {
+                        self.alarm.rings_at = NEVER;
+                    } else {
+                        self.events.push((event.data.u64(), event.flags));
+                    }
+                }
+            }
+            Err(Errno::INTR) => {} // a signal; the loop comes round again
+            Err(error) => panic!("epoll: {error}"),
         }
     }
 }

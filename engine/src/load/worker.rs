@@ -14,6 +14,7 @@ use super::operation::Sent;
 use super::pacing::SECOND;
 use super::record::{Recorder, Window};
 use super::reopen::Reopener;
+use super::waiting::Alarm;
 use crate::error::EngineError;
 use crate::generators::program::Program;
 use crate::generators::rng::Rng;
@@ -24,6 +25,8 @@ pub(super) const EVENTS: usize = 256;
 const BUFFER: usize = 64 * 1024;
 /// The name of the reopener's bell among the epoll's events.
 pub(super) const BELL: u64 = u64::MAX;
+/// The name of the timer that ends a wait.
+pub(super) const ALARM: u64 = u64::MAX - 1;
 /// How long the answers to what is under way are awaited after the end.
 const DRAIN_NS: u64 = 2 * SECOND;
 
@@ -64,6 +67,7 @@ pub struct Worker<'a> {
     pub(super) reopener: Reopener,
     pub(super) report: ConnectionReport,
     pub(super) epoll: OwnedFd,
+    pub(super) alarm: Alarm,
     /// What the last poll found: whose, and what.
     pub(super) events: Vec<(u64, EventFlags)>,
     pub(super) buffer: Vec<u8>,
@@ -96,6 +100,7 @@ impl<'a> Worker<'a> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(system)?;
         epoll::add(&epoll, reopener.bell(), EventData::new_u64(BELL), EventFlags::IN)
             .map_err(system)?;
+        let alarm = Alarm::of(&epoll).map_err(system)?;
         let mut worker = Worker {
             shared,
             connections,
@@ -105,6 +110,7 @@ impl<'a> Worker<'a> {
             reopener,
             report: ConnectionReport::default(),
             epoll,
+            alarm,
             events: Vec::with_capacity(EVENTS),
             buffer: vec![0; BUFFER],
             idle: VecDeque::new(),
@@ -182,7 +188,7 @@ impl<'a> Worker<'a> {
             if now >= give_up {
                 break;
             }
-            self.poll(give_up - now);
+            self.poll(give_up, now);
             self.handle_events();
         }
         self.connections.iter_mut().for_each(Connection::quit);

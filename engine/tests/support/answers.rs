@@ -38,7 +38,7 @@ pub fn draw(rng: &mut Rng, deprecate_eof: bool) -> (Vec<u8>, Outcome) {
 fn shape(rng: &mut Rng) -> Rows {
     let columns = 1 + rng.below(8) as usize;
     let value = [0, 1, 100, 250, 251][rng.below(5) as usize];
-    Rows { columns, rows: rng.below(6) as usize, value }
+    Rows { columns, rows: rng.below(6) as usize, value, text: false }
 }
 
 /// Breaks an answer: bytes changed, cut, repeated, put in; or another one in the middle.

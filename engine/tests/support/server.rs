@@ -154,5 +154,5 @@ fn talk(
 }
 
 fn rows(out: &mut Vec<u8>) {
-    wire::result_set(&mut 1, Rows { columns: 1, rows: 1, value: 100 }, true, 2, out);
+    wire::result_set(&mut 1, Rows { columns: 1, rows: 1, value: 100, text: false }, true, 2, out);
 }

@@ -134,16 +134,18 @@ pub fn prepared(id: u32, columns: u16, binds: u16, deprecate_eof: bool) -> Vec<u
     out
 }
 
-/// What a result set in the binary protocol holds.
+/// What a result set holds.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows {
     pub columns: usize,
     pub rows: usize,
     /// Bytes of each value.
     pub value: usize,
+    /// In the text protocol, as queries are answered.
+    pub text: bool,
 }
 
-/// Appends a result set in the binary protocol.
+/// Appends a result set.
 pub fn result_set(
     sequence: &mut u8,
     shape: Rows,
@@ -160,7 +162,8 @@ pub fn result_set(
     if !deprecate_eof {
         eof(sequence, status, out);
     }
-    let mut row = vec![0; 1 + (shape.columns + 2).div_ceil(8)];
+    let bitmap = 1 + (shape.columns + 2).div_ceil(8);
+    let mut row = if shape.text { Vec::new() } else { vec![0; bitmap] };
     for _ in 0..shape.columns {
         length_encoded(shape.value as u64, &mut row);
         row.resize(row.len() + shape.value, b'x');
