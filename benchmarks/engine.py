@@ -6,6 +6,7 @@ other. Every figure is the median of interleaved repetitions; docs/performance.m
 
 import json
 import os
+import re
 import statistics
 import subprocess
 import tempfile
@@ -222,7 +223,7 @@ def open_loop(repetitions: int) -> None:
                 loop = OpenLoop(arrivals=arrivals, rate_ops_per_second=2_000)
                 update = {"loop": loop, "warmup_s": 1.0}
                 spec = point_select(target, 64, 8).model_copy(update=update)
-                report = LoadReport.model_validate_json(clients.engine(spec).output)
+                report = LoadReport.model_validate_json(clients.engine(spec).output.splitlines()[0])
                 late = report.client.send_lateness_us
                 latency = report.operations["point_select"].latency_us
                 cpu = (report.client.cpu_user_s + report.client.cpu_system_s) / report.window_s
@@ -238,7 +239,8 @@ def memory() -> None:
     """The memory of 1,000 connections, and the wheel's size."""
     with database() as target:
         clients.sysbench_prepare(target)
-        one, many = (clients.engine(point_select(target, n, 3)).max_rss_kib for n in (1, 1_000))
+        outputs = (clients.engine(point_select(target, n, 3)).output for n in (1, 1_000))
+        one, many = (int(re.findall(r"VmHWM:\s+(\d+)", output)[0]) for output in outputs)
     wheel = max(PROJECT.glob(".cache/wheels/*.whl"), key=lambda path: path.stat().st_mtime)
     click.echo(
         json.dumps(

@@ -1,6 +1,6 @@
 """A Python client as a process of its own, which imports no more than it needs.
 
-`engine` reads a `LoadSpec` from standard input and prints the `LoadReport`.
+`engine` reads a `LoadSpec` from standard input and prints the `LoadReport`, then its memory.
 `pymysql HOST PORT USER PASSWORD DATABASE THREADS SECONDS ROWS` reads rows by primary key, a
 connection in each thread, and prints how many.
 """
@@ -10,9 +10,14 @@ import sys
 
 def run_engine() -> None:
     """The engine, as `plimsoll load` runs it."""
+    from pathlib import Path
+
     import plimsoll_engine
 
     print(plimsoll_engine.run(sys.stdin.read()))
+    # the kernel's figure for a child process would count its parent's memory at the fork
+    status = Path("/proc/self/status").read_text().splitlines()
+    print(next(line for line in status if line.startswith("VmHWM")))
 
 
 def run_pymysql(arguments: list[str]) -> None:

@@ -31,7 +31,6 @@ class Outcome:
     operations: int
     cpu_s: float  # user and system time of the client's process, from its start to its end
     wall_s: float
-    max_rss_kib: int
     output: str
 
     @property
@@ -71,7 +70,6 @@ def measure(
         operations=int(found[1]),
         cpu_s=used.ru_utime + used.ru_stime,
         wall_s=seconds or wall_s,
-        max_rss_kib=used.ru_maxrss,
         output=output,
     )
 
