@@ -10,7 +10,7 @@ from plimsoll.model.fleet import ClientResult, StepPlan
 from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.runs import RunState
 from plimsoll.runs.files import client_path, plan_path, step_path
-from tests.local.runs.conftest import Bench, tiny
+from tests.local.runs.conftest import Bench, tiny, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +38,14 @@ def finished(
     _, result = bench.end(run)
     run.save(folder)
     arn = bench.twin.state_machine_arn("run").replace(":stateMachine:", ":execution:")
-    history = bench.twin.client("stepfunctions").get_execution_history(
-        executionArn=f"{arn}:{run.run_id}"
+    arn = f"{arn}:{run.run_id}"
+    workflow = bench.twin.client("stepfunctions")
+    # the record ends before the workflow, whose last function still draws the run's page
+    wait_until(
+        lambda: workflow.describe_execution(executionArn=arn)["status"] != "RUNNING",
+        "the workflow has ended",
     )
+    history = workflow.get_execution_history(executionArn=arn)
     return folder, result, json.loads(secret)["password"], json.dumps(history, default=str)
 
 
