@@ -9,6 +9,7 @@ from constructs import Construct
 
 from plimsoll.model.deployment import Deployment
 from plimsoll.model.functions import Resource, Setting
+from plimsoll.model.runs import RUNS_BY_TEAM
 from stacks.cassandra import CassandraPart
 from stacks.dashboard import DashboardPart
 from stacks.fleet import LOAD_CLIENT, FleetPart
@@ -81,6 +82,7 @@ class PlimsollStack(Stack):
         return {
             Setting.RESULTS_BUCKET: self.storage.results.bucket_name,
             Setting.RUNS_TABLE: self.storage.runs.table_name,
+            Setting.SERVICE_TABLE: self.storage.service.table_name,
             Setting.TARGET_SERVICE_ROLE: self.targets.service.role_arn,
             Setting.DELETION_ROLE: self.targets.deletion.role_arn,
             Setting.SCHEDULE_GROUP: self.schedules.ref,
@@ -106,6 +108,8 @@ class PlimsollStack(Stack):
                 Grant(results.bucket_arn, conditions={"StringLike": {"s3:prefix": "runs/*"}}),
             ),
             Resource.RUNS_TABLE: (Grant(self.storage.runs.table_arn),),
+            Resource.RUNS_BY_TEAM: (Grant(f"{self.storage.runs.table_arn}/index/{RUNS_BY_TEAM}"),),
+            Resource.SERVICE_TABLE: (Grant(self.storage.service.table_arn),),
             Resource.TARGET_STACKS: (
                 Grant(
                     arn(self, "cloudformation", STACKS),
@@ -141,6 +145,7 @@ class PlimsollStack(Stack):
         values = {
             "ResultsBucket": self.storage.results.bucket_name,
             "RunsTable": self.storage.runs.table_name,
+            "ServiceTable": self.storage.service.table_name,
             "RunStateMachine": self.workflow.machines["run"].state_machine_arn,
             "AlarmTopic": self.alarms.topic.topic_arn,
             "ResultsDays": str(deployment.results_days),

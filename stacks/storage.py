@@ -6,10 +6,11 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from plimsoll.model.deployment import Deployment
+from plimsoll.model.runs import RUNS_BY_TEAM
 
 
 class StoragePart(Construct):
-    """The runs table and the results bucket."""
+    """The runs table, the service's table and the results bucket."""
 
     def __init__(self, scope: Construct, deployment: Deployment) -> None:
         super().__init__(scope, "Storage")
@@ -18,7 +19,23 @@ class StoragePart(Construct):
         self.runs = dynamodb.Table(
             self,
             "Runs",
-            partition_key=dynamodb.Attribute(name="run_id", type=dynamodb.AttributeType.STRING),
+            partition_key=_text("run_id"),
+            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+            encryption=dynamodb.TableEncryption.AWS_MANAGED,
+            time_to_live_attribute="forget_at_epoch_s",
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=True
+            ),
+            removal_policy=removal,
+        )
+        self.runs.add_global_secondary_index(
+            index_name=RUNS_BY_TEAM, partition_key=_text("team"), sort_key=_text("submitted_at")
+        )
+        self.service = dynamodb.Table(
+            self,
+            "Service",
+            partition_key=_text("pk"),
+            sort_key=_text("sk"),
             billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
             encryption=dynamodb.TableEncryption.AWS_MANAGED,
             time_to_live_attribute="forget_at_epoch_s",
@@ -52,3 +69,7 @@ class StoragePart(Construct):
                 " a second bucket and tell what CloudTrail can",
             )
         )
+
+
+def _text(name: str) -> dynamodb.Attribute:
+    return dynamodb.Attribute(name=name, type=dynamodb.AttributeType.STRING)

@@ -12,6 +12,7 @@ from typing import Any
 
 from plimsoll.local.aws.names import ACCOUNT, REGION
 from plimsoll.model.functions import Function, Setting
+from plimsoll.model.runs import RUNS_BY_TEAM
 from plimsoll.statemachines import substitute
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/plimsoll-twin"
@@ -25,6 +26,7 @@ def default_settings() -> dict[Setting, str]:
     return {
         Setting.RESULTS_BUCKET: "plimsoll-results",
         Setting.RUNS_TABLE: "plimsoll-runs",
+        Setting.SERVICE_TABLE: "plimsoll-service",
         Setting.TARGET_SERVICE_ROLE: ROLE,
         Setting.DELETION_ROLE: ROLE,
         Setting.SCHEDULE_GROUP: "plimsoll",
@@ -60,15 +62,32 @@ class Deployment:
     def storage(self) -> None:
         """Make the results bucket, the runs table, the schedule group and the alarm topic."""
         self._client("s3").create_bucket(Bucket=self._settings[Setting.RESULTS_BUCKET])
-        self._client("dynamodb").create_table(
-            TableName=self._settings[Setting.RUNS_TABLE],
-            KeySchema=[{"AttributeName": "run_id", "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": "run_id", "AttributeType": "S"}],
-            BillingMode="PAY_PER_REQUEST",
-        )
+        self._tables()
         group = self._settings[Setting.SCHEDULE_GROUP]
         self._client("scheduler").create_schedule_group(Name=group)
         self._client("sns").create_topic(Name=self._settings[Setting.ALARM_TOPIC].split(":")[-1])
+
+    def _tables(self) -> None:
+        client = self._client("dynamodb")
+        client.create_table(
+            TableName=self._settings[Setting.RUNS_TABLE],
+            KeySchema=_key("run_id"),
+            AttributeDefinitions=_text_attributes("run_id", "team", "submitted_at"),
+            GlobalSecondaryIndexes=[
+                {
+                    "IndexName": RUNS_BY_TEAM,
+                    "KeySchema": _key("team", "submitted_at"),
+                    "Projection": {"ProjectionType": "ALL"},
+                }
+            ],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        client.create_table(
+            TableName=self._settings[Setting.SERVICE_TABLE],
+            KeySchema=_key("pk", "sk"),
+            AttributeDefinitions=_text_attributes("pk", "sk"),
+            BillingMode="PAY_PER_REQUEST",
+        )
 
     def functions(self, functions: Mapping[str, Function]) -> None:
         """Make every function of the table."""
@@ -137,6 +156,15 @@ class Deployment:
             FlexibleTimeWindow={"Mode": "OFF"},
             Target={"Arn": function_arn(name), "RoleArn": ROLE, "Input": "{}"},
         )
+
+
+def _key(partition: str, sort: str | None = None) -> list[dict[str, str]]:
+    key = [{"AttributeName": partition, "KeyType": "HASH"}]
+    return [*key, {"AttributeName": sort, "KeyType": "RANGE"}] if sort else key
+
+
+def _text_attributes(*names: str) -> list[dict[str, str]]:
+    return [{"AttributeName": name, "AttributeType": "S"} for name in names]
 
 
 def _machine_placeholder(name: str) -> str:

@@ -17,6 +17,7 @@ class Setting(StrEnum):
 
     RESULTS_BUCKET = "ResultsBucketName"
     RUNS_TABLE = "RunsTableName"
+    SERVICE_TABLE = "ServiceTableName"  # teams' limits, experiments, schedules and histories
     TARGET_SERVICE_ROLE = "TargetServiceRoleArn"  # CloudFormation acts on targets with it
     DELETION_ROLE = "DeletionRoleArn"  # Scheduler deletes a stack with it
     SCHEDULE_GROUP = "ScheduleGroupName"
@@ -37,6 +38,8 @@ class Resource(StrEnum):
     RUN_FILES = "run-files"  # objects runs/* of the results bucket
     RUN_LISTING = "run-listing"  # the results bucket, prefix runs/
     RUNS_TABLE = "runs-table"
+    RUNS_BY_TEAM = "runs-by-team"  # the runs table's index
+    SERVICE_TABLE = "service-table"
     TARGET_STACKS = "target-stacks"  # stacks named plimsoll-run-*
     TARGET_SERVICE_ROLE = "target-service-role"  # to pass to CloudFormation only
     DELETION_ROLE = "deletion-role"  # to pass to Scheduler only

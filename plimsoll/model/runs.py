@@ -6,6 +6,8 @@ from typing import Literal
 
 from plimsoll.model.base import Model
 
+RUNS_BY_TEAM = "by-team"  # the runs table's index: a team's runs by the time of submission
+
 
 class RunState(StrEnum):
     """Where a run stands."""

@@ -162,10 +162,12 @@ def test_storage_is_encrypted_private_and_forgets_in_time(app_template: Template
         if s["Effect"] == "Deny"
     ]
     assert {"Bool": {"aws:SecureTransport": "false"}} in [s["Condition"] for s in denials]
-    table = app_template.only("AWS::DynamoDB::Table")
-    assert table["TimeToLiveSpecification"]["Enabled"] is True
-    assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert table["KeySchema"] == [{"AttributeName": "run_id", "KeyType": "HASH"}]
+    tables = [one["Properties"] for one in app_template.of_type("AWS::DynamoDB::Table").values()]
+    for table in tables:
+        assert table["TimeToLiveSpecification"]["Enabled"] is True
+        assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    keys = [[key["AttributeName"] for key in table["KeySchema"]] for table in tables]
+    assert sorted(keys) == [["pk", "sk"], ["run_id"]]
 
 
 @pytest.mark.parametrize(("name", "kept"), [("Plimsoll", False), ("Existing", True)])
