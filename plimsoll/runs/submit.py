@@ -46,12 +46,37 @@ def submit(
         UsageError: The workload cannot be, faults are asked for on AWS, or the key was used for
             another request.
     """
+    run_id = run_id_for(request.team, idempotency_key)
+    record_request(deployment, request, run_id=run_id, local=local, results_days=results_days)
+    start_execution(state_machine_arn, run_id)
+    return run_id
+
+
+def record_request(
+    deployment: Deployment,
+    request: Request,
+    *,
+    run_id: str,
+    local: bool = False,
+    results_days: int | None = None,
+) -> None:
+    """Record a run that something else starts: its workflow, by the run's id.
+
+    Args:
+        deployment: Where.
+        request: What is asked for.
+        run_id: Its name; one that is recorded already stays as it is.
+        local: As for `submit`.
+        results_days: As for `submit`.
+
+    Raises:
+        UsageError: As `submit`.
+    """
     compiled_workload(request)
     if request.faults and not local:
         raise UsageError("faults: only a run on one machine (--local) may have them")
     body = request.model_dump_json()
     digest = hashlib.sha256(body.encode()).hexdigest()
-    run_id = run_id_for(request.team, idempotency_key)
     submitted_at = now()
     forget_at = submitted_at + timedelta(days=results_days) if results_days else None
     record = RunRecord(
@@ -69,8 +94,6 @@ def submit(
     if known and deployment.records.get(run_id).request_sha256 != digest:
         raise UsageError("the idempotency key was used for another request")
     deployment.files(run_id).put(REQUEST, body)
-    start_execution(state_machine_arn, run_id)
-    return run_id
 
 
 def start_execution(state_machine_arn: str, run_id: str) -> None:

@@ -3,7 +3,6 @@
 https://docs.aws.amazon.com/step-functions/latest/dg/connect-stepfunctions.html
 """
 
-import json
 import time
 import uuid
 from typing import Any
