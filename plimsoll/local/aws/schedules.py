@@ -1,42 +1,67 @@
-"""EventBridge Scheduler's part: schedules that fire.
+"""EventBridge Scheduler's part: schedules that fire, and wrong ones that are refused.
 
-https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html: `at(...)` in UTC, once,
-and `rate(n minutes)`; a one-shot schedule with `ActionAfterCompletion: DELETE` is deleted once its
-target has been called. Scheduler fires within 60 s of the time set, this one within one second.
+https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html. A one-shot schedule with
+`ActionAfterCompletion: DELETE` is deleted once its target has been called. Scheduler fires within
+60 s of the time set, or within its flexible window; this one within a second, at its start.
 """
 
 import datetime as dt
-import re
 import threading
+import uuid
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+from zoneinfo import ZoneInfo
 
-from moto.scheduler.models import Schedule, scheduler_backends
+from moto.scheduler.exceptions import ValidationException
+from moto.scheduler.models import EventBridgeSchedulerBackend, Schedule, scheduler_backends
 
+from plimsoll.local.aws.corrections.support import replace
 from plimsoll.local.aws.deliveries import Deliveries
 from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.model.schedule_expression import (
+    Once,
+    ScheduleExpression,
+    parse_expression,
+    parse_zone,
+)
 
-_RATE = re.compile(r"rate\((\d+) (second|minute|hour|day)s?\)")  # seconds: here alone, for tests
-_UNIT_S = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
+
+@dataclass
+class _Plan:
+    """When a schedule fires, as it was last written."""
+
+    written: tuple[object, ...]
+    expression: ScheduleExpression
+    zone: ZoneInfo
+    due: dt.datetime | None  # None: never again
 
 
-def next_firing(expression: str, after: dt.datetime) -> dt.datetime:
-    """Tell when a schedule that was made, or last fired, at `after` fires next.
+def plan(schedule: Schedule) -> _Plan:
+    """Read a schedule, and find its first moment."""
+    expression = parse_expression(schedule.schedule_expression)
+    zone = parse_zone(schedule.schedule_expression_timezone)
+    made = _moment(schedule.last_modified_date)
+    start = made if schedule.start_date is None else max(made, _moment(schedule.start_date))
+    return _Plan(_written(schedule), expression, zone, expression.first(start, zone))
 
-    Raises:
-        ValueError: A kind of schedule that is not carried out here.
-    """
-    if expression.startswith("at(") and expression.endswith(")"):
-        return dt.datetime.fromisoformat(expression[3:-1]).replace(tzinfo=dt.UTC)
-    if rate := _RATE.fullmatch(expression):
-        return after + dt.timedelta(seconds=int(rate[1]) * _UNIT_S[rate[2]])
-    raise ValueError(f"the schedule expression {expression} is not carried out here")
+
+def _written(schedule: Schedule) -> tuple[object, ...]:
+    zone = schedule.schedule_expression_timezone
+    return schedule.last_modified_date, schedule.schedule_expression, zone, schedule.state
+
+
+def _moment(epoch_s: Any) -> dt.datetime:
+    return dt.datetime.fromtimestamp(float(epoch_s), dt.UTC)
 
 
 class Scheduler:
     """Fires the schedules that moto keeps."""
 
     def __init__(self, deliveries: Deliveries) -> None:
+        _refuse_what_aws_refuses()
         self._deliveries = deliveries
-        self._fired: dict[Schedule, dt.datetime] = {}
+        self._plans: WeakKeyDictionary[Schedule, _Plan] = WeakKeyDictionary()
         self._closed = threading.Event()
         threading.Thread(target=self._run, daemon=True).start()
 
@@ -52,20 +77,68 @@ class Scheduler:
         """Fire what is due."""
         for group in list(scheduler_backends[ACCOUNT][REGION].schedule_groups.values()):
             for schedule in list(group.schedules.values()):
-                if schedule.state == "ENABLED":
-                    self._consider(schedule, group.schedules, now)
+                self._consider(schedule, group.schedules, now)
 
     def _consider(
         self, schedule: Schedule, siblings: dict[str, Schedule], now: dt.datetime
     ) -> None:
-        once = schedule.schedule_expression.startswith("at(")
-        if once and schedule in self._fired:
+        known = self._plans.get(schedule)
+        if known is None or known.written != _written(schedule):
+            known = self._plans[schedule] = plan(schedule)
+        due = known.due
+        if due is None or now < due:
             return
-        made = dt.datetime.fromtimestamp(schedule.creation_date, dt.UTC)
-        last = self._fired.get(schedule, made)
-        if next_firing(schedule.schedule_expression, last) > now:
+        known.due = known.expression.after(due, known.zone)
+        while known.due is not None and known.due <= now:  # this machine slept: once is enough
+            known.due = known.expression.after(known.due, known.zone)
+        over = schedule.end_date is not None and due > _moment(schedule.end_date)
+        if schedule.state != "ENABLED" or over:
             return
-        self._fired[schedule] = now
-        self._deliveries.deliver(schedule.target["Arn"], schedule.target.get("Input", "{}"))
-        if once and schedule.action_after_completion == "DELETE":
+        body = with_context(schedule.target.get("Input", "{}"), schedule.arn, due)
+        self._deliveries.deliver(schedule.target["Arn"], body)
+        if isinstance(known.expression, Once) and schedule.action_after_completion == "DELETE":
             siblings.pop(schedule.name, None)
+
+
+def with_context(body: str, arn: str, due: dt.datetime) -> str:
+    """Fill in what Scheduler knows of a firing.
+
+    https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
+    """
+    values = {
+        "<aws.scheduler.schedule-arn>": arn,
+        "<aws.scheduler.scheduled-time>": f"{due:%Y-%m-%dT%H:%M:%SZ}",
+        "<aws.scheduler.execution-id>": str(uuid.uuid4()),
+        "<aws.scheduler.attempt-number>": "1",
+    }
+    for name, value in values.items():
+        body = body.replace(name, value)
+    return body
+
+
+def _refuse_what_aws_refuses() -> None:
+    """Have schedules checked when they are made: moto takes any text for an expression."""
+    create = EventBridgeSchedulerBackend.create_schedule
+    update = EventBridgeSchedulerBackend.update_schedule
+
+    def check(members: dict[str, Any]) -> None:
+        try:
+            parse_expression(members["schedule_expression"])
+            parse_zone(members["schedule_expression_timezone"] or "UTC")
+        except ValueError as error:
+            raise ValidationException(f"Invalid Schedule Expression: {error}") from None
+
+    def create_schedule(self: EventBridgeSchedulerBackend, **members: Any) -> Schedule:
+        check(members)
+        return create(self, **members)
+
+    def update_schedule(self: EventBridgeSchedulerBackend, **members: Any) -> Schedule:
+        check(members)
+        members["state"] = members["state"] or "ENABLED"  # AWS's default, which moto lacks
+        return update(self, **members)
+
+    replace(
+        EventBridgeSchedulerBackend,
+        create_schedule=create_schedule,
+        update_schedule=update_schedule,
+    )
