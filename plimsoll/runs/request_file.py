@@ -4,23 +4,18 @@ A file holds one request; or, with `runs`, several that share everything but wha
 changes: `runs: {low: {target: {volume: {iops: 1000}}}, high: {...}}`.
 """
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from plimsoll.errors import UsageError
 from plimsoll.model.request import Request
-from plimsoll.model.schema import fields_at
-from plimsoll.runs.workloads import compiled_workload
-from plimsoll.workload.items import Item, read_document, unknown
+from plimsoll.runs.complaints import ComplaintsError, checked
+from plimsoll.workload.items import Item, read_document
 
 RUNS = "runs"
-_FIELD = re.compile(r"^(?P<path>[a-z_]+(\.[a-z_]+)*): ")
 
 
 def read_requests(path: Path) -> dict[str, Request]:
@@ -29,12 +24,20 @@ def read_requests(path: Path) -> dict[str, Request]:
     Raises:
         UsageError: Something in it cannot be: one line for each error.
     """
+    return parse_requests(read_text(path), source=str(path))
+
+
+def read_text(path: Path) -> str:
+    """Read a file.
+
+    Raises:
+        UsageError: It cannot be read, or is not UTF-8.
+    """
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
         raise UsageError(f"{path}: {reason}") from None
-    return parse_requests(text, source=str(path))
 
 
 def parse_requests(text: str, *, source: str) -> dict[str, Request]:
@@ -71,63 +74,38 @@ def _merged(base: yaml.Node, change: Item) -> yaml.Node:
 
 
 def _request(document: Item, run: str | None = None) -> Request:
-    _refuse_doubles(document)
+    refuse_doubles(document)
     value = yaml.SafeLoader("").construct_document(document.node)
     if not isinstance(value, Mapping):
         raise document.error(f"must be a mapping, not {document.kind}")
     if run is not None and "name" in value:
         value = {**value, "name": f"{value['name']}-{run}"}
     try:
-        request = Request.model_validate(value)
-    except ValidationError as error:
-        raise UsageError("\n".join(_line(document, one) for one in error.errors())) from None
-    _check_workload(document, request)
-    return request
+        return checked(value)
+    except ComplaintsError as error:
+        raise located(document, error) from None
 
 
-def _refuse_doubles(item: Item) -> None:
+def refuse_doubles(item: Item) -> None:
+    """Refuse a name that comes twice in any mapping of a document."""
     if isinstance(item.node, yaml.MappingNode):
         for entry in item.entries().values():
-            _refuse_doubles(entry)
+            refuse_doubles(entry)
     elif isinstance(item.node, yaml.SequenceNode):
         for entry in item.sequence():
-            _refuse_doubles(entry)
+            refuse_doubles(entry)
 
 
-def _check_workload(document: Item, request: Request) -> None:
-    place = _place(document, ["workload"])
-    try:
-        operations = {one.name for one in compiled_workload(request).engine.operations}
-    except UsageError as error:
-        raise place.error(str(error).removeprefix("workload.")) from None
-    for name in request.limits.limits_us:
-        if name not in operations:
-            place = _place(document, ["limits", "limits_us", name])
-            raise place.error(unknown("operation", name, operations))
+def located(document: Item, error: ComplaintsError) -> UsageError:
+    """Say of each complaint which line of the document it is about."""
+    lines = [
+        str(_place(document, complaint.names).error(complaint.message))
+        for complaint in error.complaints
+    ]
+    return UsageError("\n".join(dict.fromkeys(lines)))
 
 
-def _line(document: Item, error: ErrorDetails) -> str:
-    """Put one of pydantic's errors into a line for people."""
-    message = error["msg"].removeprefix("Value error, ")
-    names, allowed = fields_at(Request, error["loc"])
-    found = _FIELD.match(message)  # a rule of several fields names the one at fault
-    if found and found["path"].split(".")[0] in allowed:
-        names = [*names, *found["path"].split(".")]
-        message = message[found.end() :]
-    place = _place(document, names)
-    if error["type"] == "extra_forbidden":
-        return str(place.error(unknown("field", str(error["loc"][-1]), allowed)))
-    if error["type"] == "missing":
-        return str(place.error(f"lacks the field {names[-1]!r}"))
-    if error["type"] == "union_tag_not_found":
-        return str(place.error(f"lacks the field {error['ctx']['discriminator']}"))
-    given = error["input"]
-    if isinstance(given, str | int | float) and str(given) not in message:
-        message = f"{message}, not {given!r}"
-    return str(place.error(message[:1].lower() + message[1:]))
-
-
-def _place(document: Item, names: list[Any]) -> Item:
+def _place(document: Item, names: Sequence[Any]) -> Item:
     """Find the deepest part of a document along a path of names."""
     place = document
     for name in names:

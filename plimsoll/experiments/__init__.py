@@ -1,0 +1,1 @@
+"""Experiments: matrices of runs, started, watched, stopped and concluded."""

@@ -1,0 +1,156 @@
+"""An experiment: a matrix of runs that share a request and differ along named axes. Pure.
+
+The order of the cells is drawn from a recorded seed, so that drift of the place where they run (a
+warming machine, a busier zone) does not look like an effect of what is varied.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from plimsoll.model.base import Model
+from plimsoll.model.request import Name, Request
+
+CELLS_MOST = 200  # one execution of the workflow must hold them all in its history
+AT_ONCE_MOST = 40  # AWS's limit of an inline Map
+FROM_CELL = ("name", "team", "tags")  # of a request; an experiment gives them itself
+
+Patch = dict[str, Any]
+Variants = Annotated[dict[Name, Patch], Field(min_length=1, max_length=50)]
+
+
+class Experiment(Model):
+    """A matrix of runs: one for each combination of the axes' variants."""
+
+    name: Name = Field(description="What the experiment is called; not unique.")
+    description: str = Field("", description="Why it is made, for its readers.")
+    team: Name = Field("default", description="Who its runs are charged to.")
+    request: Patch = Field(
+        description="What all runs share: fields of a run's request, `name` and `team` excepted."
+    )
+    axes: Annotated[dict[Name, Variants], Field(min_length=1, max_length=6)] = Field(
+        description="What differs: for each axis its variants by name, each the fields of the"
+        " request that it sets. A mapping is laid over the shared one field by field, anything"
+        " else replaces it."
+    )
+    at_once: Annotated[int, Field(ge=1, le=AT_ONCE_MOST)] = Field(
+        1, description="The most runs at the same time."
+    )
+    batch_size: Annotated[int, Field(ge=1, le=CELLS_MOST)] | None = Field(
+        None,
+        description="Runs of a batch; the next batch begins when all of one have ended. null: all"
+        " are one batch.",
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**53)] | None = Field(
+        None, description="Of the order of the runs; null: drawn, and recorded."
+    )
+
+    @model_validator(mode="after")
+    def _can_be_laid_out(self) -> Self:
+        count = prod(len(variants) for variants in self.axes.values())
+        if count > CELLS_MOST:
+            sizes = " x ".join(str(len(variants)) for variants in self.axes.values())
+            raise ValueError(f"axes: {sizes} = {count} runs are more than {CELLS_MOST}")
+        patches = {"request": self.request} | {
+            f"axes.{axis}.{name}": patch
+            for axis, variants in self.axes.items()
+            for name, patch in variants.items()
+        }
+        for place, patch in patches.items():
+            for field in FROM_CELL:
+                if field in patch:
+                    raise ValueError(f"{place}.{field}: a run of an experiment gets its own")
+        self._refuse_two_hands_on_one_field()
+        return self
+
+    def _refuse_two_hands_on_one_field(self) -> None:
+        owners: dict[tuple[str, ...], str] = {}
+        for axis, variants in self.axes.items():
+            for field in sorted({leaf for patch in variants.values() for leaf in leaves(patch)}):
+                if field in owners:
+                    raise ValueError(
+                        f"axes.{axis}: it changes {'.'.join(field)}, which the axis"
+                        f" {owners[field]} changes too; one of them would have no effect"
+                    )
+                owners[field] = axis
+
+
+class Cell(Model):
+    """One run of an experiment."""
+
+    index: int  # in the order of the axes, the last one fastest
+    name: str  # its variants, joined
+    variants: dict[str, str]  # {axis: variant}
+    request: Request
+
+
+def laid(base: Any, change: Any) -> Any:
+    """Lay a change over a value: mappings field by field, anything else whole."""
+    if not (isinstance(base, Mapping) and isinstance(change, Mapping)):
+        return change
+    return {**base, **{key: laid(base.get(key), value) for key, value in change.items()}}
+
+
+def leaves(patch: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """Name the fields that a patch sets."""
+    if not isinstance(patch, Mapping) or not patch:
+        return [path] if path else []
+    return [leaf for key, value in patch.items() for leaf in leaves(value, (*path, str(key)))]
+
+
+def combinations(experiment: Experiment) -> list[dict[str, str]]:
+    """Name every cell by its variants, the last axis fastest."""
+    names = [list(variants) for variants in experiment.axes.values()]
+    return [dict(zip(experiment.axes, chosen, strict=True)) for chosen in product(*names)]
+
+
+def asked_of(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, Any]:
+    """Write the request of a cell, not yet checked."""
+    value: dict[str, Any] = experiment.request
+    for axis, variant in variants.items():
+        value = laid(value, experiment.axes[axis][variant])
+    own = {
+        "name": "-".join(variants.values()),
+        "team": experiment.team,
+        "tags": {"experiment": experiment.name, **variants},
+    }
+    return {**value, **own}
+
+
+def origin(
+    experiment: Experiment, variants: Mapping[str, str], names: Sequence[str | int]
+) -> tuple[str | int, ...]:
+    """Find where a field of a cell's request was written: in a variant, or in what all share."""
+    deepest: tuple[int, tuple[str | int, ...]] = (_depth(experiment.request, names), ("request",))
+    for axis, variant in variants.items():
+        depth = _depth(experiment.axes[axis][variant], names)
+        if depth >= deepest[0] and depth > 0:
+            deepest = (depth, ("axes", axis, variant))
+    return (*deepest[1], *names)
+
+
+def _depth(value: Any, names: Sequence[str | int]) -> int:
+    for depth, name in enumerate(names):
+        inside = isinstance(value, Mapping) and name in value
+        listed = isinstance(value, list) and isinstance(name, int) and name < len(value)
+        if not inside and not listed:
+            return depth
+        value = value[name]
+    return len(names)
+
+
+def order(count: int, seed: int) -> tuple[int, ...]:
+    """Shuffle cells: sorted by a hash of the seed and their index, the same everywhere."""
+    return tuple(
+        sorted(range(count), key=lambda i: hashlib.sha256(f"{seed}/{i}".encode()).digest())
+    )
+
+
+def batches(cells: Sequence[int], size: int | None) -> list[list[int]]:
+    """Cut the order into batches."""
+    step = size or max(1, len(cells))
+    return [list(cells[start : start + step]) for start in range(0, len(cells), step)]
