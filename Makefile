@@ -49,6 +49,14 @@ $(STAMPS)/mariadb: plimsoll/local/databases/artifact.py $(STAMPS)/package
 	$(BIN)/python -m plimsoll.local.databases.artifact
 	@touch $@
 
+# Cassandra's jars, for whoever runs it: Java 17 is asked for when it starts
+$(STAMPS)/cassandra: plimsoll/local/databases/cassandra_program.py plimsoll/local/databases/cassandra.sha256 $(STAMPS)/package
+	$(BIN)/python -m plimsoll.local.databases.cassandra_program
+	@touch $@
+
+.PHONY: cassandra-local
+cassandra-local: $(STAMPS)/cassandra ## Fetch the Cassandra that runs on this machine (it needs Java 17)
+
 $(STAMPS)/test-programs: tools/debian_package.py $(STAMPS)/venv
 	$(BIN)/python tools/debian_package.py victoria-metrics influxdb
 	@touch $@
@@ -85,7 +93,7 @@ unit: setup ## The quick tests, without databases
 	$(BIN)/pytest -q -n 2 tests/unit
 
 .PHONY: test
-test: lint browser $(STAMPS)/test-programs $(STAMPS)/node ## Every test
+test: lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node ## Every test
 	cargo test --manifest-path engine/Cargo.toml --locked --quiet
 	$(BIN)/pytest -q -n 2 tests/unit
 	$(BIN)/pytest -q --ignore=tests/unit tests
@@ -132,6 +140,7 @@ cassandra: setup ## Fetch the archive that Cassandra targets install (for `cassa
 	curl --fail --location --progress-bar --output .cache/$(CASSANDRA).part https://archive.apache.org/dist/cassandra/5.0.8/$(CASSANDRA)
 	@echo "$$($(BIN)/python -c 'from stacks.targets.cassandra import SHA512; print(SHA512)')  .cache/$(CASSANDRA).part" | sha512sum --check --quiet
 	@mv .cache/$(CASSANDRA).part .cache/$(CASSANDRA)
+
 FUZZ_SECONDS ?= 60
 
 .PHONY: fuzz

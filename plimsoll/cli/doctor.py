@@ -16,7 +16,14 @@ from plimsoll import __version__
 from plimsoll.cli.output import console
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.artifact import HOW_TO_GET, find_mariadbd, version
+from plimsoll.local.databases.cassandra_program import HOW_TO_GET as HOW_TO_GET_CASSANDRA
+from plimsoll.local.databases.cassandra_program import (
+    HOW_TO_GET_JAVA,
+    find_cassandra,
+    find_java,
+)
 from plimsoll.local.volumes.build import library
+from plimsoll.model.cassandra import VERSION as CASSANDRA_VERSION
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,21 @@ def _mariadb() -> Finding:
         return Finding("MariaDB server", "missing", str(error), HOW_TO_GET)
 
 
+def _java() -> Finding:
+    try:
+        return Finding("Java 17", "ok", str(find_java()))
+    except PlimsollError:
+        return Finding("Java 17", "optional", "not here: Cassandra needs it", HOW_TO_GET_JAVA)
+
+
+def _cassandra() -> Finding:
+    try:
+        return Finding("Cassandra server", "ok", f"{CASSANDRA_VERSION} ({find_cassandra()})")
+    except PlimsollError:
+        detail = "not fetched yet: the first Cassandra target on this machine fetches it"
+        return Finding("Cassandra server", "optional", detail, HOW_TO_GET_CASSANDRA)
+
+
 def _local_twin() -> Finding:
     needed = {"moto": "moto", "jsonata": "jsonata-python", "awslambdaric": "awslambdaric"}
     absent = [name for module, name in needed.items() if not importlib.util.find_spec(module)]
@@ -88,6 +110,8 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     _python,
     _engine,
     _mariadb,
+    _java,
+    _cassandra,
     _local_twin,
     _volume_shim,
     lambda: _program("Maven", "mvn", "it fetches the database servers", "apt-get install maven"),

@@ -16,10 +16,9 @@ from aws_cdk import (
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from plimsoll.model.deployment import TARGET_PORTS
+from plimsoll.model.cassandra import CQL_PORT, VERSION
 from stacks.targets.common import TargetStack
 
-VERSION = "5.0.8"
 SHA512 = (
     "06b7af18c8f41dc13dbfdae186d565a5f91e71ea413c3c5373aec8a4e5074c6d"
     "ee5632a0e5e98c21665f08f7291d7ca384f61a323c02610c6bca51e074b5a0c4"
@@ -161,7 +160,7 @@ class CassandraTarget(TargetStack):
     def _outputs(self, instance: ec2.CfnInstance) -> None:
         outputs = {
             "Endpoint": (instance.attr_private_ip, "The address of the database."),
-            "Port": (str(TARGET_PORTS["cassandra"]), "The port of CQL."),
+            "Port": (str(CQL_PORT), "The port of CQL."),
             "InstanceIdentifier": (instance.ref, "The instance, as its metrics name it."),
         }
         for name, (value, description) in outputs.items():

@@ -11,6 +11,7 @@ from typing import Any
 import pymysql
 import pytest
 
+from plimsoll.local.databases.cassandra import CassandraServer
 from plimsoll.local.databases.mariadb import MariaDbServer
 from plimsoll.local.deployment import ROLE
 from plimsoll.local.twin import LocalTwin
@@ -50,6 +51,13 @@ def mariadb_factory(tmp_path: Path) -> Iterator[MariaDbFactory]:
     yield start
     for server in servers:
         server.remove()
+
+
+@pytest.fixture(scope="session")
+def cassandra(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CassandraServer]:
+    """One Cassandra shared by every test that leaves it as it was; it takes 10 s to start."""
+    with CassandraServer.start(directory=tmp_path_factory.mktemp("cassandra") / "shared") as server:
+        yield server
 
 
 @pytest.fixture

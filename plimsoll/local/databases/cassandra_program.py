@@ -1,0 +1,165 @@
+"""The Cassandra server program: its jars, pinned one by one, and the Java that runs them."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+from plimsoll.errors import MissingToolError, PlimsollError
+from plimsoll.local.cache import cache_directory, cache_lock
+from plimsoll.model.cassandra import VERSION
+
+ARTIFACT = f"org.apache.cassandra:cassandra-all:{VERSION}"
+JAVA_RELEASE = 17  # Cassandra 5.0 runs on 11 and 17
+JAVA_FOLDER = Path("/usr/lib/jvm")  # of Debian and its children
+HOW_TO_GET_JAVA = "apt-get install openjdk-17-jre-headless"
+HOW_TO_GET = "make cassandra-local (it needs Maven: apt-get install maven)"
+_MAVEN_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
+_POM = """\
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>plimsoll</groupId>
+  <artifactId>cassandra</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <dependencies>
+    <dependency>
+      <groupId>{group}</groupId>
+      <artifactId>{artifact}</artifactId>
+      <version>{version}</version>
+    </dependency>
+  </dependencies>
+</project>
+"""
+
+
+def find_java() -> Path:
+    """Find the Java that Cassandra runs on: of `JAVA_HOME`, on PATH, or where Debian puts it.
+
+    Raises:
+        MissingToolError: There is none of release 17; says how to get it.
+    """
+    seen = []
+    for java in _javas():
+        release = _release(java)
+        if release == JAVA_RELEASE:
+            return java
+        if release is not None:
+            seen.append(f"{java} is release {release}")
+    other = f" ({'; '.join(seen)})" if seen else ""
+    raise MissingToolError(
+        f"Cassandra needs Java {JAVA_RELEASE}, which is not on this machine{other}; get it:"
+        f" {HOW_TO_GET_JAVA}"
+    )
+
+
+def _javas() -> Iterator[Path]:
+    if home := os.environ.get("JAVA_HOME"):
+        yield Path(home) / "bin/java"
+    if on_path := shutil.which("java"):
+        yield Path(on_path)
+    yield from sorted(JAVA_FOLDER.glob(f"*-{JAVA_RELEASE}-*/bin/java"))
+
+
+def _release(java: Path) -> int | None:
+    """Ask a Java for its release; None where it cannot run."""
+    try:
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    found = re.search(r'version "(\d+)', answer.stderr)
+    return int(found[1]) if found else None
+
+
+def find_cassandra() -> Path:
+    """Find the folder with Cassandra's jars.
+
+    Raises:
+        MissingToolError: They have not been fetched; says how to get them.
+    """
+    if not _fetched().is_dir():
+        raise MissingToolError(f"Cassandra {VERSION} has not been fetched; get it: {HOW_TO_GET}")
+    return _fetched()
+
+
+def fetch_cassandra() -> Path:
+    """Fetch Cassandra's jars with the Maven client into the cache, and check each.
+
+    Returns:
+        Their folder. Nothing is fetched if it is there already.
+
+    Raises:
+        MissingToolError: Maven is not there.
+        PlimsollError: They could not be fetched, or are not what was pinned.
+    """
+    with cache_lock("cassandra"):
+        if not _fetched().is_dir():
+            part = _fetched().with_suffix(".part")
+            shutil.rmtree(part, ignore_errors=True)
+            _download(part)
+            check_jars(part)
+            (part / "pom.xml").unlink()
+            part.rename(_fetched())
+    return _fetched()
+
+
+def pinned_jars() -> dict[str, str]:
+    """Give the SHA-256 of every jar by its name."""
+    text = (files("plimsoll.local.databases") / "cassandra.sha256").read_text()
+    pairs = (line.split() for line in text.splitlines())
+    return {name: digest for digest, name in pairs}
+
+
+def check_jars(folder: Path) -> None:
+    """Compare a folder's jars with what is pinned.
+
+    Raises:
+        PlimsollError: One is missing, one too many, or another one than was pinned.
+    """
+    pinned = pinned_jars()
+    found = {jar.name: jar for jar in folder.glob("*.jar")}
+    if strange := sorted(found.keys() ^ pinned.keys()):
+        what = "is missing" if strange[0] in pinned else "is not pinned"
+        raise PlimsollError(f"{ARTIFACT}: {strange[0]} {what}")
+    for name, jar in found.items():
+        with jar.open("rb") as handle:
+            digest = hashlib.file_digest(handle, "sha256").hexdigest()
+        if digest != pinned[name]:
+            raise PlimsollError(f"{ARTIFACT}: {name} has sha256 {digest}, not {pinned[name]}")
+
+
+def _fetched() -> Path:
+    return cache_directory() / f"cassandra-{VERSION}"
+
+
+def _download(folder: Path) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise MissingToolError(f"Cassandra comes by Maven, which is missing: {HOW_TO_GET}")
+    folder.mkdir(parents=True)
+    group, artifact, version = ARTIFACT.split(":")
+    pom = _POM.format(group=group, artifact=artifact, version=version)
+    (folder / "pom.xml").write_text(pom)
+    result = subprocess.run(
+        [maven, "-q", "-B", _MAVEN_GOAL, "-DincludeScope=runtime", f"-DoutputDirectory={folder}"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode != 0:
+        reasons = [line for line in result.stdout.splitlines() if line.startswith("[ERROR]")]
+        raise PlimsollError(f"Maven could not fetch {ARTIFACT}: {(reasons or ['no reason'])[0]}")
+
+
+if __name__ == "__main__":
+    import sys
+
+    try:
+        fetch_cassandra()
+    except PlimsollError as failure:
+        sys.exit(f"plimsoll: {failure}")
