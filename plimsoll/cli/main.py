@@ -16,6 +16,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "run": ("plimsoll.cli.run:run", "Find a target's capacity"),
     "submit": ("plimsoll.cli.submit:submit", "Start a run on AWS, in a deployed stack"),
     "validate": ("plimsoll.cli.validate:validate", "Check a request without making anything"),
+    "quote": ("plimsoll.cli.quote:command", "Say what a request will take in time and money"),
+    "prices": ("plimsoll.cli.prices:command", "Read a region's prices from AWS's own list"),
     "show": ("plimsoll.cli.show:show", "Print a finished run again"),
     "report": ("plimsoll.cli.report:command", "Write a run's report: a page, a picture, a table"),
     "compare": ("plimsoll.cli.compare:command", "Compare runs, and say whether they differ"),

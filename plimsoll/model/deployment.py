@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from ipaddress import IPv4Network
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
-from plimsoll.model.prices import HOURS_PER_MONTH, Cost, Prices
+from plimsoll.model.prices import HOURS_PER_MONTH, Cost, Item, PriceOverrides, PriceTable
 
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$")]
@@ -19,6 +19,7 @@ SubnetId = Annotated[str, Field(pattern=r"^subnet-([0-9a-f]{8}|[0-9a-f]{17})$")]
 Address = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 
+PRICES_MOST_CHARACTERS = 2_000  # functions get them in their environment: 4 KiB for everything
 TARGET_PORTS = {"mysql": 3306, "postgres": 5432, "cassandra": 9042}
 
 
@@ -119,12 +120,22 @@ class Deployment(Model):
     teams: Annotated[dict[TeamName, Team], Field(min_length=1)] = Field(
         default_factory=lambda: {"default": Team()}
     )
-    prices: Prices = Prices()
+    prices: PriceOverrides = PriceOverrides()
     alarm_addresses: tuple[Address, ...] = ()  # each gets one message to confirm
     reserved_load_clients: Annotated[int, Field(ge=1)] | None = None  # None: the account's pool
     cassandra: Cassandra | None = None
     results_days: Annotated[int, Field(ge=1, le=3650)] = 365  # then S3 and DynamoDB forget a run
     keep_results: bool = False  # `cdk destroy` then leaves the bucket and the table
+
+    @field_validator("prices")
+    @classmethod
+    def _short(cls, value: PriceOverrides) -> PriceOverrides:
+        if (length := len(value.as_json)) > PRICES_MOST_CHARACTERS:
+            raise ValueError(
+                f"{length:,} characters are too many: at most {PRICES_MOST_CHARACTERS:,};"
+                " name only what your runs use (plimsoll prices --only)"
+            )
+        return value
 
 
 def read_deployment(context: Mapping[str, Any] | None) -> Deployment:
@@ -142,19 +153,20 @@ def read_deployment(context: Mapping[str, Any] | None) -> Deployment:
         raise UsageError("\n".join(_lines(error))) from None
 
 
-def idle_costs(deployment: Deployment) -> tuple[Cost, ...]:
+def idle_costs(deployment: Deployment, prices: PriceTable) -> tuple[Cost, ...]:
     """List what a deployment costs by the hour while nothing runs.
 
     Storage of results, alarms beyond the tenth and invocations of the janitor come to cents.
     """
-    prices = deployment.prices
     costs = []
     if deployment.network.existing is None:
-        endpoint = prices.interface_endpoint_per_hour * HOURS_PER_MONTH
+        hourly = prices.price(Item.VPC_ENDPOINT, "interface").usd
         what = "interface endpoint of Secrets Manager, one zone"
-        costs.append(Cost(what=what, usd_per_month=endpoint))
+        monthly = None if hourly is None else hourly * HOURS_PER_MONTH
+        costs.append(Cost(what=what, usd_per_month=monthly))
     if isinstance(deployment.metrics, InfluxDbMetrics):
-        hourly, by_size = prices.influxdb_instance_per_hour, prices.influxdb_per_gib_month
+        hourly = prices.price(Item.INFLUXDB, deployment.metrics.instance_type).usd
+        by_size = prices.price(Item.INFLUXDB, "storage").usd
         total = (
             hourly * HOURS_PER_MONTH + by_size * deployment.metrics.size_gib
             if hourly is not None and by_size is not None

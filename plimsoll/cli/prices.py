@@ -1,0 +1,35 @@
+"""`plimsoll prices`: a region's prices from AWS's own list, for cdk.json and `plimsoll quote`."""
+
+from datetime import UTC, datetime
+
+import click
+from botocore.exceptions import BotoCoreError, ClientError
+
+from plimsoll.errors import PlimsollError
+from plimsoll.prices.price_list import API_REGION, only, read_prices
+
+
+@click.command()
+@click.option("--region", required=True, help="Whose prices, such as eu-west-1.")
+@click.option(
+    "--only",
+    "names",
+    multiple=True,
+    metavar="CLASS",
+    help="Of instances, these alone: db.m6i.large. Repeat it. cdk.json takes 2,000 characters.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Without line breaks.")
+def command(region: str, *, names: tuple[str, ...], as_json: bool) -> None:
+    """Read a region's list prices and print them as `plimsoll.prices` of cdk.json takes them.
+
+    Needs credentials that may do `pricing:GetProducts`.
+    """
+    import boto3  # noqa: PLC0415 - half a second, for this verb alone
+
+    try:
+        client = boto3.client("pricing", region_name=API_REGION)
+        found = read_prices(client, region, today=datetime.now(UTC).date())
+    except (BotoCoreError, ClientError) as error:
+        raise PlimsollError(f"AWS: {error}") from error
+    found = only(found, names) if names else found
+    click.echo(found.as_json if as_json else found.model_dump_json(indent=2))

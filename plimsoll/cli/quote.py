@@ -1,0 +1,59 @@
+"""`plimsoll quote`: what a request will take in time and money; makes nothing."""
+
+import json
+from pathlib import Path
+
+import click
+from pydantic import ValidationError
+
+from plimsoll.cli.output import console
+from plimsoll.cli.quote_text import print_quote
+from plimsoll.errors import UsageError
+from plimsoll.model.prices import PriceOverrides
+from plimsoll.prices import prices_for
+from plimsoll.runs.request_file import read_requests
+from plimsoll.service.quotes import quote as quote_request
+
+
+@click.command()
+@click.argument("request_file", type=click.Path(path_type=Path))
+@click.option(
+    "--prices",
+    "prices_file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Prices of another region, as `plimsoll prices` writes them. Default: us-east-1.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the quotes as JSON.")
+def command(request_file: Path, *, prices_file: Path | None, as_json: bool) -> int:
+    """Say what each run of REQUEST_FILE will take on AWS, item by item; makes nothing.
+
+    Computed on this machine, from list prices with their dates (docs/costs.md). Exit code 1: a
+    price is missing, so there is no sum.
+    """
+    overrides = _overrides(prices_file) if prices_file else PriceOverrides()
+    prices = prices_for(overrides)
+    quotes = {
+        name: quote_request(request, prices)
+        for name, request in read_requests(request_file).items()
+    }
+    if as_json:
+        found = {name: one.model_dump(mode="json") for name, one in quotes.items()}
+        click.echo(json.dumps({"quotes": found}, indent=2))
+    else:
+        for name, one in quotes.items():
+            print_quote(name, one, console())
+    return 0 if all(one.usd is not None for one in quotes.values()) else 1
+
+
+def _overrides(path: Path) -> PriceOverrides:
+    """Read a file of prices.
+
+    Raises:
+        UsageError: It is not one.
+    """
+    try:
+        return PriceOverrides.model_validate_json(path.read_text())
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(str(part) for part in fault["loc"]) or "the file"
+        raise UsageError(f"--prices {path}: {where}: {fault['msg']}") from None

@@ -1,0 +1,75 @@
+"""What a run will take before anything is made, and what it has cost when it is over."""
+
+from datetime import date
+from typing import Literal
+
+from plimsoll.model.base import Model
+from plimsoll.model.prices import Price
+
+
+class Amounts(Model):
+    """One quantity, seen three ways."""
+
+    least: float  # it cannot be less
+    expected: float
+    most: float  # at the run's time limit, with every step that the search may ask for
+
+
+class QuotePhase(Model):
+    """One phase of the run's time, with what is assumed of it."""
+
+    name: Literal["provision", "prepare", "warm", "search", "teardown"]
+    expected_s: float
+    most_s: float
+    assumption: str
+
+
+class QuoteLine(Model):
+    """One thing that is charged."""
+
+    what: str
+    price: Price
+    quantity: Amounts  # in the price's unit
+    usd: Amounts | None  # None: its price is not known
+
+
+class Quote(Model):
+    """Time and money of a request. Where a price is missing, so is the sum: `missing` names it."""
+
+    region: str
+    as_of: date | None  # of the oldest price in it
+    phases: tuple[QuotePhase, ...]
+    time_s: Amounts
+    steps: Amounts
+    lines: tuple[QuoteLine, ...]
+    usd: Amounts | None
+    missing: tuple[str, ...]
+    target_usd_per_hour: float | None  # while the target exists, without the load
+    budget_usd: float | None
+    notes: tuple[str, ...]
+
+
+class CostLine(Model):
+    """One thing that was charged."""
+
+    what: str
+    quantity: float
+    unit: str
+    usd: float | None  # None: its price is not known
+
+
+class RunCost(Model):
+    """What a run cost, by list prices: an estimate, never a bill.
+
+    Of a run on one machine there is the target's price by the hour alone: what it would be on AWS.
+    """
+
+    basis: Literal["aws", "as-if-on-aws"]
+    usd: float | None  # None: a price is missing, or nothing was spent (one machine)
+    items: tuple[CostLine, ...]
+    missing: tuple[str, ...] = ()  # names of the prices that are not known
+    target_usd_per_hour: float | None
+    usd_per_million_operations: float | None  # of the target's hours, at capacity
+    region: str
+    as_of: date | None  # of the oldest price in it
+    method: str

@@ -1,0 +1,1 @@
+"""What Plimsoll does as a service to several teams."""

@@ -1,0 +1,100 @@
+"""What AWS charges for, given how long and how much: quantities by price. Pure.
+
+RDS bills an instance by the second, ten minutes at least
+(docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_OnDemandDBInstances.html, 2026-11-21); EC2 a
+minute at least. Free tiers are not deducted: they are the account's, not the run's.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.prices import HOURS_PER_MONTH, Item
+from plimsoll.model.request import RdsTarget, Target
+from plimsoll.model.volumes import band
+
+RDS_LEAST_S = 600.0
+CLIENT_GIB = FUNCTIONS["load-client"].memory_mib / 1024
+_RDS_ITEMS = {"mysql": Item.RDS_MYSQL, "mariadb": Item.RDS_MARIADB}
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How long and how much of everything a run takes.
+
+    Attributes:
+        target_s: Seconds for which the target exists.
+        client_gib_s: Memory of load clients and loaders times their seconds.
+        function_gib_s: The same of all other functions.
+        invocations: Calls of functions.
+        transitions: Of state machines.
+        writes: DynamoDB's write request units.
+        reads: ... and read request units.
+        puts: Objects written to S3.
+        gets: Objects read from it.
+        metrics: Metrics asked of CloudWatch.
+    """
+
+    target_s: float
+    client_gib_s: float
+    function_gib_s: float
+    invocations: float
+    transitions: float
+    writes: float
+    reads: float
+    puts: float
+    gets: float
+    metrics: float
+
+
+@dataclass(frozen=True)
+class Charge:
+    """A quantity of something that has a price."""
+
+    what: str
+    item: Item
+    name: str
+    quantity: float  # in the price's unit
+
+
+def charges(target: Target, extent: Extent) -> list[Charge]:
+    """List what a run is charged for."""
+    return [*target_charges(target, extent.target_s), *_other_charges(extent)]
+
+
+def target_charges(target: Target, seconds: float) -> list[Charge]:
+    """List what a target costs while it exists; nothing for an existing endpoint."""
+    return list(_rds(target, seconds)) if isinstance(target, RdsTarget) else []
+
+
+def _rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
+    volume = target.volume
+    row = band(volume, service=target.service)
+    hours = max(seconds, RDS_LEAST_S) / 3600 if seconds else 0.0
+    months = hours / HOURS_PER_MONTH
+    instance = f"{target.instance_class} ({target.engine}), single-AZ"
+    yield Charge(instance, _RDS_ITEMS[target.engine], target.instance_class, hours)
+    storage = f"{volume.type} storage, {volume.size_gib:,} GiB"
+    yield Charge(storage, Item.RDS_STORAGE, volume.type, volume.size_gib * months)
+    included = row.baseline_iops or 0
+    if volume.iops is not None and (more := volume.iops - included) > 0:
+        beyond = f" above {included:,}" if included else ""
+        yield Charge(f"{more:,} IOPS{beyond}", Item.RDS_IOPS, volume.type, more * months)
+    given = row.min_throughput_mib_s or 0
+    if volume.throughput_mib_s is not None and (more := volume.throughput_mib_s - given) > 0:
+        what = f"{more:,} MiB/s above {given:,}"
+        yield Charge(what, Item.RDS_THROUGHPUT, volume.type, more * months)
+    yield Charge("its password", Item.SECRETS_MANAGER, "secret", months)
+
+
+def _other_charges(extent: Extent) -> Iterator[Charge]:
+    clients = f"load clients, {CLIENT_GIB:.3g} GiB each"
+    yield Charge(clients, Item.LAMBDA, "arm64-duration", extent.client_gib_s)
+    yield Charge("other functions", Item.LAMBDA, "arm64-duration", extent.function_gib_s)
+    yield Charge("calls of functions", Item.LAMBDA, "request", extent.invocations)
+    yield Charge("state transitions", Item.STEP_FUNCTIONS, "transition", extent.transitions)
+    yield Charge("records written", Item.DYNAMODB, "write", extent.writes)
+    yield Charge("records read", Item.DYNAMODB, "read", extent.reads)
+    yield Charge("objects written", Item.S3, "put", extent.puts)
+    yield Charge("objects read", Item.S3, "get", extent.gets)
+    yield Charge("metrics read", Item.CLOUDWATCH, "metric", extent.metrics)

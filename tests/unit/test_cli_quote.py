@@ -1,0 +1,71 @@
+"""`plimsoll quote`, as a user calls it."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from plimsoll.cli import quote
+from plimsoll.errors import UsageError
+
+REQUEST = {
+    "name": "asked",
+    "target": {
+        "kind": "rds",
+        "engine": "mysql",
+        "engine_version": "8.4.6",
+        "instance_class": "db.m5.large",
+        "volume": {"type": "io1", "size_gib": 100, "iops": 3000},
+    },
+    "workload": {"name": "ycsb-a", "records": 1000},
+    "search": {"strategy": "steps", "clients": [1, 2]},
+}
+
+
+@pytest.fixture
+def request_file(tmp_path: Path) -> Path:
+    path = tmp_path / "request.yaml"
+    path.write_text(yaml.safe_dump(REQUEST))
+    return path
+
+
+def test_time_and_money_are_told_item_by_item_with_their_dates(request_file: Path) -> None:
+    result = CliRunner().invoke(quote.command, [str(request_file)], standalone_mode=False)
+    assert result.return_value == 0
+    assert "$0.171/hour (2026-09-24, second-hand)" in result.output
+    assert "RDS makes an instance in 10 minutes" in result.output
+    sums = [line for line in result.output.splitlines() if line.startswith("in all")]
+    assert len(sums) == 2
+    assert sums[1].count("$") == 3
+
+
+def test_json_has_the_same_for_each_run(request_file: Path) -> None:
+    result = CliRunner().invoke(quote.command, [str(request_file), "--json"])
+    (found,) = json.loads(result.output)["quotes"].values()
+    assert found["target_usd_per_hour"] == pytest.approx(0.171 + (12.5 + 300 + 0.4) / 730)
+    assert found["usd"]["least"] < found["usd"]["expected"] < found["usd"]["most"]
+
+
+def test_prices_of_another_region_are_read_from_a_file(request_file: Path, tmp_path: Path) -> None:
+    prices = tmp_path / "prices.json"
+    prices.write_text(
+        '{"region": "eu-west-1", "as_of": "2026-11-01", "usd": {"rds-iops": {"io1": 0.11}}}'
+    )
+    result = CliRunner().invoke(
+        quote.command, [str(request_file), "--prices", str(prices)], standalone_mode=False
+    )
+    assert result.return_value == 1
+    assert "No sum: no price is known for rds-mysql db.m5.large, rds-storage io1" in result.output
+    assert "$0.11/IOPS-month (2026-11-01)" in result.output
+
+
+def test_a_file_that_holds_no_prices_is_refused_by_its_field(
+    request_file: Path, tmp_path: Path
+) -> None:
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"usd": {"rds-iops": {"io1": -1}}, "as_of": "2026-11-01"}')
+    result = CliRunner().invoke(quote.command, [str(request_file), "--prices", str(prices)])
+    assert isinstance(result.exception, UsageError)
+    assert "usd.rds-iops.io1" in str(result.exception)
