@@ -1,0 +1,87 @@
+"""The cloud or the database: whether the control moved when the target did.
+
+Two questions, each a t-test of the runs before against those after the target's change, whose place
+is known here and not sought: did the control move the same way, and did the target move relative
+to the control (the ratio of their figures, run by run)?
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from plimsoll.checks.change_points import Observation, p_value, segment
+from plimsoll.model.check import Cause, Change
+
+PAIRS_MIN = 3  # runs with figures of both, on each side of the change: fewer say nothing
+P_VALUE_MAX = 0.01
+NO_CONTROL = Cause(
+    kind="unknown",
+    words="The check names no control, so the cloud and the database are not told apart.",
+)
+
+Kind = Literal["database", "cloud", "partly cloud", "unknown"]
+
+
+def cause(
+    change: Change, target: Sequence[Observation], control: Sequence[Observation] | None
+) -> Cause:
+    """Tell whether a change of the target is the database's or the cloud's.
+
+    Args:
+        change: Of the target.
+        target: Its series.
+        control: The control's series, of the same metric; None: the check names no control.
+    """
+    if control is None:
+        return NO_CONTROL
+    of_control = {one.at: one.value for one in control if one.value > 0}
+    places = [index for index, one in enumerate(target) if one.at == change.at]
+    place = places[0]
+    sides = (
+        target[place - change.before.runs : place],
+        target[place : place + change.after.runs],
+    )
+    before, after = ([one for one in side if one.at in of_control] for side in sides)
+    if min(len(before), len(after)) < PAIRS_MIN:
+        return Cause(
+            kind="unknown",
+            words=f"The control has {len(before)} figures before the change and {len(after)} after"
+            f" it; {PAIRS_MIN} of each tell the cloud and the database apart.",
+        )
+    control_sides = [[of_control[one.at] for one in side] for side in (before, after)]
+    ratios = [[one.value / of_control[one.at] for one in side] for side in (before, after)]
+    first, second = (segment(side) for side in control_sides)
+    moved_share = second.mean / first.mean - 1
+    together = _moved(control_sides, change)
+    kind = _kind(together=together, apart=_moved(ratios, change))
+    return Cause(
+        kind=kind,
+        words=_words(kind, moved_share),
+        before=first,
+        after=second,
+        change_share=moved_share,
+        p_value=p_value(*control_sides),
+    )
+
+
+def _moved(sides: Sequence[Sequence[float]], change: Change) -> bool:
+    """Whether the figures moved, and the way that the target's did."""
+    before, after = sides
+    same_way = (segment(after).mean > segment(before).mean) == (change.change_share > 0)
+    return same_way and p_value(before, after) <= P_VALUE_MAX
+
+
+def _kind(*, together: bool, apart: bool) -> Kind:
+    if together:
+        return "partly cloud" if apart else "cloud"
+    return "database" if apart else "unknown"
+
+
+def _words(kind: Kind, moved_share: float) -> str:
+    moved = f"{abs(moved_share):.1%} {'more' if moved_share > 0 else 'less'}"
+    return {
+        "database": f"The control did not follow ({moved}): the database changed, not the cloud.",
+        "cloud": f"The control moved with it ({moved}): the cloud changed, not the database.",
+        "partly cloud": f"The control moved the same way ({moved}), but not as far: both changed.",
+        "unknown": f"The control ({moved}) varies too much to tell the cloud and the database"
+        " apart.",
+    }[kind]

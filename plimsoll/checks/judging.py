@@ -1,0 +1,81 @@
+"""What a check's history says: its changes, and of which of them nobody has been told yet."""
+
+from collections.abc import Sequence
+
+from plimsoll.checks.change_points import Observation, change_points
+from plimsoll.checks.control import cause
+from plimsoll.model.base import Model
+from plimsoll.model.check import Cause, Change, Check, HistoryPoint, RunOfCheck, Told
+
+SAME_RUNS = 2
+
+
+class Regression(Model):
+    """A change for the worse, and whose it is."""
+
+    change: Change
+    cause: Cause
+
+
+def series(
+    points: Sequence[HistoryPoint], metric: str, *, control: bool = False
+) -> tuple[Observation, ...]:
+    """Take one metric out of a history; a run without a figure is left out, never 0.
+
+    Only points that can be compared with the latest are taken: a check that asks for another run
+    than before begins a new history.
+    """
+    if not points:
+        return ()
+    found = []
+    for point in points:
+        run: RunOfCheck | None = point.control if control else point.target
+        figure = run.figures.get(metric) if run else None
+        if point.comparable == points[-1].comparable and figure and figure.value is not None:
+            found.append(Observation(point.scheduled_at, run.run_id if run else None, figure.value))
+    return tuple(found)
+
+
+def changes(check: Check, points: Sequence[HistoryPoint]) -> tuple[Change, ...]:
+    """Find every change in a history, of every metric that the check compares, by time.
+
+    Args:
+        check: The check.
+        points: Settled points, by time.
+    """
+    found = [
+        change
+        for compare in check.compare
+        for change in change_points(series(points, compare.metric), compare, check.thresholds)
+    ]
+    return tuple(sorted(found, key=lambda change: change.at))
+
+
+def regressions(
+    check: Check, points: Sequence[HistoryPoint], told: Sequence[Told]
+) -> tuple[Regression, ...]:
+    """Find the regressions that nobody has been told of.
+
+    A change is the one that was told of if its place lies among the runs that were known when its
+    message was sent, or at most `SAME_RUNS` after the place told: more runs move it that far.
+    """
+    return tuple(
+        Regression(change=change, cause=_cause(check, points, change))
+        for change in changes(check, points)
+        if change.regression and not _is_told(change, points, told)
+    )
+
+
+def _is_told(change: Change, points: Sequence[HistoryPoint], told: Sequence[Told]) -> bool:
+    runs = [one.at for one in series(points, change.metric) if one.at <= change.at]
+    return any(
+        change.at <= one.through or sum(at > one.at for at in runs) <= SAME_RUNS
+        for one in told
+        if one.metric == change.metric
+    )
+
+
+def _cause(check: Check, points: Sequence[HistoryPoint], change: Change) -> Cause:
+    target = series(points, change.metric)
+    control = series(points, change.metric, control=True) if check.control else None
+    return cause(change, target, control)
