@@ -149,7 +149,7 @@ fuzz: ## Broken answers against the engine, for a minute (FUZZ_SECONDS=60)
 
 .PHONY: lock
 lock: $(STAMPS)/venv ## Resolve the dependencies again, with hashes
-	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" pyproject.toml -o requirements.txt
+	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" --extra service --extra checks pyproject.toml -o requirements.txt
 	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" --all-extras --group dev pyproject.toml -o requirements-dev.txt
 
 .PHONY: clean

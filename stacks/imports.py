@@ -5,6 +5,7 @@ of Plimsoll that it reaches, then what those distributions require themselves.
 """
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import distribution, packages_distributions
@@ -103,7 +104,17 @@ def distributions(path: Path, python_version: str) -> frozenset[str]:
             continue
         found.add(name)
         for line in distribution(name).requires or []:
-            requirement = Requirement(line)
-            if requirement.marker is None or requirement.marker.evaluate(environment):
-                wanted.append(canonicalize_name(requirement.name))
+            needed = Requirement(line)
+            stated = canonicalize_name(needed.name)
+            conditions = [needed.marker, _overrides().get(stated, needed).marker]
+            if all(one is None or one.evaluate(environment) for one in conditions):
+                wanted.append(stated)
     return frozenset(found)
+
+
+@cache
+def _overrides() -> dict[str, Requirement]:
+    """Read what takes the place of the requirements that some distributions state."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]
+    given = map(Requirement, settings.get("override-dependencies", []))
+    return {canonicalize_name(requirement.name): requirement for requirement in given}

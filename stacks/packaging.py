@@ -54,20 +54,32 @@ def need_of(row: Function) -> Kind:
 
 
 def kinds(rows: Iterable[Function]) -> dict[str, Kind]:
-    """Choose a package for each function: two in all.
+    """Choose a package for each function.
 
     The load client starts a thousand at a time, so its package holds what it needs and no more;
-    functions that need no more than it share it. The others share one that serves them all.
+    functions that need no more than it share it. Of the others, those with the same extras share
+    one that serves them all: `analysis` without any, else named after them.
     """
+    rows = list(rows)
     needs = {row.name: need_of(row) for row in rows}
     lean = replace(needs["load-client"], name="load")
-    rest = [need for need in needs.values() if not lean.serves(need)]
-    full = Kind(
-        "analysis",
-        frozenset().union(*(need.needs for need in rest)),
-        any(need.engine for need in rest),
-    )
-    return {name: lean if lean.serves(need) else full for name, need in needs.items()}
+    groups: dict[str, list[Kind]] = {}
+    for row in rows:
+        if not lean.serves(needs[row.name]):
+            name = "-".join(row.extras) or "analysis"
+            groups.setdefault(name, []).append(needs[row.name])
+    full = {
+        name: Kind(
+            name,
+            frozenset().union(*(need.needs for need in group)),
+            any(need.engine for need in group),
+        )
+        for name, group in groups.items()
+    }
+    return {
+        row.name: lean if lean.serves(needs[row.name]) else full["-".join(row.extras) or "analysis"]
+        for row in rows
+    }
 
 
 def build(kind: Kind, destination: Path, platform: Platform) -> None:

@@ -21,7 +21,7 @@ from stacks.storage import StoragePart
 from stacks.target_roles import STACKS, TargetRolesPart
 from stacks.watch import AlarmsPart, WatchPart
 from stacks.wildcards import explain_wildcards
-from stacks.workflow import WorkflowPart
+from stacks.workflow import WorkflowPart, machine_name
 
 TIMING = {Setting.POLL_SECONDS: "15", Setting.METRIC_PERIOD_SECONDS: "60"}
 # cold starts: clients attach to the VPC in seconds, 1,000 more of them every 10 s
@@ -91,6 +91,11 @@ class PlimsollStack(Stack):
             Setting.TARGET_AVAILABILITY_ZONE: self.network.zone,
             Setting.ALLOWED_ENDPOINTS: json.dumps(endpoints),
             Setting.ALARM_TOPIC: self.alarms.topic.topic_arn,
+            # by name: a reference would make a cycle, for the machines call functions
+            Setting.RUN_MACHINE: arn(self, "states", f"stateMachine:{machine_name('run')}"),
+            Setting.TEAMS: deployment.teams_json,
+            Setting.RESULTS_DAYS: str(deployment.results_days),
+            Setting.ON_ONE_MACHINE: "false",
             **TIMING,
             **LEAD,
         }
@@ -128,6 +133,12 @@ class PlimsollStack(Stack):
             Resource.TARGET_SECRETS: tuple(secrets),
             Resource.TARGET_DATABASES: (Grant(arn(self, "rds", "db:plimsoll-*")),),
             Resource.ALARM_TOPIC: (Grant(self.alarms.topic.topic_arn),),
+            Resource.RUN_MACHINE: (
+                Grant(arn(self, "states", f"stateMachine:{machine_name('run')}")),
+            ),
+            Resource.RUN_EXECUTIONS: (
+                Grant(arn(self, "states", f"execution:{machine_name('run')}:*")),
+            ),
             Resource.ANY: (Grant("*"),),
         }
 

@@ -14,6 +14,11 @@ from plimsoll.statemachines import STATE_MACHINES, placeholders, read_definition
 from stacks.permissions import arn
 
 
+def machine_name(name: str) -> str:
+    """Give the name in AWS of a state machine of `statemachines/`."""
+    return f"plimsoll-{name}"
+
+
 class WorkflowPart(Construct):
     """Every state machine, each with a role that may call the functions which it names."""
 
@@ -42,7 +47,7 @@ class WorkflowPart(Construct):
         return sfn.StateMachine(
             place,
             "Machine",
-            state_machine_name=f"plimsoll-{name}",
+            state_machine_name=machine_name(name),
             definition_body=sfn.DefinitionBody.from_string(definition),
             definition_substitutions={key: self._values[key] for key in used},
             role=role,
@@ -85,7 +90,7 @@ class WorkflowPart(Construct):
         By name: a reference to the machine would make a cycle with its role.
         """
         stack = Stack.of(self)
-        machine = f"plimsoll-{name}"
+        machine = machine_name(name)
         role.add_to_policy(
             iam.PolicyStatement(
                 actions=["states:StartExecution"],

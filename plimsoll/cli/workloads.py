@@ -6,7 +6,7 @@ import click
 from rich.table import Table
 
 from plimsoll.cli.output import console
-from plimsoll.workload import Workload, builtin_names, load_workload
+from plimsoll.workload import builtin_names, load_workload
 
 
 @click.group("workloads", invoke_without_command=True)
@@ -18,7 +18,7 @@ def command(context: click.Context, *, as_json: bool) -> None:
         return
     workloads = [load_workload(name) for name in builtin_names()]
     if as_json:
-        click.echo(json.dumps([_summary(workload) for workload in workloads], indent=2))
+        click.echo(json.dumps([workload.summary() for workload in workloads], indent=2))
         return
     table = Table("workload", "dataset", "about", box=None, pad_edge=False, header_style="bold")
     for workload in workloads:
@@ -35,7 +35,7 @@ def show(name: str, *, as_json: bool) -> None:
     compiled = workload.compile(None if workload.default_records else 1000)
     if as_json:
         resolved = {
-            **_summary(workload),
+            **workload.summary(),
             "tables": {table.name: table.create_sql for table in compiled.tables},
             "operations": [
                 operation.model_dump(mode="json") for operation in compiled.engine.operations
@@ -53,21 +53,3 @@ def show(name: str, *, as_json: bool) -> None:
         click.echo(f"# {table.name}: {table.rows:,} rows")
         for sql in (table.create_sql, *table.index_sql.values()):
             click.echo("\n".join(f"#   {line}" for line in sql.splitlines()))
-
-
-def _summary(workload: Workload) -> dict[str, object]:
-    return {
-        "name": workload.name,
-        "about": workload.about,
-        "dataset": workload.dataset,
-        "default_records": workload.default_records,
-        "parameters": {
-            parameter.name: {
-                "about": parameter.about,
-                "default": parameter.default,
-                "kind": parameter.kind,
-                "allowed": list(parameter.allowed),
-            }
-            for parameter in workload.parameters.values()
-        },
-    }

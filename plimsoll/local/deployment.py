@@ -16,6 +16,7 @@ from plimsoll.model.runs import RUNS_BY_TEAM
 from plimsoll.statemachines import substitute
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/plimsoll-twin"
+PRINCIPAL = f"arn:aws:iam::{ACCOUNT}:user/local"  # who calls the API on one machine
 _ENDED_BADLY = ["FAILED", "ABORTED", "TIMED_OUT"]
 
 ClientFactory = Callable[[str], Any]
@@ -39,6 +40,10 @@ def default_settings() -> dict[Setting, str]:
         Setting.METRIC_PERIOD_SECONDS: "1",
         Setting.ALLOWED_ENDPOINTS: "[]",
         Setting.ALARM_TOPIC: f"arn:aws:sns:{REGION}:{ACCOUNT}:plimsoll-alarms",
+        Setting.RUN_MACHINE: state_machine_arn("run"),
+        Setting.TEAMS: json.dumps({"default": {"principals": [PRINCIPAL]}}),
+        Setting.RESULTS_DAYS: "",
+        Setting.ON_ONE_MACHINE: "true",
     }
 
 

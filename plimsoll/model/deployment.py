@@ -3,6 +3,7 @@
 Every value has a default: an empty configuration deploys, and costs next to nothing while idle.
 """
 
+import json
 from collections.abc import Mapping
 from ipaddress import IPv4Network
 from typing import Annotated, Any, Literal, Self
@@ -12,6 +13,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.prices import HOURS_PER_MONTH, Cost, Item, PriceOverrides, PriceTable
+from plimsoll.model.principals import overlap
 
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$")]
@@ -20,6 +22,17 @@ Address = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 
 PRICES_MOST_CHARACTERS = 2_000  # functions get them in their environment: 4 KiB for everything
+_SESSION = r"[A-Za-z0-9+=,.@_*-]{1,64}"
+_IAM = r"(user|role)/([!-)+-~]*/)?[A-Za-z0-9+=,.@_-]{1,64}"  # printable, but no `*`
+_STS = rf"assumed-role/[A-Za-z0-9+=,.@_-]{{1,64}}/{_SESSION}"
+Principal = Annotated[
+    str,
+    Field(
+        max_length=400,
+        pattern=rf"^arn:aws[a-z-]*:(iam::\d{{12}}:{_IAM}|sts::\d{{12}}:{_STS})$",
+    ),
+]
+
 TARGET_PORTS = {"mysql": 3306, "postgres": 5432, "cassandra": 9042}
 
 
@@ -97,8 +110,10 @@ Metrics = Annotated[NoMetrics | InfluxDbMetrics | LiveAnalyticsMetrics, Field(di
 
 
 class Team(Model):
-    """What one team may use."""
+    """Who belongs to a team, and what it may use."""
 
+    # ARNs of IAM users and roles; of a role's sessions `arn:aws:sts::ACCOUNT:assumed-role/ROLE/*`
+    principals: tuple[Principal, ...] = ()
     concurrent_runs: Annotated[int, Field(ge=1, le=1000)] = 2
     clients: Annotated[int, Field(ge=1, le=10_000)] = 100  # of one run
     spend_usd_per_month: Annotated[float, Field(gt=0)] = 200.0  # an alarm at 80 % and at 100 %
@@ -136,6 +151,25 @@ class Deployment(Model):
                 " name only what your runs use (plimsoll prices --only)"
             )
         return value
+
+    @model_validator(mode="after")
+    def _everyone_has_one_team(self) -> Self:
+        owners: dict[str, str] = {}
+        for team, said in self.teams.items():
+            for principal in said.principals:
+                for other, owner in owners.items():
+                    if owner != team and overlap(principal, other):
+                        raise ValueError(
+                            f"teams {owner} and {team} share a principal: {other} and {principal}"
+                        )
+                owners[principal] = team
+        return self
+
+    @property
+    def teams_json(self) -> str:
+        """What functions are told of the teams."""
+        said = {name: team.model_dump(exclude_defaults=True) for name, team in self.teams.items()}
+        return json.dumps(said, separators=(",", ":"))
 
 
 def read_deployment(context: Mapping[str, Any] | None) -> Deployment:

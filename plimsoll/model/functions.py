@@ -30,6 +30,10 @@ class Setting(StrEnum):
     METRIC_PERIOD_SECONDS = "MetricPeriodSeconds"  # of CloudWatch's RDS metrics; 60 on AWS
     ALLOWED_ENDPOINTS = "AllowedEndpoints"  # JSON list of host:port
     ALARM_TOPIC = "AlarmTopicArn"
+    RUN_MACHINE = "RunMachineArn"
+    TEAMS = "Teams"  # JSON {team: what the configuration says of it}
+    RESULTS_DAYS = "ResultsDays"  # after which a run is forgotten; "" for never
+    ON_ONE_MACHINE = "OnOneMachine"  # "true" where this is no AWS; reports say so
 
 
 class Resource(StrEnum):
@@ -47,7 +51,12 @@ class Resource(StrEnum):
     TARGET_SECRETS = "target-secrets"  # secrets of targets, and those of allowed endpoints
     TARGET_DATABASES = "target-databases"  # RDS instances named plimsoll-*
     ALARM_TOPIC = "alarm-topic"
+    RUN_MACHINE = "run-machine"  # the workflow of runs, to start it
+    RUN_EXECUTIONS = "run-executions"  # ... and to stop it
     ANY = "any"  # the action knows no resources; `why` says so
+
+
+Extra = Literal["checks", "service"]
 
 
 class Permission(Model):
@@ -67,6 +76,7 @@ class Function(Model):
     memory_mib: Annotated[int, Field(ge=128, le=10_240)]
     in_vpc: bool = False  # it talks to the target
     engine: bool = False  # its package carries `plimsoll_engine`
+    extras: tuple[Extra, ...] = ()  # ... and these optional dependencies of pyproject.toml
     retries: Literal[0, 2] = 0  # of asynchronous invocations; 0: never twice by itself
     environment: dict[str, Setting] = Field(default_factory=dict)
     permissions: tuple[Permission, ...] = ()
@@ -297,6 +307,33 @@ _TABLE = (
             ),
             _DELETE_STACK,
             Permission(actions=("sns:Publish",), resource=Resource.ALARM_TOPIC),
+        ),
+    ),
+    Function(
+        name="api",
+        summary="Answers the REST API.",
+        timeout_s=29,  # API Gateway waits no longer
+        memory_mib=1024,
+        extras=("service",),
+        environment={
+            **_RUN_ENVIRONMENT,
+            "SERVICE_TABLE": Setting.SERVICE_TABLE,
+            "RUN_MACHINE_ARN": Setting.RUN_MACHINE,
+            "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
+            "TEAMS": Setting.TEAMS,
+            "RESULTS_DAYS": Setting.RESULTS_DAYS,
+            "ON_ONE_MACHINE": Setting.ON_ONE_MACHINE,
+        },
+        permissions=(
+            _READ_RUN,  # a presigned link may do what its maker may
+            _WRITE_RUN,
+            _LIST_RUN,
+            _READ_RECORD,
+            _WRITE_RECORD,
+            Permission(actions=("dynamodb:PutItem",), resource=Resource.RUNS_TABLE),
+            Permission(actions=("dynamodb:Query",), resource=Resource.RUNS_BY_TEAM),
+            Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
+            Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS),
         ),
     ),
 )

@@ -4,6 +4,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import Field
+
 from plimsoll.model.base import Model
 
 RUNS_BY_TEAM = "by-team"  # the runs table's index: a team's runs by the time of submission
@@ -56,6 +58,7 @@ class RunRecord(Model):
     state: RunState
     phase: Phase = "record"
     local: bool = False  # on one machine, not on AWS
+    tags: dict[str, str] = Field(default_factory=dict)  # the request's
     request_sha256: str
     submitted_at: datetime
     forget_at_epoch_s: int | None = None  # the table's time to live; None: never

@@ -20,6 +20,8 @@ from plimsoll.runs.workloads import compiled_workload
 from plimsoll.workload.items import unknown
 
 _FIELD = re.compile(r"^(?P<path>[a-z_]+(\.[a-z0-9_-]+)*): ")
+_BOUNDS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+_LENGTHS = {"min_length": "at least", "max_length": "at most"}
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
@@ -30,10 +32,20 @@ class Complaint:
     Attributes:
         names: The way to the field.
         message: What is wrong with it, and what is allowed.
+        value: What stands there; None where that is no single value of a known field.
+        allowed: What may stand there, as far as that can be listed.
     """
 
     names: tuple[str | int, ...]
     message: str
+    value: str | int | float | None = None
+    allowed: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The way to the field in one word: `search.clients[0]`."""
+        parts = (f"[{name}]" if isinstance(name, int) else f".{name}" for name in self.names)
+        return "".join(parts).removeprefix(".")
 
 
 class ComplaintsError(UsageError):
@@ -73,24 +85,45 @@ def checked_shape(model: type[AnyModel], value: Mapping[str, Any]) -> AnyModel:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise ComplaintsError([_complaint(model, one) for one in error.errors()]) from None
+        raise ComplaintsError([complaint(model, one) for one in error.errors()]) from None
 
 
-def _complaint(model: type[Model], error: ErrorDetails) -> Complaint:
-    """Put one of pydantic's errors into a sentence for people."""
+def complaint(model: type[Model], error: ErrorDetails) -> Complaint:
+    """Put one of pydantic's errors into a sentence for people.
+
+    Args:
+        model: What was checked.
+        error: The error; its location begins in the model.
+    """
     message = error["msg"].removeprefix("Value error, ")
-    names, allowed = fields_at(model, error["loc"])
+    names, known = fields_at(model, error["loc"])
     found = _FIELD.match(message)  # a rule of several fields names the one at fault
-    if found and found["path"].split(".")[0] in allowed:
+    if found and found["path"].split(".")[0] in known:
         names = [*names, *found["path"].split(".")]
         message = message[found.end() :]
-    if error["type"] == "extra_forbidden":
-        return Complaint(tuple(names), unknown("field", str(error["loc"][-1]), allowed))
+    if error["type"] == "extra_forbidden":  # whatever stands in an unknown field is not repeated
+        told = unknown("field", str(error["loc"][-1]), known)
+        return Complaint(tuple(names), told, None, tuple(sorted(known)))
     if error["type"] == "missing":
         return Complaint(tuple(names), f"lacks the field {names[-1]!r}")
     if error["type"] == "union_tag_not_found":
         return Complaint(tuple(names), f"lacks the field {error['ctx']['discriminator']}")
     given = error["input"]
-    if isinstance(given, str | int | float) and str(given) not in message:
-        message = f"{message}, not {given!r}"
-    return Complaint(tuple(names), message[:1].lower() + message[1:])
+    value = given if isinstance(given, str | int | float) else None
+    if value is not None and str(value) not in message:
+        message = f"{message}, not {value!r}"
+    message = message[:1].lower() + message[1:]
+    return Complaint(tuple(names), message, value, _allowed(error))
+
+
+def _allowed(error: ErrorDetails) -> tuple[str, ...]:
+    """List what pydantic says may stand there."""
+    context = error.get("ctx", {})
+    for key in ("expected", "expected_tags"):
+        if key in context:
+            return tuple(re.findall(r"'([^']*)'", str(context[key])))
+    if "pattern" in context:
+        return (str(context["pattern"]),)
+    bounds = [f"{sign} {context[key]}" for key, sign in _BOUNDS.items() if key in context]
+    lengths = [f"{word} {context[key]} long" for key, word in _LENGTHS.items() if key in context]
+    return (*bounds, *lengths)

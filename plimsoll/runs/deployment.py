@@ -3,9 +3,10 @@
 import os
 from collections.abc import Mapping
 
-from pydantic import Json
+from pydantic import Json, field_validator
 
 from plimsoll.model.base import Model
+from plimsoll.model.deployment import Team
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.runs.files import RunFiles
 from plimsoll.runs.record import Records
@@ -26,7 +27,17 @@ class Deployment(Model):
     start_lead_ms: int = 15_000
     start_lead_ms_per_client: int = 10
     metric_period_seconds: int = 60
-    allowed_endpoints: Json[tuple[str, ...]] = ()
+    allowed_endpoints: Json[tuple[str, ...]] | None = None
+    service_table: str | None = None
+    run_machine_arn: str | None = None
+    teams: Json[dict[str, Team]] | None = None
+    results_days: int | None = None  # None: runs are never forgotten
+    on_one_machine: bool = False
+
+    @field_validator("results_days", mode="before")
+    @classmethod
+    def _never(cls, value: object) -> object:
+        return None if value == "" else value
 
     @classmethod
     def of_function(cls, name: str, environment: Mapping[str, str] = os.environ) -> "Deployment":

@@ -99,6 +99,14 @@ class RunFiles:
         found = self.find(path)
         return None if found is None else model.model_validate_json(found)
 
+    def link(self, path: str, *, lasts_s: int) -> str:
+        """Sign a link to a file, which opens without credentials for so many seconds."""
+        return services.s3().generate_presigned_url(
+            "get_object",
+            Params={"Bucket": self._bucket, "Key": self.key(path)},
+            ExpiresIn=lasts_s,
+        )
+
     def paths(self, under: str = "") -> list[str]:
         """List the files whose path starts so."""
         pages = services.s3().get_paginator("list_objects_v2")

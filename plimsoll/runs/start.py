@@ -21,7 +21,7 @@ def record_run(deployment: Deployment, run_id: str) -> dict[str, object]:
     request = deployment.files(run_id).get(REQUEST, Request)
     changes: dict[str, object] = {}
     if isinstance(request.target, EndpointTarget):
-        changes["target"] = endpoint_address(request.target, deployment.allowed_endpoints)
+        changes["target"] = endpoint_address(request.target, deployment.allowed_endpoints or ())
     started = now().replace(microsecond=0)
     begun = deployment.records.change(
         run_id,

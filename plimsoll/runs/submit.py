@@ -6,13 +6,15 @@ import secrets
 from datetime import timedelta
 
 from plimsoll.errors import UsageError
-from plimsoll.model.request import Request
+from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.runs import RunRecord, RunState
 from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import REQUEST
+from plimsoll.runs.provision import endpoint_address
 from plimsoll.runs.record import now
 from plimsoll.runs.workloads import compiled_workload
+from plimsoll.workload.items import unknown
 
 
 def run_id_for(team: str, idempotency_key: str | None) -> str:
@@ -43,8 +45,8 @@ def submit(
         results_days: After which the record is forgotten, as S3 forgets the files; None: never.
 
     Raises:
-        UsageError: The workload cannot be, faults are asked for on AWS, or the key was used for
-            another request.
+        UsageError: The workload cannot be, faults are asked for on AWS, the deployment does not
+            allow load on the endpoint, or the key was used for another request.
     """
     run_id = run_id_for(request.team, idempotency_key)
     record_request(deployment, request, run_id=run_id, local=local, results_days=results_days)
@@ -72,7 +74,7 @@ def record_request(
     Raises:
         UsageError: As `submit`.
     """
-    compiled_workload(request)
+    _check(deployment, request)
     if request.faults and not local:
         raise UsageError("faults: only a run on one machine (--local) may have them")
     body = request.model_dump_json()
@@ -85,6 +87,7 @@ def record_request(
         team=request.team,
         state=RunState.PENDING,
         local=local,
+        tags=request.tags,
         request_sha256=digest,
         submitted_at=submitted_at,
         forget_at_epoch_s=int(forget_at.timestamp()) if forget_at else None,
@@ -92,8 +95,18 @@ def record_request(
     )
     known = not deployment.records.create(record)
     if known and deployment.records.get(run_id).request_sha256 != digest:
-        raise UsageError("the idempotency key was used for another request")
+        raise UsageError("Idempotency-Key: was used for another request")
     deployment.files(run_id).put(REQUEST, body)
+
+
+def _check(deployment: Deployment, request: Request) -> None:
+    operations = {operation.name for operation in compiled_workload(request).engine.operations}
+    for name in request.limits.limits_us:
+        if name not in operations:
+            raise UsageError(f"limits.limits_us.{name}: {unknown('operation', name, operations)}")
+    known = deployment.allowed_endpoints is not None  # not to everyone; the run asks again
+    if known and isinstance(request.target, EndpointTarget):
+        endpoint_address(request.target, deployment.allowed_endpoints or ())
 
 
 def start_execution(state_machine_arn: str, run_id: str) -> None:

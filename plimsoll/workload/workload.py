@@ -75,6 +75,24 @@ class Workload:
             ),
         )
 
+    def summary(self) -> dict[str, object]:
+        """Say what it is for, and what may be set of it, in plain values."""
+        return {
+            "name": self.name,
+            "about": self.about,
+            "dataset": self.dataset,
+            "default_records": self.default_records,
+            "parameters": {
+                parameter.name: {
+                    "about": parameter.about,
+                    "default": parameter.default,
+                    "kind": parameter.kind,
+                    "allowed": list(parameter.allowed),
+                }
+                for parameter in self.parameters.values()
+            },
+        }
+
     def check(self) -> None:
         """Read everything once, with the defaults.
 

@@ -2,7 +2,7 @@
 
 Names are followed, not types: a function or method that is mentioned counts as called. Where
 several classes have a method of one name, a receiver that is called like one of them
-(`records.get`, `files.get`) means that one.
+(`records.get`, `files.get`) means that one. Functions that answer a path count as called.
 """
 
 import ast
@@ -40,6 +40,7 @@ def actions(handler: Path) -> set[str]:
     """The actions that the code of a handler can come to."""
     defined = _definitions(handler)
     reached: list[Defined] = [("", ast.parse(handler.read_text()))]
+    reached += [one for found in defined.values() for one in found if _is_route(one[1])]
     seen: set[int] = set()
     found: set[str] = set()
     while reached:
@@ -65,6 +66,15 @@ def _definitions(handler: Path) -> dict[str, list[Defined]]:
             if isinstance(node, Definition):
                 defined.setdefault(node.name, []).append((owners.get(id(node), ""), node))
     return defined
+
+
+def _is_route(body: ast.AST) -> bool:
+    """Whether a function is called for a path of the API: no code mentions it."""
+    decorators = [
+        d.func if isinstance(d, ast.Call) else d for d in getattr(body, "decorator_list", [])
+    ]
+    objects = [d.value for d in decorators if isinstance(d, ast.Attribute)]
+    return any(isinstance(o, ast.Name) and o.id in {"app", "router"} for o in objects)
 
 
 def _mentions(body: ast.AST) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from plimsoll.runs.deployment import Deployment
 ROOT = Path(__file__).parents[3]
 IMPORTS = """
 import importlib.util, os, sys
-os.environ |= dict.fromkeys({variables}, "1") | dict(ALLOWED_ENDPOINTS="[]")
+os.environ |= dict.fromkeys({variables}, "1") | dict({special})
 sys.modules |= dict.fromkeys({absent})  # importing one of them fails
 for folder in {folders}:
     spec = importlib.util.spec_from_file_location(folder, f"functions/{{folder}}/handler.py")
@@ -20,6 +20,8 @@ for folder in {folders}:
     spec.loader.exec_module(module)
     assert callable(module.handler), folder
 """
+SPECIAL = {"ALLOWED_ENDPOINTS": "[]", "TEAMS": "{}"}
+OF_EXTRAS = {"service": ["aws_lambda_powertools"], "checks": ["otava", "scipy"]}
 EXTRAS = ["moto", "awslambdaric", "jsonata", "aws_cdk", "rich", "click"]
 
 
@@ -29,12 +31,19 @@ def test_the_folders_are_those_of_the_table() -> None:
     assert folders - of_the_deployment == {function.folder for function in FUNCTIONS.values()}
 
 
-@pytest.mark.parametrize("engine", [False, True])
-def test_handlers_import_with_what_their_package_carries(*, engine: bool) -> None:
-    functions = [function for function in FUNCTIONS.values() if function.engine is engine]
+PACKAGES = sorted({(function.engine, function.extras) for function in FUNCTIONS.values()})
+
+
+@pytest.mark.parametrize(("engine", "extras"), PACKAGES)
+def test_handlers_import_with_what_their_package_carries(
+    *, engine: bool, extras: tuple[str, ...]
+) -> None:
+    functions = [f for f in FUNCTIONS.values() if (f.engine, f.extras) == (engine, extras)]
+    optional = [name for extra, names in OF_EXTRAS.items() if extra not in extras for name in names]
     code = IMPORTS.format(
+        special=SPECIAL,
         variables=sorted({name for function in functions for name in function.environment}),
-        absent=EXTRAS if engine else [*EXTRAS, "plimsoll_engine"],
+        absent=[*EXTRAS, *optional, *([] if engine else ["plimsoll_engine"])],
         folders=[function.folder for function in functions],
     )
     done = subprocess.run(
@@ -45,5 +54,5 @@ def test_handlers_import_with_what_their_package_carries(*, engine: bool) -> Non
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"janitor"}))
 def test_a_function_finds_its_settings_in_its_own_environment(name: str) -> None:
-    given = dict.fromkeys(FUNCTIONS[name].environment, "1") | {"ALLOWED_ENDPOINTS": "[]"}
+    given = dict.fromkeys(FUNCTIONS[name].environment, "1") | SPECIAL
     assert Deployment.of_function(name, given).results_bucket == "1"

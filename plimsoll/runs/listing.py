@@ -1,0 +1,105 @@
+"""A team's runs, newest first, a page at a time."""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from boto3.dynamodb.types import TypeDeserializer
+
+from plimsoll.errors import UsageError
+from plimsoll.model.runs import RUNS_BY_TEAM, RunRecord, RunState
+from plimsoll.runs import services
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef
+
+_MOST_QUERIES = 10  # for one page, each of up to 1 MiB: a rare tag is looked for no further
+_LONGEST_CURSOR = 400
+
+
+def page_of_runs(
+    table: str,
+    team: str,
+    *,
+    state: RunState | None = None,
+    tag: tuple[str, str] | None = None,
+    cursor: str | None = None,
+    limit: int = 20,
+) -> tuple[list[RunRecord], str | None]:
+    """Read a page of a team's runs, newest first.
+
+    Args:
+        table: The runs table.
+        team: Whose.
+        state: Only runs in this state.
+        tag: Only runs with this tag and value.
+        cursor: Where the page before ended.
+        limit: Runs at most; a page may hold fewer, and have a next one all the same.
+
+    Returns:
+        The runs, and the next page's cursor; None where there is none.
+
+    Raises:
+        UsageError: The cursor is none of ours.
+    """
+    start = _start(team, cursor) if cursor is not None else None
+    found: list[RunRecord] = []
+    read = TypeDeserializer().deserialize
+    for _ in range(_MOST_QUERIES):
+        query = _query(table, team, state, tag)
+        if start is not None:
+            query["ExclusiveStartKey"] = start
+        answer = services.dynamodb().query(**query)
+        items = ({key: read(v) for key, v in item.items()} for item in answer["Items"])
+        found.extend(map(RunRecord.model_validate, items))
+        start = answer.get("LastEvaluatedKey")
+        if start is None or len(found) >= limit:
+            break
+    if len(found) > limit:
+        last = found[limit - 1]
+        return found[:limit], _cursor(last.run_id, last.submitted_at.isoformat())
+    return found, _cursor(start["run_id"]["S"], start["submitted_at"]["S"]) if start else None
+
+
+def _query(
+    table: str, team: str, state: RunState | None, tag: tuple[str, str] | None
+) -> "QueryInputTypeDef":
+    names = {"#team": "team"}
+    values: dict[str, Any] = {":team": {"S": team}}
+    filters = []
+    if state is not None:
+        names["#state"], values[":state"] = "state", {"S": state.value}
+        filters.append("#state = :state")
+    if tag is not None:
+        names |= {"#tags": "tags", "#tag": tag[0]}
+        values[":tag"] = {"S": tag[1]}
+        filters.append("#tags.#tag = :tag")
+    query: QueryInputTypeDef = {
+        "TableName": table,
+        "IndexName": RUNS_BY_TEAM,
+        "KeyConditionExpression": "#team = :team",
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": values,
+        "ScanIndexForward": False,
+    }
+    if filters:
+        query["FilterExpression"] = " AND ".join(filters)
+    return query
+
+
+def _cursor(run_id: str, submitted_at: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([run_id, submitted_at]).encode()).decode()
+
+
+def _start(team: str, cursor: str) -> Mapping[str, Any]:
+    """Where to go on. The team is the caller's own, whatever a cursor's text may say."""
+    try:
+        run_id, submitted_at = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
+        good = isinstance(run_id, str) and isinstance(submitted_at, str)
+    except (binascii.Error, ValueError, TypeError, RecursionError):
+        good = False
+    if not good or len(cursor) > _LONGEST_CURSOR or not (run_id and submitted_at):
+        raise UsageError("cursor: is none that a page of runs gave as `next_cursor`")
+    return {"team": {"S": team}, "run_id": {"S": run_id}, "submitted_at": {"S": submitted_at}}

@@ -1,0 +1,44 @@
+"""Stopping a run from outside: its workflow ends, and its target is torn down."""
+
+from plimsoll.model.runs import RunRecord, RunState
+from plimsoll.runs import services
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.record import now
+
+
+def stop_run(deployment: Deployment, run_id: str, *, state_machine_arn: str) -> RunRecord:
+    """Stop a run and have its target deleted; one that has ended stays as it is.
+
+    The mark in its record comes first: from then on nothing new is made for it, even if its
+    workflow could not be stopped. The end of the workflow starts the teardown (the rule on
+    ABORTED), which says at last that the run has ended.
+
+    Returns:
+        The run's record, after it.
+
+    Raises:
+        RunNotFoundError: There is none.
+    """
+    records = deployment.records
+    going = (RunState.PENDING, RunState.RUNNING)
+    records.change(run_id, states=going, state=RunState.STOPPING)
+    record = records.get(run_id)
+    # one that tears itself down already is left to it
+    if record.state is RunState.STOPPING and record.teardown_asked_at is None:
+        _stop_workflow(deployment, record, state_machine_arn)
+    return records.get(run_id)
+
+
+def _stop_workflow(deployment: Deployment, record: RunRecord, state_machine_arn: str) -> None:
+    client = services.stepfunctions()
+    execution = state_machine_arn.replace(":stateMachine:", ":execution:")
+    try:
+        client.stop_execution(
+            executionArn=f"{execution}:{record.run_id}",
+            error="Stopped",
+            cause="the run was stopped by its team",
+        )
+    except client.exceptions.ExecutionDoesNotExist:  # recorded, and never started
+        deployment.records.change(
+            record.run_id, states=(RunState.STOPPING,), state=RunState.STOPPED, ended_at=now()
+        )

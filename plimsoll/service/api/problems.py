@@ -1,0 +1,111 @@
+"""RFC 9457 problem documents: what an error of the library is to a caller of the API."""
+
+import re
+from collections.abc import Iterable
+
+from aws_lambda_powertools.event_handler import Response
+
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.model.api import FieldProblem, Problem
+from plimsoll.runs.complaints import Complaint, ComplaintsError
+from plimsoll.runs.record import RunNotFoundError
+from plimsoll.service.teams import OtherTeamError, UnknownPrincipalError
+
+CONTENT_TYPE = "application/problem+json"
+_TYPE = "urn:plimsoll:problem:"
+_LONGEST = 300  # characters of a caller's own text that come back
+_PLACE = re.compile(r"^(?P<path>[A-Za-z_][\w.$\[\]-]*): (?P<message>.+)$", re.DOTALL)
+_ALLOWED = re.compile(r"\(allowed: (?P<names>[^()]*)\)$")
+
+
+class ApiError(PlimsollError):
+    """An answer that is an error: its kind, its status, and the fields that are wrong."""
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        detail: str,
+        *,
+        errors: Iterable[FieldProblem] = (),
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.kind = kind
+        self.detail = detail
+        self.errors = tuple(errors)
+        self.headers = headers or {}
+
+
+# how an error of the library is told; the first class that it is of
+KINDS: dict[type[PlimsollError], tuple[int, str]] = {
+    UnknownPrincipalError: (403, "unknown-principal"),
+    OtherTeamError: (403, "other-team"),
+    RunNotFoundError: (404, "not-found"),
+    UsageError: (422, "invalid-request"),
+}
+
+
+def told(error: PlimsollError) -> ApiError | None:
+    """Say what an error of the library is to a caller; None: nothing that the caller caused."""
+    if isinstance(error, ApiError):
+        return error
+    if isinstance(error, ComplaintsError):
+        return invalid(error.complaints)
+    for kind, (status, name) in KINDS.items():
+        if isinstance(error, kind):
+            lines = str(error).splitlines()
+            errors = [_field(line) for line in lines] if status == 422 else []
+            detail = lines[0] if len(lines) == 1 else f"{len(lines)} fields are wrong"
+            return ApiError(status, name, detail, errors=errors)
+    return None
+
+
+def invalid(complaints: Iterable[Complaint]) -> ApiError:
+    """Say which fields are wrong."""
+    errors = [
+        FieldProblem(
+            field=about.path or "body",
+            detail=shortened(about.message),
+            value=shortened(about.value) if isinstance(about.value, str) else about.value,
+            allowed=about.allowed,
+        )
+        for about in complaints
+    ]
+    first = f"{errors[0].field}: {errors[0].detail}"
+    detail = first if len(errors) == 1 else f"{len(errors)} fields are wrong; the first: {first}"
+    return ApiError(422, "invalid-request", detail, errors=errors)
+
+
+def shortened(text: str) -> str:
+    """Cut a text of a caller's own length."""
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."
+
+
+def response(error: ApiError, *, instance: str, request_id: str) -> Response[str]:
+    """Write the document."""
+    problem = Problem(
+        type=f"{_TYPE}{error.kind}",
+        title=error.kind.replace("-", " ").capitalize(),
+        status=error.status,
+        detail=shortened(error.detail),
+        instance=shortened(instance),
+        request_id=request_id,
+        errors=error.errors,
+    )
+    return Response(
+        status_code=error.status,
+        content_type=CONTENT_TYPE,
+        body=problem.model_dump_json(),
+        headers=dict(error.headers),
+    )
+
+
+def _field(line: str) -> FieldProblem:
+    """Take a line of an error apart: `path: what is wrong (allowed: this, that)`."""
+    place = _PLACE.match(line)
+    path, message = (place["path"], place["message"]) if place else ("body", line)
+    listed = _ALLOWED.search(message)
+    names = listed["names"].split(", ") if listed and listed["names"] != "none" else []
+    return FieldProblem(field=path, detail=shortened(message), allowed=tuple(names))

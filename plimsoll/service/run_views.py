@@ -1,0 +1,60 @@
+"""A run as the API shows it, from its record and its files."""
+
+from datetime import timedelta
+
+from plimsoll.model.api import Progress, ReportLinks, RunDetail, RunSummary, Steps
+from plimsoll.model.fleet import StepPlan
+from plimsoll.model.request import Request
+from plimsoll.model.results import StepResult
+from plimsoll.model.runs import RunRecord
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import REPORT, REQUEST, RESULT, plan_path, step_path
+from plimsoll.runs.record import now
+
+LINK_S = 300  # how long a link to a report holds
+
+
+def summary(record: RunRecord) -> RunSummary:
+    """Show a run as a list of runs does."""
+    return RunSummary.model_validate(_shown(record, RunSummary))
+
+
+def detail(deployment: Deployment, record: RunRecord) -> RunDetail:
+    """Show a run with what it was asked for."""
+    files = deployment.files(record.run_id)
+    plan = None if record.step is None else files.find_model(plan_path(record.step), StepPlan)
+    shown = _shown(record, RunDetail)
+    return RunDetail.model_validate({**shown, "request": files.get(REQUEST, Request), "plan": plan})
+
+
+def _shown(record: RunRecord, model: type[RunSummary]) -> dict[str, object]:
+    values = {name: getattr(record, name) for name in model.model_fields if hasattr(record, name)}
+    figure = record.capacity_ops_per_second
+    values["capacity_ops_per_second"] = None if figure is None else float(figure)
+    values["progress"] = Progress(step=record.step, steps_finished=record.steps_finished)
+    return values
+
+
+def steps(deployment: Deployment, record: RunRecord, *, after: int, limit: int) -> Steps:
+    """Read the finished steps of a run that come after one of them, as far as they follow."""
+    files = deployment.files(record.run_id)
+    found: list[StepResult] = []
+    for number in range(after + 1, (record.step or 0) + 1):
+        done = files.find_model(step_path(number), StepResult)
+        if done is None or len(found) == limit:
+            return Steps(steps=tuple(found), next_after=number - 1 if done else None)
+        found.append(done.model_copy(update={"seconds": ()}))
+    return Steps(steps=tuple(found), next_after=None)
+
+
+def report_links(deployment: Deployment, record: RunRecord) -> ReportLinks | None:
+    """Sign links to a run's report and results; None where there is no report."""
+    files = deployment.files(record.run_id)
+    if REPORT not in files.paths(REPORT):
+        return None
+    expires_at = now().replace(microsecond=0) + timedelta(seconds=LINK_S)
+    return ReportLinks(
+        url=files.link(REPORT, lasts_s=LINK_S),
+        result_url=files.link(RESULT, lasts_s=LINK_S),
+        expires_at=expires_at,
+    )
