@@ -128,6 +128,7 @@ package: setup $(STAMPS)/zig ## Build the functions' packages for AWS Lambda and
 .PHONY: docs
 docs: setup ## Write the pages that are generated
 	$(BIN)/python -m tools.request_reference
+	$(BIN)/python -m tools.openapi
 
 .PHONY: demo
 demo: setup ## Find the load line of a real database at two IOPS settings, on this machine

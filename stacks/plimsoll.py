@@ -10,6 +10,7 @@ from constructs import Construct
 from plimsoll.model.deployment import Deployment
 from plimsoll.model.functions import Resource, Setting
 from plimsoll.model.runs import RUNS_BY_TEAM
+from stacks.api import ApiPart
 from stacks.cassandra import CassandraPart
 from stacks.dashboard import DashboardPart
 from stacks.fleet import LOAD_CLIENT, FleetPart
@@ -63,6 +64,7 @@ class PlimsollStack(Stack):
             machines=self.workflow.machines,
             janitor=self.fleet.functions["janitor"],
         )
+        self.api = ApiPart(self, api=deployment.api, function=self.fleet.functions["api"])
         DashboardPart(
             self,
             machines=self.workflow.machines,
@@ -160,6 +162,7 @@ class PlimsollStack(Stack):
             "RunStateMachine": self.workflow.machines["run"].state_machine_arn,
             "AlarmTopic": self.alarms.topic.topic_arn,
             "ResultsDays": str(deployment.results_days),
+            "ApiUrl": self.api.url,
         }
         for name, value in values.items():
             CfnOutput(self, name, value=value)

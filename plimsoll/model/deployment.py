@@ -22,6 +22,7 @@ Address = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 
 PRICES_MOST_CHARACTERS = 2_000  # functions get them in their environment: 4 KiB for everything
+TEAMS_MOST_CHARACTERS = 1_400  # likewise
 _SESSION = r"[A-Za-z0-9+=,.@_*-]{1,64}"
 _IAM = r"(user|role)/([!-)+-~]*/)?[A-Za-z0-9+=,.@_-]{1,64}"  # printable, but no `*`
 _STS = rf"assumed-role/[A-Za-z0-9+=,.@_-]{{1,64}}/{_SESSION}"
@@ -119,6 +120,22 @@ class Team(Model):
     spend_usd_per_month: Annotated[float, Field(gt=0)] = 200.0  # an alarm at 80 % and at 100 %
 
 
+class Api(Model):
+    """Who may call the REST API, and how often; the team's `principals` say who belongs to whom."""
+
+    organization_id: Annotated[str, Field(pattern=r"^o-[a-z0-9]{10,32}$")] | None = None
+    accounts: tuple[Annotated[str, Field(pattern=r"^\d{12}$")], ...] = ()  # besides its own
+    calls_per_second: Annotated[int, Field(ge=1, le=10_000)] = 20
+    calls_burst: Annotated[int, Field(ge=1, le=5_000)] = 40
+    makes_log_role: bool = True  # of the account: API Gateway writes every log with it
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.organization_id is not None and self.accounts:
+            raise ValueError("give either `organization_id` or `accounts`")
+        return self
+
+
 class Cassandra(Model):
     """Cassandra targets; instances in the VPC have no way to the internet to install it from."""
 
@@ -135,6 +152,7 @@ class Deployment(Model):
     teams: Annotated[dict[TeamName, Team], Field(min_length=1)] = Field(
         default_factory=lambda: {"default": Team()}
     )
+    api: Api = Api()
     prices: PriceOverrides = PriceOverrides()
     alarm_addresses: tuple[Address, ...] = ()  # each gets one message to confirm
     reserved_load_clients: Annotated[int, Field(ge=1)] | None = None  # None: the account's pool
@@ -163,6 +181,11 @@ class Deployment(Model):
                             f"teams {owner} and {team} share a principal: {other} and {principal}"
                         )
                 owners[principal] = team
+        if (length := len(self.teams_json)) > TEAMS_MOST_CHARACTERS:
+            raise ValueError(
+                f"teams: {length:,} characters are too many: at most {TEAMS_MOST_CHARACTERS:,};"
+                " give roles rather than users"
+            )
         return self
 
     @property

@@ -38,9 +38,13 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
         "alarm_addresses": ["dba@example.org"],
         "reserved_load_clients": 200,
         "keep_results": True,
+        "api": {"organization_id": "o-exampleorgid", "makes_log_role": False},
         "cassandra": {"archive": "cdk.json"},  # any file will do where nothing is deployed
     },
-    "LiveAnalytics": {"metrics": {"kind": "liveanalytics"}},
+    "LiveAnalytics": {
+        "metrics": {"kind": "liveanalytics"},
+        "api": {"accounts": ["210987654321"]},
+    },
 }
 
 

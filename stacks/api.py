@@ -1,0 +1,162 @@
+"""The REST API: who may call it, which paths there are, and what is noted of each call."""
+
+import json
+from typing import Any
+
+from aws_cdk import Acknowledgment, RemovalPolicy, Stack, Validations
+from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from plimsoll.model.deployment import Api
+from stacks.imports import ROOT
+
+STAGE = "v1"
+DOCUMENT = ROOT / "docs" / "openapi.json"  # generated from the routes; a test holds it to them
+METHODS = {"get", "put", "post", "delete", "patch"}
+# what API Gateway refuses by itself, told with the fields of the API's own problem documents
+REFUSALS: dict[str, tuple[int, str]] = {
+    "MISSING_AUTHENTICATION_TOKEN": (403, "not-signed"),
+    "INVALID_SIGNATURE": (403, "not-signed"),
+    "EXPIRED_TOKEN": (403, "not-signed"),
+    "ACCESS_DENIED": (403, "not-allowed"),
+    "REQUEST_TOO_LARGE": (413, "too-large"),
+    "THROTTLED": (429, "too-many-calls"),
+    "QUOTA_EXCEEDED": (429, "too-many-calls"),
+    "INTEGRATION_FAILURE": (503, "unavailable"),
+    "INTEGRATION_TIMEOUT": (504, "too-slow"),
+    "DEFAULT_5XX": (500, "unexpected"),
+}
+# of a call: never its query, its headers or its body
+LOGGED = {
+    "request_id": "$context.requestId",
+    "time": "$context.requestTime",
+    "caller": "$context.identity.userArn",
+    "caller_account": "$context.identity.accountId",
+    "source_ip": "$context.identity.sourceIp",
+    "method": "$context.httpMethod",
+    "path": "$context.path",
+    "status": "$context.status",
+    "response_bytes": "$context.responseLength",
+    "latency_ms": "$context.responseLatency",
+    "refused_for": "$context.error.responseType",
+}
+
+
+class ApiPart(Construct):
+    """API Gateway in front of one function; every method is signed."""
+
+    def __init__(self, scope: Construct, *, api: Api, function: lambda_.Function) -> None:
+        super().__init__(scope, "Api")
+        self.rest = apigateway.RestApi(
+            self,
+            "Rest",
+            rest_api_name="plimsoll",
+            description="Plimsoll: runs for other teams",
+            endpoint_types=[apigateway.EndpointType.REGIONAL],
+            policy=iam.PolicyDocument(statements=[_callers(self, api)]),
+            cloud_watch_role=api.makes_log_role,
+            cloud_watch_role_removal_policy=RemovalPolicy.DESTROY if api.makes_log_role else None,
+            default_method_options=apigateway.MethodOptions(
+                authorization_type=apigateway.AuthorizationType.IAM
+            ),
+            deploy_options=self._stage(api),
+        )
+        self._methods(function)
+        for kind, (status, name) in REFUSALS.items():
+            self._refusal(kind, status, name)
+        self._explain(makes_log_role=api.makes_log_role)
+
+    @property
+    def url(self) -> str:
+        """Its address, with a `/` at the end."""
+        return self.rest.url
+
+    def _stage(self, api: Api) -> apigateway.StageOptions:
+        log_group = logs.LogGroup(
+            self,
+            "Calls",
+            log_group_name="/plimsoll/api-calls",
+            retention=logs.RetentionDays.ONE_MONTH,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        return apigateway.StageOptions(
+            stage_name=STAGE,
+            throttling_rate_limit=api.calls_per_second,
+            throttling_burst_limit=api.calls_burst,
+            access_log_destination=apigateway.LogGroupLogDestination(log_group),
+            access_log_format=apigateway.AccessLogFormat.custom(json.dumps(LOGGED)),
+            data_trace_enabled=False,
+        )
+
+    def _methods(self, function: lambda_.Function) -> None:
+        """One method for each operation of the document, and no other."""
+        integration = apigateway.LambdaIntegration(
+            function,
+            allow_test_invoke=False,
+            scope_permission_to_method=False,  # one for all: a function's policy has its limit
+        )
+        paths: dict[str, dict[str, Any]] = json.loads(DOCUMENT.read_text())["paths"]
+        for path in sorted(paths):
+            resource = self.rest.root.resource_for_path(path)
+            for method in sorted(METHODS & set(paths[path])):
+                resource.add_method(method.upper(), integration)
+
+    def _refusal(self, kind: str, status: int, name: str) -> None:
+        title = name.replace("-", " ").capitalize()
+        template = (
+            f'{{"type":"urn:plimsoll:problem:{name}","title":"{title}","status":{status},'
+            '"detail":$context.error.messageString,"instance":"$context.path",'
+            '"request_id":"$context.requestId","errors":[]}'
+        )
+        apigateway.CfnGatewayResponse(
+            self,
+            f"Refusal-{kind}",
+            rest_api_id=self.rest.rest_api_id,
+            response_type=kind,
+            status_code=str(status),
+            response_templates={"application/json": template},
+        )
+
+    def _explain(self, *, makes_log_role: bool) -> None:
+        reasons = {
+            "AwsSolutions-APIG2": "the function checks every field and names the wrong one, which a"
+            " validator of API Gateway does not",
+            "AwsSolutions-APIG3": "callers are signed IAM principals of named accounts or of the"
+            " organization; a web ACL costs by the month",
+            "AwsSolutions-APIG6": "calls are in the access log; the log of executions would be made"
+            " outside of this stack, and stay",
+            "AwsSolutions-COG4": "callers are IAM principals",
+        }
+        if makes_log_role:
+            policy = "service-role/AmazonAPIGatewayPushToCloudWatchLogs"
+            managed = f"Policy::arn:<AWS::Partition>:iam::aws:policy/{policy}"
+            reasons[f"AwsSolutions-IAM4[{managed}]"] = (
+                "AWS's own list of what API Gateway needs to write logs"
+            )
+        Validations.of(self).acknowledge(
+            *[Acknowledgment(id=name, reason=reason) for name, reason in reasons.items()]
+        )
+
+
+def _callers(scope: Construct, api: Api) -> iam.PolicyStatement:
+    """Who may call at all: this account, listed accounts, or an organization's.
+
+    Which team a caller belongs to, if any, the function finds out.
+    """
+    own = Stack.of(scope).account
+    principals: list[iam.IPrincipal] = [
+        iam.AccountPrincipal(account) for account in (own, *api.accounts)
+    ]
+    conditions = None
+    if api.organization_id is not None:
+        principals = [iam.AnyPrincipal()]
+        conditions = {"StringEquals": {"aws:PrincipalOrgID": api.organization_id}}
+    return iam.PolicyStatement(
+        actions=["execute-api:Invoke"],
+        principals=principals,
+        resources=["execute-api:/*"],
+        conditions=conditions,
+    )
