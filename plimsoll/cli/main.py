@@ -14,7 +14,12 @@ from plimsoll.errors import PlimsollError
 # verb -> (module:attribute, its line in `plimsoll --help`); a module loads when its verb is called
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("plimsoll.cli.run:run", "Find a target's capacity"),
-    "submit": ("plimsoll.cli.submit:submit", "Start a run on AWS, in a deployed stack"),
+    "submit": ("plimsoll.cli.submit:submit", "Start a run on the service"),
+    "list": ("plimsoll.cli.list:command", "List the runs on the service"),
+    "status": ("plimsoll.cli.status:status", "Say where a run on the service stands"),
+    "watch": ("plimsoll.cli.watch:watch", "Follow a run on the service to its end"),
+    "stop": ("plimsoll.cli.stop:stop", "Stop a run on the service, and delete its target"),
+    "serve": ("plimsoll.cli.serve:serve", "Run the service on this machine"),
     "validate": ("plimsoll.cli.validate:validate", "Check a request without making anything"),
     "quote": ("plimsoll.cli.quote:command", "Say what a request will take in time and money"),
     "prices": ("plimsoll.cli.prices:command", "Read a region's prices from AWS's own list"),

@@ -63,8 +63,11 @@ class Progress:
         said = []
         if record.provision_at:
             said.append(f"provision: {target_line(request)}")
-        if record.target_ready_at and record.target:
-            said.append(f"the target is ready at {record.target.host}:{record.target.port}")
+        if record.target_ready_at:
+            target = record.target  # only known from within the deployment
+            said.append(
+                "the target is ready" + (f" at {target.host}:{target.port}" if target else "")
+            )
         if record.prepare_at:
             workload = request.workload.name or "its own workload"
             said.append(f"prepare: {workload}, {plural(request.workload.records, 'record')}")

@@ -13,8 +13,8 @@ from plimsoll.model.results import RunResult, StepResult
 SHOWS_A_CAPACITY = {"=": "", ">=": ">= ", "<": "< ", None: ""}
 
 
-def print_result(result: RunResult, directory: Path, console: Console) -> None:
-    """Print one run."""
+def print_result(result: RunResult, directory: Path | None, console: Console) -> None:
+    """Print one run, and where its files are, if they are here."""
     console.print(f"[bold]{result.name}[/]  {target_line(result.request)}", highlight=False)
     if result.steps:
         console.print(curve(result))
@@ -38,7 +38,8 @@ def print_result(result: RunResult, directory: Path, console: Console) -> None:
         console.print(f"  {note}", highlight=False, soft_wrap=True)
     if result.moments.deleted is not None:
         console.print(f"The target was seen deleted at {result.moments.deleted:%H:%M:%S} UTC.")
-    console.print(f"Files: {directory}", highlight=False, soft_wrap=True)
+    if directory is not None:
+        console.print(f"Files: {directory}", highlight=False, soft_wrap=True)
 
 
 def _problems(steps: Sequence[StepResult]) -> list[str]:

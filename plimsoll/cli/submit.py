@@ -1,45 +1,66 @@
-"""`plimsoll submit`: starts a run in a deployed stack, with the caller's own credentials."""
+"""`plimsoll submit`: starts runs on the service."""
 
 import json
 from pathlib import Path
 
 import click
-from botocore.exceptions import BotoCoreError, ClientError
 
-from plimsoll.errors import PlimsollError
-from plimsoll.runs import deployed
+from plimsoll.cli.fetching import check_out, fetch, print_fetched
+from plimsoll.cli.service import connect, exit_code, follow, json_option, service_options
+from plimsoll.client.service import Service
+from plimsoll.model.api import Submitted
 from plimsoll.runs.request_file import read_requests
-from plimsoll.runs.submit import submit as submit_run
 
 
 @click.command()
 @click.argument("request_file", type=click.Path(path_type=Path))
-@click.option("--stack", default="Plimsoll", show_default=True, help="The deployed stack.")
+@service_options
 @click.option("--key", help="Idempotency key: the same key and request are one run.")
-@click.option("--json", "as_json", is_flag=True, help="Print the runs' ids as JSON.")
-def submit(request_file: Path, *, stack: str, key: str | None, as_json: bool) -> int:
-    """Start what REQUEST_FILE asks for on AWS and print each run's id; does not wait for its end.
+@click.option("--wait", is_flag=True, help="Watch the runs to their end, and print their results.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="With --wait: where result.json and report.html go; a new or empty folder.",
+)
+@json_option
+def submit(
+    request_file: Path,
+    *,
+    url: str | None,
+    stack: str | None,
+    key: str | None,
+    wait: bool,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Start what REQUEST_FILE asks for on the service, and print each run's id.
 
-    Account, region and profile are those of the AWS command line's configuration.
+    The file is checked here first. Without --key, a file that is sent twice is two runs. With
+    --wait, exit code 1: a run failed.
     """
+    if out is not None and not wait:
+        raise click.UsageError("--out needs --wait")
+    check_out(out)
     requests = read_requests(request_file)
-    try:
-        found = deployed.find(stack)
-        run_ids = {
-            name: submit_run(
-                found.deployment,
-                request,
-                state_machine_arn=found.state_machine_arn,
-                idempotency_key=f"{key}/{name}" if key else None,
-                results_days=found.results_days,
-            )
-            for name, request in requests.items()
-        }
-    except (BotoCoreError, ClientError) as error:
-        raise PlimsollError(f"AWS: {error}") from error
+    service = connect(url, stack)
+    quiet = wait or as_json  # standard output is for the results then
+    runs: dict[str, Submitted] = {}
+    for name, request in requests.items():
+        runs[name] = service.submit(request, f"{key}/{name}" if key else None)
+        click.echo(f"{name}  {runs[name].run_id}", err=quiet)
+    if wait:
+        return _wait(service, runs, out, as_json=as_json)
     if as_json:
-        click.echo(json.dumps(run_ids))
-    else:
-        for name, run_id in run_ids.items():
-            click.echo(f"{name}  {run_id}  s3://{found.results_bucket}/runs/{run_id}/")
+        click.echo(json.dumps({name: run.run_id for name, run in runs.items()}))
     return 0
+
+
+def _wait(service: Service, runs: dict[str, Submitted], out: Path | None, *, as_json: bool) -> int:
+    results = {}
+    for name, run in runs.items():
+        if follow(service, run.run_id) is None:
+            return 130
+        folder = out / name if out is not None and len(runs) > 1 else out
+        results[name] = fetch(service, run.run_id, folder)
+    print_fetched(results, out, as_json=as_json)
+    return exit_code([result.state for result in results.values()])

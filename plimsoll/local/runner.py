@@ -14,6 +14,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.runs import RunRecord
 from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import RunFiles
 from plimsoll.runs.submit import submit
 from plimsoll.runs.watch import Snapshot, Watcher
 
@@ -78,13 +79,17 @@ class LocalRun:
 
     def save(self, directory: Path) -> None:
         """Bring its files home, as they are in S3, except what only the fleet needs."""
-        files = self.deployment.files(self.run_id)
-        for path in files.paths():
-            if "/claims/" in path:
-                continue
-            place = directory / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(files.find(path) or b"")
+        save_files(self.deployment.files(self.run_id), directory)
+
+
+def save_files(files: RunFiles, directory: Path) -> None:
+    """Write a run's files into a folder, as they are in S3, except what only the fleet needs."""
+    for path in files.paths():
+        if "/claims/" in path:
+            continue
+        place = directory / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(files.find(path) or b"")
 
 
 @contextmanager

@@ -161,6 +161,11 @@ class LocalTwin:
         return f"http://127.0.0.1:{self._running.port}"
 
     @property
+    def alive(self) -> bool:
+        """Whether the stand-in still runs."""
+        return self._aws is not None and self._aws.alive
+
+    @property
     def settings(self) -> Mapping[Setting, str]:
         """What the deployment tells its functions."""
         return self._settings

@@ -101,6 +101,7 @@ PROBE_FUNCTIONS = {
         Function(name="brief", summary="The same, for a second.", timeout_s=1, memory_mib=128),
         Function(name="broken", summary="Has no handler.", timeout_s=5, memory_mib=128),
         Function(name="again", summary="Is repeated.", timeout_s=5, memory_mib=128, retries=2),
+        Function(name="api", summary="Answers HTTP with its event.", timeout_s=1, memory_mib=128),
     )
 }
 
@@ -115,6 +116,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTwin]:
     for name in ("probe", "brief", "again"):
         (base / "functions" / name).symlink_to(probe)
     (base / "functions/broken").mkdir()
+    (base / "functions/api").symlink_to(Path(__file__).parent / "functions/echo")
     with LocalTwin(
         base / "aws",
         functions=PROBE_FUNCTIONS,

@@ -71,6 +71,11 @@ class AwsProcess:
         """Its process id."""
         return self._process.pid
 
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self._process.poll() is None
+
     def ask(self, name: str, **question: object) -> Any:
         """Ask it something that AWS has no API for.
 

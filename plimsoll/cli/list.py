@@ -1,0 +1,56 @@
+"""`plimsoll list`: the team's runs on the service."""
+
+import json
+
+import click
+from rich.table import Table
+
+from plimsoll.cli.output import console
+from plimsoll.cli.service import capacity_text, connect, json_option, service_options
+from plimsoll.model.runs import RunState
+
+
+@click.command("list")
+@service_options
+@click.option("--team", help="The caller's own; others are refused.")
+@click.option(
+    "--state",
+    type=click.Choice([str(state) for state in RunState], case_sensitive=False),
+    help="Only runs in this state.",
+)
+@click.option("--tag", metavar="NAME=VALUE", help="Only runs with this tag.")
+@click.option("--most", type=click.IntRange(1, 10_000), default=20, show_default=True)
+@json_option
+def command(
+    *,
+    url: str | None,
+    stack: str | None,
+    team: str | None,
+    state: str | None,
+    tag: str | None,
+    most: int,
+    as_json: bool,
+) -> int:
+    """List the team's runs, newest first."""
+    if tag is not None and "=" not in tag:
+        raise click.UsageError(f"--tag: must be NAME=VALUE, not {tag!r}")
+    found = connect(url, stack).runs(most=most, team=team, state=state, tag=tag)
+    if as_json:
+        runs = [run.model_dump(mode="json") for run in found]
+        click.echo(json.dumps({"runs": runs}, indent=2))
+        return 0
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("run", "name", "state", "phase", "steps", "answer", "submitted (UTC)"):
+        table.add_column(title)
+    for run in found:
+        table.add_row(
+            run.run_id,
+            run.name,
+            run.state,
+            "" if run.state.ended else run.phase,
+            str(run.progress.steps_finished),
+            capacity_text(run),
+            f"{run.submitted_at:%Y-%m-%d %H:%M:%S}",
+        )
+    console().print(table)
+    return 0

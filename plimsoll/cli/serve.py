@@ -1,0 +1,97 @@
+"""`plimsoll serve`: the service on this machine."""
+
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from plimsoll.cli.run import RESULTS
+from plimsoll.errors import PlimsollError, UsageError
+
+if TYPE_CHECKING:
+    from plimsoll.local.service import LocalService
+    from plimsoll.local.twin import LocalTwin
+
+_WARM_CLIENTS = 2
+
+
+@click.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8080,
+    show_default=True,
+    help="On 127.0.0.1; 0: a free one.",
+)
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where finished runs go. Default: plimsoll-results/serve-TIME/.",
+)
+@click.option("--verbose", is_flag=True, help="Tell each request on standard error.")
+def serve(*, port: int, directory: Path | None, verbose: bool) -> int:
+    """Run the service on 127.0.0.1: the very API, workflows and schedules of AWS.
+
+    Its address is the first line on standard output; `plimsoll submit --url ADDRESS` and the other
+    verbs take it. Ctrl-C or SIGTERM stops every run, deletes every target and ends it: schedules
+    and the list of runs are gone then, the files of finished runs stay.
+    """
+    from plimsoll.local.leftovers import HOME_PREFIX  # noqa: PLC0415 - an extra
+    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - likewise
+    from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - likewise
+
+    results = directory or RESULTS / f"serve-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    _say("starting the stand-in for AWS on this machine")
+    with (
+        termination_interrupts(),
+        tempfile.TemporaryDirectory(prefix=HOME_PREFIX) as home,
+        LocalTwin(Path(home)) as twin,
+    ):
+        return _serve(twin, port, results, verbose=verbose)
+
+
+def _serve(twin: "LocalTwin", port: int, results: Path, *, verbose: bool) -> int:
+    from plimsoll.local.serving import Archive, stop_everything  # noqa: PLC0415 - likewise
+
+    with Archive(twin, results, _say):
+        try:
+            with _listen(twin, port, verbose=verbose) as service:
+                click.echo(service.url)
+                _say(f"finished runs go to {results}; Ctrl-C ends the service and what runs")
+                _wait(twin)
+        except KeyboardInterrupt:
+            _say("ending: no more requests are answered")
+        if not stop_everything(twin, _say):
+            raise PlimsollError("a run did not stop in time: it was ended with the stand-in")
+    _say("nothing is left running")
+    return 0
+
+
+def _listen(twin: "LocalTwin", port: int, *, verbose: bool) -> "LocalService":
+    from plimsoll.local.service import LocalService  # noqa: PLC0415 - likewise
+
+    twin.warm("api", 1)
+    twin.warm("load-client", _WARM_CLIENTS)
+    try:
+        return LocalService(twin, port=port, say=_say if verbose else lambda _: None)
+    except OSError as error:
+        raise UsageError(f"--port {port}: {error.strerror}") from None
+
+
+def _wait(twin: "LocalTwin") -> None:
+    """Wait for an interrupt.
+
+    Raises:
+        PlimsollError: The stand-in has died.
+    """
+    while twin.alive:
+        time.sleep(1)
+    raise PlimsollError("the local stand-in for AWS has ended: see its last words above")
+
+
+def _say(text: str) -> None:
+    click.echo(f"{datetime.now(UTC):%H:%M:%S}  {text}", err=True)

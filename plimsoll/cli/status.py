@@ -1,0 +1,48 @@
+"""`plimsoll status`: where a run on the service stands."""
+
+import click
+
+from plimsoll.cli.service import capacity_text, connect, json_option, service_options
+from plimsoll.cli.wording import minutes, plural, target_line
+from plimsoll.model.api import RunDetail
+from plimsoll.runs.record import now
+
+
+@click.command()
+@click.argument("run_id")
+@service_options
+@json_option
+def status(run_id: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
+    """Say where RUN_ID stands. Exit code 0 whatever it is: `watch` judges."""
+    run = connect(url, stack).run(run_id)
+    if as_json:
+        click.echo(run.model_dump_json(indent=2))
+        return 0
+    for name, value in _rows(run):
+        click.echo(f"{name:<10} {value}")
+    return 0
+
+
+def _rows(run: RunDetail) -> list[tuple[str, str]]:
+    ended = run.ended_at
+    took = minutes(((ended or now()) - run.submitted_at).total_seconds())
+    rows = [
+        ("run", f"{run.run_id}  {run.name}  (team {run.team})"),
+        ("target", target_line(run.request)),
+        ("state", str(run.state) if run.state.ended else f"{run.state}, {run.phase} phase"),
+        ("time", f"{took} min {'in all' if ended else 'so far'}"),
+        ("steps", plural(run.progress.steps_finished, "step") + " finished"),
+    ]
+    if run.expires_at is not None and ended is None:
+        rows.append(
+            ("limit", f"its target is deleted at {run.expires_at:%H:%M:%S} UTC at the latest")
+        )
+    if run.failure is not None:
+        rows.append(("failure", run.failure.cause))
+    if run.verdict is not None:
+        rows.append(("answer", capacity_text(run)))
+    if run.teardown_error is not None:
+        rows.append(("teardown", run.teardown_error))
+    if run.deleted_at is not None:
+        rows.append(("deleted", f"its target was seen deleted at {run.deleted_at:%H:%M:%S} UTC"))
+    return rows

@@ -1,0 +1,33 @@
+"""`plimsoll stop`: stops a run on the service, and has its target deleted."""
+
+import click
+
+from plimsoll.cli.service import connect, follow, json_option, service_options
+from plimsoll.errors import PlimsollError
+
+
+@click.command()
+@click.argument("run_id")
+@service_options
+@click.option("--wait", is_flag=True, help="Until its target is gone.")
+@json_option
+def stop(run_id: str, *, url: str | None, stack: str | None, wait: bool, as_json: bool) -> int:
+    """Stop RUN_ID and have its target deleted; one that has ended stays as it is."""
+    service = connect(url, stack)
+    run = service.stop(run_id)
+    if wait and not run.state.ended:
+        if follow(service, run_id) is None:
+            return 130
+        run = service.run(run_id)
+    if wait and run.failure is not None and run.failure.error == "TeardownError":
+        raise PlimsollError(run.failure.cause)
+    if as_json:
+        click.echo(run.model_dump_json(indent=2))
+    else:
+        gone = (
+            f"; its target was seen deleted at {run.deleted_at:%H:%M:%S} UTC"
+            if run.deleted_at
+            else ""
+        )
+        click.echo(f"{run.run_id} is {run.state}{gone}")
+    return 0

@@ -1,0 +1,33 @@
+"""`plimsoll watch`: follows a run on the service to its end."""
+
+from pathlib import Path
+
+import click
+
+from plimsoll.cli.fetching import check_out, fetch, print_fetched
+from plimsoll.cli.service import connect, exit_code, follow, json_option, service_options
+
+
+@click.command()
+@click.argument("run_id")
+@service_options
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where result.json and report.html go; a new or empty folder.",
+)
+@json_option
+def watch(
+    run_id: str, *, url: str | None, stack: str | None, out: Path | None, as_json: bool
+) -> int:
+    """Follow RUN_ID to its end, and print its result; one that has ended is printed at once.
+
+    Ctrl-C ends the watching, not the run. Exit code 1: the run failed.
+    """
+    check_out(out)
+    service = connect(url, stack)
+    if follow(service, run_id) is None:
+        return 130
+    result = fetch(service, run_id, out)
+    print_fetched({result.name: result}, out, as_json=as_json)
+    return exit_code([result.state])

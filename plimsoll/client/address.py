@@ -1,0 +1,94 @@
+"""Where the service is: an address that is given, or the output of a deployed stack."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.runs import services
+
+URL_VARIABLE = "PLIMSOLL_API_URL"
+DEFAULT_STACK = "Plimsoll"
+OUTPUT = "ApiUrl"
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+_EXECUTE_API = re.compile(r"\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$")
+
+
+class NotDeployedError(PlimsollError):
+    """No such stack is deployed in this account and region."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the service answers.
+
+    Attributes:
+        url: Without a slash at its end.
+        region: In which calls are signed; None: the one that the caller's profile names.
+        signed: False on this machine, where nothing is signed.
+    """
+
+    url: str
+    region: str | None
+    signed: bool
+
+
+def read_address(url: str, *, source: str) -> Address:
+    """Check an address.
+
+    Args:
+        url: Of the API, its stage included.
+        source: The option or variable that it comes from, for errors.
+
+    Raises:
+        UsageError: It is none, or would send what is signed over the network in the clear.
+    """
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        parts.port  # noqa: B018 - it raises where it is none
+    except ValueError:
+        parts, host = urlsplit(""), ""
+    if parts.scheme not in {"http", "https"} or not host or parts.query or parts.fragment:
+        raise UsageError(f"{source}: must be an address such as https://HOST/STAGE, not {url!r}")
+    here = host in _LOOPBACK
+    if parts.scheme == "http" and not here:
+        raise UsageError(f"{source}: must be https, except on this machine, not {url!r}")
+    region = _EXECUTE_API.search(host)
+    return Address(url.rstrip("/"), region[1] if region else None, signed=not here)
+
+
+def find_address(*, url: str | None, stack: str | None, variable: str | None) -> Address:
+    """Choose among `--url`, `--stack`, the variable, and the stack of the usual name.
+
+    Raises:
+        UsageError: Both options are given, or the address is none.
+        NotDeployedError: The stack is not there, or is not Plimsoll's.
+    """
+    if url is not None and stack is not None:
+        raise UsageError("--url, --stack: give one of them")
+    if url is not None:
+        return read_address(url, source="--url")
+    if stack is None and variable:
+        return read_address(variable, source=URL_VARIABLE)
+    return read_address(_output(stack or DEFAULT_STACK), source=f"the stack's output {OUTPUT}")
+
+
+def _output(stack: str) -> str:
+    hint = f"--stack {stack}"
+    try:
+        found = services.cloudformation().describe_stacks(StackName=stack)["Stacks"][0]
+    except ClientError as error:
+        raise NotDeployedError(f"{hint}: {error.response['Error']['Message']}") from error
+    except BotoCoreError as error:
+        raise NotDeployedError(
+            f"{hint}: {error} (or name the service by --url or {URL_VARIABLE})"
+        ) from error
+    outputs = {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])}
+    if OUTPUT not in outputs:
+        raise NotDeployedError(
+            f"{hint}: not a deployment of Plimsoll, or an older one: it has no output {OUTPUT}"
+        )
+    return outputs[OUTPUT]

@@ -1,0 +1,65 @@
+"""What the service refuses, in lines for people: from problem documents (RFC 9457) and others."""
+
+import json
+from typing import Any
+
+from plimsoll.errors import PlimsollError
+
+_INPUT = frozenset({400, 404, 405, 409, 413, 415, 422})
+_HINTS = {
+    403: "the call is not allowed for these credentials, or there is no such path",
+    404: "there is no such path",
+    413: "the request is too long",
+    429: "too many calls at once",
+    502: "the service failed",
+    504: "the service took too long",
+}
+
+
+class ServiceError(PlimsollError):
+    """The service refused, or failed.
+
+    Attributes:
+        status: The HTTP status.
+        kind: What the problem document calls it; None: it was none.
+    """
+
+    def __init__(self, status: int, text: str, kind: str | None = None) -> None:
+        super().__init__(text)
+        self.status = status
+        self.kind = kind
+
+    @property
+    def exit_code(self) -> int:  # type: ignore[override]
+        """2 where the input is at fault, as everywhere; else 1."""
+        return 2 if self.status in _INPUT else 1
+
+
+def problem_of(status: int, body: bytes) -> ServiceError:
+    """Read an answer that is an error.
+
+    Args:
+        status: The HTTP status, 400 or above.
+        body: What came with it: a problem document, API Gateway's `{"message": ...}`, or neither.
+    """
+    try:
+        told = json.loads(body)
+    except ValueError:
+        told = {}
+    if not isinstance(told, dict):
+        told = {}
+    if "detail" not in told:
+        said = str(told.get("message") or body.decode(errors="replace").strip()[:200])
+        hint = _HINTS.get(status, "the service failed" if status >= 500 else "refused")
+        return ServiceError(status, f"{status}: {hint}" + (f" ({said})" if said else ""))
+    lines = [_line(error) for error in told.get("errors") or ()] or [str(told["detail"])]
+    if status >= 500:
+        lines.append(f"in the deployment's logs: request {told.get('request_id')}")
+    kind = str(told.get("type", "")).rpartition(":")[2] or None
+    return ServiceError(status, "\n".join(lines), kind)
+
+
+def _line(error: dict[str, Any]) -> str:
+    detail, allowed = str(error.get("detail")), error.get("allowed") or ()
+    listed = "" if not allowed or "allowed:" in detail else f" (allowed: {', '.join(allowed)})"
+    return f"{error.get('field')}: {detail}{listed}"

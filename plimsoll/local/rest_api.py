@@ -1,0 +1,129 @@
+"""API Gateway's REST API with a Lambda proxy integration, as data: no sockets here.
+
+https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
+"""
+
+import base64
+import binascii
+import json
+import re
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qsl
+
+from plimsoll.local.aws.names import ACCOUNT
+
+# https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html
+MAX_BODY_BYTES = 10 * 2**20
+_ARN = re.compile(r"^arn:aws[a-z-]*:(iam|sts)::(\d{12}):")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An HTTP response."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+def refusal(status: int, message: str) -> Answer:
+    """Answer as API Gateway does for itself."""
+    body = json.dumps({"message": message}).encode()
+    return Answer(status, (("Content-Type", "application/json"),), body)
+
+
+TOO_LONG = refusal(413, "Request Too Long")
+TIMED_OUT = refusal(504, "Endpoint request timed out")
+BROKEN = refusal(502, "Internal server error")  # the function failed, or answered no response
+
+
+def proxy_event(
+    *,
+    method: str,
+    path: str,
+    query: str,
+    headers: Iterable[tuple[str, str]],
+    body: bytes,
+    principal: str,
+    source_ip: str,
+    now: datetime,
+) -> dict[str, Any]:
+    """Make a Lambda proxy integration's event (format 1.0) of an HTTP request.
+
+    Args:
+        method: In capitals.
+        path: As it was sent, percent-encoded.
+        query: What follows the `?`, as it was sent.
+        headers: In order; a name may come more than once.
+        body: At most `MAX_BODY_BYTES`.
+        principal: The ARN of who calls.
+        source_ip: Where it comes from.
+        now: When it came, in UTC.
+    """
+    many = _collected(headers)
+    asked = _collected(parse_qsl(query, keep_blank_values=True))
+    account = _ARN.match(principal)
+    return {
+        "resource": "/{proxy+}",
+        "path": path,
+        "httpMethod": method,
+        "headers": _last(many),
+        "multiValueHeaders": many or None,
+        "queryStringParameters": _last(asked),
+        "multiValueQueryStringParameters": asked or None,
+        "pathParameters": {"proxy": path.lstrip("/")},
+        "stageVariables": None,
+        "requestContext": {
+            "accountId": ACCOUNT,
+            "apiId": "local",
+            "resourceId": "local",
+            "resourcePath": "/{proxy+}",
+            "httpMethod": method,
+            "path": path,
+            "stage": "local",
+            "protocol": "HTTP/1.1",
+            "requestId": str(uuid.uuid4()),
+            "requestTime": now.strftime("%d/%b/%Y:%H:%M:%S +0000"),
+            "requestTimeEpoch": int(now.timestamp() * 1000),
+            "identity": {
+                "accountId": account[2] if account else None,
+                "userArn": principal,
+                "caller": principal.rpartition("/")[2],
+                "sourceIp": source_ip,
+                "userAgent": _last(many).get("User-Agent") if many else None,
+            },
+        },
+        "body": body.decode("utf-8", errors="replace") if body else None,
+        "isBase64Encoded": False,  # no binary media types are configured
+    }
+
+
+def _collected(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def _last(many: Mapping[str, list[str]]) -> Any:
+    """Give the last value of each; null where there is nothing."""
+    return {name: values[-1] for name, values in many.items()} or None
+
+
+def proxy_answer(payload: bytes) -> Answer:
+    """Turn what a function returned into a response; 502 for what is none."""
+    try:
+        told = json.loads(payload)
+        status = int(told["statusCode"])
+        text = told.get("body") or ""
+        body = base64.b64decode(text) if told.get("isBase64Encoded") else text.encode()
+        headers = _collected((told.get("headers") or {}).items())
+        headers |= told.get("multiValueHeaders") or {}
+        pairs = tuple((name, str(value)) for name, all_ in headers.items() for value in all_)
+    except (ValueError, KeyError, TypeError, AttributeError, binascii.Error):
+        return BROKEN
+    return Answer(status, pairs, body) if 100 <= status <= 599 else BROKEN

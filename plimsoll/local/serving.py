@@ -1,0 +1,144 @@
+"""What `plimsoll serve` does beside answering: it brings results home, and ends in good order."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from boto3.dynamodb.types import TypeDeserializer
+from botocore.exceptions import BotoCoreError, ClientError
+
+from plimsoll.local.runner import deployment_of, save_files
+from plimsoll.local.twin import LocalTwin
+from plimsoll.model.functions import Setting
+from plimsoll.model.runs import RunRecord
+from plimsoll.runs.files import REPORT
+from plimsoll.runs.record import now
+from plimsoll.targets.schedule import DELETE_STACK
+
+STOP_PATIENCE_S = 90.0  # then the twin is ended with what still runs in it
+REPORT_PATIENCE_S = 30.0  # the page is drawn after the run has ended, and not always
+_LOOK_EVERY_S = 1.0
+
+Say = Callable[[str], None]
+
+
+def records_of(twin: LocalTwin) -> list[RunRecord]:
+    """List every run of a twin."""
+    table = twin.settings[Setting.RUNS_TABLE]
+    pages = twin.client("dynamodb").get_paginator("scan").paginate(TableName=table)
+    read = TypeDeserializer().deserialize
+    return [
+        RunRecord.model_validate({name: read(value) for name, value in item.items()})
+        for page in pages
+        for item in page["Items"]
+    ]
+
+
+class Archive:
+    """Copies the files of each run that has ended into a folder of its own, in the background."""
+
+    def __init__(self, twin: LocalTwin, directory: Path, say: Say) -> None:
+        """Begin.
+
+        Args:
+            twin: Running.
+            directory: Gets a folder for each run, by its id.
+            say: Takes a line for each.
+        """
+        self._twin = twin
+        self._deployment = deployment_of(twin)
+        self._directory = directory
+        self._say = say
+        self._saved: set[str] = set()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._closed.wait(_LOOK_EVERY_S):
+            try:
+                self.look()
+            except (BotoCoreError, ClientError, OSError) as error:
+                self._say(f"finished runs could not be saved, it is tried again: {error}")
+
+    def look(self, *, last: bool = False) -> None:
+        """Save what has ended, each run once.
+
+        Args:
+            last: Wait no longer for the page of a run.
+        """
+        for record in records_of(self._twin):
+            if not record.state.ended or record.run_id in self._saved:
+                continue
+            files = self._deployment.files(record.run_id)
+            ended = record.ended_at or record.submitted_at
+            waited_s = (now() - ended).total_seconds()
+            if files.find(REPORT) is None and not last and waited_s < REPORT_PATIENCE_S:
+                continue
+            save_files(files, self._directory / record.run_id)
+            self._saved.add(record.run_id)
+            self._say(f"{record.run_id} {record.state}: {self._directory / record.run_id}")
+
+    def close(self) -> None:
+        """Save what is left, and end."""
+        self._closed.set()
+        self._thread.join()
+        if self._twin.alive:
+            self.look(last=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def stop_everything(twin: LocalTwin, say: Say, patience_s: float = STOP_PATIENCE_S) -> bool:
+    """Stop every workflow, and wait until every target is gone.
+
+    Nothing must start anything meanwhile: the front is closed, and schedules are removed first,
+    except those that delete targets.
+
+    Returns:
+        False where something was still there after `patience_s`.
+    """
+    _remove_schedules(twin)
+    states, deadline = twin.client("stepfunctions"), time.monotonic() + patience_s
+    machines = [one["stateMachineArn"] for one in states.list_state_machines()["stateMachines"]]
+    teardown = twin.state_machine_arn("teardown")
+    stopped: set[str] = set()
+    while time.monotonic() < deadline:
+        running = {
+            execution["executionArn"]: machine
+            for machine in machines
+            for execution in states.list_executions(
+                stateMachineArn=machine, statusFilter="RUNNING"
+            )["executions"]
+        }
+        if not running and not twin.databases:
+            return True
+        for execution, machine in running.items():  # what starts others meanwhile is seen again
+            if machine != teardown and execution not in stopped:
+                say(f"stopping {execution.rpartition(':')[2]} and deleting its target")
+                states.stop_execution(
+                    executionArn=execution, error="Stopped", cause="the service was ended"
+                )
+                stopped.add(execution)
+        time.sleep(0.2)
+    return False
+
+
+def _remove_schedules(twin: LocalTwin) -> None:
+    client = twin.client("scheduler")
+    for page in client.get_paginator("list_schedules").paginate():
+        for schedule in page["Schedules"]:
+            if schedule["Target"]["Arn"] != DELETE_STACK:
+                client.delete_schedule(Name=schedule["Name"], GroupName=schedule["GroupName"])

@@ -1,0 +1,211 @@
+"""How the service is called: signatures, repetitions, and errors in lines for people."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from botocore.awsrequest import AWSPreparedRequest
+from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
+
+from plimsoll.client.address import Address, read_address
+from plimsoll.client.http import ATTEMPTS, Http
+from plimsoll.client.problems import ServiceError, problem_of
+from plimsoll.errors import PlimsollError, UsageError
+
+HERE = Address("http://127.0.0.1:1", region=None, signed=False)
+AWS = "https://abc123.execute-api.eu-west-1.amazonaws.com/v1"
+
+
+class Response:
+    def __init__(
+        self, status: int, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        self.status_code = status
+        self.headers = headers or {}
+        self.content = json.dumps(body).encode()
+
+
+OK = Response(200, {"ok": True})
+BUSY = Response(429, {"message": "Too Many Requests"}, {"Retry-After": "7"})
+BROKEN = Response(502, {"message": "Internal server error"})
+UNREACHED = EndpointConnectionError(endpoint_url="x")
+UNANSWERED = ReadTimeoutError(endpoint_url="x")
+
+
+class Network:
+    """Answers in turn, the last one for ever; remembers what it was asked."""
+
+    def __init__(self, *answers: Response | Exception) -> None:
+        self.answers = list(answers)
+        self.asked: list[AWSPreparedRequest] = []
+        self.pauses: list[float] = []
+
+    def send(self, request: AWSPreparedRequest) -> Response:
+        self.asked.append(request)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def http(self, address: Address = HERE) -> Http:
+        return Http(address, send=self.send, sleep=self.pauses.append)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "answer", "sent"),
+    [
+        ("GET", {}, BROKEN, ATTEMPTS),
+        ("PUT", {"body": {}}, UNANSWERED, ATTEMPTS),
+        ("DELETE", {}, BUSY, ATTEMPTS),
+        ("POST", {"body": {}, "key": "k"}, BROKEN, ATTEMPTS),
+        ("POST", {"body": {}, "harmless": True}, UNANSWERED, ATTEMPTS),
+        ("POST", {"body": {}}, BROKEN, 1),  # it may have been done
+        ("POST", {"body": {}}, UNANSWERED, 1),
+        ("POST", {"body": {}}, BUSY, ATTEMPTS),  # it was not
+        ("POST", {"body": {}}, UNREACHED, ATTEMPTS),
+        ("GET", {}, Response(404, {"message": "x"}), 1),
+    ],
+)
+def test_only_what_does_no_harm_is_sent_again(
+    method: str, arguments: dict[str, Any], answer: Response | Exception, sent: int
+) -> None:
+    network = Network(answer)
+    with pytest.raises(PlimsollError):
+        network.http().ask(method, "/runs", **arguments)
+    assert len(network.asked) == sent
+    assert len(network.pauses) == sent - 1
+
+
+def test_it_waits_longer_each_time_and_as_long_as_it_is_told() -> None:
+    network = Network(BROKEN, BROKEN, BUSY, OK)
+    assert network.http().ask("GET", "/runs").json() == {"ok": True}
+    first, second, told = network.pauses
+    assert 0.25 <= first <= 0.5 <= second <= 1
+    assert told == 7
+
+
+def test_who_may_have_started_something_is_told_so() -> None:
+    with pytest.raises(PlimsollError, match=r"may have been accepted: see `plimsoll list`"):
+        Network(UNANSWERED).http().ask("POST", "/runs", body={})
+    with pytest.raises(PlimsollError, match="cannot be reached") as error:
+        Network(UNREACHED).http().ask("POST", "/runs", body={})
+    assert "accepted" not in str(error.value)
+
+
+def test_a_request_is_json_with_its_key_and_its_query() -> None:
+    network = Network(OK)
+    query = {"tag": "a=b c", "state": None, "limit": 3}
+    network.http().ask("POST", "/runs", query=query, body={"é": 1}, key="k")
+    [request] = network.asked
+    assert request.url == "http://127.0.0.1:1/runs?tag=a%3Db%20c&limit=3"
+    assert request.headers["Content-Type"] == "application/json"
+    assert request.headers["Idempotency-Key"] == "k"
+    assert json.loads(request.body or "") == {"é": 1}
+    assert "Authorization" not in request.headers  # on this machine
+
+
+def test_calls_of_aws_are_signed_for_the_region_of_the_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not told")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
+    network = Network(BROKEN, OK)
+    network.http(read_address(AWS, source="--url")).ask("GET", "/runs", query={"tag": "a=b"})
+    for request in network.asked:
+        authorization = request.headers["Authorization"]
+        assert "/eu-west-1/execute-api/aws4_request" in authorization
+        assert authorization.count("Signature=") == 1
+        assert "not told" not in str(request.headers)
+
+
+def test_without_credentials_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    network = Network(OK)
+    with pytest.raises(PlimsollError, match="no AWS credentials to sign with"):
+        network.http(read_address(AWS, source="--url"))
+    assert network.asked == []
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "lines", "code"),
+    [
+        (
+            422,
+            {
+                "type": "urn:plimsoll:problem:invalid-request",
+                "detail": "2 fields are wrong",
+                "errors": [
+                    {"field": "target.kind", "detail": "is unknown", "allowed": ["rds"]},
+                    {"field": "x", "detail": "no field (allowed: y)", "allowed": ["y"]},
+                ],
+            },
+            ["target.kind: is unknown (allowed: rds)", "x: no field (allowed: y)"],
+            2,
+        ),
+        (404, {"detail": "there is no run 'r'", "errors": []}, ["there is no run 'r'"], 2),
+        (
+            500,
+            {"detail": "something went wrong", "request_id": "r-1"},
+            ["something went wrong", "in the deployment's logs: request r-1"],
+            1,
+        ),
+        (
+            403,
+            {"message": "No"},
+            ["403: the call is not allowed for these credentials, or there is no such path (No)"],
+            1,
+        ),
+        (502, [1], ["502: the service failed ([1])"], 1),
+    ],
+)
+def test_a_refusal_is_lines_for_people(status: int, body: Any, lines: list[str], code: int) -> None:
+    error = problem_of(status, json.dumps(body).encode())
+    assert str(error).splitlines() == lines
+    assert error.exit_code == code
+
+
+def test_the_kind_of_a_problem_is_known() -> None:
+    body = {"type": "urn:plimsoll:problem:no-report", "detail": "x"}
+    with pytest.raises(ServiceError) as error:
+        Network(Response(404, body)).http().ask("GET", "/runs/r/report")
+    assert (error.value.status, error.value.kind) == (404, "no-report")
+
+
+def test_an_answer_that_is_no_json_is_not_the_services() -> None:
+    reply = Network(OK).http().ask("GET", "/")
+    with pytest.raises(PlimsollError, match="is this the service's address"):
+        type(reply)(200, {}, b"<html>").json()
+
+
+@pytest.mark.parametrize(
+    ("url", "region", "signed"),
+    [
+        (AWS + "/", "eu-west-1", True),
+        ("https://plimsoll.example/api", None, True),
+        ("http://localhost:8080", None, False),
+    ],
+)
+def test_an_address_says_how_it_is_called(url: str, region: str | None, signed: bool) -> None:
+    assert read_address(url, source="--url") == Address(url.rstrip("/"), region, signed)
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("plimsoll.example", "must be an address"),
+        ("ftp://plimsoll.example", "must be an address"),
+        ("https://", "must be an address"),
+        ("http://127.0.0.1:x", "must be an address"),
+        ("https://plimsoll.example/?a=1", "must be an address"),
+        ("http://plimsoll.example", "must be https, except on this machine"),
+    ],
+)
+def test_what_is_no_address_is_refused(url: str, told: str) -> None:
+    with pytest.raises(UsageError, match=f"^--url: {told}"):
+        read_address(url, source="--url")
