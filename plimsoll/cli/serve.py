@@ -1,7 +1,9 @@
 """`plimsoll serve`: the service on this machine."""
 
+import socket
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +14,6 @@ from plimsoll.cli.run import RESULTS
 from plimsoll.errors import PlimsollError, UsageError
 
 if TYPE_CHECKING:
-    from plimsoll.local.service import LocalService
     from plimsoll.local.twin import LocalTwin
 
 _WARM_CLIENTS = 2
@@ -42,24 +43,41 @@ def serve(*, port: int, directory: Path | None, verbose: bool) -> int:
     """
     from plimsoll.local.leftovers import HOME_PREFIX  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - likewise
-    from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - likewise
+    from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - likewise
 
+    check_machine()
     results = directory or RESULTS / f"serve-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    listener = _listen(port)
     _say("starting the stand-in for AWS on this machine")
     with (
         termination_interrupts(),
         tempfile.TemporaryDirectory(prefix=HOME_PREFIX) as home,
         LocalTwin(Path(home)) as twin,
     ):
-        return _serve(twin, port, results, verbose=verbose)
+        return _serve(twin, listener, results, say=_say if verbose else lambda _: None)
 
 
-def _serve(twin: "LocalTwin", port: int, results: Path, *, verbose: bool) -> int:
+def _listen(port: int) -> socket.socket:
+    """Take the port, before anything is started."""
+    from plimsoll.local.service import listen  # noqa: PLC0415 - likewise
+
+    try:
+        return listen(port)
+    except OSError as error:
+        raise UsageError(f"--port {port}: {error.strerror}") from None
+
+
+def _serve(
+    twin: "LocalTwin", listener: socket.socket, results: Path, *, say: Callable[[str], None]
+) -> int:
+    from plimsoll.local.service import LocalService  # noqa: PLC0415 - likewise
     from plimsoll.local.serving import Archive, stop_everything  # noqa: PLC0415 - likewise
 
+    twin.warm("api", 1)
+    twin.warm("load-client", _WARM_CLIENTS)
     with Archive(twin, results, _say):
         try:
-            with _listen(twin, port, verbose=verbose) as service:
+            with LocalService(twin, listener=listener, say=say) as service:
                 click.echo(service.url)
                 _say(f"finished runs go to {results}; Ctrl-C ends the service and what runs")
                 _wait(twin)
@@ -69,17 +87,6 @@ def _serve(twin: "LocalTwin", port: int, results: Path, *, verbose: bool) -> int
             raise PlimsollError("a run did not stop in time: it was ended with the stand-in")
     _say("nothing is left running")
     return 0
-
-
-def _listen(twin: "LocalTwin", port: int, *, verbose: bool) -> "LocalService":
-    from plimsoll.local.service import LocalService  # noqa: PLC0415 - likewise
-
-    twin.warm("api", 1)
-    twin.warm("load-client", _WARM_CLIENTS)
-    try:
-        return LocalService(twin, port=port, say=_say if verbose else lambda _: None)
-    except OSError as error:
-        raise UsageError(f"--port {port}: {error.strerror}") from None
 
 
 def _wait(twin: "LocalTwin") -> None:

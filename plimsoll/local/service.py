@@ -6,6 +6,7 @@ of a browser (a `Host` or an `Origin` that is not its own is refused).
 """
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -19,7 +20,7 @@ from werkzeug.exceptions import ClientDisconnected, HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
-from plimsoll.local.aws.names import ACCOUNT
+from plimsoll.local.deployment import PRINCIPAL
 from plimsoll.local.rest_api import (
     BROKEN,
     MAX_BODY_BYTES,
@@ -32,7 +33,6 @@ from plimsoll.local.rest_api import (
 )
 from plimsoll.local.twin import LocalTwin
 
-PRINCIPAL = f"arn:aws:iam::{ACCOUNT}:user/local"  # who calls the service on one machine
 _OWN_HOSTS = ("127.0.0.1", "localhost")
 
 Say = Callable[[str], None]
@@ -49,6 +49,15 @@ class _Handler(WSGIRequestHandler):
         """Likewise: a caller that goes away is no news."""
 
 
+def listen(port: int) -> socket.socket:
+    """Take a port of 127.0.0.1; 0: a free one.
+
+    Raises:
+        OSError: It is taken.
+    """
+    return socket.create_server(("127.0.0.1", port), backlog=128)
+
+
 class LocalService:
     """The HTTP front; as a context manager it ends with its block.
 
@@ -60,7 +69,7 @@ class LocalService:
         self,
         twin: LocalTwin,
         *,
-        port: int = 0,
+        listener: socket.socket | None = None,
         principal: str = PRINCIPAL,
         principal_header: str | None = None,
         say: Say = lambda _: None,
@@ -69,23 +78,26 @@ class LocalService:
 
         Args:
             twin: Running.
-            port: 0: a free one.
+            listener: Where to answer, on 127.0.0.1; None: at a free port.
             principal: The ARN of who calls.
             principal_header: For tests: a header that names another principal.
             say: Takes a line for each request.
-
-        Raises:
-            OSError: The port is taken.
         """
         self._lambda = twin.client("lambda")
         self._principal = principal
         self._principal_header = principal_header
         self._say = say
+        self._listener = listener or listen(0)
         self._http = make_server(
-            "127.0.0.1", port, self._application, threaded=True, request_handler=_Handler
+            "127.0.0.1",
+            0,
+            self._application,
+            threaded=True,
+            request_handler=_Handler,
+            fd=self._listener.fileno(),
         )
         self._http.daemon_threads = True  # type: ignore[attr-defined] # of its threading mix-in
-        self.port: int = self._http.server_port
+        self.port: int = self._listener.getsockname()[1]
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
 
@@ -99,6 +111,7 @@ class LocalService:
         self._http.shutdown()
         self._thread.join()
         self._http.server_close()
+        self._listener.close()
 
     def _application(
         self, environ: dict[str, Any], start_response: Callable[..., Any]

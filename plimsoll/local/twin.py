@@ -40,7 +40,13 @@ _NO_PROFILE: Any = {
 _PACKAGES = ("moto", "jsonata", "awslambdaric")
 
 
-def _check_machine() -> None:
+def check_machine() -> None:
+    """See that a twin can run here.
+
+    Raises:
+        UsageError: This is not Linux.
+        MissingToolError: The packages for it are not installed.
+    """
     if sys.platform != "linux":
         raise UsageError("--local needs Linux: on another system, use a Linux VM or container")
     if missing := [name for name in _PACKAGES if importlib.util.find_spec(name) is None]:
@@ -127,7 +133,7 @@ class LocalTwin:
             MissingToolError: The packages for it are not installed.
             PlimsollError: It did not start.
         """
-        _check_machine()
+        check_machine()
         roots = {
             name: self._functions_directory / function.folder
             for name, function in self._functions.items()

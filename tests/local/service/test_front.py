@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from plimsoll.local.service import PRINCIPAL, LocalService
+from plimsoll.local.deployment import PRINCIPAL
+from plimsoll.local.service import LocalService
 from plimsoll.local.twin import LocalTwin
 
 HEADER = "X-Test-Principal"

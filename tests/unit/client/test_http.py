@@ -101,7 +101,8 @@ def test_a_request_is_json_with_its_key_and_its_query() -> None:
     assert request.url == "http://127.0.0.1:1/runs?tag=a%3Db%20c&limit=3"
     assert request.headers["Content-Type"] == "application/json"
     assert request.headers["Idempotency-Key"] == "k"
-    assert json.loads(request.body or "") == {"é": 1}
+    assert isinstance(request.body, bytes)
+    assert json.loads(request.body) == {"é": 1}
     assert "Authorization" not in request.headers  # on this machine
 
 

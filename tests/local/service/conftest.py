@@ -1,0 +1,177 @@
+"""The service, as its callers meet it: on this machine, or deployed.
+
+Without PLIMSOLL_API_URL every test meets a service of its own on 127.0.0.1. With it, the same tests
+call that address with the credentials of AWS_PROFILE, those of another team from the profile
+PLIMSOLL_OTHER_PROFILE, and those of no team from PLIMSOLL_STRANGER_PROFILE.
+"""
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from plimsoll.client.address import URL_VARIABLE, Address, read_address
+from plimsoll.client.http import Http
+from plimsoll.local.deployment import PRINCIPAL
+from plimsoll.local.service import LocalService
+from plimsoll.local.twin import LocalTwin
+from plimsoll.model.functions import Setting
+from tests.local.runs.conftest import tiny
+
+HEADER = "X-Test-Principal"
+OTHER = "arn:aws:iam::123456789012:user/other"
+STRANGER = "arn:aws:iam::123456789012:user/stranger"
+FUZZER = "arn:aws:iam::123456789012:user/fuzzer"
+TEAMS = {
+    "default": {"principals": [PRINCIPAL], "concurrent_runs": 20},
+    "other": {"principals": [OTHER]},
+    "fuzzers": {"principals": [FUZZER]},
+}
+PATIENCE_S = 600.0  # on AWS a database takes minutes
+
+
+@dataclass(frozen=True)
+class Told:
+    """An answer."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+    @property
+    def kind(self) -> str:
+        """What a problem document calls the problem."""
+        assert self.headers["Content-Type"].startswith("application/problem+json"), self
+        assert self.body["status"] == self.status
+        return str(self.body["type"]).removeprefix("urn:plimsoll:problem:")
+
+
+class Caller:
+    """Somebody who calls the service; nothing is repeated, and no answer is an exception."""
+
+    def __init__(self, address: Address, *, principal: str | None, profile: str | None) -> None:
+        self.url = address.url
+        with patch.dict(os.environ, {"AWS_PROFILE": profile} if profile else {}):
+            self._http = Http(address, headers={HEADER: principal} if principal else {})
+
+    def __call__(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, str | int | None] | None = None,
+        key: str | None = None,
+    ) -> Told:
+        request = self._http._request(method, path, query, body, key)
+        answer = self._http._send(self._http._prepared(request))
+        return Told(answer.status_code, answer.headers, json.loads(answer.content))
+
+    def start(self, body: Mapping[str, Any], key: str | None = None) -> str:
+        told = self("POST", "/runs", body, key=key)
+        assert told.status == 202, told
+        return str(told.body["run_id"])
+
+    def until(self, run_id: str, true: Callable[[Any], bool]) -> Any:
+        """Wait until a run is as it should be; gives it."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            run = self("GET", f"/runs/{run_id}").body
+            if true(run):
+                return run
+            assert run["ended_at"] is None, run
+            assert time.monotonic() < deadline, run
+            time.sleep(0.3)
+
+    def end(self, run_id: str) -> Any:
+        return self.until(run_id, lambda run: run["ended_at"] is not None)
+
+    def links(self, run_id: str) -> Any:
+        """Give the links to what a run has left, whose page is drawn after its end."""
+        deadline = time.monotonic() + PATIENCE_S
+        while (told := self("GET", f"/runs/{run_id}/report")).status != 200:
+            assert told.kind == "no-report"
+            assert time.monotonic() < deadline, told
+            time.sleep(0.3)
+        return told.body
+
+
+def body(name: str, **changes: Any) -> dict[str, Any]:
+    """A run of seconds, as a caller writes it."""
+    written = tiny(name, **changes).model_dump(mode="json", exclude_unset=True)
+    assert "team" not in written
+    return written
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[Address]:
+    """Where the service answers."""
+    if URL_VARIABLE in os.environ:
+        yield read_address(os.environ[URL_VARIABLE], source=URL_VARIABLE)
+    else:
+        yield from _here()
+
+
+_twins: list[LocalTwin] = []  # at most one: what the service on this machine runs on
+
+
+def _here() -> Iterator[Address]:
+    with (
+        tempfile.TemporaryDirectory() as home,
+        LocalTwin(Path(home), settings={Setting.TEAMS: json.dumps(TEAMS)}) as twin,
+        LocalService(twin, principal_header=HEADER) as service,
+    ):
+        _twins.append(twin)
+        yield read_address(service.url, source="the service on this machine")
+        assert twin.databases == {}
+        _twins.clear()
+
+
+def _caller(address: Address, principal: str, variable: str) -> Caller:
+    if not address.signed:
+        return Caller(address, principal=principal, profile=None)
+    assert variable in os.environ, f"set {variable} to call a deployed service"
+    return Caller(address, principal=None, profile=os.environ[variable])
+
+
+@pytest.fixture(scope="session")
+def api(address: Address) -> Caller:
+    """A caller of a team."""
+    return _caller(address, PRINCIPAL, "AWS_PROFILE")
+
+
+@pytest.fixture(scope="session")
+def other(address: Address) -> Caller:
+    """A caller of another team."""
+    return _caller(address, OTHER, "PLIMSOLL_OTHER_PROFILE")
+
+
+@pytest.fixture(scope="session")
+def stranger(address: Address) -> Caller:
+    """A caller of no team, whom AWS lets through."""
+    return _caller(address, STRANGER, "PLIMSOLL_STRANGER_PROFILE")
+
+
+@pytest.fixture(scope="session")
+def finished(api: Caller) -> Any:
+    """A run that has ended well."""
+    return api.end(api.start(body("whole", tags={"kind": "whole"})))
+
+
+@pytest.fixture
+def assert_gone() -> Callable[[Any], None]:
+    """See that nothing is left of a run: by its record, and here with one's own eyes."""
+
+    def check(run: Any) -> None:
+        assert run["deleted_at"] is not None
+        for twin in _twins:
+            assert f"plimsoll-{run['run_id']}" not in twin.databases
+
+    return check

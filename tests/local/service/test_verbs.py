@@ -1,0 +1,115 @@
+"""The verbs that call the service, as a user meets them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from plimsoll.cli.main import cli
+from plimsoll.client.address import URL_VARIABLE
+from plimsoll.errors import PlimsollError
+from tests.local.service.conftest import Caller, body
+
+Verb = Callable[..., Result]
+NOT_THERE = "99.1"
+
+
+@pytest.fixture
+def verb(api: Caller, monkeypatch: pytest.MonkeyPatch) -> Verb:
+    """Call a verb on the service."""
+    monkeypatch.setenv(URL_VARIABLE, api.url)
+
+    def call(*arguments: str) -> Result:
+        return CliRunner().invoke(cli, arguments, standalone_mode=False)
+
+    return call
+
+
+def _file(folder: Path, text: Any) -> str:
+    path = folder / "request.yaml"
+    path.write_text(json.dumps(text))  # JSON is YAML
+    return str(path)
+
+
+def test_a_run_is_watched_to_its_end_and_brought_home(
+    verb: Verb, finished: Any, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    result = verb("watch", finished["run_id"], "--out", str(out))
+    assert result.return_value == 0
+    assert "LOWER_BOUND: sustains at least" in result.stdout
+    assert "step 1: 1 client, 1 connection" in result.stderr
+    assert "the target is gone" in result.stderr
+    assert json.loads((out / "result.json").read_bytes())["run_id"] == finished["run_id"]
+    assert (out / "report.html").read_bytes().startswith(b"<!doctype html>")
+    again = verb("watch", finished["run_id"], "--json")
+    assert json.loads(again.stdout)["capacity"]["verdict"] == finished["verdict"]
+
+
+def test_the_runs_of_a_file_are_started_and_awaited(verb: Verb, tmp_path: Path) -> None:
+    runs = {name: {"description": name} for name in ("one", "two")}
+    file = _file(tmp_path, {**body("both", target__engine_version=NOT_THERE), "runs": runs})
+    result = verb("submit", file, "--wait", "--json")
+    assert result.return_value == 1  # for they fail
+    told = json.loads(result.stdout)["runs"]
+    assert {name: run["state"] for name, run in told.items()} == {"one": "FAILED", "two": "FAILED"}
+    assert {run["name"] for run in told.values()} == {"both-one", "both-two"}
+
+
+def test_a_run_that_failed_is_told_with_its_cause(verb: Verb, tmp_path: Path) -> None:
+    file = _file(tmp_path, body("fails", target__engine_version=NOT_THERE))
+    [run_id] = json.loads(verb("submit", file, "--json").stdout).values()
+    watched = verb("watch", run_id)
+    assert watched.return_value == 1
+    assert "FAILED in its provision phase" in watched.stdout
+    told = verb("status", run_id)
+    assert told.return_value == 0
+    assert f"Cannot find version {NOT_THERE}" in told.stdout
+
+
+def test_a_key_is_one_run(verb: Verb, tmp_path: Path) -> None:
+    file = _file(tmp_path, body("keyed", target__engine_version=NOT_THERE))
+    first, second = (verb("submit", file, "--key", "of-the-verb").stdout for _ in range(2))
+    assert first == second
+
+
+def test_stop_waits_until_the_target_is_gone(verb: Verb, api: Caller, tmp_path: Path) -> None:
+    file = _file(tmp_path, body("long", load__duration_s=120))
+    [run_id] = json.loads(verb("submit", file, "--json").stdout).values()
+    api.until(run_id, lambda run: run["target_ready_at"] is not None)
+    result = verb("stop", run_id, "--wait")
+    assert result.return_value == 0
+    assert f"{run_id} is STOPPED; its target was seen deleted at" in result.stdout
+
+
+def test_runs_are_listed(verb: Verb, finished: Any) -> None:
+    options = ("list", "--state", "succeeded", "--tag", "kind=whole")
+    [line] = [one for one in verb(*options).stdout.splitlines() if finished["run_id"] in one]
+    assert "LOWER_BOUND >= " in line
+    found = json.loads(verb(*options, "--json").stdout)["runs"]
+    assert finished["run_id"] in {run["run_id"] for run in found}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "code"),
+    [
+        (("status", "no-such-run"), "there is no run 'no-such-run'", 2),
+        (("status", "../health"), "run_id: string should match", 2),
+        (("list", "--team", "other"), "belongs to team default", 1),
+        (("list", "--tag", "kind"), "--tag: must be NAME=VALUE", 2),
+        (("list", "--url", "nowhere"), "--url: must be an address", 2),
+        (("list", "--url", "http://127.0.0.1:9"), "cannot be reached", 1),
+    ],
+)
+def test_a_refusal_is_one_line(
+    verb: Verb, arguments: tuple[str, ...], said: str, code: int
+) -> None:
+    error = verb(*arguments).exception
+    assert isinstance(error, PlimsollError | click.UsageError)
+    assert said in str(error)
+    assert "\n" not in str(error)
+    assert error.exit_code == code
