@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
@@ -15,7 +15,11 @@ from stacks.permissions import arn, role
 
 
 class CassandraPart(Construct):
-    """Only there when the configuration asks for Cassandra targets."""
+    """Only there when the configuration asks for Cassandra targets.
+
+    Attributes:
+        place: What `create-target` is told of it (`plimsoll.runs.deployment.CassandraPlace`).
+    """
 
     def __init__(
         self, scope: Construct, *, cassandra: Cassandra, network: NetworkPart, service: iam.Role
@@ -41,13 +45,11 @@ class CassandraPart(Construct):
         )
         for statement in self._may(network):
             service.add_to_policy(statement)
-        values = {
-            "ArchiveUrl": asset.s3_object_url,
-            "InstanceProfileName": profile.instance_profile_name,
-            "SubnetId": network.fleet_subnet.subnet_id,
+        self.place = {
+            "archive_url": asset.s3_object_url,
+            "instance_profile": profile.instance_profile_name,
+            "subnet_id": network.fleet_subnet.subnet_id,
         }
-        for name, value in values.items():
-            CfnOutput(self, name, value=value)
 
     def _may(self, network: NetworkPart) -> list[iam.PolicyStatement]:
         """What CloudFormation does to make and delete an instance with a run's tag."""

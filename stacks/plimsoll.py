@@ -37,13 +37,16 @@ class PlimsollStack(Stack):
         self.network = NetworkPart(self, deployment)
         self.storage = StoragePart(self, deployment)
         self.targets = TargetRolesPart(self, self.network)
-        if deployment.cassandra:
+        self.cassandra = (
             CassandraPart(
                 self,
                 cassandra=deployment.cassandra,
                 network=self.network,
                 service=self.targets.service,
             )
+            if deployment.cassandra
+            else None
+        )
         self.alarms = AlarmsPart(self, deployment)
         self.schedules = scheduler.CfnScheduleGroup(self, "Deletions", name="plimsoll-deletions")
         self.metrics = MetricsPart(self, metrics=deployment.metrics, network=self.network)
@@ -91,6 +94,10 @@ class PlimsollStack(Stack):
             Setting.TARGET_SUBNET_GROUP: self.network.subnet_group.ref,
             Setting.TARGET_SECURITY_GROUP: self.network.target.security_group_id,
             Setting.TARGET_AVAILABILITY_ZONE: self.network.zone,
+            Setting.CASSANDRA: self.to_json_string(
+                self.cassandra.place if self.cassandra else None
+            ),
+            Setting.TARGET_KINDS: _kinds(deployment),
             Setting.ALLOWED_ENDPOINTS: json.dumps(endpoints),
             Setting.ALARM_TOPIC: self.alarms.topic.topic_arn,
             # by name: a reference would make a cycle, for the machines call functions
@@ -169,6 +176,10 @@ class PlimsollStack(Stack):
 
 
 _INSTANCE_TAG = "aws:ResourceTag/aws:rds:primaryDBInstanceArn"  # RDS sets it on its secrets
+
+
+def _kinds(deployment: Deployment) -> str:
+    return json.dumps(["rds", *(["cassandra"] if deployment.cassandra else []), "endpoint"])
 
 
 def _to_pass(role_arn: str, service: str) -> Grant:

@@ -1,6 +1,6 @@
 """Figures as people read them: 1,234 ops/s, 2.10 ms, 1:05 min."""
 
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.steps import Statistic
 
@@ -32,7 +32,7 @@ def plural(number: int, noun: str) -> str:
 def target_line(request: Request) -> str:
     """Describe a target in one line."""
     target = request.target
-    if not isinstance(target, RdsTarget):
+    if isinstance(target, EndpointTarget):
         return f"{target.engine} at {target.host}:{target.port}"
     volume = target.volume
     iops = f", {volume.iops:,} IOPS" if volume.iops else ""

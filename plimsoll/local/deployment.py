@@ -34,6 +34,14 @@ def default_settings() -> dict[Setting, str]:
         Setting.TARGET_SUBNET_GROUP: "plimsoll-targets",
         Setting.TARGET_SECURITY_GROUP: "sg-00000000000000001",
         Setting.TARGET_AVAILABILITY_ZONE: f"{REGION}a",
+        Setting.CASSANDRA: json.dumps(
+            {
+                "archive_url": "s3://plimsoll-archives/cassandra.tar.gz",  # never read: it is here
+                "instance_profile": "plimsoll-cassandra",
+                "subnet_id": "subnet-00000000000000001",
+            }
+        ),
+        Setting.TARGET_KINDS: json.dumps(["rds", "cassandra", "endpoint"]),
         Setting.POLL_SECONDS: "1",
         Setting.START_LEAD_MS: "1000",
         Setting.START_LEAD_MS_PER_CLIENT: "40",  # 100 cold starts took 3 s on two cores

@@ -23,6 +23,8 @@ class Setting(StrEnum):
     SCHEDULE_GROUP = "ScheduleGroupName"
     TARGET_SUBNET_GROUP = "TargetSubnetGroupName"
     TARGET_SECURITY_GROUP = "TargetSecurityGroupId"
+    CASSANDRA = "Cassandra"  # JSON: what Cassandra targets need of the deployment; null: none
+    TARGET_KINDS = "TargetKinds"  # JSON list of the kinds of targets that runs may have
     TARGET_AVAILABILITY_ZONE = "TargetAvailabilityZone"  # the fleet's own: no network between zones
     POLL_SECONDS = "PollSeconds"  # between two looks at a stack; whole seconds, 15 on AWS
     START_LEAD_MS = "StartLeadMs"  # from planning a step to its barrier, whatever its size
@@ -114,7 +116,11 @@ _TABLE = (
         summary="Marks the run as started and says what the workflow needs to know of it.",
         timeout_s=30,
         memory_mib=512,
-        environment={**_RUN_ENVIRONMENT, "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS},
+        environment={
+            **_RUN_ENVIRONMENT,
+            "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
+            "TARGET_KINDS": Setting.TARGET_KINDS,
+        },
         permissions=(_READ_RUN, _READ_RECORD, _WRITE_RECORD),
     ),
     Function(
@@ -145,6 +151,8 @@ _TABLE = (
             "TARGET_SUBNET_GROUP": Setting.TARGET_SUBNET_GROUP,
             "TARGET_SECURITY_GROUP": Setting.TARGET_SECURITY_GROUP,
             "TARGET_AVAILABILITY_ZONE": Setting.TARGET_AVAILABILITY_ZONE,
+            "CASSANDRA": Setting.CASSANDRA,
+            "TARGET_KINDS": Setting.TARGET_KINDS,
         },
         permissions=(
             _READ_RUN,
@@ -173,6 +181,11 @@ _TABLE = (
             _SEE_STACK,
             Permission(
                 actions=("cloudformation:DescribeStackEvents",), resource=Resource.TARGET_STACKS
+            ),
+            Permission(
+                actions=("ec2:DescribeVolumes",),
+                resource=Resource.ANY,
+                why="EC2 has no resources for describing volumes",
             ),
         ),
     ),
@@ -319,6 +332,7 @@ _TABLE = (
             **_RUN_ENVIRONMENT,
             "SERVICE_TABLE": Setting.SERVICE_TABLE,
             "RUN_MACHINE_ARN": Setting.RUN_MACHINE,
+            "TARGET_KINDS": Setting.TARGET_KINDS,
             "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
             "TEAMS": Setting.TEAMS,
             "RESULTS_DAYS": Setting.RESULTS_DAYS,

@@ -11,6 +11,7 @@ from pydantic import Field, field_validator, model_validator
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Rules
+from plimsoll.model.cassandra import CassandraTarget
 from plimsoll.model.search import Search
 from plimsoll.model.volumes import FaultPlan, Service, Volume, check
 
@@ -38,6 +39,11 @@ class RdsTarget(Model):
     database: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")] = Field(
         "plimsoll", description="The database that holds the dataset."
     )
+
+    @property
+    def provisioned(self) -> bool:
+        """It is made for the run, and deleted after it."""
+        return True
 
     @property
     def service(self) -> Service:
@@ -72,8 +78,13 @@ class EndpointTarget(Model):
         description="The Secrets Manager secret with its `username` and `password`."
     )
 
+    @property
+    def provisioned(self) -> bool:
+        """It was there before the run, and stays."""
+        return False
 
-Target = Annotated[RdsTarget | EndpointTarget, Field(discriminator="kind")]
+
+Target = Annotated[RdsTarget | CassandraTarget | EndpointTarget, Field(discriminator="kind")]
 
 
 class WorkloadChoice(Model):

@@ -28,6 +28,7 @@ class RunState(StrEnum):
         return self not in {RunState.PENDING, RunState.RUNNING, RunState.STOPPING}
 
 
+Protocol = Literal["mysql", "cql"]
 Phase = Literal["record", "provision", "prepare", "step", "conclude", "teardown"]
 
 
@@ -45,8 +46,10 @@ class TargetAddress(Model):
     host: str
     port: int
     database: str
-    secret_arn: str
-    identifier: str | None  # of the RDS instance, under which CloudWatch knows it
+    secret_arn: str | None = None  # None: it asks for no password
+    identifier: str | None  # of the RDS or EC2 instance, under which CloudWatch knows it
+    protocol: Protocol = "mysql"
+    volume_id: str | None = None  # of the data volume of an EC2 instance; None: it has none of EBS
 
 
 class RunRecord(Model):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from plimsoll.model.capacity import Capacity
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import RunResult
 from plimsoll.report import text
 
@@ -25,7 +25,7 @@ MEANINGS = {
     "NOISY": "repetitions differ too much for a figure",
     "INCONSISTENT": "an audit fails on the step that would decide",
 }
-ENGINES = {"mysql": "MySQL", "mariadb": "MariaDB"}
+ENGINES = {"mysql": "MySQL", "mariadb": "MariaDB", "cassandra": "Cassandra"}
 SIGNS = {"=": "", ">=": "≥ ", "<": "< "}
 LIMITS = {
     "storage": "Storage set the limit.",
@@ -50,7 +50,7 @@ def target_name(request: Request) -> str:
     """The target in a few words: engine, class, storage."""
     target = request.target
     engine = ENGINES[target.engine]
-    if not isinstance(target, RdsTarget):
+    if isinstance(target, EndpointTarget):
         return f"{engine} at {target.host}:{target.port}"
     volume = target.volume
     parts = [f"{engine} {target.engine_version}", target.instance_class]

@@ -9,7 +9,7 @@ from plimsoll.metrics import publish_from_environment
 from plimsoll.metrics.points import target_points
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import LimitingResource, Seconds, StepResult, TargetSample
 from plimsoll.model.runs import RunRecord
 from plimsoll.model.volumes import VolumeLimits, limits
@@ -32,7 +32,9 @@ class Conclusion(Model):
 def volume_limits(request: Request) -> VolumeLimits | None:
     """Give what the target's volume promises; None for an existing endpoint."""
     target = request.target
-    return limits(target.volume, service=target.service) if isinstance(target, RdsTarget) else None
+    if isinstance(target, EndpointTarget):
+        return None
+    return limits(target.volume, service=target.service)
 
 
 def conclude(deployment: Deployment, run_id: str) -> None:
@@ -68,10 +70,10 @@ def conclude(deployment: Deployment, run_id: str) -> None:
 
 
 def _samples(deployment: Deployment, record: RunRecord) -> tuple[TargetSample, ...]:
-    if record.target is None or record.target.identifier is None:
+    if record.target is None:
         return ()
     return read_samples(
-        record.target.identifier,
+        record.target,
         start=record.step_at or record.submitted_at,
         end=datetime.now(UTC),
         period_s=deployment.metric_period_seconds,

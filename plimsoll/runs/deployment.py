@@ -5,11 +5,20 @@ from collections.abc import Mapping
 
 from pydantic import Json, field_validator
 
+from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.deployment import Team
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.runs.files import RunFiles
 from plimsoll.runs.record import Records
+
+
+class CassandraPlace(Model):
+    """What a deployment has ready for Cassandra targets."""
+
+    archive_url: str  # s3://...
+    instance_profile: str
+    subnet_id: str
 
 
 class Deployment(Model):
@@ -23,6 +32,8 @@ class Deployment(Model):
     target_subnet_group: str | None = None
     target_security_group: str | None = None
     target_availability_zone: str | None = None
+    cassandra: Json[CassandraPlace | None] = None
+    target_kinds: Json[tuple[str, ...]] | None = None  # None: not known here
     poll_seconds: int = 15
     start_lead_ms: int = 15_000
     start_lead_ms_per_client: int = 10
@@ -48,6 +59,18 @@ class Deployment(Model):
         """
         variables = FUNCTIONS[name].environment
         return cls.model_validate({v.lower(): environment[v] for v in variables})
+
+    def require_kind(self, kind: str) -> None:
+        """Refuse a target that this deployment cannot make; where that is not known, nothing.
+
+        Raises:
+            UsageError: It has no targets of this kind.
+        """
+        if self.target_kinds is not None and kind not in self.target_kinds:
+            raise UsageError(
+                f"target.kind: this deployment has no {kind} targets (allowed:"
+                f" {', '.join(self.target_kinds)}); plimsoll.{kind} in its cdk.json brings them"
+            )
 
     @property
     def records(self) -> Records:

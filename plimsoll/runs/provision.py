@@ -1,15 +1,19 @@
 """The target's creation: its template filled, its stack made, its address noted."""
 
 from plimsoll.errors import UsageError
+from plimsoll.model.cassandra import CassandraTarget
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request
 from plimsoll.model.runs import RunRecord, RunState, TargetAddress
 from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import REQUEST, TEMPLATE
 from plimsoll.runs.record import RunStoppedError, now
+from plimsoll.targets.instances import data_volume_id
 from plimsoll.targets.stacks import create_stack, outputs_when_created
 from plimsoll.targets.template import (
+    CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
+    cassandra_parameters,
     read_template,
     stack_parameters,
     with_engine_parameters,
@@ -24,17 +28,18 @@ def create_target(deployment: Deployment, run_id: str) -> None:
 
     Raises:
         RunStoppedError: The run was stopped.
+        UsageError: The deployment has no targets of this kind.
     """
     record = deployment.records.require_running(run_id)
     files = deployment.files(run_id)
     request = files.get(REQUEST, Request)
-    assert isinstance(request.target, RdsTarget)  # noqa: S101 - an endpoint needs no target made
-    template = with_engine_parameters(read_template(RDS_TEMPLATE), request.target.parameters)
+    assert not isinstance(request.target, EndpointTarget)  # noqa: S101 - none is made for it
+    template, own_parameters = _made_for(deployment, request.target)
     files.put(TEMPLATE, template)
     stack_id = create_stack(
         name=record.stack_name,
         template_url=template_url(deployment.results_bucket, files.key(TEMPLATE)),
-        parameters=_parameters(deployment, record, request.target),
+        parameters={**_parameters(deployment, record), **own_parameters},
         tags=_tags(record),
         role_arn=deployment.target_service_role_arn or "",
         token=run_id,
@@ -49,15 +54,31 @@ def template_url(bucket: str, key: str) -> str:
     return f"https://{bucket}.s3.{services.s3().meta.region_name}.amazonaws.com/{key}"
 
 
-def _parameters(deployment: Deployment, record: RunRecord, target: RdsTarget) -> dict[str, str]:
+def _made_for(
+    deployment: Deployment, target: RdsTarget | CassandraTarget
+) -> tuple[str, dict[str, str]]:
+    """Give a target's template, and those of its parameters that depend on its kind."""
+    if isinstance(target, RdsTarget):
+        template = with_engine_parameters(read_template(RDS_TEMPLATE), target.parameters)
+        subnets = {"SubnetGroupName": deployment.target_subnet_group or ""}
+        return template, {**subnets, **stack_parameters(target)}
+    deployment.require_kind(target.kind)
+    assert deployment.cassandra is not None  # noqa: S101 - the line above has seen it
+    place = {
+        "ArchiveUrl": deployment.cassandra.archive_url,
+        "InstanceProfileName": deployment.cassandra.instance_profile,
+        "SubnetId": deployment.cassandra.subnet_id,
+    }
+    return read_template(CASSANDRA_TEMPLATE), {**place, **cassandra_parameters(target)}
+
+
+def _parameters(deployment: Deployment, record: RunRecord) -> dict[str, str]:
     return {
         "RunId": record.run_id,
         "Team": record.team,
         "ExpiresAt": _expiry(record),
         "AvailabilityZone": deployment.target_availability_zone or "",
         "SecurityGroupId": deployment.target_security_group or "",
-        "SubnetGroupName": deployment.target_subnet_group or "",
-        **stack_parameters(target),
     }
 
 
@@ -85,11 +106,19 @@ def await_target(deployment: Deployment, run_id: str) -> dict[str, object]:
             host=outputs["Endpoint"],
             port=int(outputs["Port"]),
             database=request.target.database,
-            secret_arn=outputs["SecretArn"],
+            secret_arn=outputs.get("SecretArn"),
             identifier=outputs["InstanceIdentifier"],
+            protocol="cql" if request.target.kind == "cassandra" else "mysql",
+            volume_id=_volume_id(request, outputs["InstanceIdentifier"]),
         )
         deployment.records.change(run_id, target=address, target_ready_at=now())
     return {"ready": outputs is not None, "wait_s": deployment.poll_seconds}
+
+
+def _volume_id(request: Request, instance_id: str) -> str | None:
+    target = request.target
+    on_ebs = isinstance(target, CassandraTarget) and target.volume.type != "nvme"
+    return data_volume_id(instance_id) if on_ebs else None
 
 
 def endpoint_address(target: EndpointTarget, allowed: tuple[str, ...]) -> TargetAddress:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_cloudwatch import CloudWatchClient
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_ec2 import EC2Client
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
@@ -64,6 +65,12 @@ def cloudwatch() -> "CloudWatchClient":
 def dynamodb() -> "DynamoDBClient":
     """The client of Amazon DynamoDB."""
     client: DynamoDBClient = _client("dynamodb")
+    return client
+
+
+def ec2() -> "EC2Client":
+    """The client of Amazon EC2."""
+    client: EC2Client = _client("ec2")
     return client
 
 

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from plimsoll.model.request import EndpointTarget, RdsTarget, Request
+from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.runs import RunState
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import REQUEST
@@ -16,9 +16,10 @@ def record_run(deployment: Deployment, run_id: str) -> dict[str, object]:
 
     Raises:
         RunStoppedError: It was stopped before it began.
-        UsageError: The deployment does not allow load on its endpoint.
+        UsageError: The deployment has no targets of its kind, or does not allow its endpoint.
     """
     request = deployment.files(run_id).get(REQUEST, Request)
+    deployment.require_kind(request.target.kind)
     changes: dict[str, object] = {}
     if isinstance(request.target, EndpointTarget):
         changes["target"] = endpoint_address(request.target, deployment.allowed_endpoints or ())
@@ -34,7 +35,7 @@ def record_run(deployment: Deployment, run_id: str) -> dict[str, object]:
     if not begun and deployment.records.get(run_id).state is not RunState.RUNNING:
         raise RunStoppedError(f"run {run_id} was stopped before it began")
     return {
-        "provisioned": isinstance(request.target, RdsTarget),
+        "provisioned": request.target.provisioned,
         "load_clients": request.prepare.clients,
     }
 

@@ -45,8 +45,9 @@ def submit(
         results_days: After which the record is forgotten, as S3 forgets the files; None: never.
 
     Raises:
-        UsageError: The workload cannot be, faults are asked for on AWS, the deployment does not
-            allow load on the endpoint, or the key was used for another request.
+        UsageError: The workload cannot be, the deployment has no targets of its kind or does not
+            allow load on the endpoint, faults are asked for on AWS, or the key was used for another
+            request.
     """
     run_id = run_id_for(request.team, idempotency_key)
     record_request(deployment, request, run_id=run_id, local=local, results_days=results_days)
@@ -100,6 +101,7 @@ def record_request(
 
 
 def _check(deployment: Deployment, request: Request) -> None:
+    deployment.require_kind(request.target.kind)
     operations = {operation.name for operation in compiled_workload(request).engine.operations}
     for name in request.limits.limits_us:
         if name not in operations:

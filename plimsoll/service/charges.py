@@ -8,12 +8,14 @@ minute at least. Free tiers are not deducted: they are the account's, not the ru
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from plimsoll.model.cassandra import ROOT_GIB, CassandraTarget
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.prices import HOURS_PER_MONTH, Item
 from plimsoll.model.request import RdsTarget, Target
 from plimsoll.model.volumes import band
 
 RDS_LEAST_S = 600.0
+EC2_LEAST_S = 60.0
 CLIENT_GIB = FUNCTIONS["load-client"].memory_mib / 1024
 _RDS_ITEMS = {"mysql": Item.RDS_MYSQL, "mariadb": Item.RDS_MARIADB}
 
@@ -64,7 +66,9 @@ def charges(target: Target, extent: Extent) -> list[Charge]:
 
 def target_charges(target: Target, seconds: float) -> list[Charge]:
     """List what a target costs while it exists; nothing for an existing endpoint."""
-    return list(_rds(target, seconds)) if isinstance(target, RdsTarget) else []
+    if isinstance(target, RdsTarget):
+        return list(_rds(target, seconds))
+    return list(_ec2(target, seconds)) if isinstance(target, CassandraTarget) else []
 
 
 def _rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
@@ -85,6 +89,29 @@ def _rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
         what = f"{more:,} MiB/s above {given:,}"
         yield Charge(what, Item.RDS_THROUGHPUT, volume.type, more * months)
     yield Charge("its password", Item.SECRETS_MANAGER, "secret", months)
+
+
+def _ec2(target: CassandraTarget, seconds: float) -> Iterator[Charge]:
+    volume = target.volume
+    hours = max(seconds, EC2_LEAST_S) / 3600 if seconds else 0.0
+    months = hours / HOURS_PER_MONTH
+    what = f"{target.instance_type} (Linux)"
+    yield Charge(what, Item.EC2_INSTANCE, target.instance_type, hours)
+    root = f"gp3 storage of the system, {ROOT_GIB} GiB"
+    yield Charge(root, Item.EBS_STORAGE, "gp3", ROOT_GIB * months)
+    if volume.type == "nvme":
+        return  # it comes with the instance
+    row = band(volume, service=target.service)
+    storage = f"{volume.type} storage, {volume.size_gib:,} GiB"
+    yield Charge(storage, Item.EBS_STORAGE, volume.type, volume.size_gib * months)
+    included = row.baseline_iops or 0
+    if volume.iops is not None and (more := volume.iops - included) > 0:
+        beyond = f" above {included:,}" if included else ""
+        yield Charge(f"{more:,} IOPS{beyond}", Item.EBS_IOPS, volume.type, more * months)
+    given = row.min_throughput_mib_s or 0
+    if volume.throughput_mib_s is not None and (more := volume.throughput_mib_s - given) > 0:
+        what = f"{more:,} MiB/s above {given:,}"
+        yield Charge(what, Item.EBS_THROUGHPUT, volume.type, more * months)
 
 
 def _other_charges(extent: Extent) -> Iterator[Charge]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from plimsoll.model.quote import QuotePhase
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.volumes import limits
 from plimsoll.service.charges import CLIENT_GIB, RDS_LEAST_S, Extent
 from plimsoll.service.rehearsal import clients_least, clients_most, rehearse
@@ -46,7 +46,7 @@ def duration(request: Request, rows: int) -> Duration:
         request: What is asked for.
         rows: Of its dataset, all tables together.
     """
-    made = isinstance(request.target, RdsTarget)
+    made = request.target.provisioned
     rehearsed = rehearse(request.search, request.limits)
     step_s = request.load.warmup_s + request.load.duration_s
     most_clients = clients_most(request.search)
@@ -100,7 +100,7 @@ def duration(request: Request, rows: int) -> Duration:
 def _loading_s(request: Request, rows: int, way: int) -> float:
     """Seconds that loading takes: the volume's or the processor's, whichever is slower."""
     iops = _IOPS_WITHOUT_LIMIT
-    if isinstance(request.target, RdsTarget):
+    if not isinstance(request.target, EndpointTarget):
         found = limits(request.target.volume, service=request.target.service)
         iops = found.baseline_iops or iops
     return rows / min(_ROWS_MOST_PER_S[way], _ROWS_PER_IO[way] * iops)
@@ -108,12 +108,12 @@ def _loading_s(request: Request, rows: int, way: int) -> float:
 
 def longest_s(request: Request) -> float:
     """Give the time after which the target is surely gone: its limit, and the deletion's time."""
-    return request.time_limit_s + (TEARDOWN_S[1] if isinstance(request.target, RdsTarget) else 0)
+    return request.time_limit_s + (TEARDOWN_S[1] if request.target.provisioned else 0)
 
 
 def least(request: Request, length: Duration) -> Extent:
     """What a run uses at least: the shortest bill of a target, and one step of its lightest."""
-    target_s = max(RDS_LEAST_S, length.step_s) if isinstance(request.target, RdsTarget) else 0.0
+    target_s = max(RDS_LEAST_S, length.step_s) if request.target.provisioned else 0.0
     clients = clients_least(request.search)
     return extent(
         target_s=target_s,
@@ -129,7 +129,7 @@ def expected(request: Request, length: Duration) -> Extent:
     seconds = {phase.name: phase.expected_s for phase in length.phases}
     count = math.ceil(rehearsed.steps)
     clients = rehearsed.clients
-    made = isinstance(request.target, RdsTarget)
+    made = request.target.provisioned
     return extent(
         target_s=min(sum(seconds.values()), longest_s(request)) if made else 0.0,
         loading_client_s=request.prepare.clients * seconds["prepare"],
@@ -148,7 +148,7 @@ def most(request: Request, length: Duration) -> Extent:
     loading_s = min(seconds["prepare"], request.time_limit_s)
     warm_s = client_s(seconds["warm"], 1)
     return extent(
-        target_s=longest_s(request) if isinstance(request.target, RdsTarget) else 0.0,
+        target_s=longest_s(request) if request.target.provisioned else 0.0,
         loading_client_s=request.prepare.clients * loading_s,
         step_clients=[(clients, client_s(length.step_s, clients))] * max(count, 1) + [(1, warm_s)],
         polls=(seconds["provision"] + seconds["teardown"]) / POLL_S,

@@ -5,7 +5,7 @@ from datetime import date
 
 from plimsoll.model.prices import Price, PriceTable
 from plimsoll.model.quote import Amounts, Quote, QuoteLine
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.request import Request
 from plimsoll.runs.workloads import compiled_workload
 from plimsoll.service import extents
 from plimsoll.service.charges import Charge, Extent, charges, target_charges
@@ -116,5 +116,5 @@ def _notes(request: Request, expected_s: float) -> Iterator[str]:
             f"The run is expected to take {expected_s / 60:.0f} minutes, more than its time limit"
             f" of {request.time_limit_s / 60:.0f}: it will probably end without a verdict."
         )
-    if not isinstance(request.target, RdsTarget):
+    if not request.target.provisioned:
         yield "The endpoint's own cost is not known here, nor whether the load changes it."

@@ -2,6 +2,7 @@
 
 import json
 
+from plimsoll.errors import PlimsollError
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.runs import TargetAddress
 from plimsoll.runs import services
@@ -9,6 +10,8 @@ from plimsoll.runs import services
 
 def engine_target(address: TargetAddress) -> EngineTarget:
     """Fetch a target's secret; gives what clients need to connect."""
+    if address.secret_arn is None:
+        raise PlimsollError(f"{address.host}: the load engine does not speak CQL yet")
     answer = services.secretsmanager().get_secret_value(SecretId=address.secret_arn)
     secret = json.loads(answer["SecretString"])
     return EngineTarget(

@@ -1,4 +1,4 @@
-"""What CloudWatch says of a target: storage, CPU and credits, by the names that RDS gives them."""
+"""What CloudWatch says of a target: storage, CPU and credits, of RDS or of EC2 and EBS."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from plimsoll.model.results import TargetFigures, TargetSample
+from plimsoll.model.runs import TargetAddress
 from plimsoll.runs import services
 
 if TYPE_CHECKING:
@@ -16,46 +17,104 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of RDS (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html)."""
+    """A metric of CloudWatch, and what becomes of it."""
 
     name: str
     field: str  # of TargetSample and TargetFigures
     divisor: float = 1
     summary: Literal["mean", "least"] = "mean"
+    counted: bool = False  # over a period: summed, and divided by its seconds
 
 
-METRICS = (
-    Metric("ReadIOPS", "read_iops"),
-    Metric("WriteIOPS", "write_iops"),
-    Metric("ReadThroughput", "read_mib_s", MIB),
-    Metric("WriteThroughput", "write_mib_s", MIB),
-    Metric("DiskQueueDepth", "queue"),
-    Metric("CPUUtilization", "cpu_percent"),
-    Metric("BurstBalance", "burst_balance_percent", summary="least"),
+@dataclass(frozen=True)
+class Source:
+    """A thing that CloudWatch knows, with its metrics."""
+
+    namespace: str
+    dimension: str
+    metrics: tuple[Metric, ...]
+
+
+_CPU = Metric("CPUUtilization", "cpu_percent")
+_BURST = Metric("BurstBalance", "burst_balance_percent", summary="least")
+_INSTANCE_BALANCES = (
     Metric("EBSIOBalance%", "ebs_io_balance_percent", summary="least"),
     Metric("EBSByteBalance%", "ebs_byte_balance_percent", summary="least"),
-    Metric("HostLateShare", "host_late_percent"),  # one machine only
+)
+_HOST_LATE = Metric("HostLateShare", "host_late_percent")  # one machine only
+# docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html
+RDS = Source(
+    "AWS/RDS",
+    "DBInstanceIdentifier",
+    (
+        Metric("ReadIOPS", "read_iops"),
+        Metric("WriteIOPS", "write_iops"),
+        Metric("ReadThroughput", "read_mib_s", MIB),
+        Metric("WriteThroughput", "write_mib_s", MIB),
+        Metric("DiskQueueDepth", "queue"),
+        _CPU,
+        _BURST,
+        *_INSTANCE_BALANCES,
+        _HOST_LATE,
+    ),
 )
 
 
+def _counts(prefix: str) -> tuple[Metric, ...]:
+    return (
+        Metric(f"{prefix}ReadOps", "read_iops", counted=True),
+        Metric(f"{prefix}WriteOps", "write_iops", counted=True),
+        Metric(f"{prefix}ReadBytes", "read_mib_s", MIB, counted=True),
+        Metric(f"{prefix}WriteBytes", "write_mib_s", MIB, counted=True),
+    )
+
+
+# docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html
+EBS = Source(
+    "AWS/EBS", "VolumeId", (*_counts("Volume"), Metric("VolumeQueueLength", "queue"), _BURST)
+)
+# docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html
+EC2 = Source("AWS/EC2", "InstanceId", (_CPU, *_INSTANCE_BALANCES, _HOST_LATE))
+EC2_OWN_DISKS = Source("AWS/EC2", "InstanceId", (*_counts("Disk"), *EC2.metrics))
+_SUMMARIES = {m.field: m.summary for source in (RDS, EBS, EC2) for m in source.metrics}
+
+
+def sources(target: TargetAddress) -> list[tuple[Source, str]]:
+    """Say where a target's figures are, and under which identifiers."""
+    if target.identifier is None:
+        return []
+    if target.protocol == "mysql":
+        return [(RDS, target.identifier)]
+    if target.volume_id is None:
+        return [(EC2_OWN_DISKS, target.identifier)]
+    return [(EC2, target.identifier), (EBS, target.volume_id)]
+
+
 def read_samples(
-    identifier: str, *, start: datetime, end: datetime, period_s: int
+    target: TargetAddress, *, start: datetime, end: datetime, period_s: int
 ) -> tuple[TargetSample, ...]:
     """Read a target's metrics over a time, one sample for each moment with at least one point."""
+    asked = [
+        (source, identifier, metric)
+        for source, identifier in sources(target)
+        for metric in source.metrics
+    ]
+    if not asked:
+        return ()
     queries: list[MetricDataQueryTypeDef] = [
         {
             "Id": f"m{number}",
             "MetricStat": {
                 "Metric": {
-                    "Namespace": "AWS/RDS",
+                    "Namespace": source.namespace,
                     "MetricName": metric.name,
-                    "Dimensions": [{"Name": "DBInstanceIdentifier", "Value": identifier}],
+                    "Dimensions": [{"Name": source.dimension, "Value": identifier}],
                 },
                 "Period": period_s,
-                "Stat": "Average",
+                "Stat": "Sum" if metric.counted else "Average",
             },
         }
-        for number, metric in enumerate(METRICS)
+        for number, (source, identifier, metric) in enumerate(asked)
     ]
     values: dict[int, dict[str, float]] = {}
     pages = services.cloudwatch().get_paginator("get_metric_data")
@@ -66,10 +125,10 @@ def read_samples(
         ScanBy="TimestampAscending",
     ):
         for result in page["MetricDataResults"]:
-            metric = METRICS[int(result["Id"][1:])]
+            metric = asked[int(result["Id"][1:])][2]
+            divisor = metric.divisor * (period_s if metric.counted else 1)
             for moment, value in zip(result["Timestamps"], result["Values"], strict=True):
-                sample = values.setdefault(_epoch_ms(moment), {})
-                sample[metric.field] = value / metric.divisor
+                values.setdefault(_epoch_ms(moment), {})[metric.field] = value / divisor
     return tuple(TargetSample(epoch_ms=ms, **values[ms]) for ms in sorted(values))
 
 
@@ -92,13 +151,13 @@ def figures(
     ]
     if not within:
         return None
-    summaries = {metric.field: _summary(metric, within) for metric in METRICS}
+    summaries = {field: _summary(field, how, within) for field, how in _SUMMARIES.items()}
     return TargetFigures(period_s=period_s, points=len(within), **summaries)
 
 
-def _summary(metric: Metric, samples: Sequence[TargetSample]) -> float | None:
-    values = [getattr(sample, metric.field) for sample in samples]
+def _summary(field: str, how: str, samples: Sequence[TargetSample]) -> float | None:
+    values = [getattr(sample, field) for sample in samples]
     known = [float(value) for value in values if value is not None]
     if not known:
         return None
-    return min(known) if metric.summary == "least" else sum(known) / len(known)
+    return min(known) if how == "least" else sum(known) / len(known)

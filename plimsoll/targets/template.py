@@ -5,9 +5,13 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+from plimsoll.model.cassandra import CassandraTarget, is_graviton
 from plimsoll.model.request import RdsTarget
 
 RDS_TEMPLATE = "rds.template.json"
+CASSANDRA_TEMPLATE = "cassandra.template.json"
+# AWS's public parameters of the newest Amazon Linux 2023, by the processor's architecture
+_IMAGE = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-"
 
 
 def read_template(name: str) -> str:
@@ -51,4 +55,18 @@ def stack_parameters(target: RdsTarget) -> dict[str, str]:
         "AllocatedStorageGib": str(volume.size_gib),
         "Iops": str(volume.iops or 0),
         "StorageThroughputMibS": str(volume.throughput_mib_s or 0),
+    }
+
+
+def cassandra_parameters(target: CassandraTarget) -> dict[str, str]:
+    """Give the parameters of Cassandra's template that follow from the target asked for."""
+    volume = target.volume
+    architecture = "arm64" if is_graviton(target.instance_type) else "x86_64"
+    return {
+        "InstanceType": target.instance_type,
+        "ImageId": f"{_IMAGE}{architecture}",
+        "StorageType": volume.type,
+        "SizeGib": str(volume.size_gib),
+        "Iops": str(volume.iops or 0),
+        "ThroughputMibS": str(volume.throughput_mib_s or 0),
     }

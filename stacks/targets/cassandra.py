@@ -16,7 +16,7 @@ from aws_cdk import (
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from plimsoll.model.cassandra import CQL_PORT, VERSION
+from plimsoll.model.cassandra import CQL_PORT, DATA_DEVICE, ROOT_GIB, VERSION
 from stacks.targets.common import TargetStack
 
 SHA512 = (
@@ -71,10 +71,6 @@ class CassandraTarget(TargetStack):
                 id="AwsSolutions-EC26",
                 reason="every volume is encrypted, in the launch template, where it does not look",
             ),
-            Acknowledgment(
-                id="AwsSolutions-EC28",
-                reason="load is measured from the fleet's side; detailed monitoring costs more",
-            ),
             Acknowledgment(id="AwsSolutions-EC29", reason="it must be possible to delete it"),
             Acknowledgment(
                 id="CloudFormation-Validate::W3030",
@@ -106,6 +102,7 @@ class CassandraTarget(TargetStack):
             ebs_optimized=True,
             instance_initiated_shutdown_behavior="terminate",
             disable_api_termination=False,
+            monitoring=True,  # CPU once a minute, as the metrics of its volume come
             propagate_tags_to_volume_on_creation=True,
             user_data=Fn.base64(
                 Fn.join("", [Fn.sub(HEADER % {"sha512": SHA512}), SCRIPT.read_text()])
@@ -121,7 +118,7 @@ class CassandraTarget(TargetStack):
             expression=Fn.condition_not(Fn.condition_equals(self._storage_type, "nvme")),
         )
         data = {
-            "DeviceName": "/dev/sdf",
+            "DeviceName": DATA_DEVICE,
             "Ebs": {
                 "VolumeType": self._storage_type,
                 "VolumeSize": self.provisioned("SizeGib", "The volume's size in GiB."),
@@ -134,7 +131,7 @@ class CassandraTarget(TargetStack):
         }
         root = {
             "DeviceName": "/dev/xvda",
-            "Ebs": {"VolumeType": "gp3", "VolumeSize": 16, **DELETED_WITH_INSTANCE},
+            "Ebs": {"VolumeType": "gp3", "VolumeSize": ROOT_GIB, **DELETED_WITH_INSTANCE},
         }
         template = ec2.CfnLaunchTemplate(
             self,

@@ -29,17 +29,17 @@ class CassandraServer:
 
     Attributes:
         directory: The folder given; the server's data is in `directory / "data"`.
-        host: 127.0.0.1.
+        host: Its address, 127.0.0.1 by default.
         port: TCP port of CQL.
         keyspace: The keyspace that its DSN names; nothing makes it.
     """
 
-    host = "127.0.0.1"
     keyspace = KEYSPACE
 
-    def __init__(self, *, process: GuardedProcess, directory: Path, port: int) -> None:
+    def __init__(self, *, process: GuardedProcess, directory: Path, host: str, port: int) -> None:
         self._process = process
         self.directory = directory
+        self.host = host
         self.port = port
 
     @classmethod
@@ -50,6 +50,7 @@ class CassandraServer:
         settings: Mapping[str, object] = _NO_SETTINGS,
         environment: Mapping[str, str] = _NO_VARIABLES,
         heap_mib: int = HEAP_MIB,
+        host: str = "127.0.0.1",
         port: int | None = None,
         ready_timeout_s: float = 180.0,
     ) -> Self:
@@ -60,6 +61,7 @@ class CassandraServer:
             settings: Of `cassandra.yaml`, merged over `DEFAULT_SETTINGS`.
             environment: Variables added to this process's own for the server.
             heap_mib: The JVM's heap, in MiB.
+            host: Its address, of the loopback network.
             port: TCP port of CQL; None takes a free one.
             ready_timeout_s: How long it may take until it listens.
 
@@ -72,8 +74,14 @@ class CassandraServer:
         for folder in ("data", "tmp"):
             (directory / folder).mkdir(parents=True, exist_ok=True)
         for attempts_left in (4, 3, 2, 1, 0):
-            chosen, storage_port = _free_ports(port)
-            write_settings(directory, cql_port=chosen, storage_port=storage_port, settings=settings)
+            chosen, storage_port = _free_ports(host, port)
+            write_settings(
+                directory,
+                host=host,
+                cql_port=chosen,
+                storage_port=storage_port,
+                settings=settings,
+            )
             (directory / "server.log").unlink(missing_ok=True)
             process = GuardedProcess.start(
                 command(java, jars, directory, heap_mib=heap_mib),
@@ -82,7 +90,7 @@ class CassandraServer:
                 log=directory / "server.log",
                 remove_on_orphaned=[directory / "data", directory / "tmp"],
             )
-            server = cls(process=process, directory=directory, port=chosen)
+            server = cls(process=process, directory=directory, host=host, port=chosen)
             try:
                 server._wait_ready(ready_timeout_s)
             except PlimsollError as error:
@@ -163,7 +171,7 @@ def _reason(text: str) -> str:
     return (told or thrown or [line for line in lines if line] or ["it said nothing"])[-1]
 
 
-def _free_ports(cql_port: int | None) -> tuple[int, int]:
+def _free_ports(host: str, cql_port: int | None) -> tuple[int, int]:
     """Give the ports of CQL and of the storage protocol, the first one as asked.
 
     Raises:
@@ -175,7 +183,7 @@ def _free_ports(cql_port: int | None) -> tuple[int, int]:
             probe = held.enter_context(socket.socket())
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as Cassandra's own
             try:
-                probe.bind(("127.0.0.1", wanted))
+                probe.bind((host, wanted))
             except OSError:
                 raise PlimsollError(
                     f"Cassandra did not start: port {wanted}: {_PORT_TAKEN}"

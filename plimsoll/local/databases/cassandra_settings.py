@@ -75,21 +75,26 @@ _OPENS = (
 
 
 def write_settings(
-    directory: Path, *, cql_port: int, storage_port: int, settings: Mapping[str, object]
+    directory: Path,
+    *,
+    host: str,
+    cql_port: int,
+    storage_port: int,
+    settings: Mapping[str, object],
 ) -> None:
     """Write `cassandra.yaml` and `logback.xml` into the server's folder."""
     data = directory / "data"
     configuration = {
         **DEFAULT_SETTINGS,
         **settings,
-        "listen_address": "127.0.0.1",
-        "rpc_address": "127.0.0.1",
+        "listen_address": host,
+        "rpc_address": host,
         "native_transport_port": cql_port,
         "storage_port": storage_port,
         "seed_provider": [
             {
                 "class_name": "org.apache.cassandra.locator.SimpleSeedProvider",
-                "parameters": [{"seeds": f"127.0.0.1:{storage_port}"}],
+                "parameters": [{"seeds": f"{host}:{storage_port}"}],
             }
         ],
         "data_file_directories": [str(data / "data")],

@@ -1,10 +1,10 @@
-"""Database instances: a real server on an emulated volume each."""
+"""Databases: a real server on an emulated volume each, and RDS's instances among them."""
 
 import json
 import secrets
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +15,9 @@ from moto.secretsmanager.models import FakeSecret, secretsmanager_backends
 
 from plimsoll.errors import UsageError
 from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.local.databases.cassandra import CassandraServer
 from plimsoll.local.databases.mariadb import MariaDbServer
-from plimsoll.local.resources.sampler import Sampler
+from plimsoll.local.resources.sampler import Sampler, as_rds
 from plimsoll.local.resources.server_settings import MIB, check_engine, server_settings
 from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.instances import instance_limits
@@ -32,9 +33,13 @@ class Database:
     identifier: str
     directory: Path
     volume: EmulatedVolume
-    server: MariaDbServer
-    secret: FakeSecret
+    server: MariaDbServer | CassandraServer
     sampler: Sampler
+    attributes: Mapping[str, str]  # that a template may ask for
+    forget: Callable[[], None]  # removes what AWS knew of it besides
+
+
+Start = Callable[[Path, ExitStack], Database]
 
 
 class Databases:
@@ -48,51 +53,25 @@ class Databases:
             memory_scale: This machine's memory for one unit of the instance class's.
         """
         self._directory = directory
-        self._memory_scale = memory_scale
+        self.memory_scale = memory_scale
         self._lock = threading.Lock()
         self._running: dict[str, Database] = {}
 
-    def create(self, properties: Mapping[str, Any], parameters: Mapping[str, str]) -> Database:
-        """Start an instance as `AWS::RDS::DBInstance` describes it.
+    def create(self, identifier: str, start: Start) -> Database:
+        """Start an instance in a folder of its own; what fails half-way is undone.
+
+        Args:
+            identifier: Its name.
+            start: Starts it, given its folder and where to put what undoes it.
 
         Raises:
-            UsageError: RDS, or this machine, has no such instance.
+            UsageError: There is one of this name already, or AWS has no such instance.
             PlimsollError: The server did not start.
         """
-        identifier = str(properties["DBInstanceIdentifier"])
-        engine = str(properties["Engine"])
-        check_engine(engine, str(properties["EngineVersion"]))
-        instance_class = str(properties["DBInstanceClass"])
-        memory_mib = instance_memory_mib(instance_class)
-        user = str(properties.get("MasterUsername", "admin"))
-        password = secrets.token_urlsafe(24)
         with ExitStack() as undo:
             directory = self._take(identifier)
             undo.callback(shutil.rmtree, directory, ignore_errors=True)
-            volume = EmulatedVolume.create(
-                directory,
-                _volume(properties),
-                service=_SERVICE[engine],
-                instance_limits=instance_limits(instance_class),
-            )
-            undo.callback(volume.close)
-            settings = server_settings(
-                parameters,
-                memory_bytes=round(memory_mib * MIB * self._memory_scale),
-                limits=volume.limits,
-            )
-            server = MariaDbServer.start(
-                directory=directory / "server",
-                settings=settings,
-                environment=volume.environment(),
-                user=user,
-                password=password,
-                database=str(properties.get("DBName", user)),
-            )
-            undo.callback(server.remove)
-            secret = _make_secret(user, password)
-            sampler = Sampler(identifier, volume, server.pid)
-            database = Database(identifier, directory, volume, server, secret, sampler)
+            database = start(directory, undo)
             undo.pop_all()
         with self._lock:
             self._running[identifier] = database
@@ -116,9 +95,7 @@ class Databases:
         database.server.remove()
         database.volume.close()
         shutil.rmtree(database.directory, ignore_errors=True)
-        secretsmanager_backends[ACCOUNT][REGION].delete_secret(
-            database.secret.arn, recovery_window_in_days=None, force_delete_without_recovery=True
-        )
+        database.forget()
 
     def list(self) -> list[Database]:
         """Give the running instances."""
@@ -129,6 +106,58 @@ class Databases:
         """End all instances."""
         for database in self.list():
             self.delete(database.identifier)
+
+
+def create_rds(
+    databases: Databases, properties: Mapping[str, Any], parameters: Mapping[str, str]
+) -> Database:
+    """Start an instance as `AWS::RDS::DBInstance` describes it.
+
+    Raises:
+        UsageError: RDS, or this machine, has no such instance.
+        PlimsollError: The server did not start.
+    """
+    identifier = str(properties["DBInstanceIdentifier"])
+    engine = str(properties["Engine"])
+    check_engine(engine, str(properties["EngineVersion"]))
+    instance_class = str(properties["DBInstanceClass"])
+    memory_mib = instance_memory_mib(instance_class)
+    user = str(properties.get("MasterUsername", "admin"))
+    password = secrets.token_urlsafe(24)
+
+    def start(directory: Path, undo: ExitStack) -> Database:
+        volume = EmulatedVolume.create(
+            directory,
+            _volume(properties),
+            service=_SERVICE[engine],
+            instance_limits=instance_limits(instance_class),
+        )
+        undo.callback(volume.close)
+        settings = server_settings(
+            parameters,
+            memory_bytes=round(memory_mib * MIB * databases.memory_scale),
+            limits=volume.limits,
+        )
+        server = MariaDbServer.start(
+            directory=directory / "server",
+            settings=settings,
+            environment=volume.environment(),
+            user=user,
+            password=password,
+            database=str(properties.get("DBName", user)),
+        )
+        undo.callback(server.remove)
+        secret = _make_secret(user, password)
+        sampler = Sampler(volume, server.pid, as_rds(identifier))
+        attributes = {
+            "Endpoint.Address": server.host,
+            "Endpoint.Port": str(server.port),
+            "MasterUserSecret.SecretArn": secret.arn,
+        }
+        forget = lambda: _delete_secret(secret)  # noqa: E731 - it remembers the secret, no more
+        return Database(identifier, directory, volume, server, sampler, attributes, forget)
+
+    return databases.create(identifier, start)
 
 
 def instance_memory_mib(instance_class: str) -> int:
@@ -164,4 +193,10 @@ def _make_secret(user: str, password: str) -> FakeSecret:
         description="The password of a target's account",
         kms_key_id=None,
         tags=[],
+    )
+
+
+def _delete_secret(secret: FakeSecret) -> None:
+    secretsmanager_backends[ACCOUNT][REGION].delete_secret(
+        secret.arn, recovery_window_in_days=None, force_delete_without_recovery=True
     )

@@ -6,7 +6,9 @@ from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
 from moto.core.common_models import CloudFormationModel
 
 from plimsoll.errors import UsageError
-from plimsoll.local.resources.databases import Database, Databases
+from plimsoll.local.resources.databases import Database, Databases, create_rds
+from plimsoll.local.resources.ec2_models import EC2_MODELS
+from plimsoll.local.resources.properties import check_properties as _check
 
 # Properties that are carried out, or that change nothing on one machine.
 _INSTANCE_PROPERTIES = {
@@ -85,11 +87,7 @@ class DatabaseInstance(CloudFormationModel):
     def __init__(self, database: Database, *, protected: bool) -> None:
         self.physical_resource_id = database.identifier
         self._protected = protected
-        self._attributes = {
-            "Endpoint.Address": database.server.host,
-            "Endpoint.Port": str(database.server.port),
-            "MasterUserSecret.SecretArn": database.secret.arn,
-        }
+        self._attributes = database.attributes
 
     @staticmethod
     def cloudformation_name_type() -> str:
@@ -130,7 +128,7 @@ class DatabaseInstance(CloudFormationModel):
         if group is not None and group not in ParameterGroup.groups:
             raise UsageError(f"DBParameterGroup not found: {group}")
         parameters = ParameterGroup.groups.get(str(group), {})
-        database = cls.databases.create(properties, parameters)
+        database = create_rds(cls.databases, properties, parameters)
         protected = str(properties.get("DeletionProtection", False)).lower() == "true"
         return cls(database, protected=protected)
 
@@ -146,11 +144,7 @@ class DatabaseInstance(CloudFormationModel):
         self.databases.delete(self.physical_resource_id)
 
 
+_MODELS: tuple[Any, ...] = (ParameterGroup, DatabaseInstance, *EC2_MODELS)
 RESOURCES: dict[str, type[CloudFormationModel]] = {
-    model.cloudformation_type(): model for model in (ParameterGroup, DatabaseInstance)
+    model.cloudformation_type(): model for model in _MODELS
 }
-
-
-def _check(properties: dict[str, Any], known: set[str], kind: str) -> None:
-    if unknown := sorted(set(properties) - known):
-        raise UsageError(f"Encountered unsupported property {unknown[0]} ({kind}, on one machine)")

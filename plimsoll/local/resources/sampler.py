@@ -1,14 +1,18 @@
-"""Once a second: what a database's volume and processor did, to CloudWatch under RDS's names.
+"""Once a second: what a target's volume and processor did, to CloudWatch under AWS's own names.
 
-https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html. RDS publishes once a
-minute; a run on one machine is too short for that. `HostLateShare` is the twin's own: the percent
-of the time in I/O that was this machine's, not the volume's.
+https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html,
+https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html,
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html. AWS
+publishes once a minute; a run on one machine is too short for that. `HostLateShare` is the twin's
+own: the percent of the time in I/O that was this machine's, not the volume's.
 """
 
 import datetime as dt
 import os
 import threading
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from moto.cloudwatch.models import cloudwatch_backends
@@ -17,8 +21,19 @@ from plimsoll.local.aws.names import ACCOUNT, REGION
 from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.volume_samples import VolumeRates, VolumeSample, rates
 
-NAMESPACE = "AWS/RDS"
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Points:
+    """One second's values of one thing that CloudWatch knows."""
+
+    namespace: str
+    dimension: tuple[str, str]  # name and value
+    values: dict[str, tuple[float | None, str]]  # by metric: value and unit
+
+
+Naming = Callable[[VolumeRates, float | None], Sequence[Points]]
 
 
 def cpu_seconds(pid: int) -> float | None:
@@ -30,21 +45,58 @@ def cpu_seconds(pid: int) -> float | None:
     return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
 
-def metrics(seen: VolumeRates, cpu_percent: float | None) -> dict[str, tuple[float, str]]:
-    """Give RDS's metrics (value, unit) by name; one that is not known is left out."""
-    known: dict[str, tuple[float | None, str]] = {
-        "ReadIOPS": (seen.read_iops, "Count/Second"),
-        "WriteIOPS": (seen.write_iops, "Count/Second"),
-        "ReadThroughput": (seen.read_mib_s * 2**20, "Bytes/Second"),
-        "WriteThroughput": (seen.write_mib_s * 2**20, "Bytes/Second"),
-        "ReadLatency": (_seconds(seen.read_latency_us), "Seconds"),
-        "WriteLatency": (_seconds(seen.write_latency_us), "Seconds"),
-        "DiskQueueDepth": (seen.queue, "Count"),
-        "BurstBalance": (seen.burst_balance_percent, "Percent"),
-        "HostLateShare": (_percent(seen.late_share), "Percent"),
-        "CPUUtilization": (cpu_percent, "Percent"),
-    }
-    return {name: (value, unit) for name, (value, unit) in known.items() if value is not None}
+def as_rds(identifier: str) -> Naming:
+    """Name what was seen as RDS does."""
+
+    def name(seen: VolumeRates, cpu_percent: float | None) -> Sequence[Points]:
+        values: dict[str, tuple[float | None, str]] = {
+            "ReadIOPS": (seen.read_iops, "Count/Second"),
+            "WriteIOPS": (seen.write_iops, "Count/Second"),
+            "ReadThroughput": (seen.read_mib_s * 2**20, "Bytes/Second"),
+            "WriteThroughput": (seen.write_mib_s * 2**20, "Bytes/Second"),
+            "ReadLatency": (_seconds(seen.read_latency_us), "Seconds"),
+            "WriteLatency": (_seconds(seen.write_latency_us), "Seconds"),
+            "DiskQueueDepth": (seen.queue, "Count"),
+            "BurstBalance": (seen.burst_balance_percent, "Percent"),
+            "HostLateShare": (_percent(seen.late_share), "Percent"),
+            "CPUUtilization": (cpu_percent, "Percent"),
+        }
+        return [Points("AWS/RDS", ("DBInstanceIdentifier", identifier), values)]
+
+    return name
+
+
+def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
+    """Name what was seen as EC2 and EBS do; without a volume of EBS, disks of the instance's own.
+
+    EBS and EC2 count operations and bytes of a period, RDS gives rates. A period here is a second.
+    """
+
+    def name(seen: VolumeRates, cpu_percent: float | None) -> Sequence[Points]:
+        prefix = "Volume" if volume_id else "Disk"
+        storage: dict[str, tuple[float | None, str]] = {
+            f"{prefix}ReadOps": (seen.read_iops, "Count"),
+            f"{prefix}WriteOps": (seen.write_iops, "Count"),
+            f"{prefix}ReadBytes": (seen.read_mib_s * 2**20, "Bytes"),
+            f"{prefix}WriteBytes": (seen.write_mib_s * 2**20, "Bytes"),
+        }
+        instance: dict[str, tuple[float | None, str]] = {
+            "CPUUtilization": (cpu_percent, "Percent"),
+            "HostLateShare": (_percent(seen.late_share), "Percent"),
+        }
+        if volume_id is None:
+            instance |= storage
+            return [Points("AWS/EC2", ("InstanceId", instance_id), instance)]
+        storage |= {
+            "VolumeQueueLength": (seen.queue, "Count"),
+            "BurstBalance": (seen.burst_balance_percent, "Percent"),
+        }
+        return [
+            Points("AWS/EC2", ("InstanceId", instance_id), instance),
+            Points("AWS/EBS", ("VolumeId", volume_id), storage),
+        ]
+
+    return name
 
 
 def _seconds(microseconds: float | None) -> float | None:
@@ -56,12 +108,13 @@ def _percent(share: float | None) -> float | None:
 
 
 class Sampler:
-    """Publishes one database's figures until it is closed."""
+    """Publishes one target's figures until it is closed."""
 
-    def __init__(self, identifier: str, volume: EmulatedVolume, pid: int) -> None:
-        self._identifier = identifier
+    def __init__(self, volume: EmulatedVolume, pid: int, naming: Naming) -> None:
         self._volume = volume
         self._pid = pid
+        self._naming = naming
+        self._published_s = 0  # of the last points: one of each second, since counts are summed
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -75,7 +128,7 @@ class Sampler:
         before, cpu_before = self._volume.sample(), cpu_seconds(self._pid)
         due = time.monotonic() + 1
         while not self._closed.wait(max(0.0, due - time.monotonic())):
-            due += 1
+            due = max(due + 1, time.monotonic() + 0.5)  # held up: no points of no length
             after, cpu = self._volume.sample(), cpu_seconds(self._pid)
             used = None if cpu is None or cpu_before is None else cpu - cpu_before
             self._publish(before, after, used)
@@ -85,18 +138,21 @@ class Sampler:
         seen = rates(before, after)
         cores = os.cpu_count() or 1
         cpu_percent = None if cpu_s is None else 100 * cpu_s / seen.interval_s / cores
-        at = dt.datetime.fromtimestamp(after.epoch_ms / 1000, dt.UTC).replace(tzinfo=None)
-        dimensions = [{"Name": "DBInstanceIdentifier", "Value": self._identifier}]
-        cloudwatch_backends[ACCOUNT][REGION].put_metric_data(
-            NAMESPACE,
-            [
-                {
-                    "MetricName": name,
-                    "Dimensions": dimensions,
-                    "Timestamp": at,
-                    "Value": value,
-                    "Unit": unit,
-                }
-                for name, (value, unit) in metrics(seen, cpu_percent).items()
-            ],
-        )
+        self._published_s = max(self._published_s + 1, after.epoch_ms // 1000)
+        at = dt.datetime.fromtimestamp(self._published_s, dt.UTC).replace(tzinfo=None)
+        for points in self._naming(seen, cpu_percent):
+            name, value_of = points.dimension
+            known = {n: (v, unit) for n, (v, unit) in points.values.items() if v is not None}
+            cloudwatch_backends[ACCOUNT][REGION].put_metric_data(
+                points.namespace,
+                [
+                    {
+                        "MetricName": metric,
+                        "Dimensions": [{"Name": name, "Value": value_of}],
+                        "Timestamp": at,
+                        "Value": value,
+                        "Unit": unit,
+                    }
+                    for metric, (value, unit) in known.items()
+                ],
+            )

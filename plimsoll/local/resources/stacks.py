@@ -18,6 +18,7 @@ from moto.cloudformation.responses import CloudFormationResponse
 
 from plimsoll.local.aws.corrections.support import replace
 from plimsoll.local.resources.databases import Databases
+from plimsoll.local.resources.ec2_models import Instance
 from plimsoll.local.resources.models import RESOURCES, DatabaseInstance
 
 _creating = threading.local()  # only the thread that creates a stack makes resources
@@ -197,6 +198,7 @@ def _resource_class(resource_type: str) -> Any:
 def apply(databases: Databases) -> None:
     """Put stacks right, and have their database instances run here."""
     DatabaseInstance.databases = databases
+    Instance.databases = databases
     replace(parsing, resource_class_from_type=_resource_class)
     replace(parsing.ResourceMap, __getitem__=_lookup)
     replace(Stack, create_resources=_begin, outputs=property(_outputs))

@@ -20,7 +20,12 @@ for folder in {folders}:
     spec.loader.exec_module(module)
     assert callable(module.handler), folder
 """
-SPECIAL = {"ALLOWED_ENDPOINTS": "[]", "TEAMS": "{}"}
+SPECIAL = {
+    "ALLOWED_ENDPOINTS": "[]",
+    "CASSANDRA": "null",
+    "TARGET_KINDS": "[]",
+    "TEAMS": "{}",
+}
 OF_EXTRAS = {"service": ["aws_lambda_powertools"], "checks": ["otava", "scipy"]}
 EXTRAS = ["moto", "awslambdaric", "jsonata", "aws_cdk", "rich", "click"]
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from plimsoll.model.cassandra import CassandraTarget, has_instance_store, is_graviton
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request
 
 RDS: dict[str, Any] = {
@@ -65,7 +66,7 @@ def test_an_endpoint_is_a_target() -> None:
         ("target.volume.size_gib", 99, "nearest allowed value is 100"),
         ("target.engine", "oracle", "'mysql' or 'mariadb'"),
         ("target.engine_version", "latest", "engine_version"),
-        ("target.kind", "laptop", "'rds', 'endpoint'"),
+        ("target.kind", "laptop", "'rds', 'cassandra', 'endpoint'"),
         ("workload.definition", {}, "either `name` or `definition`"),
         ("workload.records", 0, "greater than or equal to 1"),
         ("load.duration_s", 0, "greater than 0"),
@@ -83,3 +84,57 @@ def test_an_endpoint_is_a_target() -> None:
 def test_a_wrong_request_is_refused(path: str, value: object, complaint: str) -> None:
     with pytest.raises(ValidationError, match=complaint.replace("`", ".")):
         Request.model_validate(changed(path, value))
+
+
+CASSANDRA: dict[str, Any] = {
+    "kind": "cassandra",
+    "instance_type": "r5.large",
+    "volume": {"type": "io1", "size_gib": 100, "iops": 1000},
+}
+
+
+def test_cassandra_is_a_target_with_the_volumes_of_ebs() -> None:
+    target = Request.model_validate(changed("target", CASSANDRA)).target
+    assert isinstance(target, CassandraTarget)
+    assert (target.service, target.version, target.provisioned) == ("ebs", "5.0.8", True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        (
+            {"volume": {"type": "io1", "size_gib": 100, "iops": 5001}},
+            "nearest allowed value is 5,0",
+        ),
+        ({"volume": {"type": "nvme", "size_gib": 100}}, "nvme is not to be had on r5.large"),
+        ({"version": "3.11.1"}, "'5.0.8'"),
+        ({"instance_type": "db.r5.large"}, "instance_type"),
+        ({"instance_type": "r5"}, "instance_type"),
+        ({"database": "Mixed"}, "database"),
+        ({"engine": "cassandra"}, "engine"),
+    ],
+)
+def test_a_cassandra_that_cannot_be_is_refused(changes: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValidationError, match=complaint):
+        Request.model_validate(changed("target", CASSANDRA | changes))
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "store", "graviton"),
+    [
+        ("r5.large", False, False),
+        ("r4.4xlarge", False, False),
+        ("m5d.large", True, False),
+        ("i3.4xlarge", True, False),
+        ("i4g.large", True, True),
+        ("im4gn.xlarge", True, True),
+        ("m6gd.metal", True, True),
+        ("r7g.large", False, True),
+        ("a1.large", False, True),
+        ("g4dn.xlarge", True, False),
+    ],
+)
+def test_the_name_of_an_instance_type_tells_of_disks_and_processor(
+    instance_type: str, store: bool, graviton: bool
+) -> None:
+    assert (has_instance_store(instance_type), is_graviton(instance_type)) == (store, graviton)

@@ -8,15 +8,16 @@ import boto3
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.model.request import EndpointTarget
+from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.runs import RunState
 from plimsoll.runs import end, provision, start
-from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.deployment import CassandraPlace, Deployment
 from plimsoll.runs.end import delete_target, end_run
-from plimsoll.runs.files import REPORT, RESULT, SECONDS, TEMPLATE
+from plimsoll.runs.files import REPORT, REQUEST, RESULT, SECONDS, TEMPLATE
 from plimsoll.runs.record import RunStoppedError
+from plimsoll.runs.submit import record_request
 from plimsoll.targets.stacks import TargetCreationError, TeardownError, create_stack
-from tests.unit.runs.conftest import RUN, recorded
+from tests.unit.runs.conftest import REQUESTED, RUN, recorded
 
 STACK = f"plimsoll-run-{RUN}"
 
@@ -71,6 +72,54 @@ def test_a_target_is_created_tagged_and_told_its_parameters(deployment: Deployme
     template = json.loads(deployment.files(RUN).find(TEMPLATE) or b"")
     written = template["Resources"]["ParameterGroup"]["Properties"]["Parameters"]
     assert written == {"innodb_buffer_pool_size": "16777216"}
+
+
+CASSANDRA: dict[str, Any] = {
+    "kind": "cassandra",
+    "instance_type": "r5.large",
+    "volume": {"type": "gp3", "size_gib": 100},
+}
+
+
+def asking_for_cassandra(deployment: Deployment) -> None:
+    request = Request.model_validate(REQUESTED | {"target": CASSANDRA})
+    deployment.files(RUN).put(REQUEST, request.model_dump_json())
+
+
+def test_a_cassandra_gets_the_deployments_archive_role_and_subnet(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started(deployment)
+    asking_for_cassandra(deployment)
+    place = {"archive_url": "s3://a/c", "instance_profile": "profile", "subnet_id": "subnet-0a"}
+    created: dict[str, Any] = {}
+    monkeypatch.setattr(
+        provision, "create_stack", lambda **given: created.update(given) or "stack-id"
+    )
+    ready = deployment.model_copy(
+        update={"cassandra": CassandraPlace.model_validate(place), "target_kinds": ("cassandra",)}
+    )
+    provision.create_target(ready, RUN)
+    given = created["parameters"]
+    assert given["ArchiveUrl"] == "s3://a/c"
+    assert (given["InstanceProfileName"], given["SubnetId"]) == ("profile", "subnet-0a")
+    assert (given["InstanceType"], given["StorageType"]) == ("r5.large", "gp3")
+    assert "SubnetGroupName" not in given
+
+
+def test_a_deployment_without_cassandra_refuses_it_before_anything_is_made(
+    deployment: Deployment,
+) -> None:
+    without = deployment.model_copy(update={"target_kinds": ("rds", "endpoint")})
+    refusal = r"target\.kind: this deployment has no cassandra targets \(allowed: rds, endpoint\)"
+    request = Request.model_validate(REQUESTED | {"target": CASSANDRA})
+    with pytest.raises(UsageError, match=refusal):
+        record_request(without, request, run_id="refused")
+    recorded(deployment)
+    asking_for_cassandra(deployment)
+    with pytest.raises(UsageError, match=refusal):
+        start.record_run(without, RUN)
+    assert stack_status() == "NONE"
 
 
 def test_a_stop_while_the_stack_is_made_takes_it_back(

@@ -4,9 +4,12 @@ import json
 
 import pytest
 
+from plimsoll.model.cassandra import CassandraTarget
 from plimsoll.model.request import RdsTarget
 from plimsoll.targets.template import (
+    CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
+    cassandra_parameters,
     parameter_group_family,
     read_template,
     stack_parameters,
@@ -57,3 +60,25 @@ def test_engine_parameters_are_written_as_text_and_nothing_else_changes() -> Non
     before = json.loads(template)
     before["Resources"]["ParameterGroup"]["Properties"].pop("Parameters", None)
     assert written == before
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "image"), [("r5.large", "x86_64"), ("r7g.large", "arm64")]
+)
+def test_every_parameter_of_cassandra_is_one_of_its_template(
+    instance_type: str, image: str
+) -> None:
+    asked = {
+        "kind": "cassandra",
+        "instance_type": instance_type,
+        "volume": {"type": "gp3", "size_gib": 100, "throughput_mib_s": 250},
+    }
+    given = cassandra_parameters(CassandraTarget.model_validate(asked))
+    declared = json.loads(read_template(CASSANDRA_TEMPLATE))["Parameters"]
+    assert set(given) <= set(declared)
+    without_default = {name for name, p in declared.items() if "Default" not in p}
+    of_the_deployment = {"RunId", "Team", "ExpiresAt", "AvailabilityZone", "SecurityGroupId",
+                         "SubnetId", "ArchiveUrl", "InstanceProfileName"}  # fmt: skip
+    assert without_default - set(given) == of_the_deployment
+    assert (given["Iops"], given["ThroughputMibS"]) == ("0", "250")
+    assert given["ImageId"].endswith(f"-{image}")
