@@ -24,7 +24,7 @@ impl EngineError {
         Self::new("spec", message)
     }
 
-    /// The server answered with something that is not the MySQL protocol.
+    /// The server answered with something that is not its protocol.
     pub fn protocol(message: impl Into<String>) -> Self {
         Self::new("protocol", message)
     }

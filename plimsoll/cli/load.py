@@ -21,9 +21,8 @@ from plimsoll.model.engine import (
     OpenLoop,
 )
 from plimsoll.workload import Compiled, Workload, load_workload
-from plimsoll.workload.dataset import begin_load, read_note
+from plimsoll.workload.database import open_database
 from plimsoll.workload.items import Scalar
-from plimsoll.workload.mysql import connect, server_version
 
 
 @click.command("load")
@@ -154,13 +153,13 @@ def _resolve(
     target: EngineTarget, workload: Workload, records: int | None, given: dict[str, Scalar]
 ) -> tuple[Compiled, EngineWorkload, str]:
     """Learn from the database how many rows there are, and number a load that inserts."""
-    connection = connect(target)
-    try:
-        server = server_version(connection)
-        note = read_note(connection, workload.dataset)
+    with open_database(target) as database:
+        server = database.version()
+        note = database.read_note(workload.dataset)
         if note is None and records is None:
+            kind = {"mysql": "database", "cql": "keyspace"}[target.protocol]
             raise PlimsollError(
-                f"there is no dataset {workload.dataset!r} in the database {target.database}:"
+                f"there is no dataset {workload.dataset!r} in the {kind} {target.database}:"
                 f" make it (plimsoll prepare --workload {workload.name} --records N), or say"
                 " --records if another tool has made it"
             )
@@ -170,12 +169,10 @@ def _resolve(
                 **{k: v for k, v in note.parameters.items() if k in workload.parameters},
                 **given,
             }
-        compiled = workload.compile(records, given)
+        compiled = workload.compile(records, given, target.protocol)
         if note is None or not compiled.inserts:
             return compiled, compiled.engine, server
-        return compiled, compiled.engine_workload(begin_load(connection, compiled)), server
-    finally:
-        connection.close()
+        return compiled, compiled.engine_workload(database.begin_load(compiled)), server
 
 
 def _run(spec: LoadSpec) -> LoadReport:

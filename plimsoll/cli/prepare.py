@@ -41,7 +41,8 @@ def command(
     """
     target = parse_dsn(dsn)
     workload = load_workload(workload_name)
-    compiled = workload.compile(records, parse_settings(workload, settings, tables))
+    given = parse_settings(workload, settings, tables)
+    compiled = workload.compile(records, given, target.protocol)
     started = time.monotonic()
     progress = Progress(
         TextColumn("{task.description}"),

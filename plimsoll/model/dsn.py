@@ -1,13 +1,14 @@
-"""Data source names: `mysql://USER:PASSWORD@HOST:PORT/DATABASE`."""
+"""Data source names: `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, `cassandra://...`."""
 
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from plimsoll.errors import UsageError
-from plimsoll.model.engine import EngineTarget, Tls
+from plimsoll.model.engine import EngineTarget, Protocol, Tls
 
-FORM = "mysql://USER:PASSWORD@HOST:PORT/DATABASE"
-_SCHEMES = ("mysql", "mariadb")
-_DEFAULT_PORT = 3306
+FORM = "mysql://USER:PASSWORD@HOST:PORT/DATABASE or cassandra://USER:PASSWORD@HOST:PORT/KEYSPACE"
+_SCHEMES: dict[str, Protocol] = {"mysql": "mysql", "mariadb": "mysql", "cassandra": "cql"}
+_DEFAULT_PORTS: dict[Protocol, int] = {"mysql": 3306, "cql": 9042}
+_DATABASE: dict[Protocol, str] = {"mysql": "database", "cql": "keyspace"}
 _TLS = {"off": None, "required": Tls(verify=False), "verify": Tls(verify=True)}
 
 
@@ -26,7 +27,7 @@ def parse_dsn(text: str, *, option: str = "--dsn") -> EngineTarget:
     """
     try:
         parts = urlsplit(text)
-        port = parts.port if parts.port is not None else _DEFAULT_PORT
+        given_port = parts.port
     except ValueError:
         raise UsageError(f"{option}: its host or port is not one; the form is {FORM}") from None
     if not parts.scheme or not parts.netloc:
@@ -34,16 +35,21 @@ def parse_dsn(text: str, *, option: str = "--dsn") -> EngineTarget:
     if parts.scheme not in _SCHEMES:
         allowed = ", ".join(f"{scheme}://" for scheme in _SCHEMES)
         raise UsageError(f"{option}: unknown database {parts.scheme}:// (allowed: {allowed})")
+    protocol = _SCHEMES[parts.scheme]
+    port = _DEFAULT_PORTS[protocol] if given_port is None else given_port
     database = unquote(parts.path.removeprefix("/"))
-    for name, value in (("user", parts.username), ("host", parts.hostname), ("database", database)):
+    needed = {"user": parts.username, "host": parts.hostname, _DATABASE[protocol]: database}
+    if protocol == "cql":
+        del needed["user"]  # a server may ask for none
+    for name, value in needed.items():
         if not value:
             raise UsageError(f"{option}: has no {name}; the form is {FORM}")
     if not 1 <= port <= 65535:
         raise UsageError(f"{option}: the port must be from 1 to 65535, not {port}")
     if "/" in parts.path.removeprefix("/"):
-        raise UsageError(f"{option}: a database's name has no /; the form is {FORM}")
+        raise UsageError(f"{option}: a {_DATABASE[protocol]}'s name has no /; the form is {FORM}")
     return EngineTarget(
-        protocol="mysql",
+        protocol=protocol,
         host=parts.hostname or "",
         port=port,
         user=unquote(parts.username or ""),

@@ -20,15 +20,21 @@ class Tls(Model):
     verify: bool = True  # False encrypts without checking who answers
 
 
+Protocol = Literal["mysql", "cql"]
+Consistency = Literal[
+    "ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE"
+]
+
+
 class EngineTarget(Model):
     """A database server and the account that the clients use."""
 
-    protocol: Literal["mysql"]
+    protocol: Protocol
     host: str
     port: Annotated[int, Field(ge=1, le=65535)]
     user: str
     password: str = Field(repr=False)
-    database: str
+    database: str  # of CQL: the keyspace
     tls: Tls | None = None  # None: no TLS, unless the server demands it (then a clear error)
 
 
@@ -250,6 +256,7 @@ class EngineOperation(Model):
     transaction: bool = False  # BEGIN before, COMMIT after, both within the latency
     statements: tuple[EngineStatement, ...]
     records: Annotated[int, Field(ge=1)] = 1  # rows that one success counts for, in records/s
+    consistency: Consistency = "ONE"  # CQL: the replicas that must have answered
 
 
 class KeySpace(Model):
@@ -276,7 +283,7 @@ class EngineWorkload(Model):
 
 
 class ClosedLoop(Model):
-    """Each connection sends its next operation when the last has answered."""
+    """Each connection (CQL: stream) sends its next operation when the last has answered."""
 
     kind: Literal["closed"] = "closed"
 
@@ -294,7 +301,9 @@ class LoadSpec(Model):
 
     target: EngineTarget
     workload: EngineWorkload
-    connections: Annotated[int, Field(ge=1, le=20_000)]
+    connections: Annotated[int, Field(ge=1, le=20_000)]  # operations in flight (YCSB's threads)
+    # CQL: so many of them share one TCP connection, each on a stream of its own
+    streams_per_connection: Annotated[int, Field(ge=1, le=10_000)] = 128
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     loop: Annotated[ClosedLoop | OpenLoop, Field(discriminator="kind")] = ClosedLoop()
     warmup_s: Annotated[float, Field(ge=0)] = 0.0
@@ -311,6 +320,8 @@ class DatasetSpec(Model):
     """Rows to load: numbers [from_row, to_row) of a table, many rows a statement.
 
     A row that exists stays as it is (INSERT IGNORE), so a repeated load completes, never doubles.
+    CQL inserts rows one by one, 32 at a time on each connection, and writes one that exists again
+    with the same values.
     """
 
     target: EngineTarget
@@ -344,8 +355,9 @@ class OperationReport(Model):
 
     succeeded: int
     records: int  # succeeded x the records of one
-    errors: dict[str, int]  # by code: "1213", "timeout", "connection_lost", "protocol", ...
-    latency_us: LatencySummary  # of successes and time-outs (at full length)
+    # by code: "1213", of CQL "write_timeout" ...; "timeout", "connection_lost", "protocol"
+    errors: dict[str, int]
+    latency_us: LatencySummary  # of successes and time-outs (at full length), CQL servers' too
     histogram: str  # HdrHistogram V2 compressed, base64; 1 us to 5 min, 3 digits
 
 
@@ -380,7 +392,7 @@ class SelfReport(Model):
 
 
 class ConnectionReport(Model):
-    """What became of the connections over the whole load."""
+    """What became of the connections (CQL: those of TCP) over the whole load."""
 
     opened: int
     replaced: int  # after a time-out or a loss

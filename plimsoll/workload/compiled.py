@@ -7,6 +7,7 @@ from plimsoll.model.engine import (
     EngineTarget,
     EngineWorkload,
     KeySpace,
+    Protocol,
     Value,
 )
 from plimsoll.workload.items import Scalar
@@ -24,8 +25,9 @@ class Table:
         rows: Rows of its dataset.
         first: Number of the first row; the others follow.
         columns: Its columns, in the order of `row`.
+        key: Those of its primary key.
         row: What fills them.
-        create_sql: Makes it, unless it is there.
+        create_sql: Makes it, unless it is there; of CQL databases, in CQL.
         index_sql: By index name, what makes its secondary indexes once its rows are there.
     """
 
@@ -34,6 +36,7 @@ class Table:
     rows: int
     first: int
     columns: tuple[str, ...]
+    key: tuple[str, ...]
     row: tuple[Value, ...]
     create_sql: str
     index_sql: dict[str, str]
@@ -80,6 +83,7 @@ class Compiled:
 
     Attributes:
         name: The workload's name.
+        protocol: The databases that it is resolved for.
         dataset: Name of its dataset; workloads with the same one run on the same tables.
         records: What `$records` stands for.
         parameters: Every parameter's value.
@@ -89,6 +93,7 @@ class Compiled:
     """
 
     name: str
+    protocol: Protocol
     dataset: str
     records: int
     parameters: dict[str, Scalar]

@@ -5,12 +5,11 @@ knows how many rows there are and a second `prepare` where the first one stopped
 """
 
 import json
-from dataclasses import dataclass
 
 from plimsoll.errors import PlimsollError
 from plimsoll.workload.compiled import Compiled, Table
-from plimsoll.workload.items import Scalar
 from plimsoll.workload.mysql import Connection, execute
+from plimsoll.workload.notes import DatasetNote, check_short, check_this
 
 _NOTES = "plimsoll_datasets"
 _CREATE_NOTES = f"""\
@@ -21,23 +20,6 @@ CREATE TABLE IF NOT EXISTS {_NOTES} (
   loads INT NOT NULL DEFAULT 0,
   loaded_rows TEXT NOT NULL
 ) ENGINE = InnoDB"""
-
-
-@dataclass(frozen=True)
-class DatasetNote:
-    """What a database says of a dataset in it.
-
-    Attributes:
-        records: What `$records` was.
-        parameters: The workload's parameters that it was made with.
-        loads: How many loads have inserted rows of their own.
-        loaded_rows: By table, how many rows, from the first on, are surely there.
-    """
-
-    records: int
-    parameters: dict[str, Scalar]
-    loads: int
-    loaded_rows: dict[str, int]
 
 
 def read_note(connection: Connection, dataset: str) -> DatasetNote | None:
@@ -72,7 +54,7 @@ def create_tables(connection: Connection, compiled: Compiled) -> DatasetNote:
     execute(connection, _CREATE_NOTES)
     note = read_note(connection, compiled.dataset)
     if note is not None:
-        _check_same(compiled, note)
+        check_this(compiled, note, notes=_NOTES)
     for table in compiled.tables:
         execute(connection, table.create_sql)
         _check_columns(connection, table)
@@ -148,14 +130,11 @@ def finish(connection: Connection, compiled: Compiled) -> dict[str, int]:
     for table in compiled.tables:
         create_indexes(connection, table)
         counts[table.name] = count_rows(connection, table)
-    short = [table for table in compiled.tables if counts[table.name] < table.rows]
-    if short:
+    try:
+        check_short(compiled, counts)
+    except PlimsollError:
         note_progress(connection, compiled, {})  # the next prepare goes through all rows again
-        table = short[0]
-        raise PlimsollError(
-            f"table {table.name} has {counts[table.name]} rows, not {table.rows}: "
-            "prepare again completes it"
-        )
+        raise
     note_progress(connection, compiled, {table.name: table.rows for table in compiled.tables})
     return counts
 
@@ -173,24 +152,6 @@ def begin_load(connection: Connection, compiled: Compiled) -> int:
     )
     (row,) = execute(connection, "SELECT LAST_INSERT_ID()")
     return max(int(row[0]) - 1, 0)
-
-
-def _check_same(compiled: Compiled, note: DatasetNote) -> None:
-    if note.parameters != compiled.dataset_parameters:
-        raise PlimsollError(
-            f"the dataset {compiled.dataset} is there with {_listed(note.parameters)}, not "
-            f"{_listed(compiled.dataset_parameters)}: use another database, or drop its tables"
-            f" and {_NOTES}"
-        )
-    if note.records > compiled.records:
-        raise PlimsollError(
-            f"the dataset {compiled.dataset} is there with {note.records} records, more than "
-            f"{compiled.records}: use another database, or drop its tables and {_NOTES}"
-        )
-
-
-def _listed(parameters: dict[str, Scalar]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "no parameters"
 
 
 def _check_columns(connection: Connection, table: Table) -> None:

@@ -1,8 +1,9 @@
 """Operations: the weighted mix, and what each one sends."""
 
 from dataclasses import dataclass
+from typing import get_args
 
-from plimsoll.model.engine import EngineOperation, EngineStatement, Let
+from plimsoll.model.engine import Consistency, EngineOperation, EngineStatement, Let, Protocol
 from plimsoll.workload.items import Item
 from plimsoll.workload.statements import Statement, read_statement, used_variables
 from plimsoll.workload.tables import TableShape
@@ -20,15 +21,16 @@ class Operation:
     weight: float
     transaction: bool
     records: int
+    consistency: Consistency
     let: tuple[Let, ...]
     statements: tuple[Statement, ...]
 
-    def sql(self) -> EngineOperation | None:
-        """Resolve it for SQL databases; None where a statement has no `sql`."""
-        statements = [statement.sql for statement in self.statements]
-        if any(statement is None for statement in statements):
+    def resolve(self, protocol: Protocol) -> EngineOperation | None:
+        """Resolve it for a family of databases; None where a statement has no text for it."""
+        texts = [each.sql if protocol == "mysql" else each.cql for each in self.statements]
+        if any(text is None for text in texts):
             return None
-        sent = tuple(statement for statement in statements if statement is not None)
+        sent = tuple(text for text in texts if text is not None)
         return EngineOperation(
             name=self.name,
             weight=self.weight,
@@ -36,6 +38,7 @@ class Operation:
             transaction=self.transaction,
             statements=sent,
             records=self.records,
+            consistency=self.consistency if protocol == "cql" else "ONE",
         )
 
 
@@ -55,7 +58,9 @@ def read_operations(item: Item, tables: dict[str, TableShape]) -> tuple[Operatio
 
 
 def _read_operation(item: Item, tables: dict[str, TableShape]) -> Operation:
-    fields = item.fields("weight", "statements", optional=("let", "transaction", "records"))
+    fields = item.fields(
+        "weight", "statements", optional=("let", "transaction", "records", "consistency")
+    )
     scope = Scope(
         key_spaces=frozenset(tables),
         copies={name: shape.copies for name, shape in tables.items() if shape.copies is not None},
@@ -77,9 +82,15 @@ def _read_operation(item: Item, tables: dict[str, TableShape]) -> Operation:
         weight=fields["weight"].number(0, 1e9),
         transaction=fields["transaction"].boolean() if "transaction" in fields else False,
         records=fields["records"].integer(1, 10**9) if "records" in fields else 1,
+        consistency=_consistency(fields["consistency"]) if "consistency" in fields else "ONE",
         let=tuple(let for _, let in lets),
         statements=statements,
     )
+
+
+def _consistency(item: Item) -> Consistency:
+    level = item.one_of(get_args(Consistency), "consistency")
+    return next(known for known in get_args(Consistency) if known == level)
 
 
 def _still_used(lets: tuple[Let, ...], statements: tuple[EngineStatement, ...]) -> tuple[Let, ...]:

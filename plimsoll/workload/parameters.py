@@ -3,9 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 import yaml
 
+from plimsoll.model.engine import Consistency
 from plimsoll.workload.distributions import read_distribution
 from plimsoll.workload.items import TEXT, Item, Scalar, WorkloadError, text_item, unknown
 
@@ -21,7 +23,7 @@ class Parameter:
     """Something of a workload that a user may set.
 
     Attributes:
-        kind: `number`, `distribution` or `word`: what it takes.
+        kind: `number`, `distribution`, `consistency` (of CQL alone) or `word`: what it takes.
         allowed: Lowest and highest number, or the words.
     """
 
@@ -51,7 +53,7 @@ class Parameter:
             return number
         if not isinstance(value, str):
             raise refuse(f"must be text, not {value!r}")
-        if self.kind == "word" and value not in self.allowed:
+        if self.kind in {"word", "consistency"} and value not in self.allowed:
             raise refuse(unknown("choice", value, [str(word) for word in self.allowed]))
         if self.kind == "distribution":
             read_distribution(item or text_item(value, "parameters", self.name))
@@ -81,8 +83,11 @@ def read_parameters(fields: dict[str, Item]) -> dict[str, Parameter]:
             allowed = tuple(part.text() for part in parts["words"].sequence())
         else:
             if "kind" not in parts:
-                raise item.error("needs a 'range', 'words', or 'kind: distribution'")
-            kind = parts["kind"].one_of(("distribution",), "kind")
+                raise item.error(
+                    "needs a 'range', 'words', or 'kind: distribution' or 'consistency'"
+                )
+            kind = parts["kind"].one_of(("distribution", "consistency"), "kind")
+            allowed = get_args(Consistency) if kind == "consistency" else ()
         parameter = Parameter(
             name=name,
             about=parts["about"].text(),

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,8 +10,7 @@ import plimsoll_engine
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine import DatasetSpec, EngineTarget
 from plimsoll.workload.compiled import Compiled
-from plimsoll.workload.dataset import create_tables, finish, note_progress
-from plimsoll.workload.mysql import connect
+from plimsoll.workload.database import open_database
 
 
 @dataclass(frozen=True)
@@ -21,7 +19,7 @@ class Prepared:
 
     Attributes:
         sent_rows: Rows sent; those that were there already are skipped by the server.
-        inserted_rows: Rows that were not there.
+        inserted_rows: Rows that were not there; of Cassandra, which does not tell, rows written.
         counted_rows: Rows counted afterwards, by table.
     """
 
@@ -50,8 +48,8 @@ def prepare(
     Raises:
         PlimsollError: The database refuses, or rows are missing at the end.
     """
-    with closing(connect(target)) as connection:
-        loaded = dict(create_tables(connection, compiled).loaded_rows)
+    with open_database(target) as database:
+        loaded = dict(database.create_tables(compiled).loaded_rows)
     sent = inserted = before = 0
     for table in compiled.tables:
         step = max(50_000, 10 * connections * 500)
@@ -65,12 +63,12 @@ def prepare(
             sent += answer["rows_sent"]
             inserted += answer["rows_inserted"]
             loaded[table.name] = upto
-            with closing(connect(target)) as connection:  # the first may have been idle too long
-                note_progress(connection, compiled, loaded)
+            with open_database(target) as database:  # the first may have been idle too long
+                database.note_progress(compiled, loaded)
         before += table.rows
         on_progress(before)
-    with closing(connect(target)) as connection:
-        return Prepared(sent, inserted, finish(connection, compiled))
+    with open_database(target) as database:
+        return Prepared(sent, inserted, database.finish(compiled))
 
 
 def _advance(on_progress: Callable[[int], None], start: int, rows: int) -> None:

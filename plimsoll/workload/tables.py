@@ -20,9 +20,10 @@ _TYPE = re.compile(f"{_INTEGER}|{_SIZED}|{_OTHER}")
 
 @dataclass(frozen=True)
 class Column:
-    """One column as its table declares it."""
+    """One column as its table declares it; `cql_name`: what Cassandra calls it."""
 
     name: str
+    cql_name: str
     type: str
     nullable: bool
     auto_increment: bool
@@ -80,6 +81,8 @@ def _read_table(item: Item) -> TableShape:
     if not columns:
         raise fields["columns"].error("names no column")
     names = tuple(column.name for column in columns)
+    if len({column.cql_name for column in columns}) < len(columns):
+        raise fields["columns"].error("two columns would have the same name in CQL")
     indexes = fields["indexes"].entries() if "indexes" in fields else {}
     for name, part in indexes.items():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,40}(\{copy\})?", name):
@@ -105,7 +108,9 @@ def _column_names(item: Item, known: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _read_column(item: Item) -> Column:
-    fields = item.fields("type", "value", optional=("nullable", "auto_increment", "default"))
+    fields = item.fields(
+        "type", "value", optional=("nullable", "auto_increment", "default", "cql_name")
+    )
     declared = fields["type"].text().lower()
     match = _TYPE.fullmatch(declared)
     if match is None:
@@ -118,8 +123,15 @@ def _read_column(item: Item) -> Column:
     longest = _length(value)
     if match["sized"] and longest is not None and longest > int(match["length"]):
         raise fields["value"].error(f"{longest} bytes do not fit {declared}")
+    cql_name = fields["cql_name"].text() if "cql_name" in fields else item.name().lower()
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,47}", cql_name):
+        raise fields.get("cql_name", item).error(
+            f"{cql_name!r} names no column in CQL: small letters, digits and _, a letter first, up"
+            " to 48; cql_name says another name"
+        )
     return Column(
         name=item.name(),
+        cql_name=cql_name,
         type=declared,
         nullable=fields["nullable"].boolean() if "nullable" in fields else False,
         auto_increment=fields["auto_increment"].boolean() if "auto_increment" in fields else False,

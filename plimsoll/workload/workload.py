@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from plimsoll.errors import UsageError
-from plimsoll.model.engine import EngineWorkload, KeySpace
+from plimsoll.model.engine import EngineWorkload, KeySpace, Protocol
 from plimsoll.workload.compiled import Compiled, Table
+from plimsoll.workload.cql_ddl import create_cql_table
 from plimsoll.workload.ddl import create_indexes, create_table
 from plimsoll.workload.items import Item, Scalar, WorkloadError, unknown
 from plimsoll.workload.operations import Operation, read_operations
@@ -42,36 +43,44 @@ class Workload:
     text: str
 
     def compile(
-        self, records: int | None = None, parameters: Mapping[str, Scalar] | None = None
+        self,
+        records: int | None = None,
+        parameters: Mapping[str, Scalar] | None = None,
+        protocol: Protocol = "mysql",
     ) -> Compiled:
-        """Resolve it for SQL databases.
+        """Resolve it for a family of databases.
 
         Args:
             records: What `$records` stands for; None: the workload's own default.
             parameters: Values by name, for those that are not to have their default.
+            protocol: The family.
 
         Raises:
             WorkloadError: A parameter or the number of records is not allowed, or what comes of
                 them cannot be.
         """
         tables, operations, values = self._resolve(records, parameters or {})
-        sql = tuple(operation.sql() for operation in operations)
-        if any(operation is None for operation in sql):
-            raise WorkloadError(f"{self.source}: the workload has no SQL statements")
+        resolved = tuple(operation.resolve(protocol) for operation in operations)
+        if any(operation is None for operation in resolved):
+            language = {"mysql": "SQL", "cql": "CQL"}[protocol]
+            raise WorkloadError(f"{self.source}: the workload has no {language} statements")
+        if protocol == "mysql":
+            self._refuse_cql_parameters(parameters or {})
         in_tables = referenced(self.tables_root.entries()["tables"])
         return Compiled(
             name=self.name,
+            protocol=protocol,
             dataset=self.dataset,
             records=int(str(values.pop("records"))),
             parameters=values,
             dataset_parameters={name: values[name] for name in values if name in in_tables},
-            tables=tuple(table for shape in tables.values() for table in _copies(shape)),
+            tables=tuple(table for shape in tables.values() for table in _copies(shape, protocol)),
             engine=EngineWorkload(
                 key_spaces=tuple(
                     KeySpace(name=shape.name, first=shape.first, records=shape.rows)
                     for shape in tables.values()
                 ),
-                operations=tuple(operation for operation in sql if operation is not None),
+                operations=tuple(operation for operation in resolved if operation is not None),
             ),
         )
 
@@ -92,6 +101,11 @@ class Workload:
                 for parameter in self.parameters.values()
             },
         }
+
+    def _refuse_cql_parameters(self, given: Mapping[str, Scalar]) -> None:
+        for name in given:
+            if self.parameters[name].kind == "consistency":
+                raise WorkloadError(f"{name}: a parameter of {self.name} on Cassandra alone")
 
     def check(self) -> None:
         """Read everything once, with the defaults.
@@ -176,7 +190,9 @@ def _part(root: Item, name: str, values: Mapping[str, Scalar]) -> Item:
     return substitute(root.entries()[name], values)
 
 
-def _copies(shape: TableShape) -> list[Table]:
+def _copies(shape: TableShape, protocol: Protocol) -> list[Table]:
+    if protocol == "cql":
+        return [_cql_table(shape, name) for name in shape.names()]
     return [
         Table(
             name=name,
@@ -184,9 +200,25 @@ def _copies(shape: TableShape) -> list[Table]:
             rows=shape.rows,
             first=shape.first,
             columns=tuple(column.name for column in shape.columns),
+            key=shape.primary_key,
             row=tuple(column.value for column in shape.columns),
             create_sql=create_table(shape, name),
             index_sql=create_indexes(shape, name, copy),
         )
         for copy, name in enumerate(shape.names(), start=1)
     ]
+
+
+def _cql_table(shape: TableShape, name: str) -> Table:
+    names = {column.name: column.cql_name for column in shape.columns}
+    return Table(
+        name=name.lower(),  # what an unquoted name in a statement stands for
+        key_space=shape.name,
+        rows=shape.rows,
+        first=shape.first,
+        columns=tuple(names.values()),
+        key=tuple(names[column] for column in shape.primary_key),
+        row=tuple(column.value for column in shape.columns),
+        create_sql=create_cql_table(shape, name.lower()),
+        index_sql={},
+    )

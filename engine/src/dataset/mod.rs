@@ -1,5 +1,7 @@
 //! Filling a table: many rows a statement, several connections, restartable.
 
+mod cql;
+mod mysql;
 mod plan;
 mod sender;
 
@@ -22,8 +24,8 @@ const TRIES: u32 = 5;
 /// Loads a dataset. `progress` hears now and then how many rows are done; answering false cancels.
 ///
 /// Statements are INSERT IGNORE: a row that exists stays, so that a repeated load completes what
-/// an interrupted one began. A statement that fails is counted and tried again; the fifth failure
-/// ends the load with the error.
+/// an interrupted one began. CQL writes such a row again, with the same values. What fails is
+/// counted and tried again; the fifth failure ends the load with the error.
 pub fn load(
     dataset: &Dataset,
     cancelled: &AtomicBool,
@@ -94,10 +96,11 @@ impl Share<'_> {
                 break;
             }
             let rows = self.plan.rows(statement);
-            if let Err(error) = self.insert(&mut sender, &rows, &mut drawing, &mut scope) {
+            let n = rows.len() as u64;
+            if let Err(error) = self.insert(&mut sender, rows, (&mut drawing, &mut scope)) {
                 self.report().failed.get_or_insert(error);
             }
-            self.done.fetch_add(rows.len() as u64, Ordering::Relaxed);
+            self.done.fetch_add(n, Ordering::Relaxed);
         }
         if let Some(mut sender) = sender {
             sender.quit();
@@ -108,9 +111,8 @@ impl Share<'_> {
     fn insert(
         &self,
         sender: &mut Option<Sender>,
-        rows: &[i64],
-        drawing: &mut Drawing,
-        scope: &mut Scope,
+        mut rows: Vec<i64>,
+        (drawing, scope): (&mut Drawing, &mut Scope),
     ) -> Result<(), EngineError> {
         let mut tries = 0;
         loop {
@@ -118,9 +120,11 @@ impl Share<'_> {
                 Some(open) => Ok(open),
                 None => self.plan.open(),
             };
+            let before = rows.len() as u64;
             let inserted = opened.and_then(|mut open| {
-                self.report().rows_sent += rows.len() as u64;
-                let inserted = open.insert(self.plan, rows, drawing, scope, self.cancelled)?;
+                self.report().rows_sent += before;
+                let inserted =
+                    open.insert(self.plan, &mut rows, (drawing, scope), self.cancelled)?;
                 *sender = Some(open);
                 Ok(inserted)
             });
@@ -131,6 +135,7 @@ impl Share<'_> {
                 }
                 Err(error) => error,
             };
+            self.report().rows_inserted += before - rows.len() as u64;
             count(&mut self.report().errors, &error.code);
             tries += 1;
             if tries == TRIES || error.code == "spec" || self.cancelled.load(Ordering::Relaxed) {

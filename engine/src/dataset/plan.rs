@@ -1,15 +1,17 @@
-//! A dataset cut into statements of many rows.
+//! A dataset cut into statements of many rows; of CQL, into rows that are sent together.
 
 use std::time::Duration;
 
+use super::cql::CqlSender;
+use super::mysql::MysqlSender;
 use super::sender::{CHECK_EVERY, Sender};
 use crate::error::EngineError;
 use crate::generators::compile::compile_row;
 use crate::generators::program::Prepared;
 use crate::generators::values::{Drawing, Kind, Scope, Value};
 use crate::protocol::packets::{self, Binds, NO_ROW};
-use crate::session::connect::Opener;
-use crate::spec::Dataset;
+use crate::session::connect::{Login, Opener, Session};
+use crate::spec::{Dataset, Protocol};
 
 /// The protocol's limit for the binds of one statement.
 const MOST_BINDS: usize = 65_535;
@@ -38,13 +40,17 @@ impl<'a> Plan<'a> {
         let binds = Binds { values: &values, rows: NO_ROW, send_types: true };
         packets::execute(0, &binds, &mut drawing, &mut scope, &mut sample);
         let most = (MOST_BINDS / values.len()).min(LARGEST_STATEMENT / sample.len()).max(1);
-        let rows_per_statement = (dataset.rows_per_statement as usize).min(most);
-        let last = rows % rows_per_statement;
-        let sizes = [rows_per_statement, last];
-        let prepared = sizes.into_iter().filter(|&n| n > 0).map(|n| prepare(dataset, &values, n));
+        let mut rows_per_statement = dataset.rows_per_statement as usize;
+        let (mut prepared, mut order) = (vec![prepare_cql(dataset, &values)], None);
+        if dataset.target.protocol == Protocol::Mysql {
+            rows_per_statement = rows_per_statement.min(most);
+            let sizes = [rows_per_statement, rows % rows_per_statement];
+            let sizes = sizes.into_iter().filter(|&n| n > 0);
+            prepared = sizes.map(|n| prepare(dataset, &values, n)).collect();
+            order = load_order(dataset, &values, &mut drawing, &mut scope);
+        }
         let timeout = Duration::from_millis(dataset.timeout_ms);
-        let opener = Opener::new(dataset.target.clone(), prepared.collect(), timeout)?;
-        let order = load_order(dataset, &values, &mut drawing, &mut scope);
+        let opener = Opener::new(dataset.target.clone(), prepared, timeout)?;
         Ok(Plan { dataset, opener, values, scope, rows, order, rows_per_statement })
     }
 
@@ -63,6 +69,13 @@ impl<'a> Plan<'a> {
     }
 
     pub fn open(&self) -> Result<Sender, EngineError> {
+        Ok(match self.dataset.target.protocol {
+            Protocol::Mysql => Sender::Mysql(MysqlSender::new(self.session()?)),
+            Protocol::Cql => Sender::Cql(CqlSender::new(self.session()?)),
+        })
+    }
+
+    fn session<K: Login>(&self) -> Result<Session<K>, EngineError> {
         let session = self.opener.open()?;
         let timeout = Some(CHECK_EVERY);
         let stream = &session.link.stream;
@@ -70,8 +83,21 @@ impl<'a> Plan<'a> {
             .set_read_timeout(timeout)
             .and_then(|()| stream.set_write_timeout(timeout))
             .map_err(|error| EngineError::new("connection_lost", error.to_string()))?;
-        Ok(Sender::new(session))
+        Ok(session)
     }
+}
+
+/// The insert of one row in CQL.
+fn prepare_cql(dataset: &Dataset, values: &[Value]) -> Prepared {
+    let quoted = |name: &String| format!("\"{}\"", name.replace('"', "\"\""));
+    let columns: Vec<String> = dataset.columns.iter().map(quoted).collect();
+    let sql = format!(
+        "INSERT INTO {} ({}) VALUES ({})",
+        quoted(&dataset.table),
+        columns.join(", "),
+        vec!["?"; values.len()].join(", ")
+    );
+    Prepared { sql, kinds: values.iter().map(Value::kind).collect() }
 }
 
 /// The rows by the text of their first column, which is the key in every workload of ours.

@@ -61,6 +61,7 @@ impl Program {
             name: operation.name.clone(),
             transaction: operation.transaction,
             records: operation.records,
+            consistency: operation.consistency,
             lets,
             statements,
         })

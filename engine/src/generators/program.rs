@@ -7,7 +7,7 @@ use super::keys::KeySpace;
 use super::rng::Rng;
 use super::values::{Drawing, Kind, Scope, Value};
 use crate::error::EngineError;
-use crate::spec::{self, Distribution};
+use crate::spec::{self, Consistency, Distribution};
 
 /// A statement to be prepared on each connection.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -32,6 +32,8 @@ pub struct Operation {
     pub name: String,
     pub transaction: bool,
     pub records: u64,
+    /// Of CQL: what the coordinator awaits.
+    pub consistency: Consistency,
     pub lets: Vec<Value>,
     pub statements: Vec<Statement>,
 }

@@ -1,11 +1,12 @@
-//! What happens to a thread's connections: answers, losses, time-outs, replacements.
+//! What happens to a thread's wires: answers, losses, time-outs, replacements.
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 
-use super::connection::{Progress, State};
-use super::operation::Failure;
+use super::lane::State;
+use super::operation::{Failure, Next};
 use super::pacing::SECOND;
 use super::record::count;
+use super::wire::{Answered, Standing, Wire};
 use super::worker::{BELL, Worker};
 use crate::error::EngineError;
 use crate::session::connect::Session;
@@ -13,49 +14,65 @@ use crate::session::connect::Session;
 const FIRST_BACK_OFF_NS: u64 = 10_000_000;
 const LONGEST_BACK_OFF_NS: u64 = SECOND;
 
-impl Worker<'_> {
+impl<W: Wire> Worker<'_, W> {
     pub(super) fn handle_events(&mut self) {
         for at in 0..self.events.len() {
             let (data, flags) = self.events[at];
             if data == BELL {
-                while let Some((index, session)) = self.reopener.result() {
-                    self.reopened(index, session);
+                while let Some((line, session)) = self.reopener.result() {
+                    self.reopened(line, session);
                 }
                 continue;
             }
-            let index = data as usize;
-            if self.connections[index].link().is_none() {
+            let line = data as usize;
+            if self.lines[line].wire.link().is_none() {
                 continue;
             }
-            if self.connections[index].sending() {
-                self.send(index);
+            if self.lines[line].wire.unsent() > 0 {
+                self.send(line);
             }
             let hung_up = flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
             if hung_up || flags.contains(EventFlags::IN) {
-                self.receive(index, hung_up);
+                self.receive(line, hung_up);
             }
+            self.send_gathered();
         }
         self.events.clear();
     }
 
-    fn receive(&mut self, index: usize, hung_up: bool) {
-        let connection = &mut self.connections[index];
-        let scope = &mut self.scopes[connection.scope];
-        let progress = connection.receive(
-            &mut self.buffer,
-            hung_up,
-            self.shared.program,
-            scope,
-            &mut self.sent,
-        );
-        match progress {
-            Progress::Waiting => {}
-            Progress::Send => {
-                self.send(index);
+    fn receive(&mut self, line: usize, hung_up: bool) {
+        let mut answers = std::mem::take(&mut self.answers);
+        loop {
+            let wire = &mut self.lines[line].wire;
+            let received = wire.receive(&mut self.buffer, hung_up, &mut answers);
+            let first = self.lines[line].lanes.start;
+            for answer in answers.drain(..) {
+                self.heard(first + answer.slot, answer);
             }
-            Progress::Succeeded => self.answered(index, None),
-            Progress::Failed(failure) => self.answered(index, Some(&failure)),
-            Progress::Lost(failure) => self.lose(index, &failure, None),
+            match received {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(failure) => {
+                    self.lose(line, &failure);
+                    break;
+                }
+            }
+        }
+        self.answers = answers;
+    }
+
+    /// A lane has its answer.
+    fn heard(&mut self, index: usize, answer: Answered) {
+        let lane = &mut self.lanes[index];
+        if lane.state != State::Busy {
+            return; // its wire was lost meanwhile
+        }
+        let (line, scope) = (lane.line, &mut self.scopes[lane.scope]);
+        let wire = &mut self.lines[line].wire;
+        match lane.answered(answer.failure, self.shared.program, scope, wire, &mut self.sent) {
+            Next::Send => self.pass_on(line),
+            Next::Succeeded => self.answered(index, None),
+            Next::Failed(failure) => self.answered(index, Some(&failure)),
         }
     }
 
@@ -63,117 +80,143 @@ impl Worker<'_> {
     /// counts as unanswered.
     fn answered(&mut self, index: usize, failure: Option<&Failure>) {
         let now = self.shared.clock.now();
-        let (operation, due) = (self.connections[index].operation(), self.connections[index].due);
+        let (operation, due) = (self.lanes[index].operation(), self.lanes[index].due);
         if now >= self.shared.window.end && !self.ending {
             self.late_answers += 1;
             self.oldest_late_due = self.oldest_late_due.min(due);
         } else if !self.ending {
+            let latency = now.saturating_sub(due);
             match failure {
-                None => self.recorder.success(operation, now.saturating_sub(due), now),
-                Some(failure) => self.recorder.failure(operation, failure, None, now),
+                None => self.recorder.success(operation, latency, now),
+                Some(failure) => {
+                    let latency = failure.timed_out.then_some(latency);
+                    self.recorder.failure(operation, failure, latency, now);
+                }
             }
         }
         self.end_operation(index, now);
     }
 
     fn end_operation(&mut self, index: usize, now: u64) {
-        let connection = &mut self.connections[index];
-        connection.acknowledge(&mut self.scopes[connection.scope]);
-        connection.state = State::Idle;
-        connection.deadline = u64::MAX;
+        let lane = &mut self.lanes[index];
+        lane.end(&mut self.scopes[lane.scope], State::Idle);
         self.busy -= 1;
         self.last_answer = now;
+        self.go_on(index, now);
+    }
+
+    /// A lane is idle: it rests, or sends its next operation.
+    fn go_on(&mut self, index: usize, now: u64) {
         if self.open_loop.is_some() {
             self.rest(index);
             self.send_due(now);
-        } else {
+        } else if now >= self.shared.start {
             self.start_next(index, now);
         }
     }
 
-    /// A connection is of no more use: its operation failed, and it is to be replaced.
-    /// `latency_ns`: what a time-out is recorded at.
-    pub(super) fn lose(&mut self, index: usize, failure: &Failure, latency_ns: Option<u64>) {
+    /// A wire is of no more use: the operations on it failed, and it is to be replaced.
+    pub(super) fn lose(&mut self, line: usize, failure: &Failure) {
         let now = self.shared.clock.now();
-        let connection = &mut self.connections[index];
-        connection.acknowledge(&mut self.scopes[connection.scope]);
-        connection.close();
-        if connection.state == State::Busy {
-            self.busy -= 1;
-            self.last_answer = now;
-            if !self.ending {
-                self.recorder.failure(connection.operation(), failure, latency_ns, now);
+        self.lines[line].wire.close();
+        for index in self.lines[line].lanes.clone() {
+            let busy = self.lanes[index].state == State::Busy;
+            if busy && self.lanes[index].deadline <= now {
+                self.record_time_out(index, now);
+            } else if busy && !self.ending {
+                self.recorder.failure(self.lanes[index].operation(), failure, None, now);
             }
+            if busy {
+                self.busy -= 1;
+                self.last_answer = now;
+            }
+            let lane = &mut self.lanes[index];
+            lane.end(&mut self.scopes[lane.scope], State::Away);
         }
-        connection.deadline = u64::MAX;
-        connection.state = State::Waiting { until: now };
+        self.lines[line].standing = Standing::Waiting { until: now };
         self.next_scan = self.next_scan.min(now);
     }
 
-    /// Gives up what takes too long, and asks for the connections that are missing.
+    /// Gives up what takes too long, and asks for the wires that are missing.
     pub(super) fn scan(&mut self, now: u64) {
         self.next_scan = now + self.scan_every;
-        for index in 0..self.connections.len() {
-            let connection = &mut self.connections[index];
-            match connection.state {
-                State::Busy if connection.deadline <= now => {
-                    // at its full length, however late this scan came to see it
-                    let latency = connection.deadline - connection.due;
-                    let message =
-                        format!("no answer within {} ms", self.shared.timeout_ns / 1_000_000);
-                    let failure = Failure { code: "timeout".to_owned(), message };
-                    self.lose(index, &failure, Some(latency));
-                }
-                State::Waiting { until } if until <= now && !self.ending => {
-                    connection.state = State::Opening;
-                    self.reopener.request(index);
-                }
-                _ => {}
+        for index in 0..self.lanes.len() {
+            let lane = &self.lanes[index];
+            if lane.state != State::Busy || lane.deadline > now {
+                continue;
+            }
+            let line = lane.line;
+            if self.lines[line].wire.abandon(lane.slot) {
+                self.record_time_out(index, now);
+                self.end_operation(index, now);
+            } else {
+                let message = "it leaves too many requests without an answer";
+                self.lose(line, &Failure::new("connection_lost", message));
+            }
+        }
+        for index in 0..self.lines.len() {
+            let line = &mut self.lines[index];
+            if let Standing::Waiting { until } = line.standing
+                && until <= now
+                && !self.ending
+            {
+                line.standing = Standing::Opening;
+                self.reopener.request(index);
             }
         }
     }
 
-    fn reopened(&mut self, index: usize, session: Result<Session, EngineError>) {
+    /// Records a time-out at its full length, however late one came to see it.
+    fn record_time_out(&mut self, index: usize, now: u64) {
+        if self.ending {
+            return;
+        }
+        let lane = &self.lanes[index];
+        let latency = lane.deadline - lane.due;
+        let message = format!("no answer within {} ms", self.shared.timeout_ns / 1_000_000);
+        let failure = Failure::new("timeout", message);
+        self.recorder.failure(lane.operation(), &failure, Some(latency), now);
+    }
+
+    fn reopened(&mut self, index: usize, session: Result<Session<W::Known>, EngineError>) {
         let now = self.shared.clock.now();
         let opened = session.and_then(|session| {
-            self.connections[index].open(session);
+            self.lines[index].open(session);
             self.watch(index)
         });
+        let line = &mut self.lines[index];
         match opened {
             Ok(()) => {
                 self.report.opened += 1;
                 self.report.replaced += 1;
-                self.rest(index);
-                if self.open_loop.is_some() {
-                    self.send_due(now);
-                } else if now >= self.shared.start {
-                    self.start_next(index, now);
+                for lane in line.lanes.clone() {
+                    self.lanes[lane].state = State::Idle;
+                    self.go_on(lane, now);
                 }
             }
             Err(error) => {
                 count(&mut self.report.failed, &error.code);
                 self.recorder.example(&error.code, &error.message);
-                let connection = &mut self.connections[index];
-                connection.close();
-                let back_off = FIRST_BACK_OFF_NS << connection.attempts.min(10);
-                connection.attempts += 1;
+                line.wire.close();
+                let back_off = FIRST_BACK_OFF_NS << line.attempts.min(10);
+                line.attempts += 1;
                 let back_off = back_off.min(LONGEST_BACK_OFF_NS);
                 // between half and all of it, so that the attempts of many connections spread
                 let until = now + back_off / 2 + self.jitter.below(back_off / 2 + 1);
-                connection.state = State::Waiting { until };
+                line.standing = Standing::Waiting { until };
             }
         }
     }
 
     /// Makes a new session's socket non-blocking and has epoll tell of it.
-    pub(super) fn watch(&mut self, index: usize) -> Result<(), EngineError> {
+    pub(super) fn watch(&mut self, line: usize) -> Result<(), EngineError> {
         let system = |what: &str, error: &dyn std::fmt::Display| {
             EngineError::new("system", format!("{what}: {error}"))
         };
-        let link = self.connections[index].link().expect("the session has just been opened");
+        let link = self.lines[line].wire.link().expect("the session has just been opened");
         link.stream.set_nonblocking(true).map_err(|error| system("socket", &error))?;
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        epoll::add(&self.epoll, &link.stream, EventData::new_u64(index as u64), flags)
+        epoll::add(&self.epoll, &link.stream, EventData::new_u64(line as u64), flags)
             .map_err(|error| system("epoll", &error))
     }
 }

@@ -1,8 +1,9 @@
 //! Sending a load and measuring it.
 
 pub mod clock;
-pub mod connection;
 pub mod events;
+pub mod lane;
+pub mod mysql;
 pub mod open_loop;
 pub mod operation;
 pub mod pacing;
@@ -14,4 +15,5 @@ pub mod seconds;
 pub mod sending;
 pub mod summary;
 pub mod waiting;
+pub mod wire;
 pub mod worker;

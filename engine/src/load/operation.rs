@@ -1,22 +1,8 @@
 //! One operation as it is carried out on a connection: which packet comes next.
 
+use super::wire::{Execution, Wire};
 use crate::generators::program::Program;
 use crate::generators::values::{Drawing, Scope};
-use crate::protocol::answer::Outcome;
-use crate::protocol::packets::{self, Binds, NO_ROW};
-
-/// What is known on the client's side of a connection's prepared statements.
-#[derive(Debug, Default)]
-pub struct Statements {
-    ids: Vec<u32>,
-    types_sent: Vec<bool>,
-}
-
-impl Statements {
-    pub fn new(ids: Vec<u32>) -> Self {
-        Statements { types_sent: vec![false; ids.len()], ids }
-    }
-}
 
 /// An operation on its way.
 #[derive(Debug, Default)]
@@ -64,28 +50,37 @@ pub enum Next {
 pub struct Failure {
     pub code: String,
     pub message: String,
+    /// The server gave up waiting: the time that it took is data, as with a time-out of ours.
+    pub timed_out: bool,
+}
+
+impl Failure {
+    pub fn new(code: impl Into<String>, message: impl ToString) -> Self {
+        Failure { code: code.into(), message: message.to_string(), timed_out: false }
+    }
 }
 
 /// What a step needs besides the operation itself.
-pub struct Tools<'a> {
+pub struct Tools<'a, W> {
     pub program: &'a Program,
     pub scope: &'a mut Scope,
     pub drawing: &'a mut Drawing,
-    pub statements: &'a mut Statements,
-    pub out: &'a mut Vec<u8>,
+    pub wire: &'a mut W,
+    /// Its place on the wire.
+    pub slot: usize,
     pub sent: &'a mut Sent,
 }
 
-impl Tools<'_> {
+impl<W: Wire> Tools<'_, W> {
     fn query(&mut self, sql: &str) {
         self.sent.transaction_commands += 1;
-        packets::query(sql.as_bytes(), self.out);
+        self.wire.command(sql);
     }
 }
 
 impl Running {
     /// Draws an operation and appends its first packet.
-    pub fn begin(&mut self, tools: &mut Tools<'_>) {
+    pub fn begin<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
         self.index = tools.program.choose_operation(&mut tools.drawing.rng);
         self.failed = None;
         tools.sent.operations += 1;
@@ -101,13 +96,14 @@ impl Running {
 
     /// Takes the answer to the last packet. A failed statement ends the operation, after a
     /// rollback where it has begun a transaction.
-    pub fn answered(&mut self, outcome: &Outcome, tools: &mut Tools<'_>) -> Next {
+    pub fn answered<W: Wire>(
+        &mut self,
+        failure: Option<Failure>,
+        tools: &mut Tools<'_, W>,
+    ) -> Next {
         let operation = &tools.program.operations[self.index];
-        if let Outcome::Failed { code, message } = outcome {
-            let failure = self
-                .failed
-                .take()
-                .unwrap_or_else(|| Failure { code: code.to_string(), message: message.clone() });
+        if let Some(failure) = failure {
+            let failure = self.failed.take().unwrap_or(failure);
             if operation.transaction && !matches!(self.place, Place::Begin | Place::Rollback) {
                 self.failed = Some(failure);
                 self.place = Place::Rollback;
@@ -137,19 +133,23 @@ impl Running {
         Next::Send
     }
 
-    fn statement(&mut self, index: usize, tools: &mut Tools<'_>) {
+    fn statement<W: Wire>(&mut self, index: usize, tools: &mut Tools<'_, W>) {
         let left = tools.program.operations[self.index].statements[index].repeat;
         self.place = Place::Statement { index, left };
         self.send_statement(index, tools);
     }
 
-    fn send_statement(&self, index: usize, tools: &mut Tools<'_>) {
-        let statement = &tools.program.operations[self.index].statements[index];
+    fn send_statement<W: Wire>(&self, index: usize, tools: &mut Tools<'_, W>) {
+        let operation = &tools.program.operations[self.index];
+        let statement = &operation.statements[index];
         let prepared = statement.choose(tools.drawing, tools.scope);
         tools.sent.statements += 1;
-        let known = &mut tools.statements;
-        let send_types = !std::mem::replace(&mut known.types_sent[prepared], true);
-        let binds = Binds { values: &statement.binds, rows: NO_ROW, send_types };
-        packets::execute(known.ids[prepared], &binds, tools.drawing, tools.scope, tools.out);
+        let execution = Execution {
+            slot: tools.slot,
+            prepared,
+            binds: &statement.binds,
+            consistency: operation.consistency,
+        };
+        tools.wire.execute(&execution, tools.drawing, tools.scope);
     }
 }

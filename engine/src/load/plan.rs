@@ -1,8 +1,9 @@
-//! What each thread of a load gets: its connections, what they draw from, its due times.
+//! What each thread of a load gets: its lanes, what they draw from, its due times.
 
-use super::connection::Connection;
+use super::lane::Lane;
 use super::open_loop::OpenLoop;
 use super::pacing::{SECOND, Schedule};
+use super::wire::{Line, Standing, Wire};
 use crate::error::EngineError;
 use crate::generators::chooser::Share;
 use crate::generators::program::Program;
@@ -20,20 +21,41 @@ pub struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Makes the thread's connections, each with its own stream of random numbers.
+    /// How many lanes the thread has: every `threads`th of all.
+    fn count(&self) -> usize {
+        let (all, threads) = (u64::from(self.load.connections), self.threads);
+        (all / threads + u64::from(self.thread < all % threads)) as usize
+    }
+
+    /// How many wires its lanes are on.
+    pub fn wires<W: Wire>(&self) -> usize {
+        self.count().div_ceil(W::lanes_of(self.load))
+    }
+
+    /// Puts the thread's lanes on wires, in like shares.
+    pub fn lines<W: Wire>(&self, sessions: Vec<Session<W::Known>>) -> Vec<Line<W>> {
+        let (lanes, wires) = (self.count(), sessions.len());
+        let line = |(index, session): (usize, Session<W::Known>)| {
+            let lanes = lanes * index / wires..lanes * (index + 1) / wires;
+            let wire = W::new(lanes.len());
+            let standing = Standing::Opening;
+            let mut line = Line { wire, lanes, standing, attempts: 0, listed: false };
+            line.open(session);
+            line
+        };
+        sessions.into_iter().enumerate().map(line).collect()
+    }
+
+    /// Makes the thread's lanes, each with its own stream of random numbers.
     ///
-    /// The connections of a thread share its key spaces and counters, so that they read what any
-    /// of them inserted. With a limit of operations each connection has its own instead, and a
-    /// fixed part of the operations: then what it sends depends on nothing but the spec.
-    pub fn connections(
-        &self,
-        sessions: Vec<(usize, Session)>,
-    ) -> Result<(Vec<Connection>, Vec<Scope>), EngineError> {
+    /// The lanes of a thread share its key spaces and counters, so that they read what any of them
+    /// inserted. With a limit of operations each lane has its own instead, and a fixed part of the
+    /// operations: then what it sends depends on nothing but the spec.
+    pub fn lanes(&self) -> Result<(Vec<Lane>, Vec<Scope>), EngineError> {
         let n = u64::from(self.load.connections);
         let mut scopes = Vec::new();
-        let mut connections = Vec::new();
-        for (index, session) in sessions {
-            let index = index as u64;
+        let mut lanes = Vec::new();
+        for index in (self.thread..n).step_by(self.threads as usize) {
             let path = [u64::from(self.load.client_index), index];
             let rng = Rng::for_stream(self.load.seed, &path);
             let remaining = match (self.load.operations_limit, &self.load.pacing) {
@@ -45,11 +67,9 @@ impl Plan<'_> {
             } else if scopes.is_empty() {
                 scopes.push(self.scope(self.thread, self.threads)?);
             }
-            let mut connection = Connection::new(rng, scopes.len() - 1, remaining);
-            connection.open(session);
-            connections.push(connection);
+            lanes.push(Lane::new(rng, scopes.len() - 1, remaining));
         }
-        Ok((connections, scopes))
+        Ok((lanes, scopes))
     }
 
     /// What holder `index` of `of` in this client draws from.
@@ -76,7 +96,7 @@ impl Plan<'_> {
             return None;
         };
         let (thread, threads) = (self.thread, self.threads);
-        // a stream that no connection has
+        // a stream that no lane has
         let path = [u64::from(self.load.client_index), u64::MAX, thread];
         let rng = Rng::for_stream(self.load.seed, &path);
         let schedule = Schedule::new(arrivals, rate, thread, threads, rng);

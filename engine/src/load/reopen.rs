@@ -9,23 +9,23 @@ use std::thread;
 use rustix::event::{EventfdFlags, eventfd};
 
 use crate::error::EngineError;
-use crate::session::connect::{Opener, Session};
+use crate::session::connect::{Login, Opener, Session};
 
 const THREADS: usize = 8;
 
 /// An attempt's result, for the connection of this index.
-pub type Reopened = (usize, Result<Session, EngineError>);
+pub type Reopened<K> = (usize, Result<Session<K>, EngineError>);
 
 /// The threads that open sessions, started when the first is asked for. They end by themselves
 /// once this is dropped.
-pub struct Reopener {
+pub struct Reopener<K> {
     opener: Arc<Opener>,
     bell: Arc<OwnedFd>,
     requests: Option<Sender<usize>>,
-    results: (Sender<Reopened>, Receiver<Reopened>),
+    results: (Sender<Reopened<K>>, Receiver<Reopened<K>>),
 }
 
-impl Reopener {
+impl<K: Login> Reopener<K> {
     pub fn new(opener: Arc<Opener>) -> Result<Self, EngineError> {
         let bell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)
             .map_err(|error| EngineError::new("system", format!("eventfd: {error}")))?;
@@ -49,7 +49,7 @@ impl Reopener {
     }
 
     /// The next result, if one is there; the bell is silenced.
-    pub fn result(&self) -> Option<Reopened> {
+    pub fn result(&self) -> Option<Reopened<K>> {
         let _ = rustix::io::read(&self.bell, &mut [0_u8; 8]); // it may be silent already
         self.results.1.try_recv().ok()
     }
@@ -66,9 +66,9 @@ impl Reopener {
     }
 }
 
-fn work(
+fn work<K: Login>(
     queue: &Mutex<Receiver<usize>>,
-    results: &Sender<Reopened>,
+    results: &Sender<Reopened<K>>,
     opener: &Opener,
     bell: &OwnedFd,
 ) {

@@ -7,18 +7,21 @@ use std::thread;
 use std::time::Duration;
 
 use super::clock::Clock;
+use super::mysql::MysqlWire;
 use super::pacing::SECOND;
 use super::plan::Plan;
 use super::record::{Recorder, Window};
 use super::reopen::Reopener;
 use super::seconds::Gatherer;
 use super::summary::summarize;
+use super::wire::Wire;
 use super::worker::{Finished, Shared, Worker};
+use crate::cql::wire::CqlWire;
 use crate::error::EngineError;
 use crate::generators::program::Program;
 use crate::report::{LoadReport, SecondReport};
-use crate::session::connect::{Opener, Session};
-use crate::spec::Load;
+use crate::session::connect::{Login, Opener, Session};
+use crate::spec::{Load, Protocol};
 
 /// Threads that open the first connections.
 const OPENERS: usize = 16;
@@ -37,12 +40,27 @@ pub fn run(
     cancelled: &AtomicBool,
     listener: &mut dyn Listener,
 ) -> Result<LoadReport, EngineError> {
+    match load.target.protocol {
+        Protocol::Mysql => run_over::<MysqlWire>(load, cancelled, listener),
+        Protocol::Cql => run_over::<CqlWire>(load, cancelled, listener),
+    }
+}
+
+fn run_over<W: Wire>(
+    load: &Load,
+    cancelled: &AtomicBool,
+    listener: &mut dyn Listener,
+) -> Result<LoadReport, EngineError> {
     let program = Program::new(&load.workload)?;
     let timeout = Duration::from_millis(load.timeout_ms);
     let opener = Opener::new(load.target.clone(), program.prepared.clone(), timeout)?;
     let opener = Arc::new(opener);
     let clock = Clock::start();
-    let sessions = open_all(&opener, load.connections as usize, cancelled, listener)?;
+    let threads = u64::from(load.threads.min(load.connections));
+    let plans: Vec<Plan<'_>> =
+        (0..threads).map(|thread| Plan { load, program: &program, thread, threads }).collect();
+    let wires = plans.iter().map(Plan::wires::<W>).sum();
+    let sessions = open_all(&opener, wires, cancelled, listener)?;
     let times = Times::new(load, &clock);
     let shared = Shared {
         program: &program,
@@ -52,7 +70,7 @@ pub fn run(
         timeout_ns: load.timeout_ms.saturating_mul(1_000_000),
         cancelled,
     };
-    let (finished, seconds) = send(load, &shared, &opener, sessions, listener)?;
+    let (finished, seconds) = send::<W>(&plans, &shared, &opener, sessions, listener)?;
     Ok(summarize(load, &shared, times.late_ns / 1_000_000, finished, seconds))
 }
 
@@ -86,13 +104,13 @@ impl Times {
 }
 
 /// Opens all connections, several at a time; the first that fails stops it.
-fn open_all(
+fn open_all<K: Login>(
     opener: &Opener,
     n: usize,
     cancelled: &AtomicBool,
     listener: &mut dyn Listener,
-) -> Result<Vec<Session>, EngineError> {
-    let opened: Mutex<(Vec<Session>, Option<EngineError>)> = Mutex::new((Vec::new(), None));
+) -> Result<Vec<Session<K>>, EngineError> {
+    let opened: Mutex<(Vec<Session<K>>, Option<EngineError>)> = Mutex::new((Vec::new(), None));
     let left = Mutex::new(n);
     let lock = || opened.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let work = || {
@@ -140,36 +158,25 @@ fn open_all(
 }
 
 /// Starts the threads and listens until they end.
-fn send(
-    load: &Load,
+fn send<W: Wire>(
+    plans: &[Plan<'_>],
     shared: &Shared<'_>,
     opener: &Arc<Opener>,
-    sessions: Vec<Session>,
+    sessions: Vec<Session<W::Known>>,
     listener: &mut dyn Listener,
 ) -> Result<(Vec<Finished>, Vec<SecondReport>), EngineError> {
-    let threads = load.threads.min(load.connections) as usize;
+    let threads = plans.len();
     let (turned, heard) = channel();
-    let mut shares: Vec<Vec<(usize, Session)>> = (0..threads).map(|_| Vec::new()).collect();
-    for (index, session) in sessions.into_iter().enumerate() {
-        shares[index % threads].push((index, session));
-    }
+    let mut sessions = sessions.into_iter();
     let mut workers = Vec::new();
-    for (thread, sessions) in shares.into_iter().enumerate() {
+    for (thread, plan) in plans.iter().enumerate() {
         let operations = shared.program.operations.len();
         let recorder =
             Recorder::new(operations, shared.start, shared.window, thread, turned.clone());
-        let plan =
-            Plan { load, program: shared.program, thread: thread as u64, threads: threads as u64 };
-        let (connections, scopes) = plan.connections(sessions)?;
+        let lines = plan.lines::<W>(sessions.by_ref().take(plan.wires::<W>()).collect());
         let reopener = Reopener::new(opener.clone())?;
-        workers.push(Worker::new(
-            shared,
-            connections,
-            scopes,
-            plan.open_loop(),
-            recorder,
-            reopener,
-        )?);
+        let (lanes, open_loop) = (plan.lanes()?, plan.open_loop());
+        workers.push(Worker::new(shared, lanes, lines, open_loop, recorder, reopener)?);
     }
     drop(turned);
     let names = shared.program.operations.iter().map(|operation| operation.name.clone()).collect();

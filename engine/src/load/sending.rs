@@ -1,43 +1,47 @@
-//! Sending operations: what a thread does when a connection is free and something is due.
+//! Sending operations: what a thread does when a lane is free and something is due.
 
-use super::connection::State;
+use super::lane::State;
 use super::open_loop::OpenLoop;
 use super::operation::Failure;
+use super::wire::Wire;
 use super::worker::Worker;
 use crate::histogram;
 
-impl Worker<'_> {
+/// So many bytes wait no longer for others to go out with them.
+const ENOUGH: usize = 16 * 1024;
+
+impl<W: Wire> Worker<'_, W> {
     pub(super) fn all_done(&self) -> bool {
         if self.busy > 0 {
             return false;
         }
         match &self.open_loop {
             Some(open) => open.all_sent(),
-            None => self.connections.iter().all(|connection| connection.remaining == 0),
+            None => self.lanes.iter().all(|lane| lane.remaining == 0),
         }
     }
 
     /// The closed loop's first operations.
     pub(super) fn start_all(&mut self, now: u64) {
         if self.open_loop.is_none() {
-            for index in 0..self.connections.len() {
+            for index in 0..self.lanes.len() {
                 self.start_next(index, now);
             }
         }
     }
 
-    /// Closed loop: the next operation of a connection, if it may have one.
+    /// Closed loop: the next operation of a lane, if it may have one.
     pub(super) fn start_next(&mut self, index: usize, now: u64) {
         if now >= self.shared.window.end {
             return;
         }
-        let connection = &self.connections[index];
-        if connection.state == State::Idle && connection.remaining > 0 && !self.ending {
+        let lane = &self.lanes[index];
+        if lane.state == State::Idle && lane.remaining > 0 && !self.ending {
             self.begin(index, None);
         }
     }
 
-    /// Open loop: sends what is due, as long as connections are idle.
+    /// Open loop: sends what is due, as long as lanes are idle.
     pub(super) fn send_due(&mut self, mut now: u64) {
         let start = self.shared.start;
         if now < start || now >= self.shared.window.end || self.ending {
@@ -70,46 +74,64 @@ impl Worker<'_> {
         }
     }
 
-    /// The connection that has been idle for the longest.
+    /// The lane that has been idle for the longest.
     pub(super) fn take_idle(&mut self) -> Option<usize> {
         while let Some(index) = self.idle.pop_front() {
-            self.connections[index].queued = false;
-            if self.connections[index].state == State::Idle {
+            self.lanes[index].queued = false;
+            if self.lanes[index].state == State::Idle {
                 return Some(index);
             }
         }
         None
     }
 
-    /// A connection has nothing to do now.
+    /// A lane has nothing to do now.
     pub(super) fn rest(&mut self, index: usize) {
-        let connection = &mut self.connections[index];
-        if self.open_loop.is_some() && !connection.queued {
-            connection.queued = true;
+        let lane = &mut self.lanes[index];
+        if self.open_loop.is_some() && !lane.queued {
+            lane.queued = true;
             self.idle.push_back(index);
         }
     }
 
     pub(super) fn begin(&mut self, index: usize, due: Option<u64>) {
-        let connection = &mut self.connections[index];
-        connection.begin(self.shared.program, &mut self.scopes[connection.scope], &mut self.sent);
+        let lane = &mut self.lanes[index];
+        let (line, scope) = (lane.line, &mut self.scopes[lane.scope]);
+        lane.begin(self.shared.program, scope, &mut self.lines[line].wire, &mut self.sent);
         self.busy += 1;
         let now = self.shared.clock.now();
-        connection.due = due.unwrap_or(now);
-        connection.deadline = now + self.shared.timeout_ns;
+        lane.due = due.unwrap_or(now);
+        lane.deadline = now + self.shared.timeout_ns;
         if let (Some(due), Some(open)) = (due, &mut self.open_loop)
             && self.shared.window.contains(now)
         {
             histogram::record_ns(&mut open.lateness, now.saturating_sub(due));
         }
-        self.send(index);
+        self.pass_on(line);
     }
 
-    pub(super) fn send(&mut self, index: usize) {
-        if let Err(error) = self.connections[index].send() {
-            let failure =
-                Failure { code: "connection_lost".to_owned(), message: error.to_string() };
-            self.lose(index, &failure, None);
+    /// A packet was appended: it goes out, at once or with others.
+    pub(super) fn pass_on(&mut self, line: usize) {
+        if !W::GATHERS || self.lines[line].wire.unsent() > ENOUGH {
+            self.send(line);
+        } else if !std::mem::replace(&mut self.lines[line].listed, true) {
+            self.gathered.push(line);
+        }
+    }
+
+    /// Sends what has been gathered.
+    pub(super) fn send_gathered(&mut self) {
+        if W::GATHERS {
+            while let Some(line) = self.gathered.pop() {
+                self.lines[line].listed = false;
+                self.send(line);
+            }
+        }
+    }
+
+    pub(super) fn send(&mut self, line: usize) {
+        if let Err(error) = self.lines[line].wire.send() {
+            self.lose(line, &Failure::new("connection_lost", error));
         }
     }
 }

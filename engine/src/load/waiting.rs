@@ -11,6 +11,7 @@ use rustix::time::{
 };
 
 use super::pacing::SECOND;
+use super::wire::Wire;
 use super::worker::{ALARM, EVENTS, Worker};
 
 /// A wait that returns sooner did not wait: it found events that were there already.
@@ -48,7 +49,7 @@ impl Alarm {
     }
 }
 
-impl Worker<'_> {
+impl<W: Wire> Worker<'_, W> {
     /// Waits for events, until something else is due. Before an operation's due time it wakes
     /// early and spins, since a sleeping thread wakes late.
     pub(super) fn wait(&mut self, now: u64) {

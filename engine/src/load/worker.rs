@@ -1,4 +1,4 @@
-//! One thread of a load: its connections on one epoll, in a closed or an open loop.
+//! One thread of a load: its lanes, on wires of one epoll, in a closed or an open loop.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::event::epoll::{self, EventData, EventFlags};
 
 use super::clock::{Clock, Cpu};
-use super::connection::{Connection, State};
+use super::lane::{Lane, State};
 use super::open_loop::OpenLoop;
 use super::operation::Sent;
 use super::pacing::SECOND;
 use super::record::{Recorder, Window};
 use super::reopen::Reopener;
 use super::waiting::Alarm;
+use super::wire::{Answered, Line, Wire};
 use crate::error::EngineError;
 use crate::generators::program::Program;
 use crate::generators::rng::Rng;
@@ -58,20 +59,25 @@ pub struct Finished {
 }
 
 /// A thread's state; `sending`, `events` and `waiting` hold what it does.
-pub struct Worker<'a> {
+pub struct Worker<'a, W: Wire> {
     pub(super) shared: &'a Shared<'a>,
-    pub(super) connections: Vec<Connection>,
+    pub(super) lanes: Vec<Lane>,
+    pub(super) lines: Vec<Line<W>>,
     pub(super) scopes: Vec<Scope>,
     pub(super) open_loop: Option<OpenLoop>,
     pub(super) recorder: Recorder,
-    pub(super) reopener: Reopener,
+    pub(super) reopener: Reopener<W::Known>,
     pub(super) report: ConnectionReport,
     pub(super) epoll: OwnedFd,
     pub(super) alarm: Alarm,
     /// What the last poll found: whose, and what.
     pub(super) events: Vec<(u64, EventFlags)>,
     pub(super) buffer: Vec<u8>,
-    /// Open loop: connections without an operation, the longest idle first.
+    /// Answers that were read together.
+    pub(super) answers: Vec<Answered>,
+    /// Lines that have gathered something to send.
+    pub(super) gathered: Vec<usize>,
+    /// Open loop: lanes without an operation, the longest idle first.
     pub(super) idle: VecDeque<usize>,
     pub(super) busy: usize,
     pub(super) next_scan: u64,
@@ -87,14 +93,14 @@ pub struct Worker<'a> {
     pub(super) ending: bool,
 }
 
-impl<'a> Worker<'a> {
+impl<'a, W: Wire> Worker<'a, W> {
     pub fn new(
         shared: &'a Shared<'a>,
-        connections: Vec<Connection>,
-        scopes: Vec<Scope>,
+        (lanes, scopes): (Vec<Lane>, Vec<Scope>),
+        lines: Vec<Line<W>>,
         open_loop: Option<OpenLoop>,
         recorder: Recorder,
-        reopener: Reopener,
+        reopener: Reopener<W::Known>,
     ) -> Result<Self, EngineError> {
         let system = |error| EngineError::new("system", format!("epoll: {error}"));
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(system)?;
@@ -103,7 +109,8 @@ impl<'a> Worker<'a> {
         let alarm = Alarm::of(&epoll).map_err(system)?;
         let mut worker = Worker {
             shared,
-            connections,
+            lanes,
+            lines,
             scopes,
             open_loop,
             recorder,
@@ -113,6 +120,8 @@ impl<'a> Worker<'a> {
             alarm,
             events: Vec::with_capacity(EVENTS),
             buffer: vec![0; BUFFER],
+            answers: Vec::new(),
+            gathered: Vec::new(),
             idle: VecDeque::new(),
             busy: 0,
             next_scan: 0,
@@ -126,10 +135,15 @@ impl<'a> Worker<'a> {
             oldest_late_due: u64::MAX,
             ending: false,
         };
-        for index in 0..worker.connections.len() {
-            worker.watch(index)?;
+        for line in 0..worker.lines.len() {
+            worker.watch(line)?;
             worker.report.opened += 1;
-            worker.rest(index);
+            for index in worker.lines[line].lanes.clone() {
+                let lane = &mut worker.lanes[index];
+                (lane.line, lane.slot) = (line, index - worker.lines[line].lanes.start);
+                lane.state = State::Idle;
+                worker.rest(index);
+            }
         }
         Ok(worker)
     }
@@ -166,6 +180,7 @@ impl<'a> Worker<'a> {
                     return self.finish(end, true);
                 }
             }
+            self.send_gathered();
             self.wait(now);
             self.handle_events();
         }
@@ -191,7 +206,7 @@ impl<'a> Worker<'a> {
             self.poll(give_up, now);
             self.handle_events();
         }
-        self.connections.iter_mut().for_each(Connection::quit);
+        self.lines.iter_mut().for_each(|line| line.wire.quit());
         self.recorder.finish();
         Finished {
             recorder: self.recorder,
@@ -211,9 +226,9 @@ impl<'a> Worker<'a> {
 
     /// When the oldest operation without an answer was due, sent or not.
     fn oldest_due(&self) -> u64 {
-        let busy = self.connections.iter().filter(|connection| connection.state == State::Busy);
+        let busy = self.lanes.iter().filter(|lane| lane.state == State::Busy);
         let unsent = self.open_loop.as_ref().and_then(OpenLoop::due);
         let unsent = unsent.map(|due| self.shared.start + due);
-        busy.map(|connection| connection.due).chain(unsent).min().unwrap_or(u64::MAX)
+        busy.map(|lane| lane.due).chain(unsent).min().unwrap_or(u64::MAX)
     }
 }

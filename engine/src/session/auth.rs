@@ -11,7 +11,7 @@ use mysql_common::packets::{
 use mysql_common::proto::MySerialize;
 use rustls::ClientConfig;
 
-use super::connect::Channel;
+use super::mysql::Channel;
 use super::tls;
 use crate::error::EngineError;
 use crate::protocol::answer::{Outcome, failed};

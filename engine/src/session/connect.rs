@@ -1,4 +1,4 @@
-//! Opening a session: TCP, login, prepared statements. Blocking, within a time limit.
+//! Opening a session: TCP, then the protocol's own login. Blocking, within a time limit.
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -8,34 +8,37 @@ use std::time::{Duration, Instant};
 
 use rustls::ClientConfig;
 
-use super::auth::{handshake, server_error};
 use super::link::Link;
 use super::tls;
 use crate::error::EngineError;
 use crate::generators::program::Prepared;
-use crate::protocol::packets::{self, COM_STMT_PREPARE};
 use crate::spec::Target;
 
-/// No packet of a login or of a prepared statement's description is larger.
-const LARGEST_PACKET: usize = 1 << 20;
 /// The longest that one attempt to connect may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// `ER_SECURE_TRANSPORT_REQUIRED`, of MySQL and of MariaDB.
-const TLS_REQUIRED: [&str; 2] = ["3159", "4238"];
 
 /// How to open a session, again and again.
 pub struct Opener {
-    target: Target,
-    tls: Option<Arc<ClientConfig>>,
-    prepared: Vec<Prepared>,
+    pub(crate) target: Target,
+    pub(crate) tls: Option<Arc<ClientConfig>>,
+    pub(crate) prepared: Vec<Prepared>,
     patience: Duration,
 }
 
-/// An open session: its link and the numbers of its prepared statements.
-pub struct Session {
+/// An open session: its link, and what its login found out.
+pub struct Session<K> {
     pub link: Link,
-    pub statement_ids: Vec<u32>,
-    pub deprecate_eof: bool,
+    pub known: K,
+}
+
+/// What a protocol's login finds out, and how.
+pub trait Login: Sized + Send + 'static {
+    /// Greets, authenticates and prepares the opener's statements, until a deadline.
+    fn log_in(
+        opener: &Opener,
+        stream: TcpStream,
+        deadline: Instant,
+    ) -> Result<Session<Self>, EngineError>;
 }
 
 impl Opener {
@@ -55,22 +58,11 @@ impl Opener {
 
     /// Opens a session, or says in one line why not. A panic in what reads the handshake (a crate,
     /// on bytes that a server may choose) is an error like another.
-    pub fn open(&self) -> Result<Session, EngineError> {
-        catch_unwind(AssertUnwindSafe(|| self.try_open()))
-            .unwrap_or_else(|_| Err(EngineError::protocol("the handshake cannot be read")))
-    }
-
-    fn try_open(&self) -> Result<Session, EngineError> {
+    pub fn open<K: Login>(&self) -> Result<Session<K>, EngineError> {
         let deadline = Instant::now() + self.patience;
-        let stream = self.reach()?;
-        let mut channel = Channel { link: Link { stream, tls: None }, sequence: 0, deadline };
-        let deprecate_eof = handshake(&mut channel, &self.target, self.tls.as_ref())
-            .map_err(|error| self.explain(error))?;
-        let mut statement_ids = Vec::with_capacity(self.prepared.len());
-        for prepared in &self.prepared {
-            statement_ids.push(prepare(&mut channel, prepared, deprecate_eof)?);
-        }
-        Ok(Session { link: channel.link, statement_ids, deprecate_eof })
+        let open = || K::log_in(self, self.reach()?, deadline);
+        catch_unwind(AssertUnwindSafe(open))
+            .unwrap_or_else(|_| Err(EngineError::protocol("the handshake cannot be read")))
     }
 
     fn reach(&self) -> Result<TcpStream, EngineError> {
@@ -98,109 +90,19 @@ impl Opener {
         }
         Err(last)
     }
-
-    /// Adds what to do where the server wants TLS.
-    fn explain(&self, mut error: EngineError) -> EngineError {
-        let insecure = error.message.to_ascii_lowercase().contains("insecure transport");
-        if self.tls.is_none() && (insecure || TLS_REQUIRED.contains(&error.code.as_str())) {
-            error.message = format!("the server demands TLS: {}", error.message);
-            error.code = "tls_required".to_owned();
-        }
-        error
-    }
 }
 
-/// Whole packets over a blocking link, until a deadline.
-pub struct Channel {
-    pub link: Link,
-    sequence: u8,
-    deadline: Instant,
+/// Each read and write may take what is left until the deadline.
+pub(crate) fn mind_deadline(stream: &TcpStream, deadline: Instant) -> Result<(), EngineError> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(EngineError::new("connect_timeout", "the server does not answer the login"));
+    }
+    stream.set_read_timeout(Some(left)).map_err(lost)?;
+    stream.set_write_timeout(Some(left)).map_err(lost)
 }
 
-impl Channel {
-    pub fn read_packet(&mut self) -> Result<Vec<u8>, EngineError> {
-        self.mind_deadline()?;
-        let mut header = [0; 4];
-        self.link.receive_exact(&mut header).map_err(lost)?;
-        let length = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
-        if length > LARGEST_PACKET {
-            return Err(EngineError::protocol(format!(
-                "a packet of {length} bytes while connecting"
-            )));
-        }
-        self.sequence = header[3].wrapping_add(1);
-        let mut packet = vec![0; length];
-        self.link.receive_exact(&mut packet).map_err(lost)?;
-        Ok(packet)
-    }
-
-    pub fn write_packet(&mut self, payload: &[u8]) -> Result<(), EngineError> {
-        self.mind_deadline()?;
-        let mut bytes = Vec::with_capacity(payload.len() + 4);
-        let start = packets::open(&mut bytes);
-        bytes.extend_from_slice(payload);
-        packets::close_as(&mut bytes, start, self.sequence);
-        self.sequence = self.sequence.wrapping_add(1);
-        self.link.send_all(&bytes).map_err(lost)
-    }
-
-    fn command(&mut self, code: u8, text: &[u8]) -> Result<(), EngineError> {
-        self.sequence = 0;
-        let mut payload = Vec::with_capacity(text.len() + 1);
-        payload.push(code);
-        payload.extend_from_slice(text);
-        self.write_packet(&payload)
-    }
-
-    /// Each read and write may take what is left until the deadline.
-    fn mind_deadline(&mut self) -> Result<(), EngineError> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(EngineError::new(
-                "connect_timeout",
-                "the server does not answer the login",
-            ));
-        }
-        self.link.stream.set_read_timeout(Some(left)).map_err(lost)?;
-        self.link.stream.set_write_timeout(Some(left)).map_err(lost)
-    }
-}
-
-/// Prepares a statement; returns its number on this connection.
-fn prepare(
-    channel: &mut Channel,
-    prepared: &Prepared,
-    deprecate_eof: bool,
-) -> Result<u32, EngineError> {
-    let what = || format!("cannot prepare {:?}", prepared.sql);
-    channel.command(COM_STMT_PREPARE, prepared.sql.as_bytes())?;
-    let packet = channel.read_packet()?;
-    let &[0, a, b, c, d, columns_low, columns_high, binds_low, binds_high, ..] = packet.as_slice()
-    else {
-        let error = if packet.first() == Some(&0xff) {
-            server_error(&packet)
-        } else {
-            EngineError::protocol("an unknown answer")
-        };
-        return Err(error.context(&what()));
-    };
-    let columns = u16::from_le_bytes([columns_low, columns_high]);
-    let binds = u16::from_le_bytes([binds_low, binds_high]);
-    for described in [binds, columns] {
-        let end = u16::from(described > 0 && !deprecate_eof);
-        for _ in 0..described + end {
-            channel.read_packet()?;
-        }
-    }
-    if usize::from(binds) != prepared.kinds.len() {
-        let given = prepared.kinds.len();
-        let message = format!("it takes {binds} binds, {given} are given");
-        return Err(EngineError::spec(message).context(&what()));
-    }
-    Ok(u32::from_le_bytes([a, b, c, d]))
-}
-
-fn lost(error: io::Error) -> EngineError {
+pub(crate) fn lost(error: io::Error) -> EngineError {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
             EngineError::new("connect_timeout", "the server does not answer the login")

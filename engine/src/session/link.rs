@@ -54,6 +54,19 @@ impl Link {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())
     }
 
+    /// Sends `out` from `sent` on, as much as there is room for now.
+    pub fn send_from(&mut self, out: &[u8], sent: &mut usize) -> io::Result<()> {
+        while *sent < out.len() || self.unsent() {
+            match self.send(&out[*sent..]) {
+                Ok(taken) => *sent += taken,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     pub fn receive_exact(&mut self, mut buffer: &mut [u8]) -> io::Result<()> {
         while !buffer.is_empty() {
             match self.receive(buffer) {

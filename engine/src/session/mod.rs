@@ -3,4 +3,5 @@
 pub mod auth;
 pub mod connect;
 pub mod link;
+pub mod mysql;
 pub mod tls;

@@ -1,5 +1,6 @@
 //! What the engine is told: the Rust half of `plimsoll/model/engine.py`.
 
+mod checks;
 mod values;
 
 pub use values::{Alphabet, Distribution, Literal, Value};
@@ -21,6 +22,23 @@ pub struct Tls {
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
     Mysql,
+    Cql,
+}
+
+/// How many replicas must have answered, by the numbers of CQL's protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[repr(u16)]
+pub enum Consistency {
+    Any = 0x00,
+    One = 0x01,
+    Two = 0x02,
+    Three = 0x03,
+    Quorum = 0x04,
+    All = 0x05,
+    LocalQuorum = 0x06,
+    EachQuorum = 0x07,
+    LocalOne = 0x0a,
 }
 
 #[derive(Clone, Deserialize)]
@@ -67,6 +85,8 @@ pub struct Operation {
     pub statements: Vec<Statement>,
     #[serde(default = "one_u64")]
     pub records: u64,
+    #[serde(default = "consistency_one")]
+    pub consistency: Consistency,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -111,6 +131,8 @@ pub struct Load {
     pub target: Target,
     pub workload: Workload,
     pub connections: u32,
+    #[serde(default = "one_hundred_twenty_eight")]
+    pub streams_per_connection: u32,
     #[serde(default = "one")]
     pub threads: u32,
     #[serde(default = "closed", rename = "loop")]
@@ -151,77 +173,9 @@ pub struct Dataset {
     pub seed: u64,
 }
 
-impl Load {
-    /// Reads and checks a load's description.
-    pub fn from_json(json: &str) -> Result<Self, EngineError> {
-        let load: Load = parse(json)?;
-        load.check()?;
-        Ok(load)
-    }
-
-    fn check(&self) -> Result<(), EngineError> {
-        let finite = |name: &str, value: f64, positive: bool| {
-            let fits = value.is_finite() && (0.0..=1e6).contains(&value);
-            if fits && (!positive || value > 0.0) {
-                return Ok(());
-            }
-            Err(EngineError::spec(format!(
-                "{name} is {value}: allowed are seconds up to 1,000,000"
-            )))
-        };
-        finite("warmup_s", self.warmup_s, false)?;
-        finite("duration_s", self.duration_s, true)?;
-        range("connections", u64::from(self.connections), 1, 20_000)?;
-        range("threads", u64::from(self.threads), 1, 64)?;
-        range("timeout_ms", self.timeout_ms, 1, 300_000_000)?;
-        if self.client_index >= self.client_count {
-            return Err(EngineError::spec(format!(
-                "client_index is {}: allowed is less than client_count, {}",
-                self.client_index, self.client_count
-            )));
-        }
-        if self.operations_limit == Some(0) {
-            return Err(EngineError::spec("operations_limit is 0: allowed is 1 and more"));
-        }
-        if let Loop::Open { rate_ops_per_second: rate, .. } = self.pacing
-            && !(rate.is_finite() && rate > 0.0 && rate <= 1e7)
-        {
-            return Err(EngineError::spec(format!(
-                "rate_ops_per_second is {rate}: allowed is more than 0 and up to 10,000,000"
-            )));
-        }
-        Ok(())
-    }
-}
-
-impl Dataset {
-    /// Reads and checks a dataset's description.
-    pub fn from_json(json: &str) -> Result<Self, EngineError> {
-        let dataset: Dataset = parse(json)?;
-        range("connections", u64::from(dataset.connections), 1, 1_000)?;
-        range("rows_per_statement", u64::from(dataset.rows_per_statement), 1, 65_535)?;
-        range("timeout_ms", dataset.timeout_ms, 1, 300_000_000)?;
-        if dataset.columns.is_empty() || dataset.columns.len() != dataset.row.len() {
-            return Err(EngineError::spec(format!(
-                "row has {} values for {} columns",
-                dataset.row.len(),
-                dataset.columns.len()
-            )));
-        }
-        Ok(dataset)
-    }
-}
-
 /// Reads JSON; an error names the field and the place.
 pub fn parse<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, EngineError> {
     serde_json::from_str(json).map_err(|error| EngineError::spec(format!("spec: {error}")))
-}
-
-fn range(name: &str, value: u64, low: u64, high: u64) -> Result<(), EngineError> {
-    if (low..=high).contains(&value) {
-        return Ok(());
-    }
-    Err(EngineError::spec(format!("{name} is {value}: allowed are {low} to {high}")))
 }
 
 fn yes() -> bool {
@@ -232,6 +186,12 @@ fn one() -> u32 {
 }
 fn one_u64() -> u64 {
     1
+}
+fn one_hundred_twenty_eight() -> u32 {
+    128
+}
+fn consistency_one() -> Consistency {
+    Consistency::One
 }
 fn eight() -> u32 {
     8

@@ -1,0 +1,162 @@
+//! A session: started, authenticated, in its keyspace, its statements prepared.
+
+use std::io;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::codes;
+use super::frames::{Frame, HEADER, check, frame, opcode};
+use super::prepared::{self, Statement};
+use super::request;
+use crate::error::EngineError;
+use crate::generators::program::Prepared;
+use crate::session::connect::{Login, Opener, Session, lost, mind_deadline};
+use crate::session::link::Link;
+use crate::session::tls;
+
+/// No frame of a login or of a prepared statement's description is larger.
+const LARGEST_BODY: usize = 1 << 20;
+/// More events than come while a session is opened.
+const MOST_EVENTS: usize = 1_000;
+
+/// What is known of a session: its statements, and their texts, to be prepared again.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    pub statements: Vec<Statement>,
+    pub texts: Arc<[String]>,
+}
+
+impl Login for Known {
+    fn log_in(
+        opener: &Opener,
+        stream: TcpStream,
+        deadline: Instant,
+    ) -> Result<Session<Self>, EngineError> {
+        let tls = opener.tls.as_ref().map(|tls| tls::client(tls, &opener.target.host));
+        let link = Link { stream, tls: tls.transpose()? };
+        let mut channel = Channel { link, deadline, out: Vec::new(), body: Vec::new() };
+        start(&mut channel, &opener.target.user, &opener.target.password)?;
+        let keyspace = opener.target.database.replace('"', "\"\"");
+        request::query(&format!("USE \"{keyspace}\""), &mut channel.out);
+        channel.ask()?.expect(opcode::RESULT)?;
+        let statements = opener.prepared.iter().map(|statement| prepare(&mut channel, statement));
+        let statements = statements.collect::<Result<_, _>>()?;
+        let texts = opener.prepared.iter().map(|statement| statement.sql.clone()).collect();
+        Ok(Session { link: channel.link, known: Known { statements, texts } })
+    }
+}
+
+fn start(channel: &mut Channel, user: &str, password: &str) -> Result<(), EngineError> {
+    request::startup(&mut channel.out);
+    let answer = channel.ask()?;
+    if answer.opcode == opcode::READY {
+        return Ok(());
+    }
+    answer.expect(opcode::AUTHENTICATE)?;
+    request::credentials(user, password, &mut channel.out);
+    let answer = channel.ask()?;
+    if answer.opcode == opcode::AUTH_CHALLENGE {
+        let message = "the server asks for another login than user and password";
+        return Err(EngineError::new("auth", message));
+    }
+    answer.expect(opcode::AUTH_SUCCESS).map(drop)
+}
+
+fn prepare(channel: &mut Channel, wanted: &Prepared) -> Result<Statement, EngineError> {
+    let what = || format!("cannot prepare {:?}", wanted.sql);
+    request::prepare(0, &wanted.sql, &mut channel.out);
+    let answer = channel.ask()?;
+    let statement = answer
+        .expect(opcode::RESULT)
+        .and_then(prepared::read)
+        .map_err(|error| error.context(&what()))?;
+    let (takes, given) = (statement.types.len(), wanted.kinds.len());
+    if takes != given {
+        let message = format!("it takes {takes} binds, {given} are given");
+        return Err(EngineError::spec(message).context(&what()));
+    }
+    let mut both = statement.types.iter().zip(&wanted.kinds).enumerate();
+    if let Some((index, (kind, given))) = both.find(|(_, (kind, given))| !kind.takes(**given)) {
+        let message = format!("bind {} is {kind:?}: {given:?} does not fit it", index + 1);
+        return Err(EngineError::spec(message).context(&what()));
+    }
+    Ok(statement)
+}
+
+/// Requests and their answers over a blocking link, one by one, until a deadline.
+struct Channel {
+    link: Link,
+    deadline: Instant,
+    out: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl Channel {
+    /// Sends what has been written to `out`, and awaits the answer.
+    fn ask(&mut self) -> Result<Frame<'_>, EngineError> {
+        mind_deadline(&self.link.stream, self.deadline)?;
+        self.link.send_all(&self.out).map_err(lost)?;
+        self.out.clear();
+        for _ in 0..MOST_EVENTS {
+            let header = self.read_frame()?;
+            if header[4] != opcode::EVENT {
+                return Ok(frame(header, &self.body));
+            }
+        }
+        Err(EngineError::protocol("the server tells events and does not answer"))
+    }
+
+    fn read_frame(&mut self) -> Result<[u8; HEADER], EngineError> {
+        let mut header = [0; HEADER];
+        self.receive(&mut header)?;
+        let mut readable = header;
+        if is_refusal(header) {
+            readable[0] = 0x84; // of another version, whose errors are written alike
+        }
+        let length = check(readable).map_err(|_| not_cql())?;
+        if length > LARGEST_BODY {
+            let message = format!("an answer of {length} bytes while connecting");
+            return Err(EngineError::protocol(message));
+        }
+        let mut body = std::mem::take(&mut self.body);
+        body.resize(length, 0);
+        self.receive(&mut body)?;
+        self.body = body;
+        Ok(header)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), EngineError> {
+        mind_deadline(&self.link.stream, self.deadline)?;
+        self.link.receive_exact(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                EngineError::new("connection_lost", "the server closed the connection at the login")
+            }
+            _ => lost(error),
+        })
+    }
+}
+
+impl<'a> Frame<'a> {
+    /// The body, if the answer is of this kind; the server's error, or another, if not.
+    fn expect(&self, opcode: u8) -> Result<&'a [u8], EngineError> {
+        if self.opcode == opcode {
+            return Ok(self.body());
+        }
+        if self.opcode == opcode::ERROR {
+            let (code, message) = codes::error(self.body());
+            let name = codes::name(code);
+            return Err(EngineError::new(name.clone(), format!("{message} ({name})")));
+        }
+        Err(not_cql())
+    }
+}
+
+/// A server of other versions answers with an error in one of them.
+fn is_refusal(header: [u8; HEADER]) -> bool {
+    (0x81..=0x86).contains(&header[0]) && header[4] == opcode::ERROR
+}
+
+fn not_cql() -> EngineError {
+    EngineError::protocol("the server does not speak version 4 of CQL's protocol")
+}

@@ -1,0 +1,114 @@
+//! Which lane awaits the answer on which stream of a connection.
+//!
+//! A lane keeps its stream from operation to operation. Where it gives an answer up, the stream is
+//! orphaned: nobody takes it until that answer has come, so that a late answer is never taken for
+//! another operation's; the lane takes another stream. Orphans are bounded.
+
+/// The protocol's number of streams: not negative, in 16 bits.
+const MOST_STREAMS: usize = 1 << 15;
+/// Orphans that a connection may have beside two for each lane.
+const SPARE_ORPHANS: usize = 14;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    Slot(u16),
+    Orphan,
+    Nobody,
+}
+
+#[derive(Debug)]
+pub struct Streams {
+    holders: Vec<Holder>,
+    of_slot: Vec<u16>,
+    free: Vec<u16>,
+    orphans: usize,
+}
+
+impl Streams {
+    pub fn new(slots: usize) -> Self {
+        debug_assert!(3 * slots + SPARE_ORPHANS <= MOST_STREAMS);
+        let of_slot: Vec<u16> = (0..slots as u16).collect();
+        let holders = of_slot.iter().map(|&slot| Holder::Slot(slot)).collect();
+        Streams { holders, of_slot, free: Vec::new(), orphans: 0 }
+    }
+
+    /// A connection begins anew.
+    pub fn reset(&mut self) {
+        *self = Self::new(self.of_slot.len());
+    }
+
+    pub fn of(&self, slot: usize) -> u16 {
+        self.of_slot[slot]
+    }
+
+    /// An answer has come on a stream: whose? An orphan's stream is free from now on.
+    pub fn answered(&mut self, stream: i16) -> Holder {
+        let Some(holder) = usize::try_from(stream).ok().and_then(|at| self.holders.get_mut(at))
+        else {
+            return Holder::Nobody;
+        };
+        let whose = *holder;
+        if whose == Holder::Orphan {
+            *holder = Holder::Nobody;
+            self.free.push(stream as u16);
+            self.orphans -= 1;
+        }
+        whose
+    }
+
+    /// Nobody awaits a slot's answer any more. False: there are too many such already.
+    pub fn abandon(&mut self, slot: usize) -> bool {
+        if self.orphans >= 2 * self.of_slot.len() + SPARE_ORPHANS {
+            return false;
+        }
+        self.orphans += 1;
+        self.holders[usize::from(self.of_slot[slot])] = Holder::Orphan;
+        let stream = self.free.pop().unwrap_or_else(|| {
+            self.holders.push(Holder::Nobody);
+            (self.holders.len() - 1) as u16
+        });
+        self.holders[usize::from(stream)] = Holder::Slot(slot as u16);
+        self.of_slot[slot] = stream;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_orphaned_stream_is_taken_again_only_after_its_answer() {
+        let mut streams = Streams::new(2);
+        assert!(streams.abandon(1));
+        assert_eq!((streams.of(0), streams.of(1)), (0, 2));
+        assert!(streams.abandon(1));
+        assert_eq!(streams.of(1), 3, "neither 1 nor 2 has been answered");
+        assert_eq!(streams.answered(1), Holder::Orphan);
+        assert_eq!(streams.answered(1), Holder::Nobody, "a second answer to one request");
+        assert!(streams.abandon(0));
+        assert_eq!((streams.of(0), streams.of(1)), (1, 3));
+        assert_eq!(streams.answered(1), Holder::Slot(0));
+        assert_eq!(streams.answered(0), Holder::Orphan);
+    }
+
+    #[test]
+    fn the_orphans_of_a_connection_are_bounded() {
+        let mut streams = Streams::new(3);
+        let abandoned = (0..100).take_while(|at| streams.abandon(at % 3)).count();
+        assert_eq!(abandoned, 20);
+        assert_eq!(streams.answered(0), Holder::Orphan);
+        assert!(streams.abandon(0));
+        assert!(!streams.abandon(0));
+        streams.reset();
+        assert_eq!((streams.of(2), streams.answered(2)), (2, Holder::Slot(2)));
+    }
+
+    #[test]
+    fn streams_that_were_never_used_are_nobodys() {
+        let mut streams = Streams::new(1);
+        for stream in [-1, 1, i16::MIN, i16::MAX] {
+            assert_eq!(streams.answered(stream), Holder::Nobody);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! CQL's wire: many operations at a time on one connection, told apart by their streams.
+
+use std::io;
+
+use super::codes;
+use super::frames::{Frame, Reader, opcode};
+use super::login::Known;
+use super::prepared;
+use super::request;
+use super::streams::{Holder, Streams};
+use crate::generators::values::{Drawing, Scope};
+use crate::load::operation::Failure;
+use crate::load::wire::{Answered, Execution, Wire};
+use crate::protocol::frames::Violation;
+use crate::session::connect::Session;
+use crate::session::link::Link;
+use crate::spec::Load;
+
+pub struct CqlWire {
+    link: Option<Link>,
+    reader: Reader,
+    desk: Desk,
+    sent: usize,
+}
+
+/// What is under way on a connection.
+struct Desk {
+    known: Known,
+    streams: Streams,
+    slots: Vec<Slot>,
+    out: Vec<u8>,
+}
+
+/// What is under way of one lane.
+#[derive(Debug, Clone, Default)]
+struct Slot {
+    awaits: Awaits,
+    prepared: usize,
+    /// The execution as it was sent, in case that the server has forgotten its statement: the
+    /// binds cannot be drawn twice.
+    packet: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Awaits {
+    #[default]
+    Nothing,
+    Result,
+    /// The statement is being prepared again.
+    Prepared,
+    /// The result, of an execution that was sent again.
+    SecondResult,
+}
+
+impl Wire for CqlWire {
+    type Known = Known;
+    const GATHERS: bool = true;
+
+    fn lanes_of(load: &Load) -> usize {
+        load.streams_per_connection as usize
+    }
+
+    fn new(lanes: usize) -> Self {
+        let desk = Desk {
+            known: Known::default(),
+            streams: Streams::new(lanes),
+            slots: vec![Slot::default(); lanes],
+            out: Vec::new(),
+        };
+        CqlWire { link: None, reader: Reader::default(), desk, sent: 0 }
+    }
+
+    fn open(&mut self, session: Session<Known>) {
+        self.close();
+        self.link = Some(session.link);
+        self.desk.known = session.known;
+    }
+
+    fn link(&self) -> Option<&Link> {
+        self.link.as_ref()
+    }
+
+    fn close(&mut self) {
+        self.link = None;
+        self.reader.clear();
+        self.sent = 0;
+        self.desk.out.clear();
+        self.desk.streams.reset();
+        self.desk.slots.iter_mut().for_each(|slot| slot.awaits = Awaits::Nothing);
+    }
+
+    /// The protocol has no farewell.
+    fn quit(&mut self) {
+        self.close();
+    }
+
+    fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope) {
+        let Desk { known, streams, slots, out } = &mut self.desk;
+        let slot = &mut slots[execution.slot];
+        let statement = &known.statements[execution.prepared];
+        let start = out.len();
+        let stream = streams.of(execution.slot);
+        let how = (statement, execution.consistency);
+        request::execute(stream, how, execution.binds, drawing, scope, out);
+        slot.packet.clear();
+        slot.packet.extend_from_slice(&out[start..]);
+        slot.prepared = execution.prepared;
+        slot.awaits = Awaits::Result;
+    }
+
+    fn command(&mut self, text: &str) {
+        unreachable!("{text}: the spec refuses transactions of CQL");
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        let Some(link) = &mut self.link else {
+            return Ok(());
+        };
+        link.send_from(&self.desk.out, &mut self.sent)?;
+        if self.sent == self.desk.out.len() {
+            self.desk.out.clear();
+            self.sent = 0;
+        }
+        Ok(())
+    }
+
+    fn unsent(&self) -> usize {
+        let held = usize::from(self.link.as_ref().is_some_and(Link::unsent));
+        self.desk.out.len() - self.sent + held
+    }
+
+    fn receive(
+        &mut self,
+        buffer: &mut [u8],
+        drain: bool,
+        answers: &mut Vec<Answered>,
+    ) -> Result<bool, Failure> {
+        let Some(link) = &mut self.link else {
+            return Ok(false);
+        };
+        let read = match link.receive(buffer) {
+            Ok(0) => return lost("the server closed the connection"),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(true),
+            Err(error) => return lost(error),
+        };
+        // a full buffer, TLS or a hang-up: there may be more without another event
+        let more = read == buffer.len() || link.tls.is_some() || drain;
+        let mut input = &buffer[..read];
+        while !input.is_empty() {
+            match self.reader.next(&mut input) {
+                Ok(Some(frame)) => self.desk.take(&frame, answers),
+                Ok(None) => break,
+                Err(violation) => Err(violation),
+            }
+            .map_err(|Violation(what)| Failure::new("protocol", what))?;
+        }
+        // what was appended while the answers were read: statements to be prepared again
+        if !self.desk.out.is_empty() {
+            self.send().map_err(|error| Failure::new("connection_lost", error))?;
+        }
+        Ok(more)
+    }
+
+    fn abandon(&mut self, slot: usize) -> bool {
+        self.desk.slots[slot].awaits = Awaits::Nothing;
+        self.desk.streams.abandon(slot)
+    }
+}
+
+impl Desk {
+    /// Takes one response.
+    fn take(&mut self, frame: &Frame<'_>, answers: &mut Vec<Answered>) -> Result<(), Violation> {
+        if frame.opcode == opcode::EVENT {
+            return Ok(());
+        }
+        let slot = match self.streams.answered(frame.stream) {
+            Holder::Slot(slot) => usize::from(slot),
+            Holder::Orphan => return Ok(()),
+            Holder::Nobody => return Err(Violation("an answer to no request")),
+        };
+        let failure = match (self.slots[slot].awaits, frame.opcode) {
+            (Awaits::Nothing, _) => return Err(Violation("an answer to no request")),
+            (Awaits::Prepared, opcode::RESULT) => return self.send_again(slot, frame.body()),
+            (_, opcode::RESULT) => None,
+            (awaits, opcode::ERROR) => {
+                let (code, message) = codes::error(frame.body());
+                if code == codes::UNPREPARED && awaits == Awaits::Result {
+                    self.prepare_again(slot);
+                    return Ok(());
+                }
+                Some(codes::failure((code, message)))
+            }
+            _ => return Err(Violation("neither a result nor an error")),
+        };
+        self.slots[slot].awaits = Awaits::Nothing;
+        answers.push(Answered { slot, failure });
+        Ok(())
+    }
+
+    /// The server has forgotten a statement, after a change of the schema, say. It did nothing.
+    fn prepare_again(&mut self, slot: usize) {
+        let text = &self.known.texts[self.slots[slot].prepared];
+        request::prepare(self.streams.of(slot), text, &mut self.out);
+        self.slots[slot].awaits = Awaits::Prepared;
+    }
+
+    fn send_again(&mut self, slot: usize, body: &[u8]) -> Result<(), Violation> {
+        let id = prepared::id(body).ok_or(Violation("no id in the answer to PREPARE"))?;
+        let slot = &mut self.slots[slot];
+        let statement = &mut self.known.statements[slot.prepared];
+        statement.id.clear();
+        statement.id.extend_from_slice(id);
+        request::execute_again(&slot.packet, statement, &mut self.out);
+        slot.awaits = Awaits::SecondResult;
+        Ok(())
+    }
+}
+
+fn lost<T>(why: impl ToString) -> Result<T, Failure> {
+    Err(Failure::new("connection_lost", why))
+}

@@ -1,0 +1,79 @@
+//! What a description must be, beyond its form.
+
+use super::{Dataset, Load, Loop, Protocol, parse};
+use crate::error::EngineError;
+
+impl Load {
+    /// Reads and checks a load's description.
+    pub fn from_json(json: &str) -> Result<Self, EngineError> {
+        let load: Load = parse(json)?;
+        load.check()?;
+        Ok(load)
+    }
+
+    fn check(&self) -> Result<(), EngineError> {
+        let finite = |name: &str, value: f64, positive: bool| {
+            let fits = value.is_finite() && (0.0..=1e6).contains(&value);
+            if fits && (!positive || value > 0.0) {
+                return Ok(());
+            }
+            Err(EngineError::spec(format!(
+                "{name} is {value}: allowed are seconds up to 1,000,000"
+            )))
+        };
+        finite("warmup_s", self.warmup_s, false)?;
+        finite("duration_s", self.duration_s, true)?;
+        range("connections", u64::from(self.connections), 1, 20_000)?;
+        range("streams_per_connection", u64::from(self.streams_per_connection), 1, 10_000)?;
+        range("threads", u64::from(self.threads), 1, 64)?;
+        range("timeout_ms", self.timeout_ms, 1, 300_000_000)?;
+        if self.client_index >= self.client_count {
+            return Err(EngineError::spec(format!(
+                "client_index is {}: allowed is less than client_count, {}",
+                self.client_index, self.client_count
+            )));
+        }
+        let transaction = self.workload.operations.iter().find(|operation| operation.transaction);
+        if let (Protocol::Cql, Some(operation)) = (self.target.protocol, transaction) {
+            let name = &operation.name;
+            let message = format!("operation {name}: CQL has no transactions: leave it out");
+            return Err(EngineError::spec(message));
+        }
+        if self.operations_limit == Some(0) {
+            return Err(EngineError::spec("operations_limit is 0: allowed is 1 and more"));
+        }
+        if let Loop::Open { rate_ops_per_second: rate, .. } = self.pacing
+            && !(rate.is_finite() && rate > 0.0 && rate <= 1e7)
+        {
+            return Err(EngineError::spec(format!(
+                "rate_ops_per_second is {rate}: allowed is more than 0 and up to 10,000,000"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Dataset {
+    /// Reads and checks a dataset's description.
+    pub fn from_json(json: &str) -> Result<Self, EngineError> {
+        let dataset: Dataset = parse(json)?;
+        range("connections", u64::from(dataset.connections), 1, 1_000)?;
+        range("rows_per_statement", u64::from(dataset.rows_per_statement), 1, 65_535)?;
+        range("timeout_ms", dataset.timeout_ms, 1, 300_000_000)?;
+        if dataset.columns.is_empty() || dataset.columns.len() != dataset.row.len() {
+            return Err(EngineError::spec(format!(
+                "row has {} values for {} columns",
+                dataset.row.len(),
+                dataset.columns.len()
+            )));
+        }
+        Ok(dataset)
+    }
+}
+
+fn range(name: &str, value: u64, low: u64, high: u64) -> Result<(), EngineError> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    Err(EngineError::spec(format!("{name} is {value}: allowed are {low} to {high}")))
+}

@@ -1,0 +1,62 @@
+"""What is noted of a dataset beside it, in either family of databases."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from plimsoll.errors import PlimsollError
+from plimsoll.workload.compiled import Compiled
+from plimsoll.workload.items import Scalar
+
+
+@dataclass(frozen=True)
+class DatasetNote:
+    """What a database says of a dataset in it.
+
+    Attributes:
+        records: What `$records` was.
+        parameters: The workload's parameters that it was made with.
+        loads: How many loads have inserted rows of their own.
+        loaded_rows: By table, how many rows, from the first on, are surely there.
+    """
+
+    records: int
+    parameters: dict[str, Scalar]
+    loads: int
+    loaded_rows: dict[str, int]
+
+
+def check_this(compiled: Compiled, note: DatasetNote, *, notes: str) -> None:
+    """Check that a dataset which is there can be completed to the one that is wanted.
+
+    Raises:
+        PlimsollError: It has more records or other parameters.
+    """
+    elsewhere = f"use another database, or drop its tables and {notes}"
+    if note.parameters != compiled.dataset_parameters:
+        raise PlimsollError(
+            f"the dataset {compiled.dataset} is there with {_listed(note.parameters)}, not "
+            f"{_listed(compiled.dataset_parameters)}: {elsewhere}"
+        )
+    if note.records > compiled.records:
+        raise PlimsollError(
+            f"the dataset {compiled.dataset} is there with {note.records} records, more than "
+            f"{compiled.records}: {elsewhere}"
+        )
+
+
+def check_short(compiled: Compiled, counts: Mapping[str, int]) -> None:
+    """Check the tables' counts.
+
+    Raises:
+        PlimsollError: A table has fewer rows than its dataset.
+    """
+    for table in compiled.tables:
+        if counts[table.name] < table.rows:
+            raise PlimsollError(
+                f"table {table.name} has {counts[table.name]} rows, not {table.rows}: "
+                "prepare again completes it"
+            )
+
+
+def _listed(parameters: dict[str, Scalar]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "no parameters"
