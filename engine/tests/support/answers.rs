@@ -1,5 +1,7 @@
 //! Answers of a server, well formed and broken, for the tests and the fuzzer of the parser.
 
+#![allow(dead_code, reason = "each program that includes this uses a part of it")]
+
 use plimsoll_engine::generators::rng::Rng;
 use plimsoll_engine::protocol::answer::Outcome;
 

@@ -1,17 +1,20 @@
 //! `make fuzz`: broken answers of a server, for a minute, against everything that reads them.
 //!
-//! Half of the rounds feed the parser of answers; the others play a whole server, from its
-//! greeting on, to a client that connects. Each round is made from a seed: a round that panics, or
+//! Most rounds feed the parsers of answers, MySQL's and CQL's in turn; the others play a whole
+//! server, from its greeting on, to a client that connects. Each round is made from a seed: a round that panics, or
 //! that holds more memory than it may, prints its seed and ends the run with exit code 1.
 //! Usage: `fuzz [SECONDS] [SEED OF A SINGLE ROUND]`.
 
-#[path = "../tests/support/answers.rs"]
+#[path = "../../tests/support/answers.rs"]
 mod answers;
-#[path = "../tests/support/wire.rs"]
+mod cql;
+#[path = "../../tests/support/cql_server.rs"]
+mod cql_server;
+mod mysql;
+#[path = "../../tests/support/wire.rs"]
 mod wire;
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,9 +22,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use plimsoll_engine::generators::rng::Rng;
 use plimsoll_engine::load::run::{Listener, run};
-use plimsoll_engine::protocol::answer::Answer;
 use plimsoll_engine::report::SecondReport;
 use plimsoll_engine::spec::Load;
 
@@ -58,15 +59,16 @@ fn main() {
     let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
     let first = single.unwrap_or(clock.as_nanos() as u64);
     println!("rounds from seed {first}");
-    let server = serve();
+    let servers = [serve(mysql::talk), serve(cql::talk)];
     let end = Instant::now() + Duration::from_secs(seconds);
     let (mut parsed, mut played) = (0_u64, 0_u64);
     for seed in first.. {
-        if seed.is_multiple_of(2_000) {
-            check(seed, || play(seed, &server));
+        let family = seed as usize % 2;
+        if seed % 2_000 < 2 {
+            check(seed, || play(seed, ["mysql", "cql"][family], &servers[family]));
             played += 1;
         } else {
-            check(seed, || parse(seed));
+            check(seed, || bounded(|| [mysql::parse, cql::parse][family](seed)));
             parsed += 1;
         }
         if single.is_some() || Instant::now() >= end {
@@ -83,25 +85,13 @@ fn check(seed: u64, round: impl FnOnce()) {
     }
 }
 
-/// Feeds a damaged answer, and damaged ones after it, to one parser.
-fn parse(seed: u64) {
-    let mut rng = Rng::for_stream(seed, &[]);
-    let mut answer = Answer::new(rng.below(2) == 0);
-    for _ in 0..4 {
-        let (mut bytes, _) = answers::draw(&mut rng, seed.is_multiple_of(2));
-        answers::damage(&mut rng, &mut bytes);
-        let pieces = answers::pieces(&mut rng, &bytes);
-        let before = HELD.load(Ordering::Relaxed);
-        MOST.store(before, Ordering::Relaxed);
-        for piece in pieces {
-            if !matches!(answer.feed(piece), Ok(None)) {
-                break;
-            }
-        }
-        let held = MOST.load(Ordering::Relaxed).saturating_sub(before);
-        assert!(held <= MOST_HELD, "{held} bytes were held");
-        answer.reset();
-    }
+/// What reading one answer may hold, however long it is.
+fn bounded(read: impl FnOnce()) {
+    let before = HELD.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
+    read();
+    let held = MOST.load(Ordering::Relaxed).saturating_sub(before);
+    assert!(held <= MOST_HELD, "{held} bytes were held");
 }
 
 /// A server that answers connection after connection with what it is told.
@@ -110,7 +100,7 @@ struct Server {
     scripts: Sender<u64>,
 }
 
-fn serve() -> Server {
+fn serve(talk: fn(TcpStream, u64, u64)) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("bound").port();
     let (scripts, told) = channel();
@@ -128,41 +118,6 @@ fn serve() -> Server {
     Server { port, scripts }
 }
 
-/// Plays a server's part, with damage from a place on that the seed chooses.
-fn talk(mut stream: TcpStream, seed: u64, connection: u64) {
-    let mut rng = Rng::for_stream(seed, &[connection]);
-    let sound = rng.below(8);
-    let mut bytes = wire::greeting(wire::CAPABILITIES);
-    let mut buffer = vec![0; 65_536];
-    for step in 0.. {
-        if step >= sound {
-            answers::damage(&mut rng, &mut bytes);
-        }
-        if stream.write_all(&bytes).is_err() || rng.below(40) == 0 {
-            return;
-        }
-        let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));
-        if !matches!(stream.read(&mut buffer), Ok(1..)) {
-            return;
-        }
-        let mut sequence = if step == 0 { 2 } else { 1 };
-        bytes = Vec::new();
-        match step {
-            0 if rng.below(3) == 0 => {
-                let plugin = ["caching_sha2_password", "client_ed25519", "sha256_password", "odd"];
-                let mut switch = vec![0xfe];
-                switch.extend_from_slice(plugin[rng.below(4) as usize].as_bytes());
-                switch.push(0);
-                switch.extend_from_slice(&b"abcdefghijklmnopqrst\0"[..rng.below(22) as usize]);
-                wire::packet(&mut sequence, &switch, &mut bytes);
-            }
-            0 => wire::ok(&mut sequence, 0, 2, &mut bytes),
-            1 => bytes = wire::prepared(1, 1, 1, true),
-            _ => (bytes, _) = answers::draw(&mut rng, true),
-        }
-    }
-}
-
 struct Deaf;
 
 impl Listener for Deaf {
@@ -172,10 +127,10 @@ impl Listener for Deaf {
 }
 
 /// A short load against a server that talks nonsense: it must end, whatever it hears.
-fn play(seed: u64, server: &Server) {
+fn play(seed: u64, protocol: &str, server: &Server) {
     server.scripts.send(seed).expect("the server lives");
     let load = Load::from_json(&format!(
-        r#"{{"target": {{"protocol": "mysql", "host": "127.0.0.1", "port": {}, "user": "u",
+        r#"{{"target": {{"protocol": "{protocol}", "host": "127.0.0.1", "port": {}, "user": "u",
             "password": "p", "database": "d"}}, "connections": 2, "duration_s": 0.2,
             "timeout_ms": 100, "workload": {{"key_spaces": [{{"name": "k", "records": 10}}],
             "operations": [{{"name": "read", "weight": 1, "statements": [{{"sql": ["SELECT ?"],

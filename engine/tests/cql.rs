@@ -1,0 +1,393 @@
+//! CQL: its frames, and whole loads against a server that behaves as it is told.
+
+#[path = "support/answers.rs"]
+mod answers;
+#[path = "support/cql_server.rs"]
+mod server;
+#[path = "support/wire.rs"]
+mod wire;
+
+use std::sync::atomic::AtomicBool;
+
+use plimsoll_engine::cql::codes;
+use plimsoll_engine::cql::frames::{PREFIX, Reader};
+use plimsoll_engine::dataset;
+use plimsoll_engine::error::EngineError;
+use plimsoll_engine::generators::rng::Rng;
+use plimsoll_engine::load::run::{Listener, run};
+use plimsoll_engine::protocol::frames::Violation;
+use plimsoll_engine::report::{Ended, LoadReport, SecondReport};
+use plimsoll_engine::spec::{Dataset, Load};
+use serde_json::{Value, json};
+
+use server::{Action, Server};
+
+const READ: &str = "read";
+const INT: u16 = 9;
+
+struct Deaf;
+
+impl Listener for Deaf {
+    fn hear(&mut self, _seconds: &[SecondReport]) -> bool {
+        true
+    }
+}
+
+fn target(port: u16) -> Value {
+    json!({"protocol": "cql", "host": "127.0.0.1", "port": port, "user": "u", "password": "p",
+           "database": "k"})
+}
+
+fn text_key() -> Value {
+    json!({"kind": "format", "template": "user{}", "of": [{"kind": "key", "key_space": "rows"}]})
+}
+
+fn load(server: &Server, changes: &Value) -> Result<LoadReport, EngineError> {
+    let read = json!({"sql": ["SELECT c FROM t WHERE id = ?"], "binds": [text_key()]});
+    let mut spec = json!({
+        "target": target(server.port),
+        "workload": {"key_spaces": [{"name": "rows", "records": 1000}],
+                     "operations": [{"name": READ, "weight": 1, "statements": [read]}]},
+        "connections": 2, "duration_s": 60, "timeout_ms": 30_000,
+    });
+    for (name, value) in changes.as_object().expect("an object") {
+        spec[name] = value.clone();
+    }
+    run(&Load::from_json(&spec.to_string())?, &AtomicBool::new(false), &mut Deaf)
+}
+
+/// Reads whole frames from pieces: stream, opcode and the body's start.
+fn read_all(pieces: &[&[u8]]) -> Result<Vec<(i16, u8, Vec<u8>)>, Violation> {
+    let mut reader = Reader::default();
+    let mut found = Vec::new();
+    for piece in pieces {
+        let mut input = *piece;
+        while let Some(frame) = reader.next(&mut input)? {
+            found.push((frame.stream, frame.opcode, frame.body().to_vec()));
+        }
+        assert!(input.is_empty());
+    }
+    Ok(found)
+}
+
+#[test]
+fn frames_read_the_same_however_they_are_cut() {
+    for seed in 0..400 {
+        let mut rng = Rng::for_stream(seed, &[]);
+        let mut bytes = Vec::new();
+        let mut expected = Vec::new();
+        for _ in 0..rng.below(6) + 1 {
+            let (stream, opcode) = (rng.below(30_000) as i16, rng.below(17) as u8);
+            let length = [0, 4, 300, PREFIX as u64, 3_000][rng.below(5) as usize];
+            let body: Vec<u8> = (0..length).map(|_| rng.below(256) as u8).collect();
+            bytes.extend(server::frame(stream, opcode, &body));
+            expected.push((stream, opcode, body));
+        }
+        let found = read_all(&answers::pieces(&mut rng, &bytes)).expect("they are well formed");
+        assert_eq!(found.len(), expected.len());
+        for ((stream, opcode, start), (its_stream, its_opcode, body)) in found.iter().zip(&expected)
+        {
+            assert_eq!((stream, opcode), (its_stream, its_opcode));
+            assert!(body.starts_with(start) && start.len() >= body.len().min(PREFIX));
+        }
+    }
+}
+
+#[test]
+fn what_stands_before_a_body_is_passed_over() {
+    let mut bytes = server::error(3, 0x1100, "too slow");
+    let warnings = b"\0\x02\0\x03abc\0\x01d";
+    bytes[1] = 0x02 | 0x08; // a tracing id, then warnings
+    bytes.splice(9..9, [&[9; 16][..], warnings].concat());
+    let length = (bytes.len() - 9) as u32;
+    bytes[5..9].copy_from_slice(&length.to_be_bytes());
+    let (_, _, body) = read_all(&[&bytes]).expect("well formed").remove(0);
+    assert_eq!(codes::error(&body), (0x1100, "too slow".to_owned()));
+}
+
+#[test]
+fn what_no_server_may_say_is_a_violation() {
+    let changed = |at: usize, byte: u8| {
+        let mut bytes = server::void(0);
+        bytes[at] = byte;
+        bytes
+    };
+    let version = Violation("not a response in version 4 of CQL's protocol");
+    let cases = [
+        (changed(0, 0x04), version),
+        (changed(0, 0x85), version),
+        (changed(1, 0x01), Violation("a compressed response, which nobody asked for")),
+        (changed(5, 0x11), Violation("a response above 256 MiB")),
+        (b"HTTP/1.1 400 Bad Request".to_vec(), version),
+    ];
+    for (bytes, expected) in cases {
+        assert_eq!(read_all(&[&bytes]), Err(expected));
+    }
+}
+
+#[test]
+fn the_same_spec_sends_the_same_binds_on_each_stream() {
+    let text = json!({"kind": "text", "length": 300});
+    let new = json!({"kind": "format", "template": "user{}",
+                     "of": [{"kind": "next_key", "key_space": "rows"}]});
+    let workload = json!({
+        "key_spaces": [{"name": "rows", "records": 1000}],
+        "operations": [
+            {"name": "insert", "weight": 1, "statements": [
+                {"sql": ["INSERT INTO t (a, b) VALUES (?, ?)"], "binds": [new, text]}]},
+            {"name": "modify", "weight": 1, "consistency": "LOCAL_QUORUM", "statements": [
+                {"sql": ["SELECT c FROM t WHERE id = ?", "SELECT c FROM s WHERE id = ?"],
+                 "binds": [text_key()], "repeat": 3},
+                {"sql": ["UPDATE t SET c = ? WHERE id = ?"], "binds": [text, text_key()]}]},
+        ],
+    });
+    let log = |seed: u64, per_connection: u64| {
+        let server = Server::start(|_| Action::Rows);
+        let changes = json!({"connections": 7, "streams_per_connection": per_connection,
+                             "operations_limit": 501, "seed": seed, "workload": workload});
+        let report = load(&server, &changes).expect("it starts");
+        assert_eq!((report.ended, report.operations_sent), (Ended::Operations, 501));
+        let log = server.log();
+        assert_eq!(log.iter().map(Vec::len).sum::<usize>() as u64, report.statements_sent);
+        assert_eq!(log.len(), 7_usize.div_ceil(per_connection as usize));
+        let mut by_stream = Vec::new();
+        for log in log {
+            for stream in 0..per_connection as i16 {
+                let of = log.iter().filter(|(on, _)| *on == stream);
+                // the id's length differs from connection to connection
+                let tail = |body: &Vec<u8>| body[2 + usize::from(body[1])..].to_vec();
+                by_stream.push(of.map(|(_, body)| tail(body)).collect::<Vec<_>>());
+            }
+        }
+        by_stream.retain(|stream| !stream.is_empty());
+        by_stream.sort();
+        by_stream
+    };
+    let first = log(1, 7);
+    assert_eq!(first.len(), 7);
+    let consistencies =
+        |level: u8| first.iter().flatten().filter(|body| body[..2] == [0, level]).count() > 0;
+    assert!(consistencies(1) && consistencies(6), "ONE, and LOCAL_QUORUM where it is asked for");
+    assert_eq!(first, log(1, 7));
+    assert_eq!(first, log(1, 3), "however many connections they share");
+    assert_ne!(first, log(2, 7));
+}
+
+#[test]
+fn answers_may_come_in_any_order() {
+    // each fifth execution brings the answers to the four before it, the last first
+    let server = Server::start(|command| match command.number % 5 {
+        4 => Action::Release,
+        _ => Action::Hold,
+    });
+    let changes = json!({"connections": 5, "operations_limit": 500});
+    let report = load(&server, &changes).expect("it starts");
+    let read = &report.operations[READ];
+    assert_eq!((read.succeeded, read.errors.len()), (500, 0));
+    assert_eq!(report.connection_report.opened, 1);
+}
+
+#[test]
+fn errors_are_counted_by_name_and_the_servers_time_outs_have_their_length() {
+    let codes = [0x1100, 0x1200, 0x1001, 0x1000, 0x2200, 0x7777];
+    let server = Server::start(move |command| Action::Error(codes[command.number % 6]));
+    let report = load(&server, &json!({"operations_limit": 600})).expect("it starts");
+    let read = &report.operations[READ];
+    let names = ["write_timeout", "read_timeout", "overloaded", "unavailable", "invalid", "0x7777"];
+    let expected = names.map(|name| (name.to_owned(), 100));
+    assert_eq!((read.succeeded, &read.errors), (0, &expected.into()));
+    let histogram = plimsoll_engine::histogram::decode(&read.histogram).expect("its own");
+    assert_eq!(histogram.len(), 200, "those of the two kinds of time-outs");
+    assert_eq!(report.error_examples["overloaded"], "as told");
+}
+
+#[test]
+fn a_time_out_has_its_full_length_and_a_late_answer_is_nobodys() {
+    // the third execution is answered together with the 50th: long after it was given up
+    let server = Server::start(|command| match command.number {
+        2 => Action::Hold,
+        49 => Action::Release,
+        _ if command.number < 60 => Action::Rows,
+        _ => Action::Error(0x1001),
+    });
+    let changes = json!({"duration_s": 2.0, "timeout_ms": 300, "connections": 2,
+        "loop": {"kind": "open", "rate_ops_per_second": 50.0}});
+    let report = load(&server, &changes).expect("it starts");
+    let read = &report.operations[READ];
+    assert_eq!(read.errors.get("timeout"), Some(&1));
+    assert_eq!(read.succeeded, 59, "the late answer is not counted among them");
+    assert!(read.latency_us.max >= Some(300_000), "{:?}", read.latency_us);
+    assert_eq!((report.connection_report.opened, report.connection_report.replaced), (1, 0));
+    let log = &server.log()[0];
+    let orphaned = log[2].0;
+    let after = log.iter().skip(3).position(|(stream, _)| *stream == orphaned);
+    assert!(after.is_none_or(|at| at + 3 > 49), "its stream rests until the answer");
+    assert!(log.iter().any(|(stream, _)| *stream == 2), "another takes its place");
+}
+
+#[test]
+fn a_server_that_answers_nothing_has_its_connection_replaced() {
+    let server = Server::start(|_| Action::Hold);
+    let changes = json!({"duration_s": 2.0, "timeout_ms": 40, "connections": 3});
+    let report = load(&server, &changes).expect("it starts");
+    let read = &report.operations[READ];
+    // 20 orphans on a connection of three, then it goes
+    assert!(report.connection_report.replaced >= 1, "{:?}", report.connection_report);
+    assert!(read.errors["timeout"] >= 20);
+    assert!(server.log().iter().all(|log| log.len() <= 3 + 20 + 3), "orphans are bounded");
+    assert_eq!(read.succeeded, 0);
+}
+
+#[test]
+fn a_forgotten_statement_is_prepared_again_and_sent_with_the_same_binds() {
+    let server = Server::start(|command| match command.number {
+        5 => Action::Error(0x2500),
+        _ => Action::Rows,
+    });
+    let changes = json!({"connections": 1, "operations_limit": 20});
+    let report = load(&server, &changes).expect("it starts");
+    let read = &report.operations[READ];
+    assert_eq!((read.succeeded, read.errors.len()), (20, 0));
+    assert_eq!((report.statements_sent, server.prepares().len()), (20, 2));
+    let log = &server.log()[0];
+    assert_eq!(log.len(), 21);
+    let split = |at: usize| log[at].1.split_at(2 + usize::from(log[at].1[1]));
+    assert_eq!(split(5).1, split(6).1, "the same binds");
+    assert_eq!(split(6).0.len(), split(5).0.len() + 1, "under the new id");
+    assert_eq!(split(6).0, split(7).0);
+}
+
+#[test]
+fn a_server_that_always_forgets_is_an_error() {
+    let server = Server::start(|_| Action::Error(0x2500));
+    let report = load(&server, &json!({"operations_limit": 10})).expect("it starts");
+    assert_eq!(report.operations[READ].errors, [("unprepared".to_owned(), 10)].into());
+}
+
+#[test]
+fn nonsense_is_an_error_and_the_load_goes_on() {
+    let nonsense: [fn(i16) -> Vec<u8>; 4] = [
+        |_| b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
+        |_| server::void(77),
+        |stream| [server::void(stream), server::void(stream)].concat(),
+        |stream| server::frame(stream, 0x42, &[]),
+    ];
+    for (case, bytes) in nonsense.into_iter().enumerate() {
+        let server = Server::start(move |command| match command.number {
+            3 => Action::Bytes(bytes(command.stream)),
+            7 => Action::Close,
+            _ => Action::Rows,
+        });
+        let changes = json!({"connections": 1, "operations_limit": 30});
+        let report = load(&server, &changes).expect("it starts");
+        assert_eq!(report.ended, Ended::Operations, "case {case}");
+        let read = &report.operations[READ];
+        assert_eq!(read.succeeded + read.errors.values().sum::<u64>(), 30, "case {case}");
+        let known = ["protocol", "connection_lost"];
+        assert!(read.errors.keys().all(|code| known.contains(&code.as_str())), "{:?}", read.errors);
+        assert!(report.connection_report.replaced >= 3, "case {case}");
+    }
+}
+
+#[test]
+fn events_are_ignored() {
+    let server = Server::start(|command| {
+        let event = server::frame(-1, server::EVENT, b"\0\x0dSTATUS_CHANGE");
+        Action::Bytes([event, server::row(command.stream, 10)].concat())
+    });
+    let report = load(&server, &json!({"operations_limit": 50})).expect("it starts");
+    assert_eq!(report.operations[READ].succeeded, 50);
+}
+
+#[test]
+fn a_lost_connection_fails_what_was_on_it_and_is_opened_again() {
+    let server = Server::start(|command| match (command.connection, command.number) {
+        (0, 20) => Action::Close,
+        _ => Action::Rows,
+    });
+    let changes = json!({"connections": 4, "operations_limit": 400});
+    let report = load(&server, &changes).expect("it starts");
+    let read = &report.operations[READ];
+    let lost = read.errors["connection_lost"];
+    assert!((1..=4).contains(&lost));
+    assert_eq!(read.succeeded + lost, 400);
+    assert_eq!((report.connection_report.opened, report.connection_report.replaced), (2, 1));
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused_before_anything_is_sent() {
+    let server = Server::start(|_| Action::Rows);
+    let operation = |statement: Value, more: Value| {
+        let mut operation = json!({"name": "a", "weight": 1, "statements": [statement]});
+        operation.as_object_mut().expect("one").extend(more.as_object().expect("one").clone());
+        json!({"workload": {"key_spaces": [], "operations": [operation]}})
+    };
+    let number = json!({"kind": "literal", "value": 3});
+    let cases = [
+        (
+            operation(json!({"sql": ["SELECT ?"], "binds": [number]}), json!({})),
+            "bind 1 is Text: Integer does not fit it",
+        ),
+        (operation(json!({"sql": ["SELECT ?"]}), json!({})), "takes 1 binds, 0 are given"),
+        (
+            operation(json!({"sql": ["SELECT 1"]}), json!({"transaction": true})),
+            "operation a: CQL has no transactions",
+        ),
+        (
+            operation(json!({"sql": ["SELECT 1"]}), json!({"consistency": "SOME"})),
+            "unknown variant `SOME`",
+        ),
+        (json!({"streams_per_connection": 0}), "streams_per_connection is 0"),
+    ];
+    for (changes, expected) in cases {
+        let error = load(&server, &changes).expect_err(expected);
+        assert_eq!(error.code, "spec");
+        assert!(error.message.contains(expected), "{error}");
+    }
+    assert!(server.log().iter().all(Vec::is_empty));
+}
+
+#[test]
+fn types_are_read_at_any_depth_and_no_deeper() {
+    let read = |types: &[u16], more: &[u8]| {
+        let mut bytes = server::prepared(0, b"id", types);
+        bytes.extend_from_slice(more);
+        plimsoll_engine::cql::prepared::read(&bytes[9..])
+    };
+    assert_eq!(read(&[INT, 0x0d], &[]).expect("sound").types.len(), 2);
+    let nested = |depth: usize| [[0, 0x20].repeat(depth), vec![0, 9]].concat();
+    assert!(read(&[0x20], &nested(3)).is_ok());
+    assert!(read(&[0x20], &nested(5_000)).is_err(), "a list of lists without end");
+}
+
+#[test]
+fn a_dataset_is_written_row_by_row_and_what_failed_is_written_again() {
+    let server = Server::start(|command| match (command.connection, command.number) {
+        (0, 10 | 20) => Action::Error(0x1100),
+        (1, 30) => Action::Close,
+        _ => Action::Rows,
+    });
+    let spec = json!({
+        "target": target(server.port), "table": "t", "columns": ["a", "b"],
+        "row": [{"kind": "format", "template": "user{}", "of": [{"kind": "row"}]},
+                {"kind": "text", "length": 50}],
+        "from_row": 0, "to_row": 1_000, "rows_per_statement": 100, "connections": 2,
+    });
+    let dataset = Dataset::from_json(&spec.to_string()).expect("sound");
+    let report = dataset::load(&dataset, &AtomicBool::new(false), &mut |_| true).expect("loads");
+    assert_eq!(report.rows_inserted, 1_000);
+    assert!(report.rows_sent > 1_000);
+    assert_eq!(report.errors.keys().collect::<Vec<_>>(), ["connection_lost", "write_timeout"]);
+    let log = server.log();
+    let mut rows: Vec<&[u8]> =
+        log.iter().flatten().map(|(_, body)| &body[2 + usize::from(body[1])..]).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    assert_eq!(rows.len(), 1_000, "a row that is written again has the same values");
+    assert!(
+        server
+            .prepares()
+            .iter()
+            .all(|text| text == "INSERT INTO \"t\" (\"a\", \"b\") VALUES (?, ?)")
+    );
+}
