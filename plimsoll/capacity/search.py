@@ -149,8 +149,12 @@ def _bracket(
 ) -> Wish | Done | None:
     """Climb, descend or bisect until a passing and a failing load lie close enough."""
     failing = way.failing
+    whole_list = isinstance(search, StepsSearch) and search.whole_list
+    beyond = ladder.up(judged[-1].point.load) if whole_list else None
+    if failing is None and way.plateau:
+        return Wish(beyond, "climb", "the whole list is wanted") if beyond else None
     if failing is None:
-        higher = None if way.plateau else ladder.up(way.passing[-1].point.load)
+        higher = ladder.up(way.passing[-1].point.load)
         return Wish(higher, "climb", "all lighter loads passed") if higher else None
     load = failing.point.load
     low = way.passing[-1].point.load if way.passing else 0.0
@@ -161,8 +165,7 @@ def _bracket(
         lower = ladder.down(load)
         lightest = Done(why=f"the lightest load, {load:,.6g}, fails")
         return Wish(lower, "descend", f"{load:,.6g} failed") if lower else lightest
-    beyond = ladder.up(judged[-1].point.load)
-    if isinstance(search, StepsSearch) and search.whole_list and beyond is not None:
+    if beyond is not None:
         return Wish(beyond, "climb", "the whole list is wanted")
     wide = (load - low) / load > max(ladder.resolution, NOISE_FACTOR * _noise(judged))
     middle = ladder.between(low, load) if wide and left > LEFT_TO_CONFIRM else None

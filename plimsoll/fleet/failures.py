@@ -1,10 +1,12 @@
-"""Clients that failed, in words for people."""
+"""Clients that failed, and steps that nothing answered, in words for people."""
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
-from plimsoll.model.fleet import FailedClient
+from plimsoll.model.fleet import ClientResult, FailedClient
+from plimsoll.model.results import StepResult
 
 _MESSAGE = re.compile(r'\{"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
 
@@ -35,3 +37,29 @@ def plain_cause(cause: str) -> str:
     except ValueError:
         message = text
     return " ".join(message.split())
+
+
+def unanswered(step: StepResult, results: Sequence[ClientResult]) -> str | None:
+    """Say which operations have no latency in a step's window, and why; None where all have one.
+
+    A time-out counts as a latency, at its full length; any other failure has none.
+    """
+    silent = [name for name, latency in step.step.latency_us.items() if not latency]
+    if not silent:
+        return None
+    every = len(silent) == len(step.step.latency_us)
+    who = "operation" if every else " and no ".join(silent)
+    errors: Counter[str] = Counter()
+    for name in silent:
+        errors.update(step.operations[name].errors)
+    examples = {code: text for one in results for code, text in one.report.error_examples.items()}
+    reasons = [
+        f"{count} failed with {code}" + (f" ({examples[code]})" if code in examples else "")
+        for code, count in errors.most_common(3)
+    ]
+    waiting = sum(one.report.client.unanswered for one in results)
+    if waiting:
+        reasons.append(f"{waiting} still waited for their answers at its end")
+    reasons.extend(step.problems)
+    told = "; ".join(reasons) or f"none was sent within its {step.plan.duration_s:g} s"
+    return f"no {who} was answered in the window of step {step.plan.index}: {told}"

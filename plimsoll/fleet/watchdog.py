@@ -16,7 +16,7 @@ def killed_after(seconds: float) -> Iterator[None]:
     """
 
     def kill() -> None:
-        print(f"the client did not end within {seconds:.0f} s", file=sys.stderr, flush=True)
+        print(f"the client did not end within {seconds:g} s", file=sys.stderr, flush=True)
         os._exit(70)
 
     timer = threading.Timer(seconds, kill)

@@ -43,8 +43,8 @@ def default_settings() -> dict[Setting, str]:
         ),
         Setting.TARGET_KINDS: json.dumps(["rds", "cassandra", "endpoint"]),
         Setting.POLL_SECONDS: "1",
-        Setting.START_LEAD_MS: "1000",
-        Setting.START_LEAD_MS_PER_CLIENT: "40",  # 100 cold starts took 3 s on two cores
+        Setting.START_LEAD_MS: "900",
+        Setting.START_LEAD_MS_PER_CLIENT: "90",  # docs/local.md: 100 cold clients on two cores
         Setting.METRIC_PERIOD_SECONDS: "1",
         Setting.ALLOWED_ENDPOINTS: "[]",
         Setting.ALARM_TOPIC: f"arn:aws:sns:{REGION}:{ACCOUNT}:plimsoll-alarms",

@@ -21,7 +21,7 @@ class StepsSearch(Model):
         1, description="Connections of each client (YCSB's and sysbench's threads)."
     )
     whole_list: bool = Field(
-        False, description="Measure the steps beyond the knee too, for the picture."
+        False, description="Measure the steps beyond the knee or plateau too, for the picture."
     )
     probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
         30, description="The most steps in all, repetitions included."

@@ -35,13 +35,13 @@ def outcome(judged: JudgedStep) -> Outcome:
 
 
 def operations(capacity: Capacity) -> list[str]:
-    """The operations that any step measured, the most frequent first."""
-    weights: dict[str, float] = {}
-    for judged in capacity.steps:
-        for step in judged.steps:
-            for name in step.latency_us:
-                weights[name] = max(weights.get(name, 0.0), step.shares.get(name, 0.0))
-    return sorted(weights, key=lambda name: (-weights[name], name))
+    """The operations that any step measured, by name.
+
+    Their colors follow this order. By how frequent they are, reads and updates of an even mix
+    would change colors from one run to the next.
+    """
+    steps = (step for judged in capacity.steps for step in judged.steps)
+    return sorted({name for step in steps for name in step.latency_us})
 
 
 def curve_rows(capacity: Capacity) -> list[Row]:

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from plimsoll.errors import PlimsollError
-from plimsoll.fleet.failures import failed_clients
+from plimsoll.fleet.failures import failed_clients, unanswered
 from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish_from_environment
 from plimsoll.metrics.points import step_points
-from plimsoll.model.fleet import ClientResult, StepPlan
+from plimsoll.model.fleet import WARMING_STEP, ClientResult, StepPlan
 from plimsoll.model.results import StepResult
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import RunFiles, client_path, plan_path, step_path
@@ -27,7 +27,8 @@ def judge_step(
     """Merge what the clients of a step wrote into `steps/<n>/step.json`.
 
     Raises:
-        StepError: No client ran, or the target does not answer any more.
+        StepError: No client ran, the target does not answer any more, or an operation had no answer
+            in the window, so that nothing can be judged.
     """
     files = deployment.files(run_id)
     plan = files.get(plan_path(step), StepPlan)
@@ -45,6 +46,9 @@ def judge_step(
         raise StepError(f"no client of step {step} ran: {told or 'none of them started'}")
     if after is None:
         raise StepError(f"the target does not answer after step {step}")
+    silence = unanswered(merged, results)
+    if silence is not None and step != WARMING_STEP:
+        raise StepError(silence)
 
 
 def _published(run_id: str, step: StepResult) -> StepResult:

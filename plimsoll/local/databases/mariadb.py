@@ -7,41 +7,26 @@ import socket
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Self
 from urllib.parse import quote
 
 import pymysql
 
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.artifact import fetch_mariadb, find_mariadbd, share_directory
+from plimsoll.local.databases.artifact import fetch_mariadb, find_mariadbd
+from plimsoll.local.databases.mariadb_settings import (
+    DEFAULT_SETTINGS,
+    NONE,
+    Settings,
+    command,
+    init_file,
+)
 from plimsoll.local.databases.template import new_data_directory
 from plimsoll.local.guarded import GuardedProcess
 
 __all__ = ["DEFAULT_SETTINGS", "MariaDbServer", "fetch_mariadb", "find_mariadbd"]
 
-Settings = Mapping[str, str] | Mapping[str, str | int]
-
-# Overridden, name by name, by what `start` is given.
-DEFAULT_SETTINGS: Settings = {
-    "innodb_use_native_aio": 0,  # io_uring and libaio calls escape the emulated volume
-    "innodb_flush_method": "O_DIRECT",  # reads reach the volume, not the page cache
-    "innodb_buffer_pool_size": "128M",
-    "innodb_log_file_size": "96M",
-    "innodb_buffer_pool_dump_at_shutdown": 0,  # a start without I/O of its own
-    "innodb_buffer_pool_load_at_startup": 0,
-    "skip_log_bin": "",
-    "skip_name_resolve": "",
-    "performance_schema": 0,
-    "ssl": 0,  # 11.4 makes a 4096-bit RSA key at each start where none is given: seconds of CPU
-    "max_connections": 4000,
-    "max_prepared_stmt_count": 1_048_576,
-    "thread_cache_size": 256,
-    "back_log": 1024,
-    "aria_pagecache_buffer_size": "8M",
-    "key_buffer_size": "1M",
-}
-_NONE: Mapping[str, str] = MappingProxyType({})
 _PORT_TAKEN = "Address already in use"
 
 
@@ -72,8 +57,8 @@ class MariaDbServer:
         cls,
         *,
         directory: Path,
-        settings: Settings = _NONE,
-        environment: Mapping[str, str] = _NONE,
+        settings: Settings = NONE,
+        environment: Mapping[str, str] = NONE,
         port: int | None = None,
         user: str = "plimsoll",
         password: str = "plimsoll",  # noqa: S107 - it listens on loopback and lives for a test or a run
@@ -103,13 +88,13 @@ class MariaDbServer:
         (directory / "server.log").unlink(missing_ok=True)
         if not data.exists():
             new_data_directory(mariadbd, data)
-        init_file = _init_file(directory, user, password, database)
+        statements = init_file(directory, user, password, database)
         for attempts_left in (4, 3, 2, 1, 0):
             chosen = port or _free_port()
             server = cls(
                 process=GuardedProcess.start(
-                    _command(
-                        mariadbd, directory, chosen, init_file, {**DEFAULT_SETTINGS, **settings}
+                    command(
+                        mariadbd, directory, chosen, statements, {**DEFAULT_SETTINGS, **settings}
                     ),
                     environment={**os.environ, **environment},
                     working_directory=directory,
@@ -214,44 +199,6 @@ class MariaDbServer:
         if any(_PORT_TAKEN in line for line in errors):
             reason = f"port {self.port}: {_PORT_TAKEN}"
         return f"{reason} (its log is {log})"
-
-
-def _command(
-    mariadbd: Path, directory: Path, port: int, init_file: Path, settings: Settings
-) -> list[str | Path]:
-    share = share_directory(mariadbd)
-    return [
-        mariadbd,
-        "--no-defaults",
-        f"--datadir={directory / 'data'}",
-        f"--lc-messages-dir={share}",
-        f"--character-sets-dir={share / 'charsets'}",
-        f"--plugin-dir={mariadbd.parents[1] / 'lib/plugin'}",
-        f"--init-file={init_file}",
-        f"--port={port}",
-        "--bind-address=127.0.0.1",
-        "--socket=server.sock",  # in the data directory: a path of any length will do
-        "--user=root",  # ignored by an ordinary user's server, demanded by root's
-        *(f"--{name}={value}" if value != "" else f"--{name}" for name, value in settings.items()),
-    ]
-
-
-def _init_file(directory: Path, user: str, password: str, database: str) -> Path:
-    """Write the statements that the server runs before it takes connections; ours alone to read."""
-    account = f"'{_quoted(user)}'@'%'"
-    path = directory / "init.sql"
-    path.unlink(missing_ok=True)
-    path.touch(mode=0o600)
-    path.write_text(
-        f"CREATE OR REPLACE USER {account} IDENTIFIED BY '{_quoted(password)}';\n"
-        f"GRANT ALL PRIVILEGES ON *.* TO {account} WITH GRANT OPTION;\n"
-        f"CREATE DATABASE IF NOT EXISTS `{database.replace('`', '``')}`;\n"
-    )
-    return path
-
-
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("'", "''")
 
 
 def _free_port() -> int:

@@ -13,6 +13,7 @@ The end of standard input ends everything.
 
 import ast
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -22,6 +23,8 @@ import sys
 import traceback
 from pathlib import Path
 from typing import Any, NoReturn
+
+SERVICES = ("s3", "dynamodb", "secretsmanager", "cloudformation", "cloudwatch", "scheduler")
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -64,6 +67,29 @@ def preload(task_roots: list[str]) -> None:
             importlib.import_module(name)
         except Exception:  # noqa: BLE001, S112 - the sandbox reports it, with the handler's name
             continue
+    warm_sdk()
+    # What is loaded lives as long as the process: a collector that walked through it in a sandbox
+    # would write to every page, and each sandbox would have a copy of its own.
+    gc.collect()
+    gc.freeze()
+
+
+def warm_sdk() -> None:
+    """Make a client of each service once, and throw it away.
+
+    boto3's session keeps the models that it has read: 0.15 s of CPU that each sandbox would spend
+    before its first call, and a hundred load clients before their barrier. No call is made, and
+    what a client is made with (region, credentials, endpoint) is read anew in each sandbox.
+    """
+    import boto3  # noqa: PLC0415 - as all that is loaded here
+
+    for service in SERVICES:
+        boto3.client(  # type: ignore[call-overload]  # its types know a service's name as a literal
+            service,
+            region_name="us-east-1",
+            aws_access_key_id="none",
+            aws_secret_access_key="none",  # noqa: S106 - it never signs
+        )
 
 
 class Nursery:

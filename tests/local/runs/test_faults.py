@@ -3,9 +3,11 @@
 import os
 import signal
 
+import psutil
 import pytest
 
 from plimsoll.errors import UsageError
+from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.results import RunResult
 from plimsoll.model.runs import RunState
 from plimsoll.model.volume_samples import Fail
@@ -101,6 +103,41 @@ def test_a_client_never_starts(bench: Bench) -> None:
     assert (failed.client, failed.error) == (1, "ClientRefusedError")
     assert "after the barrier" in failed.cause
     assert_step_decides_nothing(result)
+
+
+def test_a_client_runs_past_its_time_out(bench: Bench) -> None:
+    """Lambda kills it in the midst of its load, and no load outlives its step."""
+    functions = bench.twin.client("lambda")
+    limit_s = FUNCTIONS["load-client"].timeout_s
+    functions.update_function_configuration(FunctionName="load-client", Timeout=8)
+    try:
+        run = bench.start(tiny("client-too-long", load__duration_s=60))
+        bench.await_load(run, clients=1)
+        (pid,) = bench.client_pids()
+        record, result = bench.end(run)
+    finally:
+        functions.update_function_configuration(FunctionName="load-client", Timeout=limit_s)
+    assert not psutil.pid_exists(pid)
+    assert record.state is RunState.FAILED
+    assert result.failure is not None
+    assert (result.failure.phase, result.failure.error) == ("step", "StepError")
+    assert "no client of step 1 ran: client 0: " in result.failure.cause
+    assert "Task timed out after 8.00 seconds" in result.failure.cause
+    (failed,) = result.steps[0].fleet.failed
+    assert failed.client == 0
+    assert result.steps[0].step.throughput_ops_per_second is None
+
+
+def test_a_step_that_nothing_answers(bench: Bench) -> None:
+    """The volume stands still for the whole window: no update can be committed in it."""
+    stall = {"step": 1, "after_s": 0, "volume": {"kind": "stall", "duration_s": 8}}
+    run = bench.start(tiny("silent", faults=[stall], load__timeout_ms=30_000, load__warmup_s=2))
+    record, result = bench.end(run)
+    assert record.state is RunState.FAILED
+    assert result.failure is not None
+    assert (result.failure.phase, result.failure.error) == ("step", "StepError")
+    assert "was answered in the window of step 1: " in result.failure.cause
+    assert "1 still waited for their answers" in result.failure.cause
 
 
 @pytest.mark.parametrize(

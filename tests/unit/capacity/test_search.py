@@ -45,6 +45,14 @@ def test_the_whole_list_is_measured_where_that_is_wanted() -> None:
     assert [load for _, load in loads(search, "queue", ONCE)] == [1, 16, 64, 64, 96, 128]
 
 
+@pytest.mark.parametrize(("whole", "last"), [(False, 9), (True, 13)])
+def test_a_plateau_ends_the_list_unless_the_whole_of_it_is_wanted(whole: bool, last: int) -> None:
+    search = StepsSearch(clients=(2, 6, 8, 9, 10, 11, 12, 13), whole_list=whole)
+    trial = run(search, cliff(), 0.0, 0, Rules(confirmation=None, deterioration=3))
+    assert trial.capacity.verdict == "PLATEAU"
+    assert [asked.clients for asked in trial.asked][-1] == last
+
+
 def test_ramp_climbs_by_half_then_bisects_the_bracket_to_5_percent() -> None:
     strict = Rules(confirmation=None, deterioration=1.3)
     assert loads(RampSearch(connections_first=10, connections_max=200), "queue", strict) == [

@@ -1,0 +1,69 @@
+"""How a private MariaDB server is started: its settings, its command line, its first statements."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from plimsoll.local.databases.artifact import share_directory
+
+Settings = Mapping[str, str] | Mapping[str, str | int]
+
+# Overridden, name by name, by what `start` is given.
+DEFAULT_SETTINGS: Settings = {
+    "innodb_use_native_aio": 0,  # io_uring and libaio calls escape the emulated volume
+    "innodb_flush_method": "O_DIRECT",  # reads reach the volume, not the page cache
+    "innodb_buffer_pool_size": "128M",
+    "innodb_log_file_size": "96M",
+    "innodb_buffer_pool_dump_at_shutdown": 0,  # a start without I/O of its own
+    "innodb_buffer_pool_load_at_startup": 0,
+    "skip_log_bin": "",
+    "skip_name_resolve": "",
+    "performance_schema": 0,
+    "ssl": 0,  # 11.4 makes a 4096-bit RSA key at each start where none is given: seconds of CPU
+    "max_connections": 4000,
+    "max_prepared_stmt_count": 1_048_576,
+    "thread_cache_size": 256,
+    "back_log": 1024,
+    "aria_pagecache_buffer_size": "8M",
+    "key_buffer_size": "1M",
+}
+NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def command(
+    mariadbd: Path, directory: Path, port: int, statements: Path, settings: Settings
+) -> list[str | Path]:
+    """Give the server's command line; a setting without a value is a bare option."""
+    share = share_directory(mariadbd)
+    return [
+        mariadbd,
+        "--no-defaults",
+        f"--datadir={directory / 'data'}",
+        f"--lc-messages-dir={share}",
+        f"--character-sets-dir={share / 'charsets'}",
+        f"--plugin-dir={mariadbd.parents[1] / 'lib/plugin'}",
+        f"--init-file={statements}",
+        f"--port={port}",
+        "--bind-address=127.0.0.1",
+        "--socket=server.sock",  # in the data directory: a path of any length will do
+        "--user=root",  # ignored by an ordinary user's server, demanded by root's
+        *(f"--{name}={value}" if value != "" else f"--{name}" for name, value in settings.items()),
+    ]
+
+
+def init_file(directory: Path, user: str, password: str, database: str) -> Path:
+    """Write the statements that the server runs before it takes connections; ours alone to read."""
+    account = f"'{_quoted(user)}'@'%'"
+    path = directory / "init.sql"
+    path.unlink(missing_ok=True)
+    path.touch(mode=0o600)
+    path.write_text(
+        f"CREATE OR REPLACE USER {account} IDENTIFIED BY '{_quoted(password)}';\n"
+        f"GRANT ALL PRIVILEGES ON *.* TO {account} WITH GRANT OPTION;\n"
+        f"CREATE DATABASE IF NOT EXISTS `{database.replace('`', '``')}`;\n"
+    )
+    return path
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "''")
