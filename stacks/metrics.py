@@ -18,10 +18,11 @@ ORGANIZATION = "plimsoll"
 BUCKET = "runs"
 TABLE = "seconds"
 PORT = 8086
-# who can reach it: InfluxDB stands in the VPC, LiveAnalytics outside it
+# Who can reach it. InfluxDB stands in the VPC: each sends its own there, and what was read outside
+# is sent from within. LiveAnalytics stands outside: `conclude` sends the whole run, from its files.
 WRITERS = {
-    "influxdb": ("load-client", "judge-step"),
-    "liveanalytics": ("conclude", "end-run"),
+    "influxdb": ("load-client", "judge-step", "publish-target"),
+    "liveanalytics": ("conclude",),
 }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from plimsoll.model.fleet import ClientResult, FailedClient
 from plimsoll.model.results import StepResult
 
+PROBLEMS_TOLD = 3  # of a step: with a hundred clients there may be a hundred
 _MESSAGE = re.compile(r'\{"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
 
 
@@ -60,6 +61,8 @@ def unanswered(step: StepResult, results: Sequence[ClientResult]) -> str | None:
     waiting = sum(one.report.client.unanswered for one in results)
     if waiting:
         reasons.append(f"{waiting} still waited for their answers at its end")
-    reasons.extend(step.problems)
+    reasons.extend(step.problems[:PROBLEMS_TOLD])
+    if len(step.problems) > PROBLEMS_TOLD:
+        reasons.extend(["...", step.problems[-1]])
     told = "; ".join(reasons) or f"none was sent within its {step.plan.duration_s:g} s"
     return f"no {who} was answered in the window of step {step.plan.index}: {told}"

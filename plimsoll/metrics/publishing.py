@@ -101,15 +101,24 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Sink | Non
             raise UsageError(f"METRICS_SINK={other}: must be influxdb, liveanalytics or none")
 
 
-def publish_from_environment(points: Iterable[Point]) -> PublishReport:
-    """Publish to the deployment's sink; one that cannot be made is reported like one that fails."""
-    waiting = list(points)
+def publish_from_environment(
+    points: Iterable[Point], *, time_limit_s: float = TIME_LIMIT_S
+) -> PublishReport:
+    """Publish to the deployment's sink; one that cannot be made is reported like one that fails.
+
+    Args:
+        points: What to write; not even asked for where there is no sink.
+        time_limit_s: As of `publish`.
+    """
     try:
         sink = from_environment()
     except PlimsollError as error:
         name = os.environ.get("METRICS_SINK", "none")
-        return PublishReport(sink=name, written=0, failed=len(waiting), problem=str(error))
-    return publish(waiting, sink)
+        failed = sum(1 for _ in points)
+        return PublishReport(sink=name, written=0, failed=failed, problem=str(error))
+    if sink is None:
+        return PublishReport(sink="none", written=0, failed=0)
+    return publish(points, sink, time_limit_s=time_limit_s)
 
 
 def _secret(secret_arn: str) -> dict[str, str]:

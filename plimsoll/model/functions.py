@@ -281,6 +281,15 @@ _TABLE = (
         ),
     ),
     Function(
+        name="publish-target",
+        summary="Sends the target's samples to a store of metrics within the VPC.",
+        timeout_s=120,
+        memory_mib=1769,
+        in_vpc=True,  # where `conclude`, which reads the samples, is not
+        environment=_RUN_ENVIRONMENT,
+        permissions=(_READ_RUN, _WRITE_RUN),
+    ),
+    Function(
         name="delete-target",
         summary="Deletes the target's stack, and says whether it is gone.",
         timeout_s=60,

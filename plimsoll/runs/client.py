@@ -9,12 +9,12 @@ from plimsoll.errors import PlimsollError
 from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after
 from plimsoll.metrics import publish_from_environment
-from plimsoll.metrics.points import second_points
 from plimsoll.model.engine import LoadReport
 from plimsoll.model.fleet import ClientResult, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import REQUEST, claim_path, client_path, plan_path
+from plimsoll.runs.points import client_points
 from plimsoll.runs.workloads import compiled_workload
 from plimsoll.targets.connection import engine_target
 
@@ -72,14 +72,7 @@ def _load(deployment: Deployment, run_id: str, plan: StepPlan, client: int) -> L
 
 def _publish(result: ClientResult, plan: StepPlan) -> None:
     """Send the client's seconds to the deployment's sink of metrics; its files are the truth."""
-    points = second_points(
-        result.report.seconds,
-        run_id=result.run_id,
-        step=result.step,
-        client=result.client,
-        load_start_epoch_ms=plan.start_at_epoch_ms,
-    )
-    published = publish_from_environment(points)
+    published = publish_from_environment(client_points(result, plan))
     if published.problem:
         print(f"metrics: {published.problem}", file=sys.stderr)
 

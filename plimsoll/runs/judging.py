@@ -7,11 +7,11 @@ from plimsoll.errors import PlimsollError
 from plimsoll.fleet.failures import failed_clients, unanswered
 from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish_from_environment
-from plimsoll.metrics.points import step_points
 from plimsoll.model.fleet import WARMING_STEP, ClientResult, StepPlan
 from plimsoll.model.results import StepResult
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import RunFiles, client_path, plan_path, step_path
+from plimsoll.runs.points import judged_step_points
 from plimsoll.runs.steps import finished_steps
 from plimsoll.targets.connection import engine_target
 from plimsoll.targets.mysql import read_counters
@@ -53,10 +53,7 @@ def judge_step(
 
 def _published(run_id: str, step: StepResult) -> StepResult:
     """Send a step to the deployment's sink of metrics; a sink that fails is told of, no more."""
-    plan = step.plan
-    end = step.window_end_epoch_ms or plan.window_end_epoch_ms
-    points = step_points(step.step, run_id=run_id, index=plan.index, epoch_ms=end)
-    published = publish_from_environment(points)
+    published = publish_from_environment(judged_step_points(step, run_id))
     if published.problem is None:
         return step
     problems = (*step.problems, f"metrics: {published.problem}")

@@ -38,21 +38,28 @@ def _methods(service: str) -> dict[str, str]:
 
 def actions(handler: Path) -> set[str]:
     """The actions that the code of a handler can come to."""
+    return {action for body in _reached(handler) for action in _calls(body)}
+
+
+def functions(handler: Path) -> set[str]:
+    """The names of the functions and methods that the code of a handler can come to."""
+    return {body.name for body in _reached(handler) if isinstance(body, Definition)}
+
+
+def _reached(handler: Path) -> Iterator[ast.AST]:
     defined = _definitions(handler)
     reached: list[Defined] = [("", ast.parse(handler.read_text()))]
     reached += [one for found in defined.values() for one in found if _is_route(one[1])]
     seen: set[int] = set()
-    found: set[str] = set()
     while reached:
         owner, body = reached.pop()
         if id(body) in seen:
             continue
         seen.add(id(body))
-        found |= _calls(body)
+        yield body
         for name, receiver in _mentions(body):
             whose = owner if receiver == "self" else receiver.lower()
             reached += _meant(name, defined.get(name, []), whose)
-    return found
 
 
 def _definitions(handler: Path) -> dict[str, list[Defined]]:

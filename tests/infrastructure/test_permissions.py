@@ -11,8 +11,9 @@ import pytest
 from plimsoll.model.functions import FUNCTIONS
 from stacks.fleet import GUARD, INTERFACE_ACTIONS
 from stacks.imports import handler_path
+from stacks.metrics import WRITERS
 from stacks.targets.synthesis import TEMPLATES
-from tests.infrastructure.calls import actions
+from tests.infrastructure.calls import actions, functions
 from tests.infrastructure.template import Template, as_list
 
 # what AWS checks besides the call itself
@@ -78,6 +79,46 @@ def test_a_function_may_do_what_its_code_calls_and_nothing_else(
     attaching = set(INTERFACE_ACTIONS) if row.in_vpc else set()
     may = allowed(of_function(app_template, row.name))
     assert may == called | implied | attaching | OWN_LOG
+
+
+# what each kind of store asks of those who write to it; none: nobody writes
+METRICS = {
+    "Plimsoll": ("none", set()),
+    "Existing": ("influxdb", {"secretsmanager:GetSecretValue"}),
+    "LiveAnalytics": (
+        "liveanalytics",
+        {"timestream:WriteRecords", "timestream:DescribeEndpoints"},
+    ),
+}
+POINTS = {"second_points", "step_points", "target_points"}
+
+
+@pytest.mark.parametrize("configuration", METRICS)
+def test_every_kind_of_point_has_a_writer_that_can_reach_the_store(
+    templates: dict[str, Template], configuration: str
+) -> None:
+    kind, needed = METRICS[configuration]
+    template = templates[configuration]
+    written = set()
+    for row in FUNCTIONS.values():
+        called = actions(handler_path(row))
+        implied = {action for call in called for action in IMPLIED.get(call, set())}
+        attaching = set(INTERFACE_ACTIONS) if row.in_vpc else set()
+        given = allowed(of_function(template, row.name))
+        writes = row.name in WRITERS.get(kind, ())
+        wanted = called | implied | attaching | OWN_LOG | (needed if writes else set())
+        assert given == wanted, row.name
+        told = json.dumps(template.of_type("AWS::Lambda::Function")[_id(template, row.name)])
+        assert ("METRICS_SINK" in told) == writes, row.name
+        if writes:
+            assert row.in_vpc == (kind == "influxdb"), row.name  # where the store stands
+            written |= functions(handler_path(row)) & POINTS
+    assert written == (set() if kind == "none" else POINTS)
+
+
+def _id(template: Template, name: str) -> str:
+    made = template.of_type("AWS::Lambda::Function").items()
+    return next(i for i, r in made if r["Properties"].get("FunctionName") == f"plimsoll-{name}")
 
 
 def test_code_in_the_vpc_cannot_touch_its_own_network_interfaces(app_template: Template) -> None:

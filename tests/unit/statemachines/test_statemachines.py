@@ -63,12 +63,18 @@ def test_every_task_before_teardown_catches_everything_and_goes_there() -> None:
     working = {
         name for name, state in machine["States"].items() if state["Type"] in {"Task", "Map"}
     }
-    assert working - {"Teardown", "EndRun"} == BEFORE_TEARDOWN
+    assert working - {"Teardown", "EndRun", "PublishTarget"} == BEFORE_TEARDOWN
     for name in BEFORE_TEARDOWN:
         (catch,) = machine["States"][name]["Catch"]
         assert catch["ErrorEquals"] == ["States.ALL"], name
         assert catch["Next"] == "Teardown", name
         assert "failure" in catch["Assign"], f"{name} forgets that it failed"
+
+
+def test_a_store_of_metrics_never_fails_a_run() -> None:
+    publish = definition("run.asl.json")["States"]["PublishTarget"]
+    assert publish["Catch"] == [{"ErrorEquals": ["States.ALL"], "Next": "Teardown"}]
+    assert publish["Next"] == "Teardown"
 
 
 def test_no_end_is_reached_without_teardown_and_no_failure_reads_succeeded() -> None:

@@ -1,0 +1,24 @@
+"""What a store of metrics within the VPC gets when a run has been concluded."""
+
+from plimsoll.metrics import publish_from_environment
+from plimsoll.metrics.points import target_points
+from plimsoll.model.results import Seconds
+from plimsoll.runs.conclude import Conclusion
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import CONCLUSION, SECONDS
+
+
+def publish_target(deployment: Deployment, run_id: str) -> None:
+    """Send the target's samples, which `conclude` read outside the VPC.
+
+    Its clients and its steps have been sent by those who were there. A store that fails is told of
+    in the run's notes, no more.
+    """
+    files = deployment.files(run_id)
+    samples = files.get(SECONDS, Seconds).target
+    published = publish_from_environment(target_points(samples, run_id=run_id))
+    if published.problem is None:
+        return
+    conclusion = files.get(CONCLUSION, Conclusion)
+    notes = (*conclusion.notes, f"metrics: {published.problem}")
+    files.put_model(CONCLUSION, conclusion.model_copy(update={"notes": notes}))
