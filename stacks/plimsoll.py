@@ -105,6 +105,7 @@ class PlimsollStack(Stack):
             Setting.TEAMS: deployment.teams_json,
             Setting.RESULTS_DAYS: str(deployment.results_days),
             Setting.ON_ONE_MACHINE: "false",
+            Setting.PRICES: deployment.prices.as_json,
             **TIMING,
             **LEAD,
         }

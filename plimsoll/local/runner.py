@@ -10,6 +10,7 @@ from types import FrameType
 from plimsoll.local.faults import Faults
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Setting
+from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.request import Request
 from plimsoll.model.runs import RunRecord
 from plimsoll.runs import services
@@ -34,15 +35,29 @@ class LocalRun:
     """One run on a twin."""
 
     def __init__(
-        self, twin: LocalTwin, request: Request, *, idempotency_key: str | None = None
+        self,
+        twin: LocalTwin,
+        request: Request,
+        *,
+        idempotency_key: str | None = None,
+        prices: PriceOverrides | None = None,
     ) -> None:
         """Submit it.
+
+        Args:
+            twin: Where.
+            request: What is asked for.
+            idempotency_key: The same key with the same request gives the same run.
+            prices: What its cost and its budget are reckoned with, though nothing is spent; None:
+                the built-in ones.
 
         Raises:
             UsageError: It cannot be.
         """
         self._twin = twin
         self.deployment = deployment_of(twin)
+        if prices is not None:
+            self.deployment = self.deployment.model_copy(update={"prices": prices})
         self.run_id = submit(
             self.deployment,
             request,

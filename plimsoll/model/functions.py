@@ -36,6 +36,7 @@ class Setting(StrEnum):
     TEAMS = "Teams"  # JSON {team: what the configuration says of it}
     RESULTS_DAYS = "ResultsDays"  # after which a run is forgotten; "" for never
     ON_ONE_MACHINE = "OnOneMachine"  # "true" where this is no AWS; reports say so
+    PRICES = "Prices"  # JSON: the deployment's own, as plimsoll.prices has them
 
 
 class Resource(StrEnum):
@@ -344,6 +345,7 @@ _TABLE = (
             "TARGET_KINDS": Setting.TARGET_KINDS,
             "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
             "TEAMS": Setting.TEAMS,
+            "PRICES": Setting.PRICES,
             "RESULTS_DAYS": Setting.RESULTS_DAYS,
             "ON_ONE_MACHINE": Setting.ON_ONE_MACHINE,
         },

@@ -6,7 +6,7 @@ anything is made. `docs/requests.md` is generated from this module.
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
@@ -182,8 +182,8 @@ class Request(Model):
     limits: Rules = Field(Rules(), description="When a step passes.")
     budget_usd: Annotated[float, Field(gt=0)] | None = Field(
         None,
-        description="The most that the run may cost, in US dollars. Not held yet: a value is"
-        " refused.",
+        description="The most that the run may cost, in US dollars, by list prices (docs/costs.md):"
+        " it is refused where that cannot suffice, and torn down before it would be passed.",
     )
     time_limit_s: Annotated[int, Field(ge=10, le=86_400)] = Field(
         7200, description="After which the target is deleted whatever happens, in seconds."
@@ -193,12 +193,3 @@ class Request(Model):
         Field(default_factory=dict, max_length=20, description="Labels for its readers.")
     )
     faults: tuple[Fault, ...] = Field((), description="On one machine only: what goes wrong.")
-
-    @field_validator("budget_usd")
-    @classmethod
-    def _budget_is_not_held_yet(cls, value: float | None) -> float | None:
-        if value is not None:
-            raise ValueError(
-                "nothing holds a budget yet; leave it out, and bound the run by time_limit_s"
-            )
-        return value

@@ -21,6 +21,7 @@ class RunState(StrEnum):
     FAILED = "FAILED"
     STOPPED = "STOPPED"  # by someone, from outside
     TIMED_OUT = "TIMED_OUT"  # its time limit passed
+    OVER_BUDGET = "OVER_BUDGET"  # to go on would have passed its budget
 
     @property
     def ended(self) -> bool:
@@ -52,6 +53,18 @@ class TargetAddress(Model):
     volume_id: str | None = None  # of the data volume of an EC2 instance; None: it has none of EBS
 
 
+class HeldBudget(Model):
+    """How a run's budget is held: what is left to the target in time, to the load in dollars.
+
+    Amounts are decimals: DynamoDB knows no floats.
+    """
+
+    usd: str
+    target_s: int  # from the run's start; with the deletion after it, the target's part is spent
+    fleet_usd: str  # for load clients, functions and the rest
+    loading_s: int  # for which the loaders may run on that
+
+
 class RunRecord(Model):
     """One item of the runs table. Times are UTC."""
 
@@ -66,6 +79,7 @@ class RunRecord(Model):
     submitted_at: datetime
     forget_at_epoch_s: int | None = None  # the table's time to live; None: never
     time_limit_s: int
+    budget: HeldBudget | None = None
     started_at: datetime | None = None
     provision_at: datetime | None = None
     prepare_at: datetime | None = None
@@ -86,6 +100,12 @@ class RunRecord(Model):
     failure: Failure | None = None
     verdict: str | None = None
     capacity_ops_per_second: str | None = None  # a decimal: DynamoDB knows no floats
+    cost_usd: str | None = None  # estimated, once it has ended; None: a price is missing
+
+    @property
+    def runs_for_s(self) -> int:
+        """Seconds from its start after which its target is deleted: time limit or budget."""
+        return min(self.time_limit_s, self.budget.target_s if self.budget else self.time_limit_s)
 
     @property
     def stack_name(self) -> str:

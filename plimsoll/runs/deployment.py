@@ -9,6 +9,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.deployment import Team
 from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.prices import PriceOverrides, PriceTable
+from plimsoll.prices import prices_for
 from plimsoll.runs.files import RunFiles
 from plimsoll.runs.record import Records
 
@@ -44,6 +46,7 @@ class Deployment(Model):
     teams: Json[dict[str, Team]] | None = None
     results_days: int | None = None  # None: runs are never forgotten
     on_one_machine: bool = False
+    prices: Json[PriceOverrides] = PriceOverrides()
 
     @field_validator("results_days", mode="before")
     @classmethod
@@ -71,6 +74,11 @@ class Deployment(Model):
                 f"target.kind: this deployment has no {kind} targets (allowed:"
                 f" {', '.join(self.target_kinds)}); plimsoll.{kind} in its cdk.json brings them"
             )
+
+    @property
+    def price_table(self) -> PriceTable:
+        """The prices that it reckons with."""
+        return prices_for(self.prices)
 
     @property
     def records(self) -> Records:

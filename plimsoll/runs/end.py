@@ -12,7 +12,7 @@ from plimsoll.model.runs import Failure, RunRecord, RunState
 from plimsoll.runs.conclude import Conclusion, volume_limits
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import CONCLUSION, REPORT, REQUEST, RESULT, SECONDS, RunFiles
-from plimsoll.runs.record import now
+from plimsoll.runs.record import BudgetPassedError, deadline_passed, now
 from plimsoll.runs.steps import finished_steps
 from plimsoll.runs.workloads import workload_sha256
 from plimsoll.targets.schedule import disarm_deletion
@@ -100,12 +100,16 @@ def _outcome(
             state = RunState.STOPPED
         elif error == "TimeLimitPassedError":
             state = RunState.TIMED_OUT
+        elif error == "BudgetPassedError":
+            state = RunState.OVER_BUDGET
         return state, Failure(phase=failure["phase"], error=error, cause=cause)
     if ended is not None:
         state, error, cause = WAYS_OUT[ended]
         if record.expires_at is not None and now() >= record.expires_at:
-            state, error = RunState.TIMED_OUT, "TimeLimitPassedError"
-            cause = f"the run's time limit of {record.time_limit_s} s passed"
+            passed = deadline_passed(record, "passed")
+            over = isinstance(passed, BudgetPassedError)
+            state = RunState.OVER_BUDGET if over else RunState.TIMED_OUT
+            error, cause = type(passed).__name__, str(passed)
         return state, Failure(phase=record.phase, error=error, cause=cause)
     return RunState.SUCCEEDED, None
 

@@ -8,6 +8,7 @@ from plimsoll.model.base import Model
 from plimsoll.runs import services
 
 REQUEST = "request.json"
+QUOTE = "quote.json"
 TEMPLATE = "target.template.json"
 CONCLUSION = "conclusion.json"
 SECONDS = "seconds.json"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import plimsoll_engine
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.prepare import running
-from plimsoll.runs.record import TimeLimitPassedError, now
+from plimsoll.runs.record import deadline_passed, now, require_loading_budget
 from plimsoll.runs.workloads import compiled_workload
 from plimsoll.targets.connection import engine_target
 
@@ -16,6 +16,7 @@ def load_part(deployment: Deployment, run_id: str, part: Mapping[str, int]) -> d
 
     Raises:
         TimeLimitPassedError: The run's time is up; some rows may be loaded.
+        BudgetPassedError: Likewise for its budget.
         EngineError: A statement failed however often it was tried.
     """
     record, request = running(deployment, run_id)
@@ -34,9 +35,8 @@ def load_part(deployment: Deployment, run_id: str, part: Mapping[str, int]) -> d
 
     def stop_in_time(_rows: int) -> None:
         if record.expires_at is not None and now() >= record.expires_at:
-            raise TimeLimitPassedError(
-                f"the run's time limit of {record.time_limit_s} s passed while rows were loaded"
-            )
+            raise deadline_passed(record, "passed while rows were loaded")
+        require_loading_budget(record, now())
 
     answer = json.loads(plimsoll_engine.load_rows(spec.model_dump_json(), stop_in_time))
     return {"rows": answer["rows_sent"]}

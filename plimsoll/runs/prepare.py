@@ -9,7 +9,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.runs import RunRecord
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import REQUEST
-from plimsoll.runs.record import now
+from plimsoll.runs.record import now, require_loading_budget
 from plimsoll.runs.workloads import compiled_workload
 from plimsoll.targets.connection import engine_target
 from plimsoll.targets.settling import await_purge
@@ -64,10 +64,12 @@ def verify_dataset(
 
     Raises:
         DatasetError: A part could not be loaded, or the server does not settle.
+        BudgetPassedError: Loading took longer than the budget pays for.
         PlimsollError: A table has not the rows that it should have.
     """
     record, request = running(deployment, run_id)
     assert record.target is not None  # noqa: S101 - the states before this one have set it
+    require_loading_budget(record, now())
     if failed_parts:
         first = plain_cause(str(failed_parts[0]["cause"]))
         raise DatasetError(

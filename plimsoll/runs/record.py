@@ -1,6 +1,6 @@
 """The runs table: reading and changing a run's record, each change under its condition."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
@@ -21,6 +21,10 @@ class RunStoppedError(PlimsollError):
 
 class TimeLimitPassedError(PlimsollError):
     """The run's time limit has passed."""
+
+
+class BudgetPassedError(PlimsollError):
+    """To go on would pass the run's budget."""
 
 
 def now() -> datetime:
@@ -119,13 +123,36 @@ class Records:
         Raises:
             RunStoppedError: It is being stopped, or has ended.
             TimeLimitPassedError: Its time is up.
+            BudgetPassedError: ... because its budget would be spent.
         """
         record = self.get(run_id)
         if record.state is not RunState.RUNNING:
             raise RunStoppedError(f"run {run_id} is {record.state}: nothing new is made for it")
         if record.expires_at is not None and now() >= record.expires_at:
-            raise TimeLimitPassedError(
-                f"the run's time limit of {record.time_limit_s} s passed"
-                f" in its {record.phase} phase"
-            )
+            raise deadline_passed(record, f"passed in its {record.phase} phase")
         return record
+
+
+def deadline_passed(record: RunRecord, how: str) -> TimeLimitPassedError | BudgetPassedError:
+    """Make the error of a run whose time is up: what set it, and how it came to pass."""
+    if record.budget is None or record.runs_for_s == record.time_limit_s:
+        return TimeLimitPassedError(f"the run's time limit of {record.time_limit_s} s {how}")
+    return BudgetPassedError(
+        f"the run's budget of ${record.budget.usd}, enough for {record.runs_for_s} s and the"
+        f" deletion of its target, {how}"
+    )
+
+
+def require_loading_budget(record: RunRecord, at: datetime) -> None:
+    """Let loaders go on only while the load's part of the budget pays for them.
+
+    Raises:
+        BudgetPassedError: It no longer does.
+    """
+    if record.budget is None or record.prepare_at is None:
+        return
+    if at >= record.prepare_at + timedelta(seconds=record.budget.loading_s):
+        raise BudgetPassedError(
+            f"the run's budget of ${record.budget.usd} pays for {record.budget.loading_s} s of"
+            " loading the dataset; they passed"
+        )

@@ -12,7 +12,7 @@ from plimsoll.targets.schedule import arm_deletion
 
 
 def record_run(deployment: Deployment, run_id: str) -> dict[str, object]:
-    """Mark the run as started and set its deadline.
+    """Mark the run as started and set its deadline: its time limit, or its budget's end.
 
     Raises:
         RunStoppedError: It was stopped before it began.
@@ -20,6 +20,7 @@ def record_run(deployment: Deployment, run_id: str) -> dict[str, object]:
     """
     request = deployment.files(run_id).get(REQUEST, Request)
     deployment.require_kind(request.target.kind)
+    record = deployment.records.get(run_id)
     changes: dict[str, object] = {}
     if isinstance(request.target, EndpointTarget):
         changes["target"] = endpoint_address(request.target, deployment.allowed_endpoints or ())
@@ -29,7 +30,7 @@ def record_run(deployment: Deployment, run_id: str) -> dict[str, object]:
         states=(RunState.PENDING,),
         state=RunState.RUNNING,
         started_at=started,
-        expires_at=started + timedelta(seconds=request.time_limit_s),
+        expires_at=started + timedelta(seconds=record.runs_for_s),
         **changes,
     )
     if not begun and deployment.records.get(run_id).state is not RunState.RUNNING:
@@ -41,7 +42,7 @@ def record_run(deployment: Deployment, run_id: str) -> dict[str, object]:
 
 
 def arm(deployment: Deployment, run_id: str) -> None:
-    """Arm the deletion of the target at the run's time limit."""
+    """Arm the deletion of the target at the run's deadline."""
     record = deployment.records.require_running(run_id)
     assert record.expires_at is not None  # noqa: S101 - a running run has a deadline
     assert deployment.schedule_group is not None  # noqa: S101 - the function table gives both

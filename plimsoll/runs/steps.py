@@ -14,8 +14,9 @@ from plimsoll.model.runs import RunRecord
 from plimsoll.model.search import Done, NextStep
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import REQUEST, RunFiles, plan_path, step_path
-from plimsoll.runs.record import TimeLimitPassedError, now
+from plimsoll.runs.record import deadline_passed, now
 from plimsoll.runs.workloads import compiled_workload
+from plimsoll.service.budget import require_step_budget
 from plimsoll.targets.connection import engine_target
 from plimsoll.targets.mysql import overloaded, read_counters
 from plimsoll.workload.dataset import begin_load
@@ -79,6 +80,7 @@ def plan_next(deployment: Deployment, run_id: str) -> dict[str, object]:
 
     Raises:
         TimeLimitPassedError: The run's time is up, or would be within the step.
+        BudgetPassedError: Its budget is spent, or would be within the step.
     """
     record = deployment.records.require_running(run_id)
     files = deployment.files(run_id)
@@ -120,6 +122,7 @@ def _start(
     deployment: Deployment, record: RunRecord, request: Request, plan: StepPlan
 ) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
+    require_step_budget(deployment.files(record.run_id), record, request, plan)
     with closing(connect(engine_target(record.target))) as connection:
         number = begin_load(connection, compiled_workload(request))
     start = barrier_epoch_ms(
@@ -131,9 +134,10 @@ def _start(
     plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
     ends_s = plan.window_end_epoch_ms / 1000 + AFTER_STEP_S
     if record.expires_at is not None and ends_s > record.expires_at.timestamp():
-        raise TimeLimitPassedError(
-            f"the run's time limit of {record.time_limit_s} s leaves no time for step {plan.index}"
-            f" ({plan.clients} clients, {plan.warmup_s + plan.duration_s:g} s)"
+        raise deadline_passed(
+            record,
+            f"leaves no time for step {plan.index}"
+            f" ({plan.clients} clients, {plan.warmup_s + plan.duration_s:g} s)",
         )
     deployment.files(record.run_id).put_model(plan_path(plan.index), plan)
     deployment.records.change(record.run_id, step=plan.index)

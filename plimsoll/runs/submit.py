@@ -10,10 +10,12 @@ from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.runs import RunRecord, RunState
 from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import REQUEST
+from plimsoll.runs.files import QUOTE, REQUEST
 from plimsoll.runs.provision import endpoint_address
 from plimsoll.runs.record import now
 from plimsoll.runs.workloads import compiled_workload
+from plimsoll.service.budget import held_budget
+from plimsoll.service.quotes import quote
 from plimsoll.workload.items import unknown
 
 
@@ -78,6 +80,7 @@ def record_request(
     _check(deployment, request)
     if request.faults and not local:
         raise UsageError("faults: only a run on one machine (--local) may have them")
+    quoted = quote(request, deployment.price_table)
     body = request.model_dump_json()
     digest = hashlib.sha256(body.encode()).hexdigest()
     submitted_at = now()
@@ -93,11 +96,14 @@ def record_request(
         submitted_at=submitted_at,
         forget_at_epoch_s=int(forget_at.timestamp()) if forget_at else None,
         time_limit_s=request.time_limit_s,
+        budget=held_budget(request, quoted),
     )
     known = not deployment.records.create(record)
     if known and deployment.records.get(run_id).request_sha256 != digest:
         raise UsageError("Idempotency-Key: was used for another request")
-    deployment.files(run_id).put(REQUEST, body)
+    files = deployment.files(run_id)
+    files.put(REQUEST, body)
+    files.put_model(QUOTE, quoted)
 
 
 def _check(deployment: Deployment, request: Request) -> None:

@@ -15,6 +15,7 @@ from plimsoll.model.request import RdsTarget, Target
 from plimsoll.model.volumes import band
 
 RDS_LEAST_S = 600.0
+IO2_TIERS = (32_000, 64_000)  # aws.amazon.com/ebs/pricing, 2026-08-01
 EC2_LEAST_S = 60.0
 CLIENT_GIB = FUNCTIONS["load-client"].memory_mib / 1024
 _RDS_ITEMS = {"mysql": Item.RDS_MYSQL, "mariadb": Item.RDS_MARIADB}
@@ -61,7 +62,7 @@ class Charge:
 
 def charges(target: Target, extent: Extent) -> list[Charge]:
     """List what a run is charged for."""
-    return [*target_charges(target, extent.target_s), *_other_charges(extent)]
+    return [*target_charges(target, extent.target_s), *fleet_charges(extent)]
 
 
 def target_charges(target: Target, seconds: float) -> list[Charge]:
@@ -106,15 +107,29 @@ def _ec2(target: CassandraTarget, seconds: float) -> Iterator[Charge]:
     yield Charge(storage, Item.EBS_STORAGE, volume.type, volume.size_gib * months)
     included = row.baseline_iops or 0
     if volume.iops is not None and (more := volume.iops - included) > 0:
-        beyond = f" above {included:,}" if included else ""
-        yield Charge(f"{more:,} IOPS{beyond}", Item.EBS_IOPS, volume.type, more * months)
+        yield from _ebs_iops(volume.type, included, more, months)
     given = row.min_throughput_mib_s or 0
     if volume.throughput_mib_s is not None and (more := volume.throughput_mib_s - given) > 0:
         what = f"{more:,} MiB/s above {given:,}"
         yield Charge(what, Item.EBS_THROUGHPUT, volume.type, more * months)
 
 
-def _other_charges(extent: Extent) -> Iterator[Charge]:
+def _ebs_iops(volume_type: str, included: int, more: int, months: float) -> Iterator[Charge]:
+    """Charge for IOPS; those of io2 in tiers, cheaper above 32,000 and 64,000."""
+    beyond = f" above {included:,}" if included else ""
+    above = [max(0, more - tier) for tier in IO2_TIERS] if volume_type == "io2" else [0, 0]
+    parts = {
+        volume_type: more - above[0],
+        "io2-over-32000": above[0] - above[1],
+        "io2-over-64000": above[1],
+    }
+    for name, iops in parts.items():
+        if iops:
+            yield Charge(f"{iops:,} IOPS{beyond}", Item.EBS_IOPS, name, iops * months)
+
+
+def fleet_charges(extent: Extent) -> Iterator[Charge]:
+    """List what the load and the workflow cost, the target aside."""
     clients = f"load clients, {CLIENT_GIB:.3g} GiB each"
     yield Charge(clients, Item.LAMBDA, "arm64-duration", extent.client_gib_s)
     yield Charge("other functions", Item.LAMBDA, "arm64-duration", extent.function_gib_s)

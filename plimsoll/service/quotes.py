@@ -36,6 +36,7 @@ def quote(request: Request, prices: PriceTable) -> Quote:
     )
     lines = tuple(_lines(request, prices, ways))
     missing = tuple(dict.fromkeys(_named(line.price) for line in lines if line.usd is None))
+    usd = None if missing else _sum([line.usd for line in lines if line.usd is not None])
     expected_s = sum(phase.expected_s for phase in length.phases)
     limit_s = extents.longest_s(request)
     return Quote(
@@ -49,11 +50,11 @@ def quote(request: Request, prices: PriceTable) -> Quote:
         ),
         steps=Amounts(least=length.steps[0], expected=length.steps[1], most=length.steps[2]),
         lines=lines,
-        usd=None if missing else _sum([line.usd for line in lines if line.usd is not None]),
+        usd=usd,
         missing=missing,
         target_usd_per_hour=target_usd_per_hour(request, prices),
         budget_usd=request.budget_usd,
-        notes=(*_notes(request, expected_s), *NOTES),
+        notes=(*_notes(request, expected_s, usd), *NOTES),
     )
 
 
@@ -110,7 +111,12 @@ def _named(price: Price) -> str:
     return f"{price.item} {price.name}"
 
 
-def _notes(request: Request, expected_s: float) -> Iterator[str]:
+def _notes(request: Request, expected_s: float, usd: Amounts | None) -> Iterator[str]:
+    if request.budget_usd is not None and usd is not None and request.budget_usd < usd.expected:
+        yield (
+            f"The budget of ${request.budget_usd:g} is less than what the run is expected to cost:"
+            " it will probably end without a verdict."
+        )
     if expected_s > extents.longest_s(request):
         yield (
             f"The run is expected to take {expected_s / 60:.0f} minutes, more than its time limit"

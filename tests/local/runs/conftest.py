@@ -5,7 +5,7 @@ its worst, and opens it again.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 from plimsoll.local.runner import LocalRun, deployment_of
 from plimsoll.local.twin import LocalTwin, RunningDatabase
 from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult
 from plimsoll.model.runs import RunRecord
@@ -73,8 +74,14 @@ class Bench:
         self._gates = gates
         deployment_of(twin)
 
-    def start(self, request: Request, key: str | None = None) -> LocalRun:
-        return LocalRun(self.twin, request, idempotency_key=key)
+    def start(
+        self,
+        request: Request,
+        key: str | None = None,
+        prices: Mapping[str, Any] | None = None,
+    ) -> LocalRun:
+        own = PriceOverrides.model_validate(prices or {})
+        return LocalRun(self.twin, request, idempotency_key=key, prices=own)
 
     def gate(self, function: str, run: LocalRun) -> Gate:
         path = self._gates / f"{function}-{run.run_id}"

@@ -186,6 +186,19 @@ def test_the_time_limit_passes(bench: Bench) -> None:
     assert "10 s leaves no time for step 1" in result.failure.cause
 
 
+def test_the_budget_would_be_passed_by_the_next_step(bench: Bench) -> None:
+    """At a price that makes one client a second a cent: the second step has eight."""
+    dear = {"as_of": "2026-01-01", "usd": {"lambda": {"arm64-duration": 0.01}}}
+    asked = tiny("too-dear", search__clients=[1, 8], budget_usd=3.5)
+    run = bench.start(asked, prices=dear)
+    record, result = bench.end(run)
+    assert record.state is RunState.OVER_BUDGET
+    assert [step.plan.clients for step in result.steps] == [1]
+    assert result.failure is not None
+    assert result.failure.error == "BudgetPassedError"
+    assert "with step 2 (8 clients) it would be $" in result.failure.cause
+
+
 def test_the_schedule_deletes_a_target_that_nobody_tears_down(bench: Bench) -> None:
     """The workflow is stopped, and the rule that should see it is off."""
     run = bench.start(tiny("forgotten", time_limit_s=10))

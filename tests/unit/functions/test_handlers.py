@@ -22,6 +22,7 @@ for folder in {folders}:
 """
 SPECIAL = {
     "ALLOWED_ENDPOINTS": "[]",
+    "PRICES": "{}",
     "CASSANDRA": "null",
     "TARGET_KINDS": "[]",
     "TEAMS": "{}",

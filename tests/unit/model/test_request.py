@@ -76,7 +76,6 @@ def test_an_endpoint_is_a_target() -> None:
         ("name", "Has Spaces", "name"),
         ("time_limit_s", 5, "greater than or equal to 10"),
         ("budget_usd", 0, "greater than 0"),
-        ("budget_usd", 20, "nothing holds a budget yet"),
         ("faults", [{"step": 0, "volume": {"kind": "heal"}}], "greater than or equal to 1"),
         ("target.secret_arn", ENDPOINT["secret_arn"], "secret_arn"),
     ],

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import boto3
@@ -9,12 +10,12 @@ import pytest
 
 from plimsoll.errors import UsageError
 from plimsoll.model.request import EndpointTarget, Request
-from plimsoll.model.runs import RunState
+from plimsoll.model.runs import HeldBudget, RunState
 from plimsoll.runs import end, provision, start
 from plimsoll.runs.deployment import CassandraPlace, Deployment
 from plimsoll.runs.end import delete_target, end_run
 from plimsoll.runs.files import REPORT, REQUEST, RESULT, SECONDS, TEMPLATE
-from plimsoll.runs.record import RunStoppedError
+from plimsoll.runs.record import RunStoppedError, now
 from plimsoll.runs.submit import record_request
 from plimsoll.targets.stacks import TargetCreationError, TeardownError, create_stack
 from tests.unit.runs.conftest import REQUESTED, RUN, recorded
@@ -56,6 +57,32 @@ def test_the_deletion_is_armed_before_there_is_a_stack(deployment: Deployment) -
     assert json.loads(schedule["Target"]["Input"]) == {"StackName": STACK}
     assert stack_status() == "NONE"
     start.arm(deployment, RUN)  # repeated: still one
+
+
+def test_the_deletion_is_armed_for_the_budgets_end_where_that_is_earlier(
+    deployment: Deployment,
+) -> None:
+    budget = HeldBudget(usd="0.6", target_s=1000, fleet_usd="0.1", loading_s=60)
+    recorded(deployment, budget=budget)
+    start.record_run(deployment, RUN)
+    start.arm(deployment, RUN)
+    record = deployment.records.get(RUN)
+    assert record.started_at is not None
+    ends = record.started_at + timedelta(seconds=1000)
+    assert record.expires_at == ends
+    schedule = boto3.client("scheduler").get_schedule(Name=STACK, GroupName="plimsoll")
+    assert schedule["ScheduleExpression"] == f"at({ends:%Y-%m-%dT%H:%M:%S})"
+
+
+def test_a_run_that_was_aborted_past_its_budgets_end_is_over_budget(deployment: Deployment) -> None:
+    budget = HeldBudget(usd="0.6", target_s=1000, fleet_usd="0.1", loading_s=60)
+    past = now() - timedelta(seconds=1)
+    recorded(deployment, budget=budget, state=RunState.RUNNING, expires_at=past)
+    end_run(deployment, RUN, ended="ABORTED")
+    record = deployment.records.get(RUN)
+    assert record.state is RunState.OVER_BUDGET
+    assert record.failure is not None
+    assert record.failure.error == "BudgetPassedError"
 
 
 def test_a_target_is_created_tagged_and_told_its_parameters(deployment: Deployment) -> None:
@@ -199,6 +226,7 @@ def test_a_target_left_behind_is_never_a_success(
         (("prepare", "DatasetError", '{"errorMessage": "too few rows", "errorType": "D"}'),
          None, RunState.FAILED, "too few rows"),
         (("step", "TimeLimitPassedError", "no time"), None, RunState.TIMED_OUT, "no time"),
+        (("step", "BudgetPassedError", "no money"), None, RunState.OVER_BUDGET, "no money"),
         (("step", "RunStoppedError", "stopped"), None, RunState.STOPPED, "stopped"),
     ],
 )  # fmt: skip

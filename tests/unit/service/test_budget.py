@@ -1,0 +1,163 @@
+"""A budget is held by the target's deadline and the load's part: together never more."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from moto import mock_aws
+
+from plimsoll.errors import UsageError
+from plimsoll.fleet.plan import plan_step
+from plimsoll.model.prices import PriceOverrides
+from plimsoll.model.request import Request
+from plimsoll.model.runs import HeldBudget, RunRecord, RunState
+from plimsoll.model.search import NextStep
+from plimsoll.prices import builtin, prices_for
+from plimsoll.runs import services
+from plimsoll.runs.files import QUOTE, RunFiles, plan_path
+from plimsoll.runs.record import BudgetPassedError, now
+from plimsoll.service.budget import held_budget, require_step_budget
+from plimsoll.service.quotes import quote
+from tests.unit.service.test_quotes import ENDPOINT, TARGET, request
+
+USD_PER_HOUR = 0.171 + (100 * 0.125 + 3000 * 0.10 + 0.40) / 730  # of TARGET
+
+
+def held(**changes: Any) -> HeldBudget:
+    asked = request(**changes)
+    found = held_budget(asked, quote(asked, builtin()))
+    assert found is not None
+    return found
+
+
+def test_without_a_budget_nothing_is_held() -> None:
+    assert held_budget(request(), quote(request(), builtin())) is None
+
+
+def test_a_budget_that_pays_for_everything_leaves_the_time_limit() -> None:
+    found = held(budget_usd=50, time_limit_s=7200)
+    most = quote(request(time_limit_s=7200), builtin())
+    assert found.target_s == 7200
+    fleet = sum(one.usd.most for one in most.lines if one.price.item in {
+        "lambda", "step-functions", "dynamodb", "s3", "cloudwatch"
+    } and one.usd)  # fmt: skip
+    assert float(found.fleet_usd) == pytest.approx(fleet, abs=1e-6)
+
+
+def test_a_smaller_one_brings_the_deadline_forward_and_keeps_the_deletion() -> None:
+    found = held(budget_usd=0.60, time_limit_s=7200)
+    target_usd = 0.60 - float(found.fleet_usd)
+    assert found.target_s == int(target_usd / USD_PER_HOUR * 3600 - 900)
+    assert 900 < found.target_s < 7200
+
+
+def test_an_endpoints_budget_is_all_for_the_load() -> None:
+    found = held(target=ENDPOINT, budget_usd=0.05)
+    assert found.target_s == 7200
+    assert float(found.fleet_usd) == 0.05
+
+
+@pytest.mark.parametrize(
+    ("budget_usd", "told"),
+    [
+        (0.01, r"budget_usd: \$0.01 is less than the run costs at least: \$0.10"),
+        (0.12, r"budget_usd: \$0.12 leaves the run no time .* at least \$0\.17"),
+    ],
+)
+def test_a_budget_that_cannot_suffice_is_refused(budget_usd: float, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        held(budget_usd=budget_usd)
+
+
+def test_a_budget_that_lacks_a_price_is_refused() -> None:
+    asked = request(budget_usd=5)
+    with pytest.raises(UsageError, match=r"no price is known for rds-mariadb db\.m5\.large"):
+        held_budget(asked, quote(asked, prices_for(PriceOverrides(region="eu-west-1"))))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    budget_usd=st.floats(0.001, 40),
+    time_limit_s=st.integers(60, 86_400),
+    clients=st.integers(1, 100),
+    iops=st.integers(1000, 5000),
+)
+def test_whatever_is_asked_target_deletion_and_load_never_pass_the_budget(
+    budget_usd: float, time_limit_s: int, clients: int, iops: int
+) -> None:
+    volume = {"type": "io1", "size_gib": 100, "iops": iops}
+    asked = request(
+        budget_usd=budget_usd,
+        time_limit_s=time_limit_s,
+        search={"strategy": "steps", "clients": [clients]},
+        target={**TARGET, "volume": volume},
+    )
+    quoted = quote(asked, builtin())
+    try:
+        found = held_budget(asked, quoted)
+    except UsageError:
+        return
+    assert found is not None
+    assert quoted.target_usd_per_hour is not None
+    target_usd = (found.target_s + 900) / 3600 * quoted.target_usd_per_hour
+    assert target_usd + float(found.fleet_usd) <= budget_usd + 1e-6
+    assert 0 < found.target_s <= time_limit_s
+    assert 0 <= found.loading_s <= time_limit_s
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> Iterator[RunFiles]:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    services.through(None)
+    with mock_aws():
+        boto3.client("s3").create_bucket(Bucket="results")
+        yield RunFiles("results", "run")
+    services.through(None)
+
+
+def record(asked: Request) -> RunRecord:
+    return RunRecord(
+        run_id="run",
+        name="quoted",
+        team="default",
+        state=RunState.RUNNING,
+        request_sha256="0" * 64,
+        submitted_at=now(),
+        time_limit_s=asked.time_limit_s,
+        budget=held_budget(asked, quote(asked, builtin())),
+    )
+
+
+def planned(asked: Request, index: int, clients: int) -> Any:
+    following = NextStep(
+        index=index, clients=clients, connections=clients, purpose="climb", why="test"
+    )
+    return plan_step(following, asked, start_at_epoch_ms=0, recovered=None, server_before=None)
+
+
+def test_a_step_starts_only_if_the_budget_pays_for_it_and_those_before_it(files: RunFiles) -> None:
+    asked = request(budget_usd=0.40, search={"strategy": "steps", "clients": [1, 2, 100]})
+    run = record(asked)
+    assert run.budget is not None
+    files.put_model(QUOTE, quote(asked, builtin()))
+    require_step_budget(files, run, asked, planned(asked, 0, 1))
+    # 100 clients for 90 s and 24 s before and after them, 1.73 GiB each
+    usd = 100 * (90 + 20 + 1 + 3) * 1769 / 1024 * 0.0000133334
+    many = planned(asked, 1, 100)
+    count = 0
+    while (count + 1) * usd < float(run.budget.fleet_usd) - 0.01:
+        files.put_model(plan_path(count + 1), many.model_copy(update={"index": count + 1}))
+        count += 1
+    following = many.model_copy(update={"index": count + 1})
+    with pytest.raises(BudgetPassedError, match=rf"with step {count + 1} \(100 clients\) it would"):
+        require_step_budget(files, run, asked, following)
+
+
+def test_a_run_without_a_budget_reads_nothing(files: RunFiles) -> None:
+    asked = request()
+    require_step_budget(files, record(asked), asked, planned(asked, 0, 1000))
