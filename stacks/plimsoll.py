@@ -94,8 +94,8 @@ class PlimsollStack(Stack):
             Setting.TARGET_SUBNET_GROUP: self.network.subnet_group.ref,
             Setting.TARGET_SECURITY_GROUP: self.network.target.security_group_id,
             Setting.TARGET_AVAILABILITY_ZONE: self.network.zone,
-            Setting.CASSANDRA: self.to_json_string(
-                self.cassandra.place if self.cassandra else None
+            Setting.CASSANDRA: (
+                self.to_json_string(self.cassandra.place) if self.cassandra else "null"
             ),
             Setting.TARGET_KINDS: _kinds(deployment),
             Setting.ALLOWED_ENDPOINTS: json.dumps(endpoints),
