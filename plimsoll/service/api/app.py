@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
+from aws_lambda_powertools.event_handler.api_gateway import Route
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
@@ -114,15 +115,15 @@ def _complaint(found: Any) -> Complaint:
     return complaint(bodies[0].type_, error)
 
 
+def _routes() -> list[Route]:
+    return [*app._static_routes, *app._dynamic_routes]  # noqa: SLF001 - there is no other way
+
+
 @app.not_found
 def _no_such_path(_error: NotFoundError) -> Response[str]:
     event = app.context["event"]
     path = app.context["_path"]
-    known = {
-        route.method
-        for route in (*app._static_routes, *app._dynamic_routes)  # noqa: SLF001 - no other way
-        if route.rule.match(path)
-    }
+    known = {route.method for route in _routes() if route.rule.match(path)}
     if known:
         methods = ", ".join(sorted(known))
         detail = f"{event['httpMethod']} is not for this path (allowed: {methods})"
@@ -135,6 +136,8 @@ def refuse_unknown_parameters(
 ) -> Response[Any]:
     """Refuse query parameters that the route does not know: a misspelt filter filters nothing."""
     route = resolver.context["_route"]
+    if route not in _routes():
+        return next_middleware(resolver)  # no such path or method, whatever the parameters
     known = [parameter.alias for parameter in route.dependant.query_params]
     given = resolver.current_event.query_string_parameters or {}
     wrong = [name for name in given if name not in known]

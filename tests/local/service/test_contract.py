@@ -169,7 +169,7 @@ def test_a_wrong_request_names_the_field_and_what_is_allowed(
         ("GET", "/nothing", None, 404),
         ("GET", "/runs/no-such-run", None, 404),
         ("DELETE", "/runs/no-such-run", None, 404),
-        ("PATCH", "/runs", None, 405),
+        ("PATCH", "/runs", {"limit": 1}, 405),
         ("GET", "/runs", {"state": "GONE"}, 422),
         ("GET", "/runs", {"limit": 0}, 422),
         ("GET", "/runs", {"cursor": "of my own"}, 422),
