@@ -1,7 +1,8 @@
 """The state machines' definitions: read and substituted in the same way on AWS and on one machine.
 
 A definition names what a deployment gives it as `${Name}`: a function's ARN
-(`plimsoll.model.functions.Function.arn_placeholder`) or a `Setting`.
+(`plimsoll.model.functions.Function.arn_placeholder`), another machine's (`machine_placeholder`) or
+a `Setting`.
 """
 
 import re
@@ -18,6 +19,11 @@ _PLACEHOLDER = re.compile(r"\$\{([A-Za-z0-9]+)\}")
 def read_definition(name: str) -> str:
     """Read a state machine's definition, its `${...}` untouched."""
     return (FOLDER / f"{name}.asl.json").read_text()
+
+
+def machine_placeholder(name: str) -> str:
+    """Give the name of a state machine's ARN in a definition: `RunStateMachineArn`."""
+    return "".join(word.capitalize() for word in name.split("-")) + "StateMachineArn"
 
 
 def placeholders(definition: str) -> tuple[str, ...]:

@@ -119,6 +119,7 @@ class PlimsollStack(Stack):
         ]
         return {
             Resource.RUN_FILES: (Grant(results.arn_for_objects("runs/*")),),
+            Resource.EXPERIMENT_FILES: (Grant(results.arn_for_objects("experiments/*")),),
             Resource.RUN_LISTING: (
                 Grant(results.bucket_arn, conditions={"StringLike": {"s3:prefix": "runs/*"}}),
             ),
@@ -168,6 +169,7 @@ class PlimsollStack(Stack):
             "RunsTable": self.storage.runs.table_name,
             "ServiceTable": self.storage.service.table_name,
             "RunStateMachine": self.workflow.machines["run"].state_machine_arn,
+            "ExperimentStateMachine": self.workflow.machines["experiment"].state_machine_arn,
             "AlarmTopic": self.alarms.topic.topic_arn,
             "ResultsDays": str(deployment.results_days),
             "ApiUrl": self.api.url,

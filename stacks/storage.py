@@ -54,10 +54,11 @@ class StoragePart(Construct):
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
             lifecycle_rules=[
                 s3.LifecycleRule(
-                    prefix="runs/",
+                    prefix=prefix,
                     expiration=Duration.days(deployment.results_days),
                     abort_incomplete_multipart_upload_after=Duration.days(1),
                 )
+                for prefix in ("runs/", "experiments/")
             ],
             removal_policy=removal,
             auto_delete_objects=not keep,

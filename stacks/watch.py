@@ -64,16 +64,31 @@ class WatchPart(Construct):
         super().__init__(scope, "Watch")
         self._action = actions.SnsAction(topic)
         self.alarms: list[cloudwatch.Alarm] = []
-        undelivered = self._tear_down_what_no_catch_saw(machines["run"], machines["teardown"])
+        undelivered = self._dead_letters()
+        self._start_at_bad_end(
+            "RunEnded",
+            "A run that failed, was stopped or timed out: its target is deleted",
+            machine=machines["run"],
+            starts=machines["teardown"],
+            name="run_id",
+            undelivered=undelivered,
+        )
+        self._start_at_bad_end(
+            "ExperimentEnded",
+            "An experiment that failed, was stopped or timed out: its runs are stopped",
+            machine=machines["experiment"],
+            starts=machines["experiment-end"],
+            name="experiment_id",
+            undelivered=undelivered,
+        )
         self._start_janitor(janitor)
         self._watch_teardown(machines["teardown"], undelivered)
+        self._watch_experiment_end(machines["experiment-end"])
         self._watch_janitor(janitor)
         for team, limits in deployment.teams.items():
             self._watch_spend(team, limits.spend_usd_per_month, topic)
 
-    def _tear_down_what_no_catch_saw(
-        self, run: sfn.StateMachine, teardown: sfn.StateMachine
-    ) -> sqs.Queue:
+    def _dead_letters(self) -> sqs.Queue:
         undelivered = sqs.Queue(
             self,
             "Undelivered",
@@ -84,25 +99,38 @@ class WatchPart(Construct):
         Validations.of(undelivered).acknowledge(
             Acknowledgment(id="AwsSolutions-SQS3", reason="it is the dead-letter queue itself")
         )
+        return undelivered
+
+    def _start_at_bad_end(
+        self,
+        rule: str,
+        description: str,
+        *,
+        machine: sfn.StateMachine,
+        starts: sfn.StateMachine,
+        name: str,
+        undelivered: sqs.Queue,
+    ) -> None:
+        """Start a machine for each execution of another that ended in a way that no Catch sees."""
         events.Rule(
             self,
-            "RunEnded",
-            description="A run that failed, was stopped or timed out: its target is deleted",
+            rule,
+            description=description,
             event_pattern=events.EventPattern(
                 source=["aws.states"],
                 detail_type=["Step Functions Execution Status Change"],
                 # the children of a Distributed Map have another name there, and do not match
                 detail={
-                    "stateMachineArn": [run.state_machine_arn],
+                    "stateMachineArn": [machine.state_machine_arn],
                     "status": ENDINGS_WITHOUT_CATCH,
                 },
             ),
             targets=[
                 targets.SfnStateMachine(
-                    teardown,
+                    starts,
                     input=events.RuleTargetInput.from_object(
                         {
-                            "run_id": events.EventField.from_path("$.detail.name"),
+                            name: events.EventField.from_path("$.detail.name"),
                             "ended": events.EventField.from_path("$.detail.status"),
                         }
                     ),
@@ -112,7 +140,6 @@ class WatchPart(Construct):
                 )
             ],
         )
-        return undelivered
 
     def _start_janitor(self, janitor: lambda_.Function) -> None:
         events.Rule(
@@ -138,6 +165,14 @@ class WatchPart(Construct):
                 period=Duration.minutes(5), statistic="Maximum"
             ),
         )
+
+    def _watch_experiment_end(self, machine: sfn.StateMachine) -> None:
+        for ending in ("failed", "timed_out", "aborted"):
+            self._alarm(
+                f"ExperimentEnd{ending.title().replace('_', '')}",
+                f"The end of an experiment {ending.replace('_', ' ')}: runs of it may go on",
+                getattr(machine, f"metric_{ending}")(period=JANITOR_INTERVAL, statistic="Sum"),
+            )
 
     def _watch_janitor(self, janitor: lambda_.Function) -> None:
         found = logs.MetricFilter(

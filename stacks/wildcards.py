@@ -38,7 +38,10 @@ NO_RESOURCE = (
     "actions that know no resource, such as Describe calls, X-Ray and log delivery, and the"
     " network interfaces that the Lambda service makes; a test holds the list of them"
 )
-OF_BUCKET = {"runs/*": RUN_TIME}
+OF_BUCKET = {
+    "runs/*": RUN_TIME,
+    "experiments/*": "experiments are named when they are submitted",
+}
 AGENT = "AmazonSSMManagedInstanceCore is AWS's own list of what its agent calls"
 
 

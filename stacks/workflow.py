@@ -10,8 +10,20 @@ from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
 from plimsoll.model.functions import FUNCTIONS, Setting
-from plimsoll.statemachines import STATE_MACHINES, placeholders, read_definition
+from plimsoll.statemachines import (
+    STATE_MACHINES,
+    machine_placeholder,
+    placeholders,
+    read_definition,
+)
 from stacks.permissions import arn
+
+MANAGED_RULE = "StepFunctionsGetEventsForStepFunctionsExecutionRule"  # Step Functions' own
+
+
+def machine_name(name: str) -> str:
+    """Give the name in AWS of a state machine of `statemachines/`."""
+    return f"plimsoll-{name}"
 
 
 def machine_name(name: str) -> str:
@@ -35,7 +47,23 @@ class WorkflowPart(Construct):
             **{name: function.function_arn for name, function in self._functions.items()},
             **{setting.value: value for setting, value in settings.items()},
         }
-        self.machines = {name: self._machine(name) for name in STATE_MACHINES}
+        self.machines: dict[str, sfn.StateMachine] = {}
+        for name in STATE_MACHINES:
+            self._make(name)
+
+    def _make(self, name: str) -> None:
+        """Make a machine, after those that it starts."""
+        if name in self.machines:
+            return
+        for child in self._children(name):
+            self._make(child)
+        self.machines[name] = self._machine(name)
+        self._values[machine_placeholder(name)] = self.machines[name].state_machine_arn
+
+    def _children(self, name: str) -> list[str]:
+        """Name the machines that a machine starts and waits for."""
+        used = placeholders(read_definition(name))
+        return [other for other in STATE_MACHINES if machine_placeholder(other) in used]
 
     def _machine(self, name: str) -> sfn.StateMachine:
         definition = read_definition(name)
@@ -44,6 +72,8 @@ class WorkflowPart(Construct):
         role = self._role(place, name, [self._functions[u] for u in used if u in self._functions])
         if '"DISTRIBUTED"' in definition:
             self._may_start_itself(role, name)
+        for child in self._children(name):
+            self._may_run(role, child)
         return sfn.StateMachine(
             place,
             "Machine",
@@ -108,5 +138,30 @@ class WorkflowPart(Construct):
                     arn(stack, "states", f"execution:{machine}:*"),
                     arn(stack, "states", f"execution:{machine}/*:*"),
                 ],
+            )
+        )
+
+    def _may_run(self, role: iam.Role, child: str) -> None:
+        """Let `startExecution.sync:2` start a machine and hear of its end, through a managed rule.
+
+        https://docs.aws.amazon.com/step-functions/latest/dg/connect-stepfunctions.html
+        """
+        stack = Stack.of(self)
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["states:StartExecution"],
+                resources=[self.machines[child].state_machine_arn],
+            )
+        )
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["states:DescribeExecution", "states:StopExecution"],
+                resources=[arn(stack, "states", f"execution:{machine_name(child)}:*")],
+            )
+        )
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=["events:PutTargets", "events:PutRule", "events:DescribeRule"],
+                resources=[arn(stack, "events", f"rule/{MANAGED_RULE}")],
             )
         )

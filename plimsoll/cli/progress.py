@@ -16,11 +16,10 @@ from plimsoll.runs.watch import Snapshot
 STEP_OVERHEAD_S = 3  # planning, barrier, judging: for the estimate of what is left
 
 
-class Progress:
-    """Tells what has happened since it was last told; as a context manager it ends the status."""
+class Lines:
+    """Lines with their time, each once; as a context manager it ends the status below them."""
 
-    def __init__(self, request: Request, console: Console | None = None) -> None:
-        self._request = request
+    def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True, highlight=False)
         self._began = time.monotonic()
         self._said: set[str] = set()
@@ -42,21 +41,37 @@ class Progress:
             self._status.stop()
             self._status = None
 
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since it was made."""
+        return time.monotonic() - self._began
+
     def say(self, text: str) -> None:
         """Print a line, once."""
         if text in self._said:
             return
         self._said.add(text)
-        elapsed = minutes(time.monotonic() - self._began)
-        self._console.print(f"{elapsed:>6}  {text}", markup=False, soft_wrap=True)
+        self._console.print(f"{minutes(self.elapsed_s):>6}  {text}", markup=False, soft_wrap=True)
+
+    def status(self, text: str) -> None:
+        """Show what is under way, on a terminal alone."""
+        if self._status is not None:
+            self._status.update(text)
+
+
+class Progress(Lines):
+    """Tells of a run what has happened since it was last told."""
+
+    def __init__(self, request: Request, console: Console | None = None) -> None:
+        super().__init__(console)
+        self._request = request
 
     def show(self, now: Snapshot) -> None:
         """Tell what is new."""
         for text in self._events(now):
             self.say(text)
-        if self._status is not None:
-            elapsed = minutes(time.monotonic() - self._began)
-            self._status.update(f"{self._doing(now)} · {elapsed} elapsed{self._left(now)}")
+        elapsed = minutes(self.elapsed_s)
+        self.status(f"{self._doing(now)} · {elapsed} elapsed{self._left(now)}")
 
     def _events(self, now: Snapshot) -> list[str]:
         record, request = now.record, self._request

@@ -10,10 +10,11 @@ import click
 from plimsoll.cli.progress import Progress
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.errors import UsageError
+from plimsoll.experiments.file import read_file
+from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
 from plimsoll.model.runs import RunState
 from plimsoll.model.search import Search, StepsSearch
-from plimsoll.runs.request_file import read_requests
 
 if TYPE_CHECKING:
     from plimsoll.local.twin import LocalTwin
@@ -30,18 +31,28 @@ MOST_READY = 16  # processes of about 50 MiB; more start as they are needed
     type=click.Path(path_type=Path, file_okay=False),
     help="Where the results go; a new or empty folder. Default: plimsoll-results/<run>/.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print result.json in place of tables.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 def run(request_file: Path, *, local: bool, out: Path | None, as_json: bool) -> int:
     """Run what REQUEST_FILE asks for: provision, load, search, conclude, tear down.
 
+    An experiment (a file with `axes`) runs every combination and ends with a decision table.
+
     Ctrl-C stops the run and deletes its target. Exit code 1: the run failed.
     """
-    requests = read_requests(request_file)
+    asked = read_file(request_file)
     if not local:
         raise UsageError(
             "a run on this machine needs --local; on AWS: plimsoll submit (docs/deploying.md)"
         )
     directory = _directory(request_file, out)
+    if isinstance(asked, Experiment):
+        from plimsoll.cli.run_experiment import run_experiment  # noqa: PLC0415 - only for these
+
+        return run_experiment(asked, directory, as_json=as_json)
+    return _run_all(asked, directory, as_json=as_json)
+
+
+def _run_all(requests: dict[str, Request], directory: Path, *, as_json: bool) -> int:
     folders = [directory / name for name in requests] if len(requests) > 1 else [directory]
     interrupted = _run_here(list(zip(requests.values(), folders, strict=True)))
     results = read_results(directory)
@@ -95,11 +106,12 @@ def _run_one(twin: "LocalTwin", request: Request, folder: Path) -> bool:
             current.stop()
             current.wait(progress.show)
         current.save(folder)
-    _write_report(folder)
+    write_report(folder)
     return interrupted
 
 
-def _write_report(folder: Path) -> None:
+def write_report(folder: Path) -> None:
+    """Draw the page of a run beside its files."""
     from plimsoll.report.folder import read_run  # noqa: PLC0415 - likewise
     from plimsoll.report.page import render  # noqa: PLC0415 - half a second, and only here
 

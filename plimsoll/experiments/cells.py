@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from plimsoll.model.experiment import Cell, Experiment, asked_of, combinations, origin
@@ -48,7 +49,7 @@ def _placed(experiment: Experiment, variants: Mapping[str, str], complaint: Comp
         joined = "-".join(variants.values())
         message = f"the variants' names make the run {joined!r}: {complaint.message}"
         return Complaint(("axes",), message)
-    return Complaint(origin(experiment, variants, complaint.names), complaint.message)
+    return replace(complaint, names=origin(experiment, variants, complaint.names))
 
 
 def _refuse_twins(cells: list[Cell]) -> None:

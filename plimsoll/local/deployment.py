@@ -13,7 +13,7 @@ from typing import Any
 from plimsoll.local.aws.names import ACCOUNT, REGION
 from plimsoll.model.functions import Function, Setting
 from plimsoll.model.runs import RUNS_BY_TEAM
-from plimsoll.statemachines import substitute
+from plimsoll.statemachines import machine_placeholder, substitute
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/plimsoll-twin"
 PRINCIPAL = f"arn:aws:iam::{ACCOUNT}:user/local"  # who calls the API on one machine
@@ -134,32 +134,39 @@ class Deployment:
         values |= {f.arn_placeholder: function_arn(f.name) for f in functions.values()}
         files = sorted(folder.glob("*.asl.json"))
         names = [file.name.removesuffix(".asl.json") for file in files]
-        values |= {_machine_placeholder(name): state_machine_arn(name) for name in names}
+        values |= {machine_placeholder(name): state_machine_arn(name) for name in names}
         for name, file in zip(names, files, strict=True):
             self._client("stepfunctions").create_state_machine(
                 name=name, definition=substitute(file.read_text(), values), roleArn=ROLE
             )
         return names
 
-    def teardown_rule(self, *, machine: str, teardown: str) -> None:
-        """Start the teardown for every execution that ended in a way that no Catch sees."""
+    def end_rule(self, *, machine: str, starts: str, name: str) -> None:
+        """Start another machine for every execution that ended in a way that no Catch sees.
+
+        Args:
+            machine: Whose executions.
+            starts: The machine that is started.
+            name: What its input calls the execution's name.
+        """
         events = self._client("events")
         pattern = {
             "source": ["aws.states"],
             "detail-type": ["Step Functions Execution Status Change"],
             "detail": {"stateMachineArn": [state_machine_arn(machine)], "status": _ENDED_BADLY},
         }
-        events.put_rule(Name="plimsoll-teardown", EventPattern=json.dumps(pattern))
+        rule = f"plimsoll-{starts}"
+        events.put_rule(Name=rule, EventPattern=json.dumps(pattern))
         target = {
-            "Id": "teardown",
-            "Arn": state_machine_arn(teardown),
+            "Id": starts,
+            "Arn": state_machine_arn(starts),
             "RoleArn": ROLE,
             "InputTransformer": {
-                "InputPathsMap": {"run_id": "$.detail.name", "ended": "$.detail.status"},
-                "InputTemplate": '{"run_id": <run_id>, "ended": <ended>}',
+                "InputPathsMap": {"name": "$.detail.name", "ended": "$.detail.status"},
+                "InputTemplate": f'{{"{name}": <name>, "ended": <ended>}}',
             },
         }
-        events.put_targets(Rule="plimsoll-teardown", Targets=[target])
+        events.put_targets(Rule=rule, Targets=[target])
 
     def janitor(self, name: str, every_minutes: int) -> None:
         """Call the janitor again and again."""
@@ -179,10 +186,6 @@ def _key(partition: str, sort: str | None = None) -> list[dict[str, str]]:
 
 def _text_attributes(*names: str) -> list[dict[str, str]]:
     return [{"AttributeName": name, "AttributeType": "S"} for name in names]
-
-
-def _machine_placeholder(name: str) -> str:
-    return "".join(word.capitalize() for word in name.split("-")) + "StateMachineArn"
 
 
 def _empty_package() -> bytes:

@@ -28,6 +28,7 @@ def deployment_of(twin: LocalTwin) -> Deployment:
     return Deployment(
         results_bucket=twin.settings[Setting.RESULTS_BUCKET],
         runs_table=twin.settings[Setting.RUNS_TABLE],
+        service_table=twin.settings[Setting.SERVICE_TABLE],
     )
 
 

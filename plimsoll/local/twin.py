@@ -157,7 +157,9 @@ class LocalTwin:
         deployment.functions(self._functions)
         machines = deployment.state_machines(self._state_machines_directory, self._functions)
         if {"run", "teardown"} <= set(machines):
-            deployment.teardown_rule(machine="run", teardown="teardown")
+            deployment.end_rule(machine="run", starts="teardown", name="run_id")
+        if {"experiment", "experiment-end"} <= set(machines):
+            deployment.end_rule(machine="experiment", starts="experiment-end", name="experiment_id")
         if "janitor" in self._functions:
             deployment.janitor("janitor", _JANITOR_MINUTES)
 

@@ -43,6 +43,7 @@ class Resource(StrEnum):
     """What a permission is for; a deployment turns each into ARNs of its own."""
 
     RUN_FILES = "run-files"  # objects runs/* of the results bucket
+    EXPERIMENT_FILES = "experiment-files"  # objects experiments/*
     RUN_LISTING = "run-listing"  # the results bucket, prefix runs/
     RUNS_TABLE = "runs-table"
     RUNS_BY_TEAM = "runs-by-team"  # the runs table's index
@@ -106,10 +107,17 @@ _READ_SECRET = Permission(
 _SEE_STACK = Permission(actions=("cloudformation:DescribeStacks",), resource=Resource.TARGET_STACKS)
 _DELETE_STACK = Permission(actions=("cloudformation:DeleteStack",), resource=Resource.TARGET_STACKS)
 _PASS_TARGET_ROLE = Permission(actions=("iam:PassRole",), resource=Resource.TARGET_SERVICE_ROLE)
+_READ_EXPERIMENT = Permission(actions=("s3:GetObject",), resource=Resource.EXPERIMENT_FILES)
+_READ_EXPERIMENT_RECORD = Permission(actions=("dynamodb:GetItem",), resource=Resource.SERVICE_TABLE)
+_CHANGE_EXPERIMENT = Permission(
+    actions=("dynamodb:GetItem", "dynamodb:UpdateItem"), resource=Resource.SERVICE_TABLE
+)
+_STOP_RUN = Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS)
 _RUN_ENVIRONMENT = {
     "RESULTS_BUCKET": Setting.RESULTS_BUCKET,
     "RUNS_TABLE": Setting.RUNS_TABLE,
 }
+_EXPERIMENT_ENVIRONMENT = {**_RUN_ENVIRONMENT, "SERVICE_TABLE": Setting.SERVICE_TABLE}
 
 _TABLE = (
     Function(
@@ -315,6 +323,66 @@ _TABLE = (
         memory_mib=1024,
         environment=_RUN_ENVIRONMENT,
         permissions=(_READ_RUN, _WRITE_RUN, _LIST_RUN, _READ_RECORD, _WRITE_RECORD),
+    ),
+    Function(
+        name="plan-experiment",
+        summary="Marks an experiment as started and puts its cells in order.",
+        timeout_s=30,
+        memory_mib=512,
+        environment=_EXPERIMENT_ENVIRONMENT,
+        permissions=(_READ_EXPERIMENT, _CHANGE_EXPERIMENT),
+    ),
+    Function(
+        name="submit-cell",
+        summary="Records the run of one cell, which the workflow then starts.",
+        timeout_s=60,
+        memory_mib=512,
+        environment={
+            **_EXPERIMENT_ENVIRONMENT,
+            "RUN_MACHINE_ARN": Setting.RUN_MACHINE,
+            "RESULTS_DAYS": Setting.RESULTS_DAYS,
+        },
+        permissions=(
+            _READ_EXPERIMENT,
+            _READ_EXPERIMENT_RECORD,
+            _READ_RECORD,
+            _WRITE_RECORD,
+            Permission(actions=("dynamodb:PutItem",), resource=Resource.RUNS_TABLE),
+            _WRITE_RUN,
+            _STOP_RUN,
+        ),
+    ),
+    Function(
+        name="settle-cells",
+        summary="Says whether every cell of an experiment has ended; stops them where asked.",
+        timeout_s=120,
+        memory_mib=512,
+        environment={
+            **_EXPERIMENT_ENVIRONMENT,
+            "RUN_MACHINE_ARN": Setting.RUN_MACHINE,
+            "POLL_SECONDS": Setting.POLL_SECONDS,
+        },
+        permissions=(
+            _READ_EXPERIMENT,
+            _CHANGE_EXPERIMENT,
+            _READ_RECORD,
+            _WRITE_RECORD,
+            _STOP_RUN,
+        ),
+    ),
+    Function(
+        name="conclude-experiment",
+        summary="Compares an experiment's cells, draws its decision, and writes how it ended.",
+        timeout_s=300,
+        memory_mib=3008,  # holds the results of 200 runs
+        environment=_EXPERIMENT_ENVIRONMENT,
+        permissions=(
+            _READ_EXPERIMENT,
+            Permission(actions=("s3:PutObject",), resource=Resource.EXPERIMENT_FILES),
+            _CHANGE_EXPERIMENT,
+            _READ_RUN,
+            _READ_RECORD,
+        ),
     ),
     Function(
         name="janitor",

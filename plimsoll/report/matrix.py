@@ -6,7 +6,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.results import RunResult
 from plimsoll.report.answer import target_name, usd_per_million
 from plimsoll.report.differences import labels, question, target_key
-from plimsoll.report.ratios import ratio_of
+from plimsoll.report.ratios import Ratio, ratio_of
 
 
 class MatrixCell(Model):
@@ -26,6 +26,15 @@ class MatrixRow(Model):
     workload: str
     cells: tuple[MatrixCell | None, ...]  # None: no such run
     decision: str
+
+
+class Choice(Model):
+    """Which of several targets, for one question."""
+
+    best: str | None  # None: none has a figure
+    like: tuple[str, ...] = ()  # targets from which no difference can be shown
+    cheapest: str | None = None  # None: not every cost is known
+    sentence: str
 
 
 class Matrix(Model):
@@ -85,29 +94,21 @@ def _question_labels(asked: Sequence[RunResult]) -> tuple[str, ...]:
     return labels(alike)
 
 
-def _row(
-    title: str, found: Sequence[tuple[RunResult, float | None] | None], names: Sequence[str]
-) -> MatrixRow:
+Found = Sequence[tuple[RunResult, float | None] | None]  # results with dollars an hour
+
+
+def _row(title: str, found: Found, names: Sequence[str]) -> MatrixRow:
+    choice = decide(found, names)
     cells = [cell and _cell(*cell) for cell in found]
-    ranked = sorted(
-        (
-            (_figure(cell[0]), index)
-            for index, cell in enumerate(found)
-            if cell is not None and _figure(cell[0]) > 0
-        ),
-        reverse=True,
-    )
-    if not ranked:
-        return MatrixRow(workload=title, cells=tuple(cells), decision="no target gave a figure")
-    best = ranked[0][1]
-    cells = [c and c.model_copy(update={"best": i == best}) for i, c in enumerate(cells)]
-    decision = _decision([index for _, index in ranked], found, names)
-    return MatrixRow(workload=title, cells=tuple(cells), decision=decision)
+    if choice.best is not None:
+        best = names.index(choice.best)
+        cells = [c and c.model_copy(update={"best": i == best}) for i, c in enumerate(cells)]
+    return MatrixRow(workload=title, cells=tuple(cells), decision=choice.sentence)
 
 
 def _cell(result: RunResult, price: float | None) -> MatrixCell:
     capacity = result.capacity
-    figure = _figure(result)
+    figure = figure_of(result)
     sign = {"=": "", ">=": "≥ ", "<": "< "}[capacity.bound] if capacity and capacity.bound else ""
     return MatrixCell(
         run_id=result.run_id,
@@ -118,40 +119,74 @@ def _cell(result: RunResult, price: float | None) -> MatrixCell:
     )
 
 
-def _figure(result: RunResult) -> float:
-    """What the target sustains; an upper bound is nothing that it sustains."""
+def figure_of(result: RunResult) -> float | None:
+    """What the target sustains, in operations per second; an upper bound is no such figure."""
     capacity = result.capacity
     if capacity is None or capacity.bound not in {"=", ">="}:
-        return 0.0
-    return capacity.max_sustainable_throughput_ops_per_second or 0.0
+        return None
+    return capacity.max_sustainable_throughput_ops_per_second or None
 
 
-def _decision(
-    ranked: Sequence[int],
-    found: Sequence[tuple[RunResult, float | None] | None],
-    names: Sequence[str],
-) -> str:
-    """The best target by throughput, against the next; the cheapest where all prices are known."""
-    runs = [cell[0] for index in ranked if (cell := found[index]) is not None]
-    shown = [names[index] for index in ranked]
-    text = f"{shown[0]}: the only one with a figure"
-    if len(runs) > 1:
-        ratio = ratio_of(shown[0], runs[0].capacity, shown[1], runs[1].capacity)
-        times = f"{ratio.value:.2f} times {shown[1]}" if ratio else f"the most, before {shown[1]}"
-        if ratio is not None and ratio.low is not None:
-            times += f" (95 % {ratio.low:.2f} to {ratio.high:.2f})"
-        text = f"{shown[0]}: {times}"
-        if ratio is None or ratio.differs is None:
-            text += "; whether they differ is not known"
-        elif not ratio.differs:
-            text = f"{shown[0]} or {shown[1]}: no difference can be shown"
+def decide(found: Found, names: Sequence[str]) -> Choice:
+    """Choose among targets that were asked the same: by throughput, and by cost where it is known.
+
+    Args:
+        found: A result for each target, with what it costs an hour; None: no such run.
+        names: The targets' names, in the same order.
+    """
+    ranked = sorted(
+        (
+            (-figure, index)
+            for index, cell in enumerate(found)
+            if cell is not None and (figure := figure_of(cell[0])) is not None
+        ),
+    )
+    places = [index for _, index in ranked]
+    if not places:
+        return Choice(best=None, sentence="no target gave a figure")
+    runs = [cell[0] for index in places if (cell := found[index]) is not None]
+    shown = [names[index] for index in places]
+    ratios = [
+        ratio_of(shown[0], runs[0].capacity, name, run.capacity)
+        for name, run in zip(shown[1:], runs[1:], strict=True)
+    ]
+    like = tuple(
+        name
+        for name, ratio in zip(shown[1:], ratios, strict=True)
+        if ratio is not None and ratio.differs is False
+    )
+    sentence = _most(shown, ratios)
+    cheapest = _cheapest(found, places)
+    if cheapest is not None:
+        cost, index = cheapest
+        sentence += f"; cheapest an operation: {names[index]} at ${cost:.3g} per million"
+    return Choice(
+        best=shown[0],
+        like=like,
+        cheapest=None if cheapest is None else names[cheapest[1]],
+        sentence=sentence,
+    )
+
+
+def _most(shown: Sequence[str], ratios: Sequence[Ratio | None]) -> str:
+    """The best target by throughput, against the next."""
+    if not ratios:
+        return f"{shown[0]}: the only one with a figure"
+    ratio = ratios[0]
+    if ratio is not None and ratio.differs is False:
+        return f"{shown[0]} or {shown[1]}: no difference can be shown"
+    times = f"{ratio.value:.2f} times {shown[1]}" if ratio else f"the most, before {shown[1]}"
+    if ratio is not None and ratio.low is not None:
+        times += f" (95 % {ratio.low:.2f} to {ratio.high:.2f})"
+    unknown = ratio is None or ratio.differs is None
+    return f"{shown[0]}: {times}" + ("; whether they differ is not known" if unknown else "")
+
+
+def _cheapest(found: Found, places: Sequence[int]) -> tuple[float, int] | None:
     costs = [
-        (cost, names[index])
-        for index in ranked
+        (cost, index)
+        for index in places
         if (cell := found[index]) is not None
         and (cost := usd_per_million(cell[0].capacity, cell[1])) is not None
     ]
-    if len(costs) == len(ranked):
-        cost, cheapest = min(costs)
-        text += f"; cheapest an operation: {cheapest} at ${cost:.3g} per million"
-    return text
+    return min(costs) if len(costs) == len(places) else None

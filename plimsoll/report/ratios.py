@@ -14,6 +14,7 @@ from statistics import fmean, variance
 from plimsoll.capacity.intervals import t_quantile
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Bound, Capacity
+from plimsoll.report import text
 
 METHOD = "Welch's t on logarithms"
 
@@ -51,13 +52,15 @@ def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio 
     figure, other = (c.max_sustainable_throughput_ops_per_second for c in (a, b))
     if not figure or not other:
         return None
-    if a.bound != "=" or b.bound != "=":
+    load = only_load(a, b)
+    if load is None and (a.bound != "=" or b.bound != "="):
         return _bounded(of, to, figure / other, a.bound, b.bound)
+    says = f"{of} sustains" if load is None else f"at {text.load(load, a.axis)} {of} gives"
     mine, theirs = repetitions_of(a), repetitions_of(b)
     if len(mine) < 2 or len(theirs) < 2:
         value = figure / other
         sentence = (
-            f"{of} sustains {value:.2f} times the throughput of {to}; without repetitions of both"
+            f"{says} {value:.2f} times the throughput of {to}; without repetitions of both"
             " there is no interval, so whether they differ is not known."
         )
         counts = len(mine), len(theirs)
@@ -65,7 +68,7 @@ def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio 
     value, low, high = welch(mine, theirs)
     differs = low > 1 or high < 1
     span = f"(95 % interval {low:.2f} to {high:.2f})"
-    sentence = f"{of} sustains {value:.2f} times the throughput of {to} {span}: they differ."
+    sentence = f"{says} {value:.2f} times the throughput of {to} {span}: they differ."
     if not differs:
         sentence = f"{of} and {to}: no difference can be shown; the ratio is {value:.2f} {span}."
     return Ratio(
@@ -79,6 +82,18 @@ def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio 
         differs=differs,
         sentence=sentence,
     )
+
+
+def only_load(a: Capacity, b: Capacity) -> float | None:
+    """The one load that both tried, where neither tried another and both passed it.
+
+    Such runs measure throughput at a load, as reference experiment R2 does, and no capacity: the
+    bounds say so of the capacity, while at this load the figures are exact.
+    """
+    loads = {(c.axis, judged.load) for c in (a, b) for judged in c.steps}
+    if len(loads) != 1 or a.bound != ">=" or b.bound != ">=":
+        return None
+    return a.steps[0].load
 
 
 def _bounded(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> Ratio | None:

@@ -39,11 +39,11 @@ def step_path(step: int) -> str:
 
 
 class RunFiles:
-    """The files of one run, by their path within it."""
+    """The files of one run, by their path within it; of an experiment, in a folder of its own."""
 
-    def __init__(self, bucket: str, run_id: str) -> None:
+    def __init__(self, bucket: str, run_id: str, *, folder: str = "runs") -> None:
         self._bucket = bucket
-        self._prefix = f"runs/{run_id}/"
+        self._prefix = f"{folder}/{run_id}/"
 
     def key(self, path: str) -> str:
         """The key of a file in the bucket."""

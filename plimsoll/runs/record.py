@@ -1,5 +1,6 @@
 """The runs table: reading and changing a run's record, each change under its condition."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -42,6 +43,58 @@ def _attribute(value: object) -> Any:
     return TypeSerializer().serialize(value)
 
 
+def as_item(record: Model) -> dict[str, Any]:
+    """Write a record as an item; what is None is left out."""
+    values = {name: getattr(record, name) for name in type(record).model_fields}
+    return {name: _attribute(value) for name, value in values.items() if value is not None}
+
+
+def set_attributes(
+    table: str,
+    key: dict[str, Any],
+    *,
+    states: tuple[RunState, ...] | None,
+    changes: Mapping[str, object],
+) -> bool:
+    """Set attributes of an item that exists; None removes one.
+
+    Args:
+        table: Where it is.
+        key: Of the item.
+        states: Change nothing unless its state is one of these.
+        changes: The attributes.
+
+    Returns:
+        False where there is no such item, or it is in none of `states`.
+    """
+    client = services.dynamodb()
+    names = {f"#{name}": name for name in changes}
+    values = {f":{name}": _attribute(v) for name, v in changes.items() if v is not None}
+    settings = [f"#{name} = :{name}" for name, v in changes.items() if v is not None]
+    removals = [f"#{name}" for name, v in changes.items() if v is None]
+    expression = "SET " + ", ".join(settings) if settings else ""
+    expression += " REMOVE " + ", ".join(removals) if removals else ""
+    condition = f"attribute_exists({next(iter(key))})"
+    if states is not None:
+        names["#current"] = "state"
+        allowed = {f":allowed{i}": _attribute(state) for i, state in enumerate(states)}
+        values |= allowed
+        condition += f" AND #current IN ({', '.join(allowed)})"
+    arguments: dict[str, Any] = {"ExpressionAttributeValues": values} if values else {}
+    try:
+        client.update_item(
+            TableName=table,
+            Key=key,
+            UpdateExpression=expression.strip(),
+            ConditionExpression=condition,
+            ExpressionAttributeNames=names,
+            **arguments,
+        )
+    except client.exceptions.ConditionalCheckFailedException:
+        return False
+    return True
+
+
 class Records:
     """The records of a runs table."""
 
@@ -65,12 +118,10 @@ class Records:
     def create(self, record: RunRecord) -> bool:
         """Write a new record; False where its id exists already, which is left as it is."""
         client = services.dynamodb()
-        values = {name: getattr(record, name) for name in RunRecord.model_fields}
-        item = {name: _attribute(value) for name, value in values.items() if value is not None}
         try:
             client.put_item(
                 TableName=self._table,
-                Item=item,
+                Item=as_item(record),
                 ConditionExpression="attribute_not_exists(run_id)",
             )
         except client.exceptions.ConditionalCheckFailedException:
@@ -90,32 +141,8 @@ class Records:
         Returns:
             False where the run was in none of `states`.
         """
-        client = services.dynamodb()
-        names = {f"#{name}": name for name in changes}
-        values = {f":{name}": _attribute(v) for name, v in changes.items() if v is not None}
-        settings = [f"#{name} = :{name}" for name, v in changes.items() if v is not None]
-        removals = [f"#{name}" for name, v in changes.items() if v is None]
-        expression = "SET " + ", ".join(settings) if settings else ""
-        expression += " REMOVE " + ", ".join(removals) if removals else ""
-        condition = "attribute_exists(run_id)"
-        if states is not None:
-            names["#current"] = "state"
-            allowed = {f":allowed{i}": _attribute(state) for i, state in enumerate(states)}
-            values |= allowed
-            condition += f" AND #current IN ({', '.join(allowed)})"
-        arguments: dict[str, Any] = {"ExpressionAttributeValues": values} if values else {}
-        try:
-            client.update_item(
-                TableName=self._table,
-                Key={"run_id": {"S": run_id}},
-                UpdateExpression=expression.strip(),
-                ConditionExpression=condition,
-                ExpressionAttributeNames=names,
-                **arguments,
-            )
-        except client.exceptions.ConditionalCheckFailedException:
-            return False
-        return True
+        key = {"run_id": {"S": run_id}}
+        return set_attributes(self._table, key, states=states, changes=changes)
 
     def require_running(self, run_id: str) -> RunRecord:
         """Read the record of a run that may go on.

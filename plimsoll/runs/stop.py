@@ -30,15 +30,19 @@ def stop_run(deployment: Deployment, run_id: str, *, state_machine_arn: str) -> 
 
 
 def _stop_workflow(deployment: Deployment, record: RunRecord, state_machine_arn: str) -> None:
-    client = services.stepfunctions()
-    execution = state_machine_arn.replace(":stateMachine:", ":execution:")
-    try:
-        client.stop_execution(
-            executionArn=f"{execution}:{record.run_id}",
-            error="Stopped",
-            cause="the run was stopped by its team",
-        )
-    except client.exceptions.ExecutionDoesNotExist:  # recorded, and never started
-        deployment.records.change(
+    cause = "the run was stopped by its team"
+    if not stop_execution(state_machine_arn, record.run_id, cause=cause):
+        deployment.records.change(  # recorded, and never started
             record.run_id, states=(RunState.STOPPING,), state=RunState.STOPPED, ended_at=now()
         )
+
+
+def stop_execution(state_machine_arn: str, name: str, *, cause: str) -> bool:
+    """Stop a workflow's execution by its name; False where it was never started."""
+    client = services.stepfunctions()
+    machine = state_machine_arn.replace(":stateMachine:", ":execution:")
+    try:
+        client.stop_execution(executionArn=f"{machine}:{name}", error="Stopped", cause=cause)
+    except client.exceptions.ExecutionDoesNotExist:
+        return False
+    return True

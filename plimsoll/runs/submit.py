@@ -3,6 +3,7 @@
 import hashlib
 import json
 import secrets
+from collections.abc import Mapping
 from datetime import timedelta
 
 from plimsoll.errors import UsageError
@@ -119,10 +120,15 @@ def _check(deployment: Deployment, request: Request) -> None:
 
 def start_execution(state_machine_arn: str, run_id: str) -> None:
     """Start a run's workflow; one that was started before stays as it is."""
+    begin_execution(state_machine_arn, run_id, {"run_id": run_id})
+
+
+def begin_execution(state_machine_arn: str, name: str, given: Mapping[str, str]) -> None:
+    """Start a workflow by name; one that was started before stays as it is."""
     client = services.stepfunctions()
     try:
         client.start_execution(
-            stateMachineArn=state_machine_arn, name=run_id, input=json.dumps({"run_id": run_id})
+            stateMachineArn=state_machine_arn, name=name, input=json.dumps(given)
         )
     except client.exceptions.ExecutionAlreadyExists:
         return

@@ -154,8 +154,9 @@ def test_load_clients_and_targets_share_one_zone(app_template: Template) -> None
 def test_storage_is_encrypted_private_and_forgets_in_time(app_template: Template) -> None:
     bucket = app_template.only("AWS::S3::Bucket")
     assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
-    (rule,) = bucket["LifecycleConfiguration"]["Rules"]
-    assert (rule["Prefix"], rule["ExpirationInDays"]) == ("runs/", 365)
+    rules = bucket["LifecycleConfiguration"]["Rules"]
+    assert {rule["Prefix"] for rule in rules} == {"runs/", "experiments/"}
+    assert {rule["ExpirationInDays"] for rule in rules} == {365}
     denials = [
         s
         for s in app_template.only("AWS::S3::BucketPolicy")["PolicyDocument"]["Statement"]

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from plimsoll.model.functions import FUNCTIONS
-from plimsoll.statemachines import FOLDER, STATE_MACHINES, placeholders, substitute
+from plimsoll.statemachines import (
+    FOLDER,
+    STATE_MACHINES,
+    machine_placeholder,
+    placeholders,
+    substitute,
+)
 from tests.infrastructure.template import Template, as_list
 
 
@@ -53,12 +59,16 @@ def test_all_that_is_to_be_substituted_is_and_nothing_more(
 
 
 @pytest.mark.parametrize("name", STATE_MACHINES)
-def test_a_name_in_a_definition_leads_to_the_function_of_that_name(
+def test_a_name_in_a_definition_leads_to_the_function_or_machine_of_that_name(
     app_template: Template, name: str
 ) -> None:
     given = machine(app_template, name)["DefinitionSubstitutions"]
     named = {row.arn_placeholder: row.name for row in FUNCTIONS.values()}
+    machines = {machine_placeholder(other): other for other in STATE_MACHINES}
     for placeholder, value in given.items():
+        if placeholder in machines:
+            assert value == {"Ref": _id(app_template, machines[placeholder])}
+            continue
         function = app_template.body["Resources"][value["Fn::GetAtt"][0]]
         assert value["Fn::GetAtt"][1] == "Arn"
         assert function["Properties"]["FunctionName"] == f"plimsoll-{named[placeholder]}"
@@ -75,11 +85,12 @@ def test_a_machine_may_call_the_functions_that_it_names_and_no_others(
         if as_list(s["Action"]) == ["lambda:InvokeFunction"]
     ]
     allowed = {json.dumps(arn) for arn in as_list(invoke["Resource"])}
-    assert allowed == {json.dumps(arn) for arn in made["DefinitionSubstitutions"].values()}
+    functions = [arn for arn in made["DefinitionSubstitutions"].values() if "Fn::GetAtt" in arn]
+    assert allowed == {json.dumps(arn) for arn in functions}
 
 
 @pytest.mark.parametrize("name", STATE_MACHINES)
-def test_a_machine_with_a_distributed_map_may_start_itself_and_no_other_does(
+def test_a_machine_may_start_itself_for_a_distributed_map_and_its_children_and_no_other(
     app_template: Template, name: str
 ) -> None:
     made = machine(app_template, name)
@@ -88,11 +99,27 @@ def test_a_machine_with_a_distributed_map_may_start_itself_and_no_other_does(
         for s in statements(app_template, made["RoleArn"])
         if "states:StartExecution" in as_list(s["Action"])
     ]
+    children = [v for v in made["DefinitionSubstitutions"].values() if "Ref" in v]
+    assert starts[len(starts) - len(children) :] == [json.dumps(child) for child in children]
+    own = starts[: len(starts) - len(children)]
     if '"DISTRIBUTED"' in made["DefinitionString"]:
-        assert len(starts) == 1
-        assert starts[0].endswith(f':stateMachine:plimsoll-{name}"]]}}')
+        assert len(own) == 1
+        assert own[0].endswith(f':stateMachine:plimsoll-{name}"]]}}')
     else:
-        assert starts == []
+        assert own == []
+
+
+def test_an_experiment_may_start_stop_and_hear_of_runs_and_of_nothing_else(
+    app_template: Template,
+) -> None:
+    given = statements(app_template, machine(app_template, "experiment")["RoleArn"])
+    may = {a: json.dumps(s["Resource"]) for s in given for a in as_list(s["Action"])}
+    assert may["states:StartExecution"] == json.dumps({"Ref": _id(app_template, "run")})
+    for action in ("states:DescribeExecution", "states:StopExecution"):
+        assert may[action].endswith(':execution:plimsoll-run:*"]]}')
+    rule = ':rule/StepFunctionsGetEventsForStepFunctionsExecutionRule"]]}'
+    for action in ("events:PutTargets", "events:PutRule", "events:DescribeRule"):
+        assert may[action].endswith(rule)
 
 
 @pytest.mark.parametrize("name", STATE_MACHINES)
@@ -116,30 +143,34 @@ def test_the_definition_on_one_machine_is_the_deployed_one_but_for_names(
     assert "${" not in deployed
 
 
-def test_the_ways_out_that_no_catch_sees_start_the_teardown(app_template: Template) -> None:
+@pytest.mark.parametrize(
+    ("name", "starts", "called"),
+    [("run", "teardown", "run_id"), ("experiment", "experiment-end", "experiment_id")],
+)
+def test_the_ways_out_that_no_catch_sees_start_what_tears_down(
+    app_template: Template, name: str, starts: str, called: str
+) -> None:
+    ended = {"Ref": _id(app_template, name)}
     (rule,) = [
         r["Properties"]
         for r in app_template.of_type("AWS::Events::Rule").values()
-        if "EventPattern" in r["Properties"]
+        if r["Properties"].get("EventPattern", {}).get("detail", {}).get("stateMachineArn")
+        == [ended]
     ]
-    run, teardown = (_id(app_template, name) for name in ("run", "teardown"))
     assert rule["EventPattern"] == {
         "source": ["aws.states"],
         "detail-type": ["Step Functions Execution Status Change"],
-        "detail": {
-            "stateMachineArn": [{"Ref": run}],
-            "status": ["FAILED", "ABORTED", "TIMED_OUT"],
-        },
+        "detail": {"stateMachineArn": [ended], "status": ["FAILED", "ABORTED", "TIMED_OUT"]},
     }
     (target,) = rule["Targets"]
-    assert target["Arn"] == {"Ref": teardown}
+    assert target["Arn"] == {"Ref": _id(app_template, starts)}
     assert target["InputTransformer"]["InputPathsMap"] == {
         "detail-name": "$.detail.name",
         "detail-status": "$.detail.status",
     }
     assert (
         target["InputTransformer"]["InputTemplate"]
-        == '{"run_id":<detail-name>,"ended":<detail-status>}'
+        == f'{{"{called}":<detail-name>,"ended":<detail-status>}}'
     )
     assert "DeadLetterConfig" in target
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from plimsoll.model.functions import FUNCTIONS, Setting
+from plimsoll.statemachines import STATE_MACHINES, machine_placeholder
 
 FOLDER = Path(__file__).parents[3] / "statemachines"
 MACHINES = sorted(path.name for path in FOLDER.glob("*.asl.json"))
@@ -38,9 +39,10 @@ def successors(state: dict[str, Any]) -> set[str]:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_placeholders_are_functions_or_settings_and_nothing_else(name: str) -> None:
+def test_placeholders_are_functions_machines_or_settings_and_nothing_else(name: str) -> None:
     placeholders = set(re.findall(r"\$\{(\w+)\}", (FOLDER / name).read_text()))
     known = {function.arn_placeholder for function in FUNCTIONS.values()} | set(Setting)
+    known |= {machine_placeholder(name) for name in STATE_MACHINES}
     assert placeholders
     assert placeholders <= known
 
@@ -88,6 +90,26 @@ def test_no_end_is_reached_without_teardown_and_no_failure_reads_succeeded() -> 
     before_end = {name for name, state in machine.items() if "EndRun" in successors(state)}
     assert before_end == {"Teardown", "TargetGone?"}
     assert machine["Failed?"]["Default"] == "RunSucceeded"
+
+
+def test_every_way_out_of_an_experiment_settles_its_cells_and_concludes() -> None:
+    machine = definition("experiment.asl.json")["States"]
+    for name in ("Plan", "RunBatches"):
+        (catch,) = machine[name]["Catch"]
+        assert (catch["ErrorEquals"], catch["Next"]) == (["States.ALL"], "SettleCells"), name
+        assert "failure" in catch["Assign"], f"{name} forgets that it failed"
+    ends = {name for name, state in machine.items() if state["Type"] in {"Succeed", "Fail"}}
+    assert {name for name, state in machine.items() if successors(state) & ends} == {"Failed?"}
+    assert {n for n, state in machine.items() if "Failed?" in successors(state)} == {"Conclude"}
+    assert {n for n, state in machine.items() if "Conclude" in successors(state)} == {"Settled?"}
+
+
+def test_a_cell_that_fails_or_is_refused_leaves_the_matrix_going() -> None:
+    cells = dict(states(definition("experiment.asl.json")))
+    for name, after in (("SubmitCell", "CellRefused"), ("RunCell", "CellFailed")):
+        (catch,) = cells[name]["Catch"]
+        assert (catch["ErrorEquals"], catch["Next"]) == (["States.ALL"], after)
+        assert cells[after] == {"Type": "Pass", "End": True}
 
 
 def test_a_load_is_never_retried() -> None:

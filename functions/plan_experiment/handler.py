@@ -1,0 +1,13 @@
+"""Marks an experiment as started and puts its cells in order."""
+
+from typing import Any
+
+from plimsoll.experiments.workflow import plan
+from plimsoll.runs.deployment import Deployment
+
+_DEPLOYMENT = Deployment.of_function("plan-experiment")
+
+
+def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
+    """Answer the workflow."""
+    return plan(_DEPLOYMENT, event["experiment_id"])

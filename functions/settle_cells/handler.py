@@ -1,0 +1,13 @@
+"""Says whether every cell of an experiment has ended; stops those that run, where it is asked."""
+
+from typing import Any
+
+from plimsoll.experiments.workflow import settle_cells
+from plimsoll.runs.deployment import Deployment
+
+_DEPLOYMENT = Deployment.of_function("settle-cells")
+
+
+def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
+    """Answer the workflow."""
+    return settle_cells(_DEPLOYMENT, event["experiment_id"], stop=event["stop"])

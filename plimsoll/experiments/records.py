@@ -1,0 +1,97 @@
+"""Experiments in the service's table, and their files in S3."""
+
+from boto3.dynamodb.types import TypeDeserializer
+
+from plimsoll.errors import PlimsollError
+from plimsoll.model.experiment import Cell, Experiment
+from plimsoll.model.experiments import ExperimentRecord
+from plimsoll.model.runs import RunState
+from plimsoll.runs import services
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import RunFiles
+from plimsoll.runs.record import as_item, set_attributes
+
+EXPERIMENT = "experiment.json"
+RESULT = "result.json"
+REPORT = "report.html"
+
+
+class ExperimentNotFoundError(PlimsollError):
+    """No experiment of this team has this id."""
+
+
+class Experiments:
+    """The records of experiments."""
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+
+    def get(self, team: str, experiment_id: str) -> ExperimentRecord:
+        """Read a record, consistently.
+
+        Raises:
+            ExperimentNotFoundError: The team has none of this id.
+        """
+        answer = services.dynamodb().get_item(
+            TableName=self._table, Key=_key(team, experiment_id), ConsistentRead=True
+        )
+        if "Item" not in answer:
+            raise ExperimentNotFoundError(f"there is no experiment {experiment_id!r}")
+        read = TypeDeserializer().deserialize
+        item = {name: read(value) for name, value in answer["Item"].items()}
+        fields = {name: value for name, value in item.items() if name not in {"pk", "sk"}}
+        return ExperimentRecord.model_validate(fields)
+
+    def create(self, record: ExperimentRecord) -> bool:
+        """Write a new record; False where its id exists already, which is left as it is."""
+        client = services.dynamodb()
+        try:
+            client.put_item(
+                TableName=self._table,
+                Item={**as_item(record), **_key(record.team, record.experiment_id)},
+                ConditionExpression="attribute_not_exists(pk)",
+            )
+        except client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def change(
+        self,
+        record: ExperimentRecord,
+        *,
+        states: tuple[RunState, ...] | None = None,
+        **changes: object,
+    ) -> bool:
+        """Set attributes of a record, as `plimsoll.runs.record.Records.change` does."""
+        key = _key(record.team, record.experiment_id)
+        return set_attributes(self._table, key, states=states, changes=changes)
+
+
+def _key(team: str, experiment_id: str) -> dict[str, dict[str, str]]:
+    return {"pk": {"S": f"team#{team}"}, "sk": {"S": f"experiment#{experiment_id}"}}
+
+
+def experiments_of(deployment: Deployment) -> Experiments:
+    """Reach the records of experiments."""
+    assert deployment.service_table is not None  # noqa: S101 - the function table gives it
+    return Experiments(deployment.service_table)
+
+
+def files_of(deployment: Deployment, experiment_id: str) -> RunFiles:
+    """Reach an experiment's files."""
+    return RunFiles(deployment.results_bucket, experiment_id, folder="experiments")
+
+
+def asked(deployment: Deployment, experiment_id: str) -> Experiment:
+    """Read what was asked.
+
+    Raises:
+        FileNotFoundError: There is no such experiment.
+    """
+    files = files_of(deployment, experiment_id)
+    return files.get(EXPERIMENT, Experiment)
+
+
+def run_id_of(experiment_id: str, cell: Cell) -> str:
+    """Name the run of a cell."""
+    return f"{experiment_id}-{cell.index + 1:03d}"

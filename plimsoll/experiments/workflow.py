@@ -1,0 +1,99 @@
+"""What the workflow of an experiment calls: planning it, submitting its cells, settling them."""
+
+from plimsoll.experiments.cells import cells_of
+from plimsoll.experiments.records import asked, experiments_of, run_id_of
+from plimsoll.model.experiment import Cell, batches, order
+from plimsoll.model.experiments import ExperimentRecord
+from plimsoll.model.runs import RunRecord, RunState
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.record import RunNotFoundError, RunStoppedError, now
+from plimsoll.runs.stop import stop_run
+from plimsoll.runs.submit import record_request
+
+
+def plan(deployment: Deployment, experiment_id: str) -> dict[str, object]:
+    """Mark the experiment as started and put its cells in order.
+
+    Raises:
+        RunStoppedError: It was stopped before it began.
+    """
+    experiment = asked(deployment, experiment_id)
+    experiments = experiments_of(deployment)
+    record = experiments.get(experiment.team, experiment_id)
+    changes = {"state": RunState.RUNNING, "started_at": now()}
+    begun = experiments.change(record, states=(RunState.PENDING,), **changes)
+    if not begun:
+        _require_running(experiments.get(experiment.team, experiment_id))
+    drawn = order(record.cells, record.seed)
+    return {"batches": batches(drawn, experiment.batch_size), "at_once": experiment.at_once}
+
+
+def submit_cell(deployment: Deployment, experiment_id: str, cell: int) -> dict[str, object]:
+    """Record the run of a cell, which the workflow starts with the id that this gives.
+
+    Raises:
+        RunStoppedError: The experiment is being stopped.
+        UsageError: The run cannot be.
+    """
+    experiment = asked(deployment, experiment_id)
+    experiments = experiments_of(deployment)
+    record = experiments.get(experiment.team, experiment_id)
+    _require_running(record)
+    this = cells_of(experiment)[cell]
+    run_id = run_id_of(experiment_id, this)
+    record_request(
+        deployment,
+        this.request,
+        run_id=run_id,
+        local=record.local,
+        results_days=deployment.results_days,
+    )
+    # who stops the experiment marks it first and then goes through its runs: either it has seen
+    # this one, or this look sees the mark
+    record = experiments.get(experiment.team, experiment_id)
+    if record.state is not RunState.RUNNING:
+        _stop(deployment, run_id)
+    _require_running(record)
+    return {"run_id": run_id}
+
+
+def _require_running(record: ExperimentRecord) -> None:
+    if record.state is not RunState.RUNNING:
+        raise RunStoppedError(
+            f"experiment {record.experiment_id} is {record.state}: nothing new is made for it"
+        )
+
+
+def settle_cells(deployment: Deployment, experiment_id: str, *, stop: bool) -> dict[str, object]:
+    """Say whether every cell has ended, its target gone; one never started is closed.
+
+    Args:
+        deployment: Where.
+        experiment_id: Which.
+        stop: Stop the cells that run, too, and let no further one begin.
+    """
+    experiment = asked(deployment, experiment_id)
+    if stop:
+        experiments = experiments_of(deployment)
+        record = experiments.get(experiment.team, experiment_id)
+        going = (RunState.PENDING, RunState.RUNNING)
+        experiments.change(record, states=going, state=RunState.STOPPING)
+    cells = cells_of(experiment)
+    left = [cell for cell in cells if not _settled(deployment, experiment_id, cell, stop=stop)]
+    return {"settled": not left, "wait_s": deployment.poll_seconds}
+
+
+def _settled(deployment: Deployment, experiment_id: str, cell: Cell, *, stop: bool) -> bool:
+    run_id = run_id_of(experiment_id, cell)
+    try:
+        record = deployment.records.get(run_id)
+    except RunNotFoundError:  # its turn never came
+        return True
+    if stop or record.state is RunState.PENDING:  # pending: its workflow could not be started
+        record = _stop(deployment, run_id)
+    return record.state.ended
+
+
+def _stop(deployment: Deployment, run_id: str) -> RunRecord:
+    assert deployment.run_machine_arn is not None  # noqa: S101 - the function table gives it
+    return stop_run(deployment, run_id, state_machine_arn=deployment.run_machine_arn)
