@@ -26,11 +26,6 @@ def machine_name(name: str) -> str:
     return f"plimsoll-{name}"
 
 
-def machine_name(name: str) -> str:
-    """Give the name in AWS of a state machine of `statemachines/`."""
-    return f"plimsoll-{name}"
-
-
 class WorkflowPart(Construct):
     """Every state machine, each with a role that may call the functions which it names."""
 

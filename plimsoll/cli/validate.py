@@ -6,7 +6,9 @@ from pathlib import Path
 import click
 
 from plimsoll.cli.wording import target_line
-from plimsoll.runs.request_file import read_requests
+from plimsoll.experiments.cells import cells_of
+from plimsoll.experiments.file import read_file
+from plimsoll.model.experiment import Experiment
 
 
 @click.command()
@@ -14,7 +16,11 @@ from plimsoll.runs.request_file import read_requests
 @click.option("--json", "as_json", is_flag=True, help="Print the requests with all defaults.")
 def validate(request_file: Path, *, as_json: bool) -> None:
     """Check REQUEST_FILE, volume rules included, without making anything."""
-    requests = read_requests(request_file)
+    asked = read_file(request_file)
+    if isinstance(asked, Experiment):
+        requests = {cell.name: cell.request for cell in cells_of(asked)}
+    else:
+        requests = asked
     if as_json:
         runs = {name: request.model_dump(mode="json") for name, request in requests.items()}
         click.echo(json.dumps({"valid": True, "runs": runs}, indent=2))

@@ -28,7 +28,9 @@ def experiment_twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalT
 
 def matrix(**changes: Any) -> Experiment:
     """Two volumes by two versions, of which one does not exist."""
-    shared = tiny("cell").model_dump(mode="json", exclude={"name", "team", "tags"})
+    shared = tiny("cell", load__duration_s=2, load__timeout_ms=30_000).model_dump(
+        mode="json", exclude={"name", "team", "tags"}
+    )
     del shared["target"]["volume"]
     value: dict[str, Any] = {
         "name": "matrix",

@@ -1,0 +1,60 @@
+"""The reference experiments as requests: each can be asked for, whole, volume rules included."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from plimsoll.experiments.cells import cells_of
+from plimsoll.experiments.file import parse_experiment, read_file
+from plimsoll.model.experiment import Experiment
+from plimsoll.model.search import StepsSearch
+from plimsoll.report.experiment import layout
+
+ROOT = Path(__file__).parents[2]
+SCENARIOS = sorted((ROOT / "scenarios").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: str(path.name))
+def test_a_scenario_can_be_asked_for(path: Path) -> None:
+    asked = read_file(path)
+    cells = cells_of(asked) if isinstance(asked, Experiment) else tuple(asked)
+    assert len(cells) >= 2
+    assert path.read_text().startswith("# Reference experiment R")
+
+
+@pytest.mark.parametrize(
+    ("name", "targets", "questions", "cells"),
+    [
+        ("r1", ("storage",), (), 2),
+        ("r1-part-one", ("instance", "storage"), ("workload",), 48),
+        ("r3", ("instance", "storage"), ("phase",), 12),
+        ("r4", ("instance", "feature"), ("mix",), 12),
+        ("r5", ("storage",), (), 3),
+    ],
+)
+def test_its_axes_are_the_studys(
+    name: str, targets: tuple[str, ...], questions: tuple[str, ...], cells: int
+) -> None:
+    asked = read_file(ROOT / f"scenarios/{name}.yaml")
+    assert isinstance(asked, Experiment)
+    places = layout(asked)
+    assert (places.target_axes, places.question_axes) == (targets, questions)
+    assert len(cells_of(asked)) == cells
+
+
+def test_r1_repeats_the_published_tables() -> None:
+    asked = read_file(ROOT / "scenarios/r1.yaml")
+    assert isinstance(asked, Experiment)
+    for cell in cells_of(asked):
+        search, limits = cell.request.search, cell.request.limits
+        assert isinstance(search, StepsSearch)
+        assert {1, 2, 3, 4, 8} <= set(search.clients)
+        assert search.connections_per_client == 1
+        assert (limits.statistic, limits.deterioration) == ("mean", 3)
+
+
+def test_the_example_in_the_documentation_is_one() -> None:
+    text = (ROOT / "docs/experiments.md").read_text()
+    (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    assert len(cells_of(parse_experiment(example, source="docs/experiments.md"))) == 4
