@@ -340,6 +340,9 @@ _TABLE = (
         environment={
             **_EXPERIMENT_ENVIRONMENT,
             "RUN_MACHINE_ARN": Setting.RUN_MACHINE,
+            "TARGET_KINDS": Setting.TARGET_KINDS,
+            "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
+            "PRICES": Setting.PRICES,
             "RESULTS_DAYS": Setting.RESULTS_DAYS,
         },
         permissions=(

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from plimsoll.model.experiment import Cell, Experiment, leaves
 from plimsoll.model.experiments import CellOutcome, Decision
-from plimsoll.model.request import RdsTarget
 from plimsoll.model.results import RunResult
 from plimsoll.model.runs import RunState
 from plimsoll.report import text
@@ -148,6 +147,4 @@ def _answers(one: Measured) -> bool:
 def same_but_for_volume(one: Measured) -> str | None:
     """Equal for targets that differ in their volume alone; None: it has none of its own."""
     target = one.cell.request.target
-    if not isinstance(target, RdsTarget):
-        return None
-    return target.model_dump_json(exclude={"volume"})
+    return target.model_dump_json(exclude={"volume"}) if target.provisioned else None
