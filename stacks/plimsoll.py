@@ -102,6 +102,9 @@ class PlimsollStack(Stack):
             Setting.ALARM_TOPIC: self.alarms.topic.topic_arn,
             # by name: a reference would make a cycle, for the machines call functions
             Setting.RUN_MACHINE: arn(self, "states", f"stateMachine:{machine_name('run')}"),
+            Setting.EXPERIMENT_MACHINE: arn(
+                self, "states", f"stateMachine:{machine_name('experiment')}"
+            ),
             Setting.TEAMS: deployment.teams_json,
             Setting.RESULTS_DAYS: str(deployment.results_days),
             Setting.ON_ONE_MACHINE: "false",
@@ -149,6 +152,12 @@ class PlimsollStack(Stack):
             ),
             Resource.RUN_EXECUTIONS: (
                 Grant(arn(self, "states", f"execution:{machine_name('run')}:*")),
+            ),
+            Resource.EXPERIMENT_MACHINE: (
+                Grant(arn(self, "states", f"stateMachine:{machine_name('experiment')}")),
+            ),
+            Resource.EXPERIMENT_EXECUTIONS: (
+                Grant(arn(self, "states", f"execution:{machine_name('experiment')}:*")),
             ),
             Resource.ANY: (Grant("*"),),
         }

@@ -26,6 +26,7 @@ OF_THIS_ACCOUNT = {
     },
     "states": {
         "execution:plimsoll-run:*": "executions are named when they start",
+        "execution:plimsoll-experiment:*": "executions are named when they start",
         "execution:plimsoll-run/*:*": "children of a Distributed Map are named when it runs",
     },
 }

@@ -8,6 +8,7 @@ from plimsoll.errors import UsageError
 from plimsoll.experiments.cells import cells_of
 from plimsoll.experiments.records import (
     EXPERIMENT,
+    RESULT,
     Experiments,
     asked,
     experiments_of,
@@ -15,7 +16,12 @@ from plimsoll.experiments.records import (
     run_id_of,
 )
 from plimsoll.model.experiment import Cell, Experiment
-from plimsoll.model.experiments import CellStatus, ExperimentRecord, ExperimentStatus
+from plimsoll.model.experiments import (
+    CellStatus,
+    ExperimentRecord,
+    ExperimentResult,
+    ExperimentStatus,
+)
 from plimsoll.model.runs import RunState
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.record import RunNotFoundError, now
@@ -69,7 +75,7 @@ def submit_experiment(
     experiments = experiments_of(deployment)
     known = not experiments.create(record)
     if known and experiments.get(experiment.team, experiment_id).experiment_sha256 != digest:
-        raise UsageError("the idempotency key was used for another experiment")
+        raise UsageError("Idempotency-Key: was used for another experiment")
     files_of(deployment, experiment_id).put(EXPERIMENT, experiment.model_dump_json())
     begin_execution(state_machine_arn, experiment_id, {"experiment_id": experiment_id})
     return experiment_id
@@ -104,6 +110,12 @@ def _status(deployment: Deployment, experiment_id: str, cell: Cell) -> CellStatu
         verdict=record and record.verdict,
         capacity_ops_per_second=record and record.capacity_ops_per_second,
     )
+
+
+def result_of(deployment: Deployment, experiment_id: str) -> ExperimentResult | None:
+    """Read what an experiment came to; None where nothing was written of it."""
+    files = files_of(deployment, experiment_id)
+    return files.find_model(RESULT, ExperimentResult)
 
 
 def stop_experiment(

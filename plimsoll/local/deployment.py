@@ -50,6 +50,7 @@ def default_settings() -> dict[Setting, str]:
         Setting.PRICES: "{}",
         Setting.ALARM_TOPIC: f"arn:aws:sns:{REGION}:{ACCOUNT}:plimsoll-alarms",
         Setting.RUN_MACHINE: state_machine_arn("run"),
+        Setting.EXPERIMENT_MACHINE: state_machine_arn("experiment"),
         Setting.TEAMS: json.dumps({"default": {"principals": [PRINCIPAL]}}),
         Setting.RESULTS_DAYS: "",
         Setting.ON_ONE_MACHINE: "true",

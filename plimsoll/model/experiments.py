@@ -128,3 +128,17 @@ class ExperimentResult(Model):
     gains: tuple[Gain, ...]
     warnings: tuple[str, ...]
     experiment: Experiment
+
+
+class ExperimentSubmitted(Model):
+    """An experiment that was accepted."""
+
+    experiment_id: str
+    name: str
+    team: str
+
+
+class ExperimentDetail(ExperimentStatus):
+    """An experiment as the API shows it."""
+
+    result: ExperimentResult | None  # None: it has not ended

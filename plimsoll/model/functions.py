@@ -33,6 +33,7 @@ class Setting(StrEnum):
     ALLOWED_ENDPOINTS = "AllowedEndpoints"  # JSON list of host:port
     ALARM_TOPIC = "AlarmTopicArn"
     RUN_MACHINE = "RunMachineArn"
+    EXPERIMENT_MACHINE = "ExperimentMachineArn"
     TEAMS = "Teams"  # JSON {team: what the configuration says of it}
     RESULTS_DAYS = "ResultsDays"  # after which a run is forgotten; "" for never
     ON_ONE_MACHINE = "OnOneMachine"  # "true" where this is no AWS; reports say so
@@ -57,6 +58,8 @@ class Resource(StrEnum):
     ALARM_TOPIC = "alarm-topic"
     RUN_MACHINE = "run-machine"  # the workflow of runs, to start it
     RUN_EXECUTIONS = "run-executions"  # ... and to stop it
+    EXPERIMENT_MACHINE = "experiment-machine"  # the workflow of experiments, to start it
+    EXPERIMENT_EXECUTIONS = "experiment-executions"  # ... and to stop it
     ANY = "any"  # the action knows no resources; `why` says so
 
 
@@ -111,6 +114,14 @@ _READ_EXPERIMENT = Permission(actions=("s3:GetObject",), resource=Resource.EXPER
 _READ_EXPERIMENT_RECORD = Permission(actions=("dynamodb:GetItem",), resource=Resource.SERVICE_TABLE)
 _CHANGE_EXPERIMENT = Permission(
     actions=("dynamodb:GetItem", "dynamodb:UpdateItem"), resource=Resource.SERVICE_TABLE
+)
+_SERVE_EXPERIMENTS = (
+    _READ_EXPERIMENT,
+    Permission(actions=("s3:PutObject",), resource=Resource.EXPERIMENT_FILES),
+    _CHANGE_EXPERIMENT,
+    Permission(actions=("dynamodb:PutItem",), resource=Resource.SERVICE_TABLE),
+    Permission(actions=("states:StartExecution",), resource=Resource.EXPERIMENT_MACHINE),
+    Permission(actions=("states:StopExecution",), resource=Resource.EXPERIMENT_EXECUTIONS),
 )
 _STOP_RUN = Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS)
 _RUN_ENVIRONMENT = {
@@ -413,6 +424,7 @@ _TABLE = (
             **_RUN_ENVIRONMENT,
             "SERVICE_TABLE": Setting.SERVICE_TABLE,
             "RUN_MACHINE_ARN": Setting.RUN_MACHINE,
+            "EXPERIMENT_MACHINE_ARN": Setting.EXPERIMENT_MACHINE,
             "TARGET_KINDS": Setting.TARGET_KINDS,
             "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
             "TEAMS": Setting.TEAMS,
@@ -430,6 +442,7 @@ _TABLE = (
             Permission(actions=("dynamodb:Query",), resource=Resource.RUNS_BY_TEAM),
             Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
             Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS),
+            *_SERVE_EXPERIMENTS,
         ),
     ),
 )

@@ -43,6 +43,7 @@ class Deployment(Model):
     allowed_endpoints: Json[tuple[str, ...]] | None = None
     service_table: str | None = None
     run_machine_arn: str | None = None
+    experiment_machine_arn: str | None = None
     teams: Json[dict[str, Team]] | None = None
     results_days: int | None = None  # None: runs are never forgotten
     on_one_machine: bool = False

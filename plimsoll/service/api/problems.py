@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from aws_lambda_powertools.event_handler import Response
 
 from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.experiments.records import ExperimentNotFoundError
 from plimsoll.model.api import FieldProblem, Problem
 from plimsoll.runs.complaints import Complaint, ComplaintsError
 from plimsoll.runs.record import RunNotFoundError
@@ -43,6 +44,7 @@ KINDS: dict[type[PlimsollError], tuple[int, str]] = {
     UnknownPrincipalError: (403, "unknown-principal"),
     OtherTeamError: (403, "other-team"),
     RunNotFoundError: (404, "not-found"),
+    ExperimentNotFoundError: (404, "not-found"),
     UsageError: (422, "invalid-request"),
 }
 

@@ -80,7 +80,7 @@ def test_one_key_is_one_experiment(place: Deployment, machines: dict[str, str]) 
 
     first = submit(experiment())
     assert submit(experiment()) == first
-    with pytest.raises(UsageError, match="used for another experiment"):
+    with pytest.raises(UsageError, match="was used for another experiment"):
         submit(experiment(at_once=1))
     found = services.stepfunctions().list_executions(stateMachineArn=machines["experiment"])
     assert [one["name"] for one in found["executions"]] == [first]
