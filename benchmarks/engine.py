@@ -175,6 +175,7 @@ def against_database(repetitions: int, seconds: int) -> None:
             runs["PyMySQL", n] = partial(
                 clients.pymysql_threads, target, connections=n, seconds=seconds
             )
+            runs["bare exchange", n] = partial(clients.bare, spec)
         compare("oltp_point_select", runs, repetitions)
         runs = {}
         for n in (1, 8, 64):

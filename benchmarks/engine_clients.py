@@ -172,6 +172,18 @@ def echo(port: int, *, connections: int, sizes: tuple[str, str], seconds: int) -
     return measure(command, count=re.compile(r"(\d+)"), seconds=seconds)
 
 
+def bare(spec: LoadSpec) -> Outcome:
+    """The bare exchange with the real server (engine/examples/bare.rs)."""
+    program = Path("engine/target/release/examples/bare").absolute()
+    seconds = spec.warmup_s + spec.duration_s
+    return measure(
+        [str(program)],
+        stdin=spec.model_dump_json(),
+        count=re.compile(r"(\d+)"),
+        seconds=seconds,
+    )
+
+
 def install() -> list[str]:
     """Installs what is missing; returns what could not be, and why."""
     missing = []
@@ -181,7 +193,7 @@ def install() -> list[str]:
             missing.append("sysbench (apt-get install sysbench failed)")
     if build_go_ycsb() is None:
         missing.append("go-ycsb (needs Go and its module proxy)")
-    missing.append("YCSB (Java): no Java archive of its MySQL binding is on Maven Central")
+    missing.append("YCSB (Java): its MySQL binding is not on Maven Central")
     return missing
 
 
