@@ -231,10 +231,10 @@ fn a_server_that_answers_nothing_has_its_connection_replaced() {
     let changes = json!({"duration_s": 2.0, "timeout_ms": 40, "connections": 3});
     let report = load(&server, &changes).expect("it starts");
     let read = &report.operations[READ];
-    // 20 orphans on a connection of three, then it goes
+    // 40 orphans on a connection of three, then it goes
     assert!(report.connection_report.replaced >= 1, "{:?}", report.connection_report);
-    assert!(read.errors["timeout"] >= 20);
-    assert!(server.log().iter().all(|log| log.len() <= 3 + 20 + 3), "orphans are bounded");
+    assert!(read.errors["timeout"] >= 40);
+    assert!(server.log().iter().all(|log| log.len() <= 3 + 40 + 3), "orphans are bounded");
     assert_eq!(read.succeeded, 0);
 }
 

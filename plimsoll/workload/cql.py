@@ -46,11 +46,11 @@ class CassandraDatasets:
         """Read what is known of a dataset; None if it was not made by Plimsoll.
 
         Raises:
-            PlimsollError: The database refuses.
+            PlimsollError: There is no such keyspace, or the database refuses.
         """
+        self._session.use(self._keyspace)
         if not self._columns(_NOTES):
             return None
-        self._session.use(self._keyspace)
         rows = self._session.execute(
             f"SELECT records, parameters, loads, loaded_rows FROM {_NOTES} WHERE dataset = %s",  # noqa: S608 - ours
             [dataset],

@@ -17,13 +17,16 @@ pub fn parse(seed: u64) {
     let mut reader = Reader::default();
     let mut bytes: Vec<u8> = (0..4).flat_map(|_| response(&mut rng, 3)).collect();
     answers::damage(&mut rng, &mut bytes);
-    for mut piece in answers::pieces(&mut rng, &bytes) {
-        while let Ok(Some(frame)) = reader.next(&mut piece) {
-            let _ = codes::error(frame.body());
-            let _ = prepared::id(frame.body());
-            let _ = prepared::read(frame.body());
+    let pieces = answers::pieces(&mut rng, &bytes);
+    crate::bounded(|| {
+        for mut piece in pieces {
+            while let Ok(Some(frame)) = reader.next(&mut piece) {
+                let _ = codes::error(frame.body());
+                let _ = prepared::id(frame.body());
+                let _ = prepared::read(frame.body());
+            }
         }
-    }
+    });
 }
 
 fn response(rng: &mut Rng, stream: i16) -> Vec<u8> {

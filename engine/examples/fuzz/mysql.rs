@@ -17,11 +17,13 @@ pub fn parse(seed: u64) {
         let (mut bytes, _) = answers::draw(&mut rng, seed.is_multiple_of(2));
         answers::damage(&mut rng, &mut bytes);
         let pieces = answers::pieces(&mut rng, &bytes);
-        for piece in pieces {
-            if !matches!(answer.feed(piece), Ok(None)) {
-                break;
+        crate::bounded(|| {
+            for piece in pieces {
+                if !matches!(answer.feed(piece), Ok(None)) {
+                    break;
+                }
             }
-        }
+        });
         answer.reset();
     }
 }

@@ -6,8 +6,10 @@
 
 /// The protocol's number of streams: not negative, in 16 bits.
 const MOST_STREAMS: usize = 1 << 15;
-/// Orphans that a connection may have beside two for each lane.
-const SPARE_ORPHANS: usize = 14;
+/// Orphans that a connection may have for each lane, and beside them: so many time-outs in a row
+/// without an answer to any say that the connection, not the server, is stuck.
+const ORPHANS_OF_LANE: usize = 8;
+const SPARE_ORPHANS: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder {
@@ -26,7 +28,6 @@ pub struct Streams {
 
 impl Streams {
     pub fn new(slots: usize) -> Self {
-        debug_assert!(3 * slots + SPARE_ORPHANS <= MOST_STREAMS);
         let of_slot: Vec<u16> = (0..slots as u16).collect();
         let holders = of_slot.iter().map(|&slot| Holder::Slot(slot)).collect();
         Streams { holders, of_slot, free: Vec::new(), orphans: 0 }
@@ -58,7 +59,9 @@ impl Streams {
 
     /// Nobody awaits a slot's answer any more. False: there are too many such already.
     pub fn abandon(&mut self, slot: usize) -> bool {
-        if self.orphans >= 2 * self.of_slot.len() + SPARE_ORPHANS {
+        let slots = self.of_slot.len();
+        let most = (ORPHANS_OF_LANE * slots + SPARE_ORPHANS).min(MOST_STREAMS - slots);
+        if self.orphans >= most {
             return false;
         }
         self.orphans += 1;
@@ -96,12 +99,20 @@ mod tests {
     fn the_orphans_of_a_connection_are_bounded() {
         let mut streams = Streams::new(3);
         let abandoned = (0..100).take_while(|at| streams.abandon(at % 3)).count();
-        assert_eq!(abandoned, 20);
+        assert_eq!(abandoned, 40);
         assert_eq!(streams.answered(0), Holder::Orphan);
         assert!(streams.abandon(0));
         assert!(!streams.abandon(0));
         streams.reset();
         assert_eq!((streams.of(2), streams.answered(2)), (2, Holder::Slot(2)));
+    }
+
+    #[test]
+    fn no_stream_is_beyond_the_protocols() {
+        let mut streams = Streams::new(10_000);
+        let abandoned = (0..100_000).take_while(|at| streams.abandon(at % 10_000)).count();
+        assert_eq!(abandoned, 22_768);
+        assert!((0..10_000).all(|slot| streams.of(slot) <= i16::MAX as u16));
     }
 
     #[test]

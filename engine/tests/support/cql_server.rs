@@ -227,7 +227,7 @@ impl Talk {
     }
 }
 
-fn whole(input: &[u8]) -> Option<(i16, u8, &[u8])> {
+pub fn whole(input: &[u8]) -> Option<(i16, u8, &[u8])> {
     let header = input.get(..9)?;
     let length = u32::from_be_bytes([header[5], header[6], header[7], header[8]]) as usize;
     let body = input.get(9..9 + length)?;

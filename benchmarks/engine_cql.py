@@ -1,0 +1,190 @@
+"""The engine on Cassandra beside other clients: `python -m benchmarks.engine_cql` prints a table.
+
+One read by key of a row of 1 KB, everything in memory, consistency ONE. Needs two cores: the client
+runs on one, the server on the other. Clients run in turn, again and again; every figure is the
+median of the repetitions. LATTE=/path/to/latte measures it (`cargo install latte-cli`).
+
+`--server HOST:PORT` measures against a server that is there already. With `--canned` the server is
+`engine/examples/canned_cql.rs`, which answers at once: the client is the limit then.
+"""
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import click
+
+import plimsoll_engine
+from benchmarks.engine import pinned
+from benchmarks.engine_clients import SERVER_CORE, Outcome, engine, measure
+from plimsoll.local.databases.cassandra import CassandraServer
+from plimsoll.model.dsn import parse_dsn
+from plimsoll.model.engine import (
+    DatasetSpec,
+    EngineOperation,
+    EngineStatement,
+    EngineTarget,
+    EngineWorkload,
+    KeySpace,
+    KeyValue,
+    LoadSpec,
+    RowValue,
+    TextValue,
+)
+from plimsoll.workload.cassandra import Cassandra
+
+ROWS = 20_000
+KEYSPACE = "bench"
+TABLE = "items"
+READ = f"SELECT * FROM {TABLE} WHERE id = ?"  # noqa: S608 - ours
+IN_FLIGHT = (1, 32, 128, 250)
+DRIVER = str(Path(__file__).with_name("cassandra_child.py"))
+LATTE_SCRIPT = Path(__file__).with_name("engine_cql.latte.rn")
+
+Client = Callable[[], Outcome]
+
+
+def spec(target: EngineTarget, in_flight: int, seconds: float) -> LoadSpec:
+    """Reads by key, uniform, in a closed loop without warm-up."""
+    statement = EngineStatement(sql=(READ,), binds=(KeyValue(key_space="rows"),))
+    workload = EngineWorkload(
+        key_spaces=(KeySpace(name="rows", records=ROWS),),
+        operations=(EngineOperation(name="read", weight=1, statements=(statement,)),),
+    )
+    return LoadSpec(target=target, workload=workload, connections=in_flight, duration_s=seconds)
+
+
+def fill(target: EngineTarget) -> None:
+    """Makes the table of `ROWS` rows."""
+    with Cassandra(target) as session:
+        replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
+        session.execute(f"CREATE KEYSPACE IF NOT EXISTS {KEYSPACE} WITH replication={replication}")
+        table = f"{KEYSPACE}.{TABLE}"
+        session.execute(f"CREATE TABLE IF NOT EXISTS {table} (id bigint PRIMARY KEY, value text)")
+    rows = DatasetSpec(
+        target=target,
+        table=TABLE,
+        columns=("id", "value"),
+        row=(RowValue(), TextValue(length=1000)),
+        from_row=0,
+        to_row=ROWS,
+    )
+    plimsoll_engine.load_rows(rows.model_dump_json())
+
+
+@contextmanager
+def cassandra(server: str | None) -> Iterator[EngineTarget]:
+    """A Cassandra on its core, or one that is there."""
+    if server is not None:
+        yield parse_dsn(f"cassandra://{server}/{KEYSPACE}")
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        with pinned(SERVER_CORE):
+            started = CassandraServer.start(directory=Path(directory) / "data", heap_mib=1024)
+        with started:
+            yield parse_dsn(f"cassandra://{started.host}:{started.port}/{KEYSPACE}")
+
+
+@contextmanager
+def canned() -> Iterator[EngineTarget]:
+    """The canned server on its core."""
+    program = Path(__file__).parents[1] / "engine/target/release/examples/canned_cql"
+    with pinned(SERVER_CORE):
+        process = subprocess.Popen([program, "1000"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield parse_dsn(f"cassandra://127.0.0.1:{int(process.stdout.readline())}/{KEYSPACE}")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def latte(program: str, target: EngineTarget, *, in_flight: int, seconds: int) -> Outcome:
+    """Latte, one thread; one connection for each 128 in flight, as the engine has them."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [program, "run", str(LATTE_SCRIPT), f"{target.host}:{target.port}", "-q"]
+        command += ["-d", f"{seconds}s", "-t", "1", "-p", str(in_flight), "-P", f"rows={ROWS}"]
+        command += ["-c", str(-(-in_flight // 128)), "-o", f"{folder}/report.json"]
+        return measure(command, count=re.compile(r"Cycles\s+(\d+)"), seconds=seconds)
+
+
+def driver(target: EngineTarget, kind: str, *, in_flight: int, seconds: int) -> Outcome:
+    """cassandra-driver, in threads or with callbacks."""
+    command = [sys.executable, DRIVER, kind, target.host, str(target.port)]
+    command += [KEYSPACE, READ, str(in_flight), str(seconds), str(ROWS)]
+    return measure(command, count=re.compile(r"(\d+)"), seconds=seconds)
+
+
+def clients(target: EngineTarget, seconds: int, *, all_of_them: bool) -> dict[str, list[Client]]:
+    """Each client at each number in flight."""
+    found = {"engine": [partial(engine, spec(target, n, seconds)) for n in IN_FLIGHT]}
+    if not all_of_them:
+        return found
+    program = os.environ.get("LATTE") or shutil.which("latte")
+    if program is None:
+        click.echo("not measured: latte (cargo install latte-cli, or LATTE=PATH)", err=True)
+    else:
+        found["latte"] = [
+            partial(latte, program, target, in_flight=n, seconds=seconds) for n in IN_FLIGHT
+        ]
+    for kind in ("threads", "callbacks"):
+        found[f"cassandra-driver, {kind}"] = [
+            partial(driver, target, kind, in_flight=n, seconds=seconds) for n in IN_FLIGHT
+        ]
+    return found
+
+
+def table(outcomes: dict[str, list[list[Outcome]]]) -> Iterator[str]:
+    """The medians [lowest, highest] of CPU, the rates, and the engine's share of each other's."""
+    others = [name for name in outcomes if name != "engine"]
+    header = ["in flight", *outcomes, *(f"engine / {name}" for name in others)]
+    yield f"| {' | '.join(header)} |"
+    yield f"|{'---|' * len(header)}"
+    for index, in_flight in enumerate(IN_FLIGHT):
+        cells, medians = [str(in_flight)], {}
+        for name, runs in outcomes.items():
+            cpu = sorted(outcome.cpu_us for outcome in runs[index])
+            rate = statistics.median(each.operations / each.wall_s for each in runs[index])
+            medians[name] = statistics.median(cpu)
+            cells.append(f"{medians[name]:.1f} [{cpu[0]:.1f}, {cpu[-1]:.1f}] ({rate:,.0f})")
+        cells += [f"{medians['engine'] / medians[name]:.2f}" for name in others]
+        yield f"| {' | '.join(cells)} |"
+
+
+@click.command()
+@click.option("--repetitions", default=3, show_default=True)
+@click.option("--seconds", default=4, show_default=True)
+@click.option("--server", metavar="HOST:PORT", help="A Cassandra without password, there already.")
+@click.option("--canned", "canned_server", is_flag=True, help="Against a server that costs little.")
+def main(repetitions: int, seconds: int, server: str | None, *, canned_server: bool) -> None:
+    """Measures the engine on Cassandra beside other clients."""
+    with canned() if canned_server else cassandra(server) as target:
+        if not canned_server:
+            fill(target)
+            for _ in range(3):  # the server's compiler has seen the path before anything counts
+                engine(spec(target, 64, 5))
+        all_clients = clients(target, seconds, all_of_them=not canned_server)
+        outcomes: dict[str, list[list[Outcome]]] = {
+            name: [[] for _ in IN_FLIGHT] for name in all_clients
+        }
+        for _ in range(repetitions):
+            for index, in_flight in enumerate(IN_FLIGHT):
+                for name, runs in all_clients.items():
+                    outcome = runs[index]()
+                    outcomes[name][index].append(outcome)
+                    click.echo(f"{name}, {in_flight}: {outcome.cpu_us:.1f} us", err=True)
+    click.echo("\nclient CPU in us per operation (operations per second)\n")
+    for line in table(outcomes):
+        click.echo(line)
+
+
+if __name__ == "__main__":
+    main()

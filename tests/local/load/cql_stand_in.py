@@ -1,0 +1,136 @@
+"""A stand-in for a CQL server: answers at once, or stalls on command, and records all."""
+
+import socket
+import struct
+import threading
+import time
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import BinaryIO, Self
+
+ERROR, STARTUP, READY, QUERY, RESULT, PREPARE, EXECUTE = 0x00, 0x01, 0x02, 0x07, 0x08, 0x09, 0x0A
+_VOID = struct.pack(">i", 1)
+_INT = 0x09
+_ID = b"0123456789abcdef"
+
+
+@dataclass
+class Connection:
+    """What one connection has sent: each execution's stream and body, and when it was answered."""
+
+    executions: list[tuple[int, bytes]] = field(default_factory=list)
+    answered_at: list[float] = field(default_factory=list)
+
+
+class CqlStandIn:
+    """The server; a context manager. A connection's requests are answered one after another.
+
+    Attributes:
+        sessions: One for each connection that was ever let in.
+        service_s: How long each execution takes.
+    """
+
+    def __init__(self, *, service_s: float = 0.0) -> None:
+        self.sessions: list[Connection] = []
+        self.service_s = service_s
+        self._open = threading.Event()
+        self._open.set()
+        self._sockets: set[socket.socket] = set()
+        self._threads: list[threading.Thread] = []
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self.port: int = self._listener.getsockname()[1]
+
+    def stall(self, seconds: float) -> tuple[float, float]:
+        """Answer no execution for a time; returns its start and end (monotonic seconds)."""
+        self._open.clear()
+        start = time.monotonic()
+        threading.Event().wait(seconds)
+        end = time.monotonic()
+        self._open.set()
+        return start, end
+
+    def __enter__(self) -> Self:
+        self._start(self._accept)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open.set()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for client in list(self._sockets):
+            try:
+                client.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue  # it has gone already
+        for thread in self._threads:
+            thread.join(timeout=10)
+
+    def _start(self, target: object, *arguments: object) -> None:
+        assert callable(target)
+        thread = threading.Thread(target=target, args=arguments, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._sockets.add(client)
+            self._start(self._serve, client)
+
+    def _serve(self, client: socket.socket) -> None:
+        connection = Connection()
+        try:
+            with client, client.makefile("rb") as stream:
+                self.sessions.append(connection)
+                while (request := _read(stream)) is not None:
+                    client.sendall(self._respond(connection, *request))
+        except OSError:
+            return  # the client has gone
+        finally:
+            self._sockets.discard(client)
+
+    def _respond(self, connection: Connection, stream: int, opcode: int, body: bytes) -> bytes:
+        if opcode == STARTUP:
+            return frame(stream, READY)
+        if opcode == PREPARE:
+            return frame(stream, RESULT, _prepared(body.count(b"?")))
+        if opcode == EXECUTE:
+            connection.executions.append((stream, body))
+            self._open.wait()
+            if self.service_s:
+                threading.Event().wait(self.service_s)
+            connection.answered_at.append(time.monotonic())
+        return frame(stream, RESULT, _VOID)
+
+
+def frame(stream: int, opcode: int, body: bytes = b"") -> bytes:
+    """Build a response."""
+    return struct.pack(">BBhBI", 0x84, 0, stream, opcode, len(body)) + body
+
+
+def _prepared(binds: int) -> bytes:
+    columns = (_string(b"id") + struct.pack(">H", _INT)) * binds
+    metadata = struct.pack(">iii", 1, binds, 0) + _string(b"k") + _string(b"t") + columns
+    return struct.pack(">i", 4) + _string(_ID) + metadata
+
+
+def _string(text: bytes) -> bytes:
+    return struct.pack(">H", len(text)) + text
+
+
+def _read(stream: BinaryIO) -> tuple[int, int, bytes] | None:
+    header = stream.read(9)
+    if len(header) < 9:
+        return None
+    _, _, number, opcode, length = struct.unpack(">BBhBI", header)
+    body = stream.read(length)
+    return (number, opcode, body) if len(body) == length else None

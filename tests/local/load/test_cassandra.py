@@ -1,0 +1,278 @@
+"""A real Cassandra: prepared, loaded, counted; killed and back; and what it refuses."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import plimsoll_engine
+from plimsoll.cli.main import main
+from plimsoll.local.databases.cassandra import CassandraServer
+from plimsoll.model.dsn import parse_dsn
+from plimsoll.model.engine import ClosedLoop, EngineTarget, LoadReport, LoadSpec, OpenLoop
+from plimsoll.workload import Compiled, load_workload
+from plimsoll.workload.cassandra import Cassandra
+from plimsoll.workload.cql import CassandraDatasets
+from plimsoll.workload.database import open_database
+from plimsoll.workload.prepare import prepare
+from tests.local.load.driving import drive
+
+RECORDS = 500
+ADMIN = "cassandra:cassandra"  # what a Cassandra that asks for passwords begins with
+
+
+@pytest.fixture
+def keyspace(cassandra: CassandraServer, request: pytest.FixtureRequest) -> Iterator[EngineTarget]:
+    """A keyspace of the test's own on the shared server, which `prepare` makes."""
+    name = f"test_{abs(hash(request.node.nodeid)):x}"
+    target = parse_dsn(f"cassandra://{cassandra.host}:{cassandra.port}/{name}")
+    yield target
+    with Cassandra(target) as session:
+        session.execute(f"DROP KEYSPACE IF EXISTS {name}")
+
+
+def counters(target: EngineTarget) -> dict[str, int]:
+    """What the coordinator has counted of the table, and of all prepared statements."""
+    found: dict[str, int] = {}
+    with Cassandra(target) as session:
+        for kind in ("read", "write", "scan"):
+            rows = session.execute(
+                f"SELECT count FROM system_views.coordinator_{kind}_latency"
+                " WHERE keyspace_name = %s AND table_name = %s",
+                [target.database, "usertable"],
+            )
+            found[kind] = sum(row[0] for row in rows)
+        rows = session.execute("SELECT name, value FROM system_views.cql_metrics")
+        metrics = {str(row[0]): row[1] for row in rows}
+        found["executed"] = int(metrics["prepared_statements_executed"])
+    return found
+
+
+def counted_load(
+    target: EngineTarget, compiled: Compiled, **spec: Any
+) -> tuple[LoadReport, dict[str, int]]:
+    """Load; also how far the server's counters moved."""
+    before = counters(target)
+    report = drive(target, compiled.engine, **spec)
+    after = counters(target)
+    return report, {name: after[name] - before[name] for name in after}
+
+
+def prepared(target: EngineTarget, name: str) -> Compiled:
+    compiled = load_workload(name).compile(RECORDS, protocol="cql")
+    done = prepare(target, compiled, connections=2)
+    assert (done.inserted_rows, done.counted_rows) == (RECORDS, {"usertable": RECORDS})
+    return compiled
+
+
+@pytest.mark.parametrize("loop", [ClosedLoop(), OpenLoop(rate_ops_per_second=500.0)])
+def test_the_coordinator_counts_what_the_engine_counts(
+    keyspace: EngineTarget, loop: ClosedLoop | OpenLoop
+) -> None:
+    compiled = prepared(keyspace, "ycsb-a")
+    report, moved = counted_load(
+        keyspace, compiled, connections=24, loop=loop, duration_s=60.0, operations_limit=1000
+    )
+    read, update = report.operations["read"], report.operations["update"]
+    assert (report.ended, read.errors, update.errors) == ("operations", {}, {})
+    assert report.connection_report.opened == 1
+    assert (moved["read"], moved["write"], moved["scan"]) == (read.succeeded, update.succeeded, 0)
+    assert moved["executed"] == report.statements_sent == 1000
+
+
+def test_scans_and_operations_of_two_statements_are_counted_too(keyspace: EngineTarget) -> None:
+    compiled = prepared(keyspace, "ycsb-e")
+    settings: dict[str, Any] = {"connections": 8, "duration_s": 60.0, "operations_limit": 200}
+    report, moved = counted_load(keyspace, compiled, **settings)
+    scan, insert = report.operations["scan"], report.operations["insert"]
+    assert (scan.errors, insert.errors) == ({}, {})
+    assert (moved["scan"], moved["write"], moved["read"]) == (scan.succeeded, insert.succeeded, 0)
+    modify = load_workload("ycsb-f").compile(RECORDS, protocol="cql")
+    report, moved = counted_load(keyspace, modify, **settings)
+    modified = report.operations["read_modify_write"].succeeded
+    assert report.operations_sent == 200
+    assert (moved["read"], moved["write"]) == (200, modified)
+    assert moved["executed"] == report.statements_sent == 200 + modified
+
+
+def test_warm_up_and_window_together_are_all_that_was_sent(keyspace: EngineTarget) -> None:
+    compiled = prepared(keyspace, "ycsb-c")
+    report, moved = counted_load(
+        keyspace,
+        compiled,
+        connections=16,
+        streams_per_connection=4,
+        warmup_s=0.5,
+        duration_s=1.0,
+    )
+    assert report.connection_report.opened == 4
+    assert moved["read"] == moved["executed"] == report.statements_sent
+    assert report.operations["read"].succeeded < report.operations_sent
+
+
+def test_a_dataset_is_completed_never_doubled(keyspace: EngineTarget) -> None:
+    compiled = prepared(keyspace, "ycsb-a")
+    again = prepare(keyspace, compiled, connections=2)
+    assert (again.sent_rows, again.counted_rows) == (0, {"usertable": RECORDS})
+    more = load_workload("ycsb-a").compile(2 * RECORDS, protocol="cql")
+    assert prepare(keyspace, more, connections=2).counted_rows == {"usertable": 2 * RECORDS}
+    with Cassandra(keyspace) as session:
+        session.use(keyspace.database)
+        datasets = CassandraDatasets(session)
+        ((key,),) = session.execute("SELECT y_id FROM usertable LIMIT 1")
+        session.execute("DELETE FROM usertable WHERE y_id = %s", [key])
+        with pytest.raises(Exception, match="999 rows, not 1000: prepare again completes it"):
+            datasets.finish(more)
+    assert prepare(keyspace, more, connections=2).counted_rows == {"usertable": 2 * RECORDS}
+    with open_database(keyspace) as database, pytest.raises(Exception, match="1000 records, more"):
+        database.create_tables(compiled)
+
+
+def test_loads_that_insert_never_meet(keyspace: EngineTarget) -> None:
+    compiled = prepared(keyspace, "ycsb-d")
+    inserted = 0
+    for number in range(2):
+        with open_database(keyspace) as database:
+            assert database.begin_load(compiled) == number
+        sent = compiled.engine_workload(number)
+        report = drive(keyspace, sent, connections=4, duration_s=60.0, operations_limit=300)
+        inserted += report.operations["insert"].succeeded
+    assert inserted > 0
+    with open_database(keyspace) as database:
+        assert database.finish(compiled) == {"usertable": RECORDS + inserted}
+
+
+def test_prepare_and_load_as_a_user_calls_them(
+    keyspace: EngineTarget, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dsn = f"cassandra://{keyspace.host}:{keyspace.port}/{keyspace.database}"
+    workload = ["--dsn", dsn, "--workload", "ycsb-read-80-update-20", "--json"]
+
+    def call(*arguments: str) -> dict[str, Any]:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        assert ended.value.code == 0
+        answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return answer
+
+    assert call("prepare", *workload, "--records", "300")["rows_counted"] == {"usertable": 300}
+    load = ["--warmup", "0", "--duration", "60", "--operations", "200", "--set"]
+    answer = call("load", *workload, *load, "consistency=LOCAL_QUORUM")
+    assert answer["server"].startswith("Cassandra 5.")
+    assert (answer["records"], answer["parameters"]) == (300, {"consistency": "LOCAL_QUORUM"})
+    assert answer["report"]["operations_sent"] == 200
+
+
+def refused(dsn: str, capsys: pytest.CaptureFixture[str], verb: str = "load") -> str:
+    with pytest.raises(SystemExit) as ended:
+        main([verb, "--dsn", dsn, "--workload", "ycsb-a", "--records", "100"])
+    captured = capsys.readouterr()
+    assert (ended.value.code, captured.out) == (1, "")
+    assert len(captured.err.strip().splitlines()) == 1
+    assert "hunter2" not in captured.err
+    return captured.err
+
+
+@pytest.mark.parametrize("verb", ["prepare", "load"])
+def test_nobody_there(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    error = refused("cassandra://u:hunter2@127.0.0.1:1/k", capsys, verb)
+    assert "cannot connect to 127.0.0.1:1" in error
+
+
+@pytest.mark.parametrize("says", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
+def test_no_cassandra(says: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    def answer() -> None:
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            with client:
+                client.recv(100)
+                client.sendall(says)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        port = listener.getsockname()[1]
+        error = refused(f"cassandra://127.0.0.1:{port}/k", capsys)
+        assert f"cannot connect to 127.0.0.1:{port}" in error
+        with pytest.raises(Exception, match=r"not speak version 4|closed the connection"):
+            drive(parse_dsn(f"cassandra://127.0.0.1:{port}/k"), connections=1, duration_s=1.0)
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+def test_a_server_that_asks_for_passwords_is_killed_and_comes_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = {"authenticator": "PasswordAuthenticator", "commitlog_sync_period": "100ms"}
+    with CassandraServer.start(directory=tmp_path / "server", settings=settings) as server:
+        place = f"127.0.0.1:{server.port}"
+        for verb in ("prepare", "load"):
+            error = refused(f"cassandra://cassandra:hunter2@{place}/k", capsys, verb)
+            assert f"cassandra@{place}: wrong user or password" in error
+        error = refused(f"cassandra://{place}/k", capsys)
+        assert f"{place}: the server asks for a user and a password" in error
+        error = refused(f"cassandra://{ADMIN}@{place}/k", capsys)
+        assert f"{place}: there is no keyspace 'k': `plimsoll prepare` makes it" in error
+        target = parse_dsn(f"cassandra://{ADMIN}@{place}/k")
+        for broken, message in (
+            ({"password": "hunter2"}, "incorrect .*bad_credentials"),
+            ({"database": "nowhere"}, "'nowhere' does not exist"),
+        ):
+            with pytest.raises(Exception, match=message):
+                drive(target.model_copy(update=broken), connections=1, duration_s=1.0)
+        report = killed_in_mid_run(server, target, settings)
+    read = report.operations["read"]
+    assert report.ended == "cancelled"  # by the test, once it works again
+    # what was on the wire is lost; while the server is away nothing is sent, so nothing fails
+    assert set(read.errors) == {"connection_lost"}
+    assert 1 <= read.errors["connection_lost"] <= 8
+    assert (report.connection_report.opened, report.connection_report.replaced) == (2, 1)
+    # with back-off, ten seconds away are some attempts, not thousands
+    assert 0 < sum(report.connection_report.failed.values()) < 200
+    succeeded = {second.second: second.succeeded for second in report.seconds}
+    assert any(succeeded[second] == 0 for second in sorted(succeeded)[1:-1]), "it was away"
+    assert any(succeeded[second] > 0 for second in sorted(succeeded)[-3:]), "it works again"
+
+
+def killed_in_mid_run(
+    server: CassandraServer, target: EngineTarget, settings: dict[str, str]
+) -> LoadReport:
+    """Load a server that is killed after a second, until it has been back for a while."""
+    compiled = prepared(target, "ycsb-c")
+    under_way, back = threading.Event(), threading.Event()
+    token = plimsoll_engine.CancelToken()
+
+    def outage() -> None:
+        assert under_way.wait(60)
+        server.kill()
+        with CassandraServer.start(directory=server.directory, settings=settings, port=server.port):
+            back.set()
+            thread_over.wait(60)
+
+    def hear(text: str) -> None:
+        under_way.set()
+        if back.is_set() and sum(second["succeeded"] for second in json.loads(text)) > 0:
+            token.cancel()
+
+    thread, thread_over = threading.Thread(target=outage), threading.Event()
+    thread.start()
+    spec = LoadSpec(
+        target=target,
+        workload=compiled.engine,
+        connections=8,
+        duration_s=240.0,
+        timeout_ms=60_000,
+    )
+    try:
+        text = plimsoll_engine.run(spec.model_dump_json(), hear, token)
+    finally:
+        thread_over.set()
+        thread.join()
+    return LoadReport.model_validate_json(text)
