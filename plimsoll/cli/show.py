@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import TypeVar
 
 import click
 from pydantic import ValidationError
@@ -9,9 +10,14 @@ from rich.console import Console
 
 from plimsoll.cli.results import comparison, print_result
 from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
+from plimsoll.model.experiments import ExperimentResult
 from plimsoll.model.results import RunResult
 from plimsoll.report.comparing import compare
 from plimsoll.runs.files import RESULT
+
+EXPERIMENT = "experiment.json"
+AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def read_results(directory: Path) -> dict[str, tuple[Path, RunResult]]:
@@ -23,17 +29,17 @@ def read_results(directory: Path) -> dict[str, tuple[Path, RunResult]]:
     found = [directory] if (directory / RESULT).is_file() else _runs_within(directory)
     if not found:
         raise UsageError(f"{directory}: no {RESULT} here, nor in a folder of it")
-    return {path.name: (path, _read(path / RESULT)) for path in found}
+    return {path.name: (path, _read(path / RESULT, RunResult)) for path in found}
 
 
 def _runs_within(directory: Path) -> list[Path]:
     runs = [path.parent for path in directory.glob(f"*/{RESULT}")]
-    return sorted(runs, key=lambda path: _read(path / RESULT).moments.submitted)
+    return sorted(runs, key=lambda path: _read(path / RESULT, RunResult).moments.submitted)
 
 
-def _read(path: Path) -> RunResult:
+def _read(path: Path, model: type[AnyModel]) -> AnyModel:
     try:
-        return RunResult.model_validate_json(path.read_bytes())
+        return model.model_validate_json(path.read_bytes())
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -44,7 +50,12 @@ def _read(path: Path) -> RunResult:
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print result.json.")
 def show(directory: Path, *, as_json: bool) -> int:
-    """Print the finished run, or runs, whose files are in DIRECTORY."""
+    """Print the finished run, runs or experiment whose files are in DIRECTORY."""
+    if (directory / EXPERIMENT).is_file():
+        from plimsoll.cli.experiment_text import print_experiment  # noqa: PLC0415 - slow to load
+
+        print_experiment(_read(directory / EXPERIMENT, ExperimentResult), as_json=as_json)
+        return 0
     results = read_results(directory)
     print_results(results, as_json=as_json)
     return 0
