@@ -134,6 +134,13 @@ def _here() -> Iterator[Address]:
         _twins.clear()
 
 
+@pytest.fixture(scope="session")
+def twin_of_service(address: Address) -> LocalTwin:
+    """What the service on this machine runs on."""
+    assert not address.signed, "this test looks inside: it is for a service on this machine"
+    return _twins[0]
+
+
 def _caller(address: Address, principal: str, variable: str) -> Caller:
     if not address.signed:
         return Caller(address, principal=principal, profile=None)
