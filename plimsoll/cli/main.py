@@ -19,6 +19,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "status": ("plimsoll.cli.status:status", "Say where a run on the service stands"),
     "watch": ("plimsoll.cli.watch:watch", "Follow a run on the service to its end"),
     "stop": ("plimsoll.cli.stop:stop", "Stop a run on the service, and delete its target"),
+    "experiment": (
+        "plimsoll.cli.experiment:command",
+        "Start, watch or stop a matrix of runs on the service",
+    ),
     "serve": ("plimsoll.cli.serve:serve", "Run the service on this machine"),
     "validate": ("plimsoll.cli.validate:validate", "Check a request without making anything"),
     "quote": ("plimsoll.cli.quote:command", "Say what a request will take in time and money"),

@@ -20,8 +20,11 @@ def run_experiment(experiment: Experiment, directory: Path, *, as_json: bool) ->
     print_experiment(result, as_json=as_json)
     if not as_json:
         click.echo(f"\n{directory / 'report.html'}")
-    if interrupted:
-        return 130
+    return 130 if interrupted else exit_code_of(result)
+
+
+def exit_code_of(result: ExperimentResult) -> int:
+    """Give 1 where a question got no answer at all."""
     decided = all(decision.best is not None for decision in result.decisions)
     return 0 if decided and result.state is RunState.SUCCEEDED else 1
 

@@ -8,8 +8,10 @@ import click
 from plimsoll.cli.fetching import check_out, fetch, print_fetched
 from plimsoll.cli.service import connect, exit_code, follow, json_option, service_options
 from plimsoll.client.service import Service
+from plimsoll.errors import UsageError
+from plimsoll.experiments.file import read_file
 from plimsoll.model.api import Submitted
-from plimsoll.runs.request_file import read_requests
+from plimsoll.model.experiment import Experiment
 
 
 @click.command()
@@ -41,7 +43,11 @@ def submit(
     if out is not None and not wait:
         raise click.UsageError("--out needs --wait")
     check_out(out)
-    requests = read_requests(request_file)
+    requests = read_file(request_file)
+    if isinstance(requests, Experiment):
+        raise UsageError(
+            f"{request_file}: is an experiment: plimsoll experiment start {request_file}"
+        )
     service = connect(url, stack)
     quiet = wait or as_json  # standard output is for the results then
     runs: dict[str, Submitted] = {}

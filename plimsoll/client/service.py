@@ -12,6 +12,8 @@ from plimsoll.client.http import READ_TIMEOUT_S, Http, Reply
 from plimsoll.errors import PlimsollError
 from plimsoll.model.api import ReportLinks, RunDetail, Runs, RunSummary, Steps, Submitted
 from plimsoll.model.base import Model
+from plimsoll.model.experiment import Experiment
+from plimsoll.model.experiments import ExperimentDetail, ExperimentRecord, ExperimentSubmitted
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 
@@ -77,9 +79,24 @@ class Service:
         """Give links to what a run that has ended has left."""
         return read(ReportLinks, self._http.ask("GET", f"{_run(run_id)}/report"))
 
+    def start_experiment(
+        self, experiment: Experiment, key: str | None = None
+    ) -> ExperimentSubmitted:
+        """Start an experiment."""
+        reply = self._http.ask("POST", "/experiments", body=as_written(experiment), key=key)
+        return read(ExperimentSubmitted, reply)
 
-def as_written(request: Request) -> dict[str, Any]:
-    """Give a request without the defaults that it was not given."""
+    def experiment(self, experiment_id: str) -> ExperimentDetail:
+        """Say where an experiment stands, and what it came to."""
+        return read(ExperimentDetail, self._http.ask("GET", _experiment(experiment_id)))
+
+    def stop_experiment(self, experiment_id: str) -> ExperimentRecord:
+        """Have every run of an experiment stopped and their targets deleted."""
+        return read(ExperimentRecord, self._http.ask("DELETE", _experiment(experiment_id)))
+
+
+def as_written(request: Model) -> dict[str, Any]:
+    """Give what is asked for without the defaults that it was not given."""
     return request.model_dump(mode="json", exclude_unset=True)
 
 
@@ -116,6 +133,10 @@ def download(url: str) -> bytes:
             return body
     except OSError as error:
         raise PlimsollError(f"the run's files cannot be fetched: {error}") from None
+
+
+def _experiment(experiment_id: str) -> str:
+    return f"/experiments/{quote(experiment_id, safe='')}"
 
 
 def _run(run_id: str) -> str:

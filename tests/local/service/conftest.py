@@ -169,7 +169,9 @@ def stranger(address: Address) -> Caller:
 @pytest.fixture(scope="session")
 def finished(api: Caller) -> Any:
     """A run that has ended well."""
-    return api.end(api.start(body("whole", tags={"kind": "whole"})))
+    run = api.end(api.start(body("whole", tags={"kind": "whole"})))
+    assert run["failure"] is None, run["failure"]
+    return run
 
 
 @pytest.fixture

@@ -113,3 +113,29 @@ def test_a_refusal_is_one_line(
     assert said in str(error)
     assert "\n" not in str(error)
     assert error.exit_code == code
+
+
+def test_an_experiment_is_started_watched_and_told(verb: Verb, tmp_path: Path) -> None:
+    shared = {k: v for k, v in body("x").items() if k not in {"name", "team", "tags"}}
+    versions = {f"v{n}": {"target": {"engine_version": f"99.{n}"}} for n in (1, 2)}
+    asked = {"name": "matrix", "request": shared, "axes": {"version": versions}, "seed": 1}
+    file = _file(tmp_path, asked)
+    assert "is an experiment" in str(verb("submit", file).exception)
+    started = verb("experiment", "start", file, "--wait", "--json")
+    assert started.return_value == 1  # every cell fails, so nothing can be said
+    result = json.loads(started.stdout)
+    assert result["state"] == "SUCCEEDED"
+    assert {cell["name"]: cell["state"] for cell in result["cells"]} == dict.fromkeys(
+        ("v1", "v2"), "FAILED"
+    )
+    experiment_id = result["experiment_id"]
+    assert experiment_id in started.stderr
+    assert "What to buy" in verb("experiment", "status", experiment_id).stdout
+    assert verb("experiment", "watch", experiment_id).return_value == 1
+    stopped = verb("experiment", "stop", experiment_id)
+    assert stopped.stdout.strip() == f"{experiment_id} is SUCCEEDED"
+
+
+def test_a_file_without_axes_is_no_experiment(verb: Verb, tmp_path: Path) -> None:
+    error = verb("experiment", "start", _file(tmp_path, body("one"))).exception
+    assert "has no `axes`" in str(error)
