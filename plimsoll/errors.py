@@ -17,3 +17,15 @@ class UsageError(PlimsollError):
 
 class MissingToolError(PlimsollError):
     """Something that this machine lacks: says what, and the one command that brings it."""
+
+
+class LimitReachedError(PlimsollError):
+    """A limit of the team leaves no room: names it, what is in use, and what was asked for.
+
+    Attributes:
+        waiting_helps: Whether there will be room once other runs have ended.
+    """
+
+    def __init__(self, message: str, *, waiting_helps: bool = True) -> None:
+        super().__init__(message)
+        self.waiting_helps = waiting_helps

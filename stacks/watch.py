@@ -86,7 +86,8 @@ class WatchPart(Construct):
         self._watch_experiment_end(machines["experiment-end"])
         self._watch_janitor(janitor)
         for team, limits in deployment.teams.items():
-            self._watch_spend(team, limits.spend_usd_per_month, topic)
+            if limits.spend_usd_per_month is not None:
+                self._watch_spend(team, limits.spend_usd_per_month, topic)
 
     def _dead_letters(self) -> sqs.Queue:
         undelivered = sqs.Queue(

@@ -1,11 +1,16 @@
-"""Deletes target stacks whose time has passed, and reports each."""
+"""Deletes target stacks whose time has passed, and reports each; reconciles teams' limits."""
 
-import os
+from datetime import UTC, datetime
 from typing import Any
 
+from plimsoll.runs.deployment import Deployment
+from plimsoll.service.reconcile import reconcile
 from plimsoll.targets.janitor import sweep
+
+_DEPLOYMENT = Deployment.of_function("janitor")
 
 
 def handler(_event: dict[str, Any], _context: object) -> dict[str, object]:
-    """Answer with the names of the stacks whose deletion was asked for."""
-    return {"deleted": sweep(os.environ["ALARM_TOPIC_ARN"])}
+    """Answer with the stacks whose deletion was asked for, and the runs whose shares came back."""
+    deleted = sweep(_DEPLOYMENT.alarm_topic_arn or "")  # first: a target costs more than a share
+    return {"deleted": deleted, "released": reconcile(_DEPLOYMENT, at=datetime.now(UTC))}

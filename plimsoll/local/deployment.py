@@ -17,6 +17,14 @@ from plimsoll.statemachines import machine_placeholder, substitute
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/plimsoll-twin"
 PRINCIPAL = f"arn:aws:iam::{ACCOUNT}:user/local"  # who calls the API on one machine
+ONE_MACHINE = {  # nothing is spent there
+    "principals": [PRINCIPAL],
+    "concurrent_runs": 20,
+    "clients": 2000,
+    "provisioned_iops": None,
+    "usd_per_run": None,
+    "spend_usd_per_month": None,
+}
 _ENDED_BADLY = ["FAILED", "ABORTED", "TIMED_OUT"]
 
 ClientFactory = Callable[[str], Any]
@@ -51,7 +59,7 @@ def default_settings() -> dict[Setting, str]:
         Setting.ALARM_TOPIC: f"arn:aws:sns:{REGION}:{ACCOUNT}:plimsoll-alarms",
         Setting.RUN_MACHINE: state_machine_arn("run"),
         Setting.EXPERIMENT_MACHINE: state_machine_arn("experiment"),
-        Setting.TEAMS: json.dumps({"default": {"principals": [PRINCIPAL]}}),
+        Setting.TEAMS: json.dumps({"default": ONE_MACHINE}),
         Setting.RESULTS_DAYS: "",
         Setting.ON_ONE_MACHINE: "true",
     }

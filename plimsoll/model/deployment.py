@@ -116,8 +116,11 @@ class Team(Model):
     # ARNs of IAM users and roles; of a role's sessions `arn:aws:sts::ACCOUNT:assumed-role/ROLE/*`
     principals: tuple[Principal, ...] = ()
     concurrent_runs: Annotated[int, Field(ge=1, le=1000)] = 2
-    clients: Annotated[int, Field(ge=1, le=10_000)] = 100  # of one run
-    spend_usd_per_month: Annotated[float, Field(gt=0)] = 200.0  # an alarm at 80 % and at 100 %
+    clients: Annotated[int, Field(ge=1, le=100_000)] = 200  # at once, of all its runs
+    # of the others None is no limit
+    provisioned_iops: Annotated[int, Field(ge=0)] | None = 100_000  # at once, of all its targets
+    usd_per_run: Annotated[float, Field(gt=0)] | None = 50.0
+    spend_usd_per_month: Annotated[float, Field(gt=0)] | None = 200.0  # alarms at 80 % and 100 %
 
 
 class Api(Model):

@@ -109,6 +109,9 @@ _READ_SECRET = Permission(
 )
 _SEE_STACK = Permission(actions=("cloudformation:DescribeStacks",), resource=Resource.TARGET_STACKS)
 _DELETE_STACK = Permission(actions=("cloudformation:DeleteStack",), resource=Resource.TARGET_STACKS)
+_CHANGE_LIMITS = Permission(
+    actions=("dynamodb:GetItem", "dynamodb:UpdateItem"), resource=Resource.SERVICE_TABLE
+)
 _PASS_TARGET_ROLE = Permission(actions=("iam:PassRole",), resource=Resource.TARGET_SERVICE_ROLE)
 _READ_EXPERIMENT = Permission(actions=("s3:GetObject",), resource=Resource.EXPERIMENT_FILES)
 _READ_EXPERIMENT_RECORD = Permission(actions=("dynamodb:GetItem",), resource=Resource.SERVICE_TABLE)
@@ -129,6 +132,8 @@ _RUN_ENVIRONMENT = {
     "RUNS_TABLE": Setting.RUNS_TABLE,
 }
 _EXPERIMENT_ENVIRONMENT = {**_RUN_ENVIRONMENT, "SERVICE_TABLE": Setting.SERVICE_TABLE}
+
+_LIMITS_ENVIRONMENT = {"SERVICE_TABLE": Setting.SERVICE_TABLE, "TEAMS": Setting.TEAMS}
 
 _TABLE = (
     Function(
@@ -329,11 +334,18 @@ _TABLE = (
     ),
     Function(
         name="end-run",
-        summary="Writes how the run ended, and its results.",
+        summary="Writes how the run ended, and its results; gives back its share of limits.",
         timeout_s=120,
         memory_mib=1024,
-        environment=_RUN_ENVIRONMENT,
-        permissions=(_READ_RUN, _WRITE_RUN, _LIST_RUN, _READ_RECORD, _WRITE_RECORD),
+        environment={**_RUN_ENVIRONMENT, **_LIMITS_ENVIRONMENT},
+        permissions=(
+            _READ_RUN,
+            _WRITE_RUN,
+            _LIST_RUN,
+            _READ_RECORD,
+            _WRITE_RECORD,
+            _CHANGE_LIMITS,
+        ),
     ),
     Function(
         name="plan-experiment",
@@ -400,11 +412,18 @@ _TABLE = (
     ),
     Function(
         name="janitor",
-        summary="Deletes target stacks whose time has passed, and reports each.",
+        summary="Deletes target stacks whose time has passed, and reports each; reconciles limits.",
         timeout_s=300,
         memory_mib=512,
-        environment={"ALARM_TOPIC_ARN": Setting.ALARM_TOPIC},
+        environment={
+            **_RUN_ENVIRONMENT,
+            **_LIMITS_ENVIRONMENT,
+            "ALARM_TOPIC_ARN": Setting.ALARM_TOPIC,
+        },
         permissions=(
+            _READ_RECORD,
+            _WRITE_RECORD,
+            _CHANGE_LIMITS,
             Permission(
                 actions=("cloudformation:DescribeStacks",),
                 resource=Resource.ANY,
@@ -440,6 +459,7 @@ _TABLE = (
             _WRITE_RECORD,
             Permission(actions=("dynamodb:PutItem",), resource=Resource.RUNS_TABLE),
             Permission(actions=("dynamodb:Query",), resource=Resource.RUNS_BY_TEAM),
+            _CHANGE_LIMITS,
             Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
             Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS),
             *_SERVE_EXPERIMENTS,

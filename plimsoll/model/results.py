@@ -7,6 +7,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.engine import LatencySummary
 from plimsoll.model.fleet import FailedClient, StepPlan
+from plimsoll.model.quote import RunCost
 from plimsoll.model.request import Request
 from plimsoll.model.runs import Failure, RunState
 from plimsoll.model.steps import Step
@@ -170,6 +171,7 @@ class RunResult(Model):
     steps: tuple[StepResult, ...]
     rows: int | None  # of the dataset, counted
     volume_limits: VolumeLimits | None  # what the volume promises; None: an endpoint
+    cost: RunCost | None = None  # an estimate by list prices; None: of an older run
     moments: Moments
     versions: Versions
     notes: tuple[str, ...] = ()

@@ -48,6 +48,7 @@ class Deployment(Model):
     results_days: int | None = None  # None: runs are never forgotten
     on_one_machine: bool = False
     prices: Json[PriceOverrides] = PriceOverrides()
+    alarm_topic_arn: str | None = None
 
     @field_validator("results_days", mode="before")
     @classmethod

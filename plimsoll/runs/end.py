@@ -6,15 +6,19 @@ from typing import Any
 
 import plimsoll
 from plimsoll.fleet.failures import plain_cause
+from plimsoll.model.quote import Quote, RunCost
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import Moments, RunResult, Seconds, Versions
 from plimsoll.model.runs import Failure, RunRecord, RunState
 from plimsoll.runs.conclude import Conclusion, volume_limits
 from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import CONCLUSION, REPORT, REQUEST, RESULT, SECONDS, RunFiles
+from plimsoll.runs.files import CONCLUSION, QUOTE, REPORT, REQUEST, RESULT, SECONDS, RunFiles
 from plimsoll.runs.record import BudgetPassedError, deadline_passed, now
 from plimsoll.runs.steps import finished_steps
 from plimsoll.runs.workloads import workload_sha256
+from plimsoll.service.budget import planned_steps
+from plimsoll.service.costs import cost_lines, run_cost, total_usd
+from plimsoll.service.limits import limits_of
 from plimsoll.targets.schedule import disarm_deletion
 from plimsoll.targets.stacks import Deletion, TeardownError, delete_stack
 
@@ -74,12 +78,40 @@ def end_run(
         state, told = _outcome(record, failure, ended)
         last: dict[str, Any] = {"state": state, "failure": told, "ended_at": now()}
         files = deployment.files(run_id)
-        result = _result(record.model_copy(update=last), files)
+        cost, usd = _cost(record.model_copy(update=last), files)
+        last["cost_usd"] = None if usd is None else f"{usd:.6f}"
+        result = _result(record.model_copy(update=last), files, cost)
         files.put_model(RESULT, result)
         records.change(run_id, states=BEFORE_END, **last)  # who sees the end finds the results
         _draw_report(files, result)
-    final = records.get(run_id).failure
+    ended_record = records.get(run_id)
+    _release(deployment, ended_record)
+    final = ended_record.failure
     return {"failure": None if final is None else {"error": final.error, "cause": final.cause}}
+
+
+def _cost(record: RunRecord, files: RunFiles) -> tuple[RunCost | None, float | None]:
+    """Estimate what the run cost, and what it counts as in its team's spend."""
+    quote = files.find_model(QUOTE, Quote)
+    if quote is None:
+        return None, None
+    request = files.get(REQUEST, Request)
+    conclusion = files.find_model(CONCLUSION, Conclusion)
+    plans = planned_steps(files)
+    capacity = conclusion.capacity if conclusion else None
+    usd = total_usd(cost_lines(quote, request, record, plans))
+    return run_cost(quote, request, record, plans, capacity), usd
+
+
+def _release(deployment: Deployment, record: RunRecord) -> None:
+    """Give back the run's share of its team's limits. What goes wrong here the janitor mends."""
+    try:
+        limits = limits_of(deployment, record.team)
+        if limits is not None:
+            usd = None if record.cost_usd is None else float(record.cost_usd)
+            limits.release(record.run_id, usd=usd)
+    except Exception as error:  # noqa: BLE001 - see above
+        print(f"the share of {record.run_id} is not released: {error!r}", file=sys.stderr)
 
 
 def _outcome(
@@ -133,7 +165,7 @@ def _draw_report(files: RunFiles, result: RunResult) -> None:
         print(f"{files.key(REPORT)} is not drawn: {error!r}", file=sys.stderr, flush=True)
 
 
-def _result(record: RunRecord, files: RunFiles) -> RunResult:
+def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResult:
     request = files.get(REQUEST, Request)
     conclusion = files.find_model(CONCLUSION, Conclusion)
     steps = finished_steps(files)
@@ -152,6 +184,7 @@ def _result(record: RunRecord, files: RunFiles) -> RunResult:
         steps=tuple(step.model_copy(update={"seconds": ()}) for step in steps),
         rows=record.rows,
         volume_limits=volume_limits(request),
+        cost=cost,
         moments=_moments(record),
         versions=Versions(
             plimsoll=plimsoll.__version__,

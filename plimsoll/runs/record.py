@@ -107,11 +107,18 @@ class Records:
         Raises:
             RunNotFoundError: There is none.
         """
+        found = self.find(run_id)
+        if found is None:
+            raise RunNotFoundError(f"there is no run {run_id!r}")
+        return found
+
+    def find(self, run_id: str) -> RunRecord | None:
+        """Read a record, consistently; None where there is none."""
         answer = services.dynamodb().get_item(
             TableName=self._table, Key={"run_id": {"S": run_id}}, ConsistentRead=True
         )
         if "Item" not in answer:
-            raise RunNotFoundError(f"there is no run {run_id!r}")
+            return None
         read = TypeDeserializer().deserialize
         return RunRecord.model_validate({key: read(v) for key, v in answer["Item"].items()})
 

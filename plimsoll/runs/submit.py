@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from plimsoll.errors import UsageError
 from plimsoll.model.request import EndpointTarget, Request
-from plimsoll.model.runs import RunRecord, RunState
+from plimsoll.model.runs import Failure, RunRecord, RunState
 from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import QUOTE, REQUEST
@@ -16,6 +16,7 @@ from plimsoll.runs.provision import endpoint_address
 from plimsoll.runs.record import now
 from plimsoll.runs.workloads import compiled_workload
 from plimsoll.service.budget import held_budget
+from plimsoll.service.limits import Limits, ask_of, limits_of
 from plimsoll.service.quotes import quote
 from plimsoll.workload.items import unknown
 
@@ -51,10 +52,18 @@ def submit(
         UsageError: The workload cannot be, the deployment has no targets of its kind or does not
             allow load on the endpoint, faults are asked for on AWS, or the key was used for another
             request.
+        LimitReachedError: A limit of the team leaves no room for it.
     """
     run_id = run_id_for(request.team, idempotency_key)
-    record_request(deployment, request, run_id=run_id, local=local, results_days=results_days)
-    start_execution(state_machine_arn, run_id)
+    created = record_request(
+        deployment, request, run_id=run_id, local=local, results_days=results_days
+    )
+    try:
+        start_execution(state_machine_arn, run_id)
+    except Exception:
+        if created:
+            give_up(deployment, run_id, request.team)
+        raise
     return run_id
 
 
@@ -65,8 +74,10 @@ def record_request(
     run_id: str,
     local: bool = False,
     results_days: int | None = None,
-) -> None:
+) -> bool:
     """Record a run that something else starts: its workflow, by the run's id.
+
+    First it takes its share of the team's limits; it is given back when the run ends.
 
     Args:
         deployment: Where.
@@ -75,8 +86,12 @@ def record_request(
         local: As for `submit`.
         results_days: As for `submit`.
 
+    Returns:
+        False where it was recorded before.
+
     Raises:
         UsageError: As `submit`.
+        LimitReachedError: A limit of the team leaves no room for it.
     """
     _check(deployment, request)
     if request.faults and not local:
@@ -99,12 +114,46 @@ def record_request(
         time_limit_s=request.time_limit_s,
         budget=held_budget(request, quoted),
     )
-    known = not deployment.records.create(record)
-    if known and deployment.records.get(run_id).request_sha256 != digest:
+    limits = limits_of(deployment, request.team)
+    taken = limits is not None and limits.acquire(run_id, ask_of(request, quoted), at=submitted_at)
+    created = False
+    try:
+        created = deployment.records.create(record)
+        if not created:
+            _require_same(deployment, run_id, digest)
+        files = deployment.files(run_id)
+        files.put(REQUEST, body)
+        files.put_model(QUOTE, quoted)
+    except Exception:
+        if created or taken:
+            give_up(deployment, run_id, request.team)
+        raise
+    if limits is not None and taken and not created:
+        _release_of_ended(deployment, limits, run_id)
+    return created
+
+
+def _require_same(deployment: Deployment, run_id: str, digest: str) -> None:
+    if deployment.records.get(run_id).request_sha256 != digest:
         raise UsageError("Idempotency-Key: was used for another request")
-    files = deployment.files(run_id)
-    files.put(REQUEST, body)
-    files.put_model(QUOTE, quoted)
+
+
+def _release_of_ended(deployment: Deployment, limits: Limits, run_id: str) -> None:
+    """Give back what a repetition has taken for a run that ended long ago."""
+    if deployment.records.get(run_id).state.ended:
+        limits.release(run_id, usd=0.0)
+
+
+def give_up(deployment: Deployment, run_id: str, team: str) -> None:
+    """Give back the share of a run that could not be started; from now on it cannot begin."""
+    failure = Failure(phase="record", error="NotStartedError", cause="it could not be started")
+    deployment.records.change(
+        run_id, states=(RunState.PENDING,), state=RunState.FAILED, failure=failure, ended_at=now()
+    )
+    limits = limits_of(deployment, team)
+    record = deployment.records.find(run_id)
+    if limits is not None and (record is None or record.state.ended):
+        limits.release(run_id, usd=0.0)
 
 
 def _check(deployment: Deployment, request: Request) -> None:

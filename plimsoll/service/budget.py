@@ -88,8 +88,7 @@ def require_step_budget(
     if record.budget is None:
         return
     quote = files.get(QUOTE, Quote)
-    before = [files.get(plan_path(index), StepPlan) for index in _planned(files)]
-    plans = [*(one for one in before if one.index != plan.index), plan]
+    plans = [*(one for one in planned_steps(files) if one.index != plan.index), plan]
     spent = fleet_usd(quote, used_by_fleet(record, request, plans))
     if spent > float(record.budget.fleet_usd):
         raise BudgetPassedError(
@@ -145,6 +144,8 @@ def _fleet(quote: Quote) -> Amounts:
     )
 
 
-def _planned(files: RunFiles) -> list[int]:
+def planned_steps(files: RunFiles) -> list[StepPlan]:
+    """Read every step that was ever planned, the warming one and one under way too."""
     paths = [path for path in files.paths("steps/") if path.endswith("/plan.json")]
-    return sorted(int(path.split("/")[1]) for path in paths)
+    numbers = sorted(int(path.split("/")[1]) for path in paths)
+    return [files.get(plan_path(number), StepPlan) for number in numbers]

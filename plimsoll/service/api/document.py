@@ -37,6 +37,10 @@ _WITH_BODY = {
     "413": "The body is too large.",
     "415": "The body is not application/json.",
 }
+_STARTS_A_RUN = {
+    "409": "The run alone asks for more than a limit of the team.",
+    "429": "A limit of the team leaves no room now, or too many calls; try again later.",
+}
 _WITH_PARAMETERS = {"422": "A field or parameter is wrong; `errors` names each."}
 _WITH_PATH = {"404": "The caller's team has none of that name."}
 
@@ -75,6 +79,8 @@ def _complete(path: str, operation: dict[str, Any]) -> None:
         refusals |= _WITH_TEAM
     if "requestBody" in operation:
         refusals |= _WITH_BODY
+    if operation["operationId"] == "start_run":
+        refusals |= _STARTS_A_RUN
     if "requestBody" in operation or operation.get("parameters"):
         refusals |= _WITH_PARAMETERS
     else:

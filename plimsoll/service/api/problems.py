@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from aws_lambda_powertools.event_handler import Response
 
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import LimitReachedError, PlimsollError, UsageError
 from plimsoll.experiments.records import ExperimentNotFoundError
 from plimsoll.model.api import FieldProblem, Problem
 from plimsoll.runs.complaints import Complaint, ComplaintsError
@@ -55,6 +55,8 @@ def told(error: PlimsollError) -> ApiError | None:
         return error
     if isinstance(error, ComplaintsError):
         return invalid(error.complaints)
+    if isinstance(error, LimitReachedError):
+        return ApiError(429 if error.waiting_helps else 409, "limit-reached", str(error))
     for kind, (status, name) in KINDS.items():
         if isinstance(error, kind):
             lines = str(error).splitlines()

@@ -58,7 +58,7 @@ def test_handlers_import_with_what_their_package_carries(
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"janitor"}))
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_a_function_finds_its_settings_in_its_own_environment(name: str) -> None:
     given = dict.fromkeys(FUNCTIONS[name].environment, "1") | SPECIAL
     assert Deployment.of_function(name, given).results_bucket == "1"

@@ -1,0 +1,149 @@
+"""A run takes its share of its team's limits before it is recorded, and gives it back however."""
+
+from datetime import timedelta
+from typing import Any
+
+import boto3
+import pytest
+
+from plimsoll.errors import LimitReachedError, UsageError
+from plimsoll.model.deployment import Team
+from plimsoll.model.request import Request
+from plimsoll.model.results import RunResult
+from plimsoll.model.runs import RunState
+from plimsoll.runs import start, submit
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.end import delete_target, end_run
+from plimsoll.runs.files import RESULT
+from plimsoll.runs.record import now
+from plimsoll.service.limits import Ask, Limits, limits_of
+from plimsoll.service.reconcile import reconcile
+from tests.unit.runs.conftest import REQUESTED
+
+TEAMS = {"default": Team(concurrent_runs=2, usd_per_run=5.0)}
+MACHINE = "arn:aws:states:eu-west-1:123456789012:stateMachine:plimsoll-run"
+
+
+@pytest.fixture
+def limited(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Deployment:
+    boto3.client("dynamodb").create_table(
+        TableName="service",
+        KeySchema=[
+            {"AttributeName": "pk", "KeyType": "HASH"},
+            {"AttributeName": "sk", "KeyType": "RANGE"},
+        ],
+        AttributeDefinitions=[{"AttributeName": k, "AttributeType": "S"} for k in ("pk", "sk")],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    monkeypatch.setattr(submit, "start_execution", lambda _arn, _run_id: None)
+    return deployment.model_copy(update={"service_table": "service", "teams": TEAMS})
+
+
+def asked(**changes: Any) -> Request:
+    return Request.model_validate({**REQUESTED, **changes})
+
+
+def submitted(deployment: Deployment, key: str | None = None, **changes: Any) -> str:
+    return submit.submit(
+        deployment, asked(**changes), state_machine_arn=MACHINE, idempotency_key=key
+    )
+
+
+def of_team(deployment: Deployment) -> Limits:
+    found = limits_of(deployment, "default")
+    assert found is not None
+    return found
+
+
+def test_the_third_run_of_a_team_of_two_is_refused_and_leaves_no_record(
+    limited: Deployment,
+) -> None:
+    submitted(limited, "first")
+    submitted(limited, "second")
+    with pytest.raises(LimitReachedError, match="concurrent_runs: 2 in use"):
+        submitted(limited, "third")
+    third = submit.run_id_for("default", "third")
+    assert limited.records.find(third) is None
+    assert third not in of_team(limited).grants()
+
+
+def test_an_end_gives_the_share_back_and_settles_the_spend(limited: Deployment) -> None:
+    run_id = submitted(limited)
+    committed = of_team(limited).grants()[run_id].usd_micro
+    start.record_run(limited, run_id)
+    delete_target(limited, run_id)
+    end_run(limited, run_id)
+    counted = of_team(limited).counted()
+    spent = next(value for name, value in counted.items() if name.startswith("usd_"))
+    assert counted["runs"] == 0
+    assert 0 < spent < committed
+    result = limited.files(run_id).get(RESULT, RunResult)
+    assert result.cost is not None
+    assert result.cost.usd == pytest.approx(spent / 1e6, abs=1e-6)
+    end_run(limited, run_id, ended="ABORTED")  # the teardown comes to it too
+    assert of_team(limited).counted() == counted
+
+
+def test_a_repetition_of_a_run_that_has_ended_holds_nothing(limited: Deployment) -> None:
+    run_id = submitted(limited, "monday")
+    assert submitted(limited, "monday") == run_id
+    assert len(of_team(limited).grants()) == 1
+    end_run(limited, run_id)
+    assert submitted(limited, "monday") == run_id
+    assert of_team(limited).grants() == {}
+    with pytest.raises(UsageError, match="used for another request"):
+        submitted(limited, "monday", name="other")
+    assert of_team(limited).grants() == {}
+
+
+def test_a_run_that_cannot_be_started_gives_its_share_back_and_can_never_begin(
+    limited: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(_arn: str, _run_id: str) -> None:
+        raise ConnectionError("Step Functions does not answer")
+
+    monkeypatch.setattr(submit, "start_execution", refuses)
+    with pytest.raises(ConnectionError):
+        submitted(limited, "monday")
+    run_id = submit.run_id_for("default", "monday")
+    assert limited.records.get(run_id).state is RunState.FAILED
+    counted = of_team(limited).counted()
+    assert set(counted.values()) == {0}
+    assert of_team(limited).grants() == {}
+
+
+def test_the_janitor_releases_what_a_crash_has_left(limited: Deployment) -> None:
+    """Three crashes: before the record, before the start, and before the release."""
+    team = of_team(limited)
+    ended = submitted(limited, "ended")
+    limited.records.change(ended, state=RunState.FAILED, started_at=now(), cost_usd="0.25")
+    pending = submitted(limited, "pending")
+    wide = Limits("service", "default", Team(concurrent_runs=10))
+    from_ended = team.grants()[ended]
+    wide.acquire("unrecorded", Ask(clients=2, iops=1000, usd_most=1.0), at=from_ended.at)
+    assert reconcile(limited, at=now()) == [ended]
+    assert reconcile(limited, at=now()) == []
+    later = now() + timedelta(hours=2)
+    assert sorted(reconcile(limited, at=later)) == sorted([pending, "unrecorded"])
+    counted = team.counted()
+    assert counted["runs"] == counted["clients"] == counted["iops"] == 0
+    assert [v for n, v in counted.items() if n.startswith("usd_")] == [250_000]
+    assert limited.records.get(pending).state is RunState.FAILED  # it cannot begin any more
+    with pytest.raises(Exception, match="stopped before it began"):
+        start.record_run(limited, pending)
+
+
+def test_the_janitor_leaves_runs_alone_that_go_on(limited: Deployment) -> None:
+    run_id = submitted(limited)
+    start.record_run(limited, run_id)
+    assert reconcile(limited, at=now() + timedelta(days=2)) == []
+    assert reconcile(limited, at=now() + timedelta(days=4)) == [run_id]  # no workflow lasts so long
+
+
+def test_a_team_that_is_not_configured_is_refused(limited: Deployment) -> None:
+    with pytest.raises(UsageError, match=r"team: other is not a team .* \(allowed: default\)"):
+        submitted(limited, team="other")
+
+
+def test_without_a_service_table_nothing_is_held(deployment: Deployment) -> None:
+    assert limits_of(deployment, "default") is None

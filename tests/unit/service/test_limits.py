@@ -1,0 +1,201 @@
+"""A team's limits: never passed, never stuck, whoever asks, crashes or asks again."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from plimsoll.errors import LimitReachedError
+from plimsoll.model.deployment import Team
+from plimsoll.prices import builtin
+from plimsoll.service.limits import Ask, Limits, ask_of
+from plimsoll.service.quotes import quote
+from tests.unit.service.conftest import TABLE
+from tests.unit.service.test_quotes import ENDPOINT, request
+
+AT = datetime(2026, 11, 21, 14, 0, tzinfo=UTC)
+TEAM = Team(
+    concurrent_runs=3,
+    clients=100,
+    provisioned_iops=10_000,
+    usd_per_run=10.0,
+    spend_usd_per_month=20.0,
+)
+pytestmark = pytest.mark.usefixtures("table")
+
+
+def limits(**changes: Any) -> Limits:
+    return Limits(TABLE, "dba", TEAM.model_copy(update=changes))
+
+
+def ask(*, clients: int = 10, iops: int = 1000, usd_most: float | None = 2.0) -> Ask:
+    return Ask(clients=clients, iops=iops, usd_most=usd_most)
+
+
+def test_what_a_run_holds_is_counted_and_given_back() -> None:
+    team = limits()
+    assert team.acquire("a", ask(), at=AT)
+    assert team.acquire("b", ask(clients=20, iops=0), at=AT)
+    assert team.counted() == {
+        "runs": 2,
+        "clients": 30,
+        "iops": 1000,
+        "usd_2026_11": 4_000_000,
+    }
+    assert team.release("a", usd=0.5)
+    assert team.counted() == {"runs": 1, "clients": 20, "iops": 0, "usd_2026_11": 2_500_000}
+    assert set(team.grants()) == {"b"}
+
+
+def test_to_ask_or_to_give_back_again_changes_nothing() -> None:
+    team = limits()
+    assert team.acquire("a", ask(), at=AT)
+    assert not team.acquire("a", ask(), at=AT)
+    assert team.release("a", usd=1.0)
+    before = team.counted()
+    assert not team.release("a", usd=1.0)
+    assert not team.release("never-was", usd=1.0)
+    assert team.counted() == before == {"runs": 0, "clients": 0, "iops": 0, "usd_2026_11": 10**6}
+
+
+def test_a_cost_that_is_not_known_leaves_the_most_that_it_may_be() -> None:
+    team = limits()
+    team.acquire("a", ask(usd_most=7.5), at=AT)
+    team.release("a", usd=None)
+    assert team.counted()["usd_2026_11"] == 7_500_000
+
+
+def test_each_month_has_its_own_spend_and_a_run_counts_where_it_began() -> None:
+    team = limits()
+    december = datetime(2026, 12, 1, tzinfo=UTC)
+    team.acquire("a", ask(usd_most=9.0), at=AT)
+    team.acquire("b", ask(usd_most=9.0), at=AT)
+    with pytest.raises(LimitReachedError, match="spend_usd_per_month"):
+        team.acquire("c", ask(usd_most=9.0), at=AT)
+    assert team.acquire("c", ask(usd_most=9.0), at=december)
+    team.release("a", usd=1.0)  # in December, say
+    assert team.counted()["usd_2026_11"] == 10_000_000
+    assert team.counted()["usd_2026_12"] == 9_000_000
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (ask(clients=81), r"team dba: clients: 20 in use, the run asks for 81, the limit is 100"),
+        (
+            ask(iops=8001),
+            r"provisioned_iops: 2,000 in use, the run asks for 8,001, the limit is 10,000",
+        ),
+        (
+            ask(usd_most=9.99),
+            r"spend_usd_per_month: \$11.00 in use, the run asks for \$9.99, the limit is \$20.00",
+        ),
+    ],
+)
+def test_a_limit_that_is_reached_names_what_is_in_use_and_what_was_asked(
+    asked: Ask, told: str
+) -> None:
+    team = limits()
+    team.acquire("a", ask(usd_most=5.5), at=AT)
+    team.acquire("b", ask(usd_most=5.5), at=AT)
+    with pytest.raises(LimitReachedError, match=told) as caught:
+        team.acquire("c", asked, at=AT)
+    assert caught.value.waiting_helps
+    team.release("a", usd=0.0)
+    assert team.acquire("c", asked, at=AT)
+
+
+def test_no_more_runs_at_once_than_the_team_may_have() -> None:
+    team = limits()
+    for name in ("a", "b", "c"):
+        team.acquire(name, ask(), at=AT)
+    with pytest.raises(LimitReachedError, match=r"concurrent_runs: 3 in use, .* 1, .* is 3"):
+        team.acquire("d", ask(), at=AT)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (ask(clients=101), "clients: the run asks for 101, the limit is 100"),
+        (ask(iops=10_001), "provisioned_iops: the run asks for 10,001, the limit is 10,000"),
+        (ask(usd_most=10.5), r"usd_per_run: the run may cost \$10.50, the limit is \$10;"),
+        (ask(usd_most=None), r"usd_per_run: \$10 cannot be held, for a price"),
+    ],
+)
+def test_what_no_waiting_makes_room_for_says_so(asked: Ask, told: str) -> None:
+    with pytest.raises(LimitReachedError, match=told) as caught:
+        limits().acquire("a", asked, at=AT)
+    assert not caught.value.waiting_helps
+    assert limits().counted() == {}
+
+
+def test_where_there_is_no_limit_in_dollars_a_price_may_be_missing() -> None:
+    team = limits(usd_per_run=None, spend_usd_per_month=None, provisioned_iops=None)
+    assert team.acquire("a", ask(usd_most=None, iops=10**6), at=AT)
+
+
+def test_teams_do_not_share_their_limits() -> None:
+    one = limits(concurrent_runs=1)
+    other = Limits(TABLE, "app", TEAM.model_copy(update={"concurrent_runs": 1}))
+    assert one.acquire("a", ask(), at=AT)
+    assert other.acquire("b", ask(), at=AT)
+    with pytest.raises(LimitReachedError, match="team app"):
+        other.acquire("c", ask(), at=AT)
+
+
+def test_many_submissions_at_once_never_pass_a_limit_and_all_get_their_turn() -> None:
+    """24 runs from 12 threads want three places, 100 clients and 10,000 IOPS."""
+    team = limits(usd_per_run=None, spend_usd_per_month=None)
+    held: dict[str, Ask] = {}
+    seen: list[tuple[int, int, int]] = []
+    released = [0]  # how many, so that no release slips in between a refusal and the wait for it
+    room = threading.Condition()
+
+    def run(number: int) -> int:
+        name, asked, refused = f"run-{number}", ask(clients=20 + number, iops=2500), 0
+        while True:
+            before = released[0]
+            try:
+                assert team.acquire(name, asked, at=AT)
+                break
+            except LimitReachedError:
+                refused += 1
+                with room:
+                    while released[0] == before:
+                        assert room.wait(timeout=60)
+        with room:
+            held[name] = asked
+            clients = sum(one.clients for one in held.values())
+            seen.append((len(held), clients, sum(one.iops for one in held.values())))
+            del held[name]
+        assert team.release(name, usd=0.1)
+        with room:
+            released[0] += 1
+            room.notify_all()
+        return refused
+
+    with ThreadPoolExecutor(12) as pool:
+        refusals = list(pool.map(run, range(24)))
+    assert len(seen) == 24
+    assert max(runs for runs, _, _ in seen) <= 3
+    assert max(clients for _, clients, _ in seen) <= 100
+    assert max(iops for _, _, iops in seen) <= 10_000
+    assert sum(refusals) > 0  # they did compete
+    counted = team.counted()
+    assert counted == {"runs": 0, "clients": 0, "iops": 0, "usd_2026_11": 2_400_000}
+    assert team.grants() == {}
+
+
+def test_a_run_asks_for_its_largest_step_its_volume_and_the_most_that_it_may_cost() -> None:
+    asked = request(search={"strategy": "ramp", "clients_max": 40})
+    quoted = quote(asked, builtin())
+    assert quoted.usd is not None
+    assert ask_of(asked, quoted) == Ask(clients=40, iops=3000, usd_most=quoted.usd.most)
+    loaders = request(prepare={"clients": 64})
+    assert ask_of(loaders, quote(loaders, builtin())).clients == 64
+    bounded = request(budget_usd=0.5)
+    assert ask_of(bounded, quote(bounded, builtin())).usd_most == 0.5
+    endpoint = request(target=ENDPOINT)
+    assert ask_of(endpoint, quote(endpoint, builtin())).iops == 0
