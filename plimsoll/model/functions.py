@@ -362,6 +362,7 @@ _TABLE = (
         memory_mib=512,
         environment={
             **_EXPERIMENT_ENVIRONMENT,
+            **_LIMITS_ENVIRONMENT,
             "RUN_MACHINE_ARN": Setting.RUN_MACHINE,
             "TARGET_KINDS": Setting.TARGET_KINDS,
             "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
@@ -376,6 +377,7 @@ _TABLE = (
             Permission(actions=("dynamodb:PutItem",), resource=Resource.RUNS_TABLE),
             _WRITE_RUN,
             _STOP_RUN,
+            _CHANGE_LIMITS,
         ),
     ),
     Function(
@@ -385,6 +387,7 @@ _TABLE = (
         memory_mib=512,
         environment={
             **_EXPERIMENT_ENVIRONMENT,
+            **_LIMITS_ENVIRONMENT,
             "RUN_MACHINE_ARN": Setting.RUN_MACHINE,
             "POLL_SECONDS": Setting.POLL_SECONDS,
         },
@@ -394,6 +397,7 @@ _TABLE = (
             _READ_RECORD,
             _WRITE_RECORD,
             _STOP_RUN,
+            _CHANGE_LIMITS,
         ),
     ),
     Function(

@@ -4,6 +4,7 @@ from plimsoll.model.runs import RunRecord, RunState
 from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.record import now
+from plimsoll.service.limits import limits_of
 
 
 def stop_run(deployment: Deployment, run_id: str, *, state_machine_arn: str) -> RunRecord:
@@ -35,6 +36,9 @@ def _stop_workflow(deployment: Deployment, record: RunRecord, state_machine_arn:
         deployment.records.change(  # recorded, and never started
             record.run_id, states=(RunState.STOPPING,), state=RunState.STOPPED, ended_at=now()
         )
+        limits = limits_of(deployment, record.team)
+        if limits is not None:
+            limits.release(record.run_id, usd=0.0)
 
 
 def stop_execution(state_machine_arn: str, name: str, *, cause: str) -> bool:

@@ -94,6 +94,11 @@ def record_request(
         LimitReachedError: A limit of the team leaves no room for it.
     """
     _check(deployment, request)
+    if deployment.teams is not None and request.team not in deployment.teams and not local:
+        known = ", ".join(sorted(deployment.teams))
+        raise UsageError(
+            f"team: {request.team} is not a team of this deployment (allowed: {known})"
+        )
     if request.faults and not local:
         raise UsageError("faults: only a run on one machine (--local) may have them")
     quoted = quote(request, deployment.price_table)

@@ -13,7 +13,7 @@ from typing import Any
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 
-from plimsoll.errors import LimitReachedError, UsageError
+from plimsoll.errors import LimitReachedError
 from plimsoll.model.base import Model
 from plimsoll.model.deployment import Team
 from plimsoll.model.quote import Quote
@@ -59,16 +59,10 @@ def ask_of(request: Request, quote: Quote) -> Ask:
 
 
 def limits_of(deployment: Deployment, team: str) -> "Limits | None":
-    """Give a team's limits; None where the deployment holds none (`plimsoll run --local`).
-
-    Raises:
-        UsageError: The deployment does not know the team.
-    """
-    if deployment.service_table is None or deployment.teams is None:
+    """Give a team's limits; None where the deployment holds none, or does not know the team."""
+    if deployment.service_table is None or team not in (deployment.teams or {}):
         return None
-    if team not in deployment.teams:
-        known = ", ".join(sorted(deployment.teams))
-        raise UsageError(f"team: {team} is not a team of this deployment (allowed: {known})")
+    assert deployment.teams is not None  # noqa: S101 - see above
     return Limits(deployment.service_table, team, deployment.teams[team])
 
 
