@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError
 from botocore.httpsession import URLLib3Session
 
 from plimsoll.client.address import Address
-from plimsoll.client.problems import problem_of
+from plimsoll.client.problems import LIMIT_REACHED, problem_of
 from plimsoll.errors import PlimsollError
 
 CONNECT_TIMEOUT_S = 5.0
@@ -121,9 +121,10 @@ class Http:
                 continue
             if reply.status < 400:
                 return reply
+            error_told = problem_of(reply.status, reply.body)
             passing = reply.status in (_PASSING if repeatable else _REFUSED_UNREAD)
-            if not (again and passing):
-                raise problem_of(reply.status, reply.body)
+            if not (again and passing) or error_told.kind == LIMIT_REACHED:
+                raise error_told
             self._pause(attempt, reply.headers.get("Retry-After"))
         raise AssertionError("the last attempt returns or raises")  # pragma: no cover
 

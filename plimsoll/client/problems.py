@@ -5,6 +5,7 @@ from typing import Any
 
 from plimsoll.errors import PlimsollError
 
+LIMIT_REACHED = "limit-reached"  # the team's own: it lasts longer than a caller can wait
 _INPUT = frozenset({400, 404, 405, 409, 413, 415, 422})
 _HINTS = {
     403: "the call is not allowed for these credentials, or there is no such path",
@@ -32,7 +33,7 @@ class ServiceError(PlimsollError):
     @property
     def exit_code(self) -> int:  # type: ignore[override]
         """2 where the input is at fault, as everywhere; else 1."""
-        return 2 if self.status in _INPUT else 1
+        return 2 if self.status in _INPUT and self.kind != LIMIT_REACHED else 1
 
 
 def problem_of(status: int, body: bytes) -> ServiceError:

@@ -29,6 +29,7 @@ class Response:
 OK = Response(200, {"ok": True})
 BUSY = Response(429, {"message": "Too Many Requests"}, {"Retry-After": "7"})
 BROKEN = Response(502, {"message": "Internal server error"})
+FULL = Response(429, {"type": "urn:plimsoll:problem:limit-reached", "detail": "team web: 2 runs"})
 UNREACHED = EndpointConnectionError(endpoint_url="x")
 UNANSWERED = ReadTimeoutError(endpoint_url="x")
 
@@ -65,6 +66,7 @@ class Network:
         ("POST", {"body": {}}, BUSY, ATTEMPTS),  # it was not
         ("POST", {"body": {}}, UNREACHED, ATTEMPTS),
         ("GET", {}, Response(404, {"message": "x"}), 1),
+        ("POST", {"body": {}, "key": "k"}, FULL, 1),  # it will be for long
     ],
 )
 def test_only_what_does_no_harm_is_sent_again(
@@ -150,6 +152,7 @@ def test_without_credentials_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) ->
             2,
         ),
         (404, {"detail": "there is no run 'r'", "errors": []}, ["there is no run 'r'"], 2),
+        (409, {"type": "urn:plimsoll:problem:limit-reached", "detail": "no more"}, ["no more"], 1),
         (
             500,
             {"detail": "something went wrong", "request_id": "r-1"},
