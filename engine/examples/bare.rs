@@ -63,7 +63,7 @@ fn run(load: &Load) -> std::io::Result<u64> {
         }
         stream.set_nonblocking(true)?;
         let flags = EventFlags::IN | EventFlags::ET;
-        epoll::add(&epoll, &stream, EventData::new_u64(index), flags)?;
+        epoll::add(&epoll, &stream, EventData::new_u64(u64::from(index)), flags)?;
         let question = execution(id, false);
         streams.push((stream, question, 0));
     }
