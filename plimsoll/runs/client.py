@@ -16,7 +16,7 @@ from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import REQUEST, claim_path, client_path, plan_path
 from plimsoll.runs.points import client_points
 from plimsoll.runs.workloads import compiled_workload
-from plimsoll.targets.connection import engine_target
+from plimsoll.targets.connection import load_target
 
 GRACE_S = 20.0  # after its window, to let operations end and to write its results
 _CALLS = {"here": 0}  # of this process: the first one is its cold start
@@ -66,7 +66,7 @@ def _load(deployment: Deployment, run_id: str, plan: StepPlan, client: int) -> L
     assert record.target is not None  # noqa: S101 - a step is planned for a target
     request = deployment.files(run_id).get(REQUEST, Request)
     workload = compiled_workload(request).engine_workload(load_number=plan.load_number)
-    spec = load_spec(plan, client, workload=workload, target=engine_target(record.target))
+    spec = load_spec(plan, client, workload=workload, target=load_target(record.target, run_id))
     return LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))
 
 

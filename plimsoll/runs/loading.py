@@ -8,7 +8,7 @@ from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.prepare import running
 from plimsoll.runs.record import deadline_passed, now, require_loading_budget
 from plimsoll.runs.workloads import compiled_workload
-from plimsoll.targets.connection import engine_target
+from plimsoll.targets.connection import load_target
 
 
 def load_part(deployment: Deployment, run_id: str, part: Mapping[str, int]) -> dict[str, object]:
@@ -25,7 +25,7 @@ def load_part(deployment: Deployment, run_id: str, part: Mapping[str, int]) -> d
         compiled_workload(request)
         .tables[part["table"]]
         .dataset_spec(
-            engine_target(record.target),
+            load_target(record.target, run_id),
             share=part["share"],
             shares=part["shares"],
             connections=request.prepare.connections_per_client,

@@ -5,14 +5,16 @@ from contextlib import closing
 
 from plimsoll.errors import PlimsollError
 from plimsoll.fleet.failures import plain_cause
-from plimsoll.model.request import Request
+from plimsoll.model.request import RdsTarget, Request
 from plimsoll.model.runs import RunRecord
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import REQUEST
 from plimsoll.runs.record import now, require_loading_budget
 from plimsoll.runs.workloads import compiled_workload
 from plimsoll.targets.connection import engine_target
+from plimsoll.targets.grants import make_load_user
 from plimsoll.targets.settling import await_purge
+from plimsoll.targets.users import LOAD_USER
 from plimsoll.workload.dataset import create_tables, finish
 from plimsoll.workload.mysql import connect, server_version
 
@@ -33,9 +35,14 @@ def create_schema(deployment: Deployment, run_id: str) -> dict[str, object]:
     deployment.records.change(run_id, phase="prepare", prepare_at=now())
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     workload = compiled_workload(request)
-    with closing(connect(engine_target(record.target))) as connection:
+    master = engine_target(record.target)
+    with closing(connect(master)) as connection:
         note = create_tables(connection, workload)
         version = server_version(connection)
+    if isinstance(request.target, RdsTarget):  # an endpoint's users are its owner's to make
+        make_load_user(master, run_id)
+        target = record.target.model_copy(update={"load_user": LOAD_USER})
+        deployment.records.change(run_id, target=target)
     deployment.records.change(run_id, server_version=version)
     parts = [
         {"table": index, "share": share, "shares": shares}

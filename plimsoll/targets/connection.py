@@ -6,6 +6,7 @@ from plimsoll.errors import PlimsollError
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.runs import TargetAddress
 from plimsoll.runs import services
+from plimsoll.targets.users import as_load_user
 
 
 def engine_target(address: TargetAddress) -> EngineTarget:
@@ -22,3 +23,9 @@ def engine_target(address: TargetAddress) -> EngineTarget:
         password=secret["password"],
         database=address.database,
     )
+
+
+def load_target(address: TargetAddress, run_id: str) -> EngineTarget:
+    """Give what the workload's statements connect with: no more rights than they need."""
+    master = engine_target(address)
+    return master if address.load_user is None else as_load_user(master, run_id)

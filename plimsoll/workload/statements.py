@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from plimsoll.model.engine import EngineStatement, Value
 from plimsoll.workload.items import Item
+from plimsoll.workload.reach import beyond
 from plimsoll.workload.tables import TableShape, check_table
 from plimsoll.workload.values import Scope, is_number, read_value
 
@@ -63,6 +64,10 @@ def read_statement(item: Item, tables: dict[str, TableShape], scope: Scope) -> S
             raise fields["choose"].error("picks a table's copy, and no table here has copies")
         for alternative in alternatives:
             _check_placeholders(text, alternative, len(binds))
+        # copies of a table differ in names of ours; chosen words may be anything's name
+        for alternative in alternatives if "one_of" in fields else alternatives[:1]:
+            if what := beyond(alternative):
+                raise text.error(f"reaches beyond the workload's tables: {what}")
         return EngineStatement(
             sql=tuple(_with_rows(text, alternative, rows) for alternative in alternatives),
             binds=binds * rows,

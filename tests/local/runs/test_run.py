@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from plimsoll.fleet.step import merged_step
+from plimsoll.local.runner import deployment_of
 from plimsoll.model.fleet import ClientResult, StepPlan
 from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.runs import RunState
 from plimsoll.runs.files import client_path, plan_path, step_path
+from plimsoll.targets.users import LOAD_USER, load_password
 from tests.local.runs.conftest import Bench, tiny, wait_until
 
 
@@ -117,9 +119,19 @@ def test_the_volumes_figures_are_beside_each_step(finished: Finished) -> None:
 
 
 def test_no_secret_is_in_a_file_or_in_the_workflows_history(finished: Finished) -> None:
-    folder, _, password, history = finished
-    assert len(password) >= 16
-    assert password not in history
+    folder, result, master, history = finished
+    assert len(master) >= 16
     assert "ExecutionSucceeded" in history
-    for path in folder.rglob("*"):
-        assert not path.is_file() or password not in path.read_text()
+    for password in (master, load_password(master, result.run_id)):
+        assert password not in history
+        for path in folder.rglob("*"):
+            assert not path.is_file() or password not in path.read_text()
+
+
+def test_the_load_came_from_a_user_without_rights_beyond_its_database(
+    finished: Finished, bench: Bench
+) -> None:
+    _, result, _, _ = finished
+    record = deployment_of(bench.twin).records.get(result.run_id)
+    assert record.target is not None
+    assert record.target.load_user == LOAD_USER

@@ -1,0 +1,25 @@
+"""Making the load user in a target, with the rights that a workload needs and no others."""
+
+from contextlib import closing
+
+from plimsoll.model.engine import EngineTarget
+from plimsoll.targets.users import LOAD_USER, load_password
+from plimsoll.workload.mysql import connect, execute
+
+RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
+
+
+def make_load_user(master: EngineTarget, run_id: str) -> None:
+    """Make the user, or set its password and rights again.
+
+    Raises:
+        PlimsollError: The server refuses.
+    """
+    account = f"'{LOAD_USER}'@'%%'"  # two: with values, the driver takes one for a place
+    password = [load_password(master.password, run_id)]
+    # in GRANT, _ and % of a database's name stand for any character unless they are escaped
+    name = master.database.replace("`", "``").replace("_", r"\_").replace("%", r"\%")
+    with closing(connect(master)) as connection:
+        execute(connection, f"CREATE USER IF NOT EXISTS {account} IDENTIFIED BY %s", password)
+        execute(connection, f"ALTER USER {account} IDENTIFIED BY %s", password)
+        execute(connection, f"GRANT {', '.join(RIGHTS)} ON `{name}`.* TO '{LOAD_USER}'@'%'")
