@@ -19,6 +19,7 @@ LOCK = ROOT / "requirements.txt"
 FUNCTIONS_FOLDER = ROOT / "functions"
 CACHE = ROOT / ".cache"
 BIN = Path(sys.executable).parent
+_ENTRY = re.compile(r"^(?=([a-z0-9-]+)==)((?:.+\n)(?:[ #].*\n)*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,9 @@ def locked(names: Iterable[str]) -> str:
     Raises:
         PlimsollError: A name is not in it.
     """
-    entries = dict(
-        re.findall(r"^(?=([a-z0-9-]+)==)((?:.+\n)(?:[ #].*\n)*)", LOCK.read_text(), re.MULTILINE)
-    )
+    entries: dict[str, str] = {}  # a distribution may have one for each of several Pythons
+    for name, entry in _ENTRY.findall(LOCK.read_text()):
+        entries[name] = entries.get(name, "") + entry
     missing = sorted(set(names) - set(entries))
     if missing:
         raise PlimsollError(f"not in requirements.txt: {', '.join(missing)} (see `make lock`)")

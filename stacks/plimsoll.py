@@ -83,7 +83,9 @@ class PlimsollStack(Stack):
         self._outputs(deployment)
 
     def _settings(self, deployment: Deployment) -> dict[Setting, str]:
-        endpoints = [f"{allowed.host}:{allowed.port}" for allowed in deployment.allowed_endpoints]
+        endpoints = {
+            f"{one.host}:{one.port}": one.secret_arn for one in deployment.allowed_endpoints
+        }
         return {
             Setting.RESULTS_BUCKET: self.storage.results.bucket_name,
             Setting.RUNS_TABLE: self.storage.runs.table_name,

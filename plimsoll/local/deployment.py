@@ -54,7 +54,7 @@ def default_settings() -> dict[Setting, str]:
         Setting.START_LEAD_MS: "900",
         Setting.START_LEAD_MS_PER_CLIENT: "90",  # docs/local.md: 100 cold clients on two cores
         Setting.METRIC_PERIOD_SECONDS: "1",
-        Setting.ALLOWED_ENDPOINTS: "[]",
+        Setting.ALLOWED_ENDPOINTS: "{}",
         Setting.PRICES: "{}",
         Setting.ALARM_TOPIC: f"arn:aws:sns:{REGION}:{ACCOUNT}:plimsoll-alarms",
         Setting.RUN_MACHINE: state_machine_arn("run"),

@@ -30,7 +30,7 @@ class Setting(StrEnum):
     START_LEAD_MS = "StartLeadMs"  # from planning a step to its barrier, whatever its size
     START_LEAD_MS_PER_CLIENT = "StartLeadMsPerClient"  # ... and for each of its clients
     METRIC_PERIOD_SECONDS = "MetricPeriodSeconds"  # of CloudWatch's RDS metrics; 60 on AWS
-    ALLOWED_ENDPOINTS = "AllowedEndpoints"  # JSON list of host:port
+    ALLOWED_ENDPOINTS = "AllowedEndpoints"  # JSON {host:port: the ARN of its secret}
     ALARM_TOPIC = "AlarmTopicArn"
     RUN_MACHINE = "RunMachineArn"
     EXPERIMENT_MACHINE = "ExperimentMachineArn"

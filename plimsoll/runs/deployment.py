@@ -40,7 +40,7 @@ class Deployment(Model):
     start_lead_ms: int = 15_000
     start_lead_ms_per_client: int = 10
     metric_period_seconds: int = 60
-    allowed_endpoints: Json[tuple[str, ...]] | None = None
+    allowed_endpoints: Json[dict[str, str]] | None = None
     service_table: str | None = None
     run_machine_arn: str | None = None
     experiment_machine_arn: str | None = None

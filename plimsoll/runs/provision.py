@@ -1,5 +1,7 @@
 """The target's creation: its template filled, its stack made, its address noted."""
 
+from collections.abc import Mapping
+
 from plimsoll.errors import UsageError
 from plimsoll.model.cassandra import CassandraTarget
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request
@@ -121,18 +123,27 @@ def _volume_id(request: Request, instance_id: str) -> str | None:
     return data_volume_id(instance_id) if on_ebs else None
 
 
-def endpoint_address(target: EndpointTarget, allowed: tuple[str, ...]) -> TargetAddress:
+def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> TargetAddress:
     """Give the address of an existing database.
 
+    Args:
+        target: What is asked for.
+        allowed: The secret of each endpoint that the deployment allows, by `host:port`. A secret
+            opens its own endpoint alone: another's password is never sent there.
+
     Raises:
-        UsageError: The deployment does not allow load on it.
+        UsageError: The deployment does not allow load on it, or not with this secret.
     """
     endpoint = f"{target.host}:{target.port}"
     if endpoint not in allowed:
         named = ", ".join(allowed) or "none"
         raise UsageError(
             f"target.host: {endpoint} is not among the endpoints that this deployment allows"
-            f" ({named})"
+            f" (allowed: {named})"
+        )
+    if target.secret_arn != allowed[endpoint]:
+        raise UsageError(
+            f"target.secret_arn: {endpoint} has another secret (allowed: {allowed[endpoint]})"
         )
     return TargetAddress(
         host=target.host,

@@ -23,7 +23,7 @@ def record_run(deployment: Deployment, run_id: str) -> dict[str, object]:
     record = deployment.records.get(run_id)
     changes: dict[str, object] = {}
     if isinstance(request.target, EndpointTarget):
-        changes["target"] = endpoint_address(request.target, deployment.allowed_endpoints or ())
+        changes["target"] = endpoint_address(request.target, deployment.allowed_endpoints or {})
     started = now().replace(microsecond=0)
     begun = deployment.records.change(
         run_id,

@@ -169,7 +169,7 @@ def _check(deployment: Deployment, request: Request) -> None:
             raise UsageError(f"limits.limits_us.{name}: {unknown('operation', name, operations)}")
     known = deployment.allowed_endpoints is not None  # not to everyone; the run asks again
     if known and isinstance(request.target, EndpointTarget):
-        endpoint_address(request.target, deployment.allowed_endpoints or ())
+        endpoint_address(request.target, deployment.allowed_endpoints or {})
 
 
 def start_execution(state_machine_arn: str, run_id: str) -> None:

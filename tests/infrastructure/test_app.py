@@ -94,7 +94,12 @@ def test_an_allowed_endpoint_opens_its_own_addresses_and_port(
         for resource in templates["Existing"].of_type("AWS::Lambda::Function").values()
         if "ALLOWED_ENDPOINTS" in json.dumps(resource)
     ]
-    assert [json.loads(value) for value in set(told)] == [["db.example.internal:3307"]]
+    assert [json.loads(value) for value in set(told)] == [
+        {
+            "db.example.internal:3307": "arn:aws:secretsmanager:eu-west-1:123456789012"
+            ":secret:db-AbCdEf"
+        }
+    ]
 
 
 def test_the_load_client_is_what_the_design_says(app_template: Template) -> None:

@@ -19,9 +19,10 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.local.deployment import PRINCIPAL, default_settings
 from plimsoll.model.fleet import ClientResult, StepPlan
-from plimsoll.model.functions import FUNCTIONS
-from plimsoll.model.request import Request
+from plimsoll.model.functions import FUNCTIONS, Setting
+from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import client_path, plan_path
@@ -38,7 +39,9 @@ print(json.dumps(handler(json.loads(sys.argv[3]), None)))
 loaded = {m.__file__ for m in sys.modules.values() if getattr(m, "__file__", None)}
 print(json.dumps(sorted(f for f in loaded if "site-packages" in f)), file=sys.stderr)
 """
-NAMES = {"ResultsBucketName": "results", "RunsTableName": "runs"}
+NAMES = {Setting.RESULTS_BUCKET: "results", Setting.RUNS_TABLE: "runs"}
+# of extras, what is in a package for them and in no other
+OF_EXTRAS = {"service": "aws_lambda_powertools", "checks": "otava"}
 
 
 @pytest.fixture(scope="module")
@@ -79,10 +82,13 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     services.through(None)
 
 
-def invoke(packages: dict[str, Path], name: str, event: dict[str, Any], *, allowed: str) -> Any:
+def invoke(
+    packages: dict[str, Path], name: str, event: dict[str, Any], *, allowed: str = "{}"
+) -> Any:
     """Invoke a packaged function as its row of the table says; gives its answer."""
     row = FUNCTIONS[name]
-    given = {key: NAMES.get(setting, allowed) for key, setting in row.environment.items()}
+    settings = {**default_settings(), **NAMES, Setting.ALLOWED_ENDPOINTS: allowed}
+    given = {key: settings[setting] for key, setting in row.environment.items()}
     passed = {key: value for key, value in os.environ.items() if key.startswith("AWS_")}
     done = subprocess.run(
         # -I and -S: neither this project nor its virtual environment is on the path
@@ -152,7 +158,8 @@ def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
         definition='{"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}',
     )["stateMachineArn"]
     run_id = submit(deployment, request, state_machine_arn=machine)
-    allowed = json.dumps([f"{mariadb.host}:{mariadb.port}"])
+    assert isinstance(request.target, EndpointTarget)
+    allowed = json.dumps({f"{mariadb.host}:{mariadb.port}": request.target.secret_arn})
 
     invoke(packages, "record-run", {"run_id": run_id}, allowed=allowed)
     parts = invoke(packages, "create-schema", {"run_id": run_id}, allowed=allowed)["parts"]
@@ -174,3 +181,27 @@ def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
 
 def test_the_load_clients_package_is_small(packages: dict[str, Path]) -> None:
     assert size_mib(packages["load-client"]) < 60
+
+
+def test_the_packaged_api_answers(packages: dict[str, Path], aws: str) -> None:
+    assert aws
+    for path, told in {"/health": "status", "/workloads": "workloads", "/nowhere": "title"}.items():
+        event = {
+            "path": path,
+            "httpMethod": "GET",
+            "headers": {},
+            "multiValueHeaders": {},
+            "requestContext": {
+                "path": path,
+                "stage": "v1",
+                "requestId": "1",
+                "identity": {"userArn": PRINCIPAL},
+            },
+        }
+        assert told in json.loads(invoke(packages, "api", event)["body"])
+
+
+def test_an_extra_is_in_the_packages_that_need_it_alone(packages: dict[str, Path]) -> None:
+    for name, folder in packages.items():
+        for extra, package in OF_EXTRAS.items():
+            assert (folder / package).is_dir() == (extra in FUNCTIONS[name].extras), (name, extra)

@@ -26,13 +26,14 @@ def master(mariadb: MariaDbServer) -> Iterator[EngineTarget]:
         password=mariadb.password,
         database=OWN,
     )
-    arguments = {"host": target.host, "port": target.port, "autocommit": True}
-    with (
-        closing(
-            pymysql.connect(user=target.user, password=target.password, **arguments)
-        ) as connection,
-        connection.cursor() as cursor,
-    ):
+    connection = pymysql.connect(
+        host=target.host,
+        port=target.port,
+        user=target.user,
+        password=target.password,
+        autocommit=True,
+    )
+    with closing(connection), connection.cursor() as cursor:
         for name in (OWN, LIKE_IT, OTHER):
             cursor.execute(f"CREATE DATABASE `{name}`")
             cursor.execute(f"CREATE TABLE `{name}`.t (a INT PRIMARY KEY) ENGINE = InnoDB")

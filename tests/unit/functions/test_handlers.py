@@ -21,7 +21,7 @@ for folder in {folders}:
     assert callable(module.handler), folder
 """
 SPECIAL = {
-    "ALLOWED_ENDPOINTS": "[]",
+    "ALLOWED_ENDPOINTS": "{}",
     "PRICES": "{}",
     "CASSANDRA": "null",
     "TARGET_KINDS": "[]",

@@ -277,6 +277,9 @@ def test_an_endpoint_that_is_not_allowed_is_refused() -> None:
         host="db.example.com",
         secret_arn="arn:aws:secretsmanager:eu-west-1:123456789012:secret:bench",
     )
-    assert provision.endpoint_address(target, ("db.example.com:3306",)).identifier is None
-    with pytest.raises(UsageError, match=r"db\.example\.com:3306 is not among .* \(none\)"):
-        provision.endpoint_address(target, ())
+    allowed = {"db.example.com:3306": target.secret_arn}
+    assert provision.endpoint_address(target, allowed).identifier is None
+    with pytest.raises(
+        UsageError, match=r"db\.example\.com:3306 is not among .* \(allowed: none\)"
+    ):
+        provision.endpoint_address(target, {})

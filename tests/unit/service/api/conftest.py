@@ -124,7 +124,7 @@ def served() -> Iterator[Deployment]:
     """Everything that the function needs; made once, since clients cost tenths of a second."""
     settings = default_settings() | {
         Setting.TEAMS: json.dumps(TEAMS),
-        Setting.ALLOWED_ENDPOINTS: json.dumps(["db.example.internal:3306"]),
+        Setting.ALLOWED_ENDPOINTS: json.dumps({"db.example.internal:3306": ENDPOINT_SECRET}),
     }
     with pytest.MonkeyPatch.context() as patch, mock_aws():
         patch.setenv("AWS_DEFAULT_REGION", "us-east-1")

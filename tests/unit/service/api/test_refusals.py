@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.service.api import app
 from plimsoll.service.api.guards import BODY_MOST_BYTES, DEPTH_MOST
-from tests.unit.service.api.conftest import OTHER, REQUESTED, Api, executions
+from tests.unit.service.api.conftest import ENDPOINT_SECRET, OTHER, REQUESTED, Api, executions
 
 STRANGER = "arn:aws:iam::999999999999:user/mallory"
 RDS = REQUESTED["target"]
@@ -14,7 +14,7 @@ ENDPOINT = {
     "kind": "endpoint",
     "engine": "mysql",
     "host": "db.example.internal",
-    "secret_arn": "arn:aws:secretsmanager:us-east-1:123456789012:secret:db",
+    "secret_arn": ENDPOINT_SECRET,
 }
 
 
@@ -60,7 +60,13 @@ def nested(levels: int) -> dict[str, Any]:
             {"target": {**ENDPOINT, "host": "db.elsewhere.example"}},
             "target.host",
             "not among the endpoints that this deployment allows",
-            None,
+            "db.example.internal:3306",
+        ),
+        (
+            {"target": {**ENDPOINT, "secret_arn": f"{ENDPOINT_SECRET}-of-another"}},
+            "target.secret_arn",
+            "has another secret",
+            ENDPOINT_SECRET,
         ),
     ],
 )
