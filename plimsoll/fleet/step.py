@@ -6,7 +6,7 @@ from plimsoll.fleet import merge
 from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
 from plimsoll.model.results import FleetFigures, OperationTotals, ServerFigures, StepResult
 from plimsoll.model.steps import STATISTICS, Step
-from plimsoll.targets.mysql import server_figures
+from plimsoll.targets.family import server_figures
 
 
 def merged_step(

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from plimsoll.model.base import Model
-from plimsoll.model.engine import LoadReport
+from plimsoll.model.engine import LoadReport, Protocol
 from plimsoll.model.search import Purpose
 
 WARMING_STEP = 0  # fills the caches; never measured, never judged
@@ -16,6 +16,7 @@ class ServerCounters(Model):
 
     epoch_ms: int
     values: dict[str, int]
+    family: Protocol = "mysql"  # whose names they are
 
 
 class StepPlan(Model):

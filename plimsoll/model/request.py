@@ -13,7 +13,8 @@ from plimsoll.model.base import Model
 from plimsoll.model.capacity import Rules
 from plimsoll.model.cassandra import CassandraTarget
 from plimsoll.model.search import Search
-from plimsoll.model.volumes import FaultPlan, Service, Volume, check
+from plimsoll.model.volume_samples import Drain
+from plimsoll.model.volumes import FaultPlan, Service, Volume, check, limits
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*$", max_length=100)]
@@ -193,3 +194,19 @@ class Request(Model):
         Field(default_factory=dict, max_length=20, description="Labels for its readers.")
     )
     faults: tuple[Fault, ...] = Field((), description="On one machine only: what goes wrong.")
+
+    @model_validator(mode="after")
+    def _credits_can_be_spent(self) -> Self:
+        for number, fault in enumerate(self.faults):
+            if isinstance(fault.volume, Drain) and not _has_credits(self.target):
+                raise ValueError(
+                    f"faults.{number}.volume.kind: drain spends the burst credits of a gp2 volume;"
+                    " this target has none"
+                )
+        return self
+
+
+def _has_credits(target: Target) -> bool:
+    if isinstance(target, EndpointTarget):
+        return False
+    return limits(target.volume, service=target.service).burst_credits is not None

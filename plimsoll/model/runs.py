@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from plimsoll.model.base import Model
+from plimsoll.model.engine import Protocol
 
 RUNS_BY_TEAM = "by-team"  # the runs table's index: a team's runs by the time of submission
 
@@ -29,7 +30,6 @@ class RunState(StrEnum):
         return self not in {RunState.PENDING, RunState.RUNNING, RunState.STOPPING}
 
 
-Protocol = Literal["mysql", "cql"]
 Phase = Literal["record", "provision", "prepare", "step", "conclude", "teardown"]
 
 

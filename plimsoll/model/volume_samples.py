@@ -234,10 +234,16 @@ class Fail(Model):
     )
 
 
+class Drain(Model):
+    """The burst credits are spent, as after hours of load; what is earned from then on counts."""
+
+    kind: Literal["drain"] = Field(default="drain", description="The burst credits are spent.")
+
+
 class Heal(Model):
     """Nothing is wrong any more."""
 
     kind: Literal["heal"] = Field(default="heal", description="Nothing is wrong any more.")
 
 
-FaultPlan = Annotated[Stall | Slow | Fail | Heal, Field(discriminator="kind")]
+FaultPlan = Annotated[Stall | Slow | Fail | Drain | Heal, Field(discriminator="kind")]

@@ -134,6 +134,7 @@ def _server(step: StepResult) -> list[str]:
         ("Innodb_log_waits", "waits for room in the log buffer"),
         ("Innodb_buffer_pool_wait_free", "waits for a free page in the buffer pool"),
         ("Innodb_row_lock_waits", "waits for a row lock"),
+        ("requests_blocked", "requests that found all of the server's threads busy"),
     ):
         if count := step.server.counters.get(name):
             told.append(f"{count:,} {words}")
@@ -141,4 +142,10 @@ def _server(step: StepResult) -> list[str]:
     total = step.server.gauges.get("Innodb_buffer_pool_pages_total")
     if dirty is not None and total:
         told.append(f"{dirty / total:.0%} of the buffer pool's pages were dirty at its end")
+    for name, words in (
+        ("flushes_waiting", "memtables were being flushed"),
+        ("compaction_tasks_waiting", "compactions were waiting or running"),
+    ):
+        if count := step.server.gauges.get(name):
+            told.append(f"{count:,} {words} at its end")
     return told

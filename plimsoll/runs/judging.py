@@ -14,7 +14,7 @@ from plimsoll.runs.files import RunFiles, client_path, plan_path, step_path
 from plimsoll.runs.points import judged_step_points
 from plimsoll.runs.steps import finished_steps
 from plimsoll.targets.connection import engine_target
-from plimsoll.targets.mysql import read_counters
+from plimsoll.targets.family import read_counters
 
 
 class StepError(PlimsollError):

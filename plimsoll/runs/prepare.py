@@ -1,7 +1,6 @@
 """The dataset: its tables before its rows are loaded, its indexes and its count after."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 
 from plimsoll.errors import PlimsollError
 from plimsoll.fleet.failures import plain_cause
@@ -12,14 +11,13 @@ from plimsoll.runs.files import REQUEST
 from plimsoll.runs.record import now, require_loading_budget
 from plimsoll.runs.workloads import compiled_workload
 from plimsoll.targets.connection import engine_target
+from plimsoll.targets.family import settle
 from plimsoll.targets.grants import make_load_user
-from plimsoll.targets.settling import await_purge
 from plimsoll.targets.users import LOAD_USER
-from plimsoll.workload.dataset import create_tables, finish
-from plimsoll.workload.mysql import connect, server_version
+from plimsoll.workload.database import open_database
 
 ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
-PURGE_MAX_S = 600  # of the function's 900
+SETTLING_MAX_S = 600  # of the function's 900
 
 
 class DatasetError(PlimsollError):
@@ -36,9 +34,9 @@ def create_schema(deployment: Deployment, run_id: str) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     workload = compiled_workload(request)
     master = engine_target(record.target)
-    with closing(connect(master)) as connection:
-        note = create_tables(connection, workload)
-        version = server_version(connection)
+    with open_database(master) as database:
+        note = database.create_tables(workload)
+        version = database.version()
     if isinstance(request.target, RdsTarget):  # an endpoint's users are its owner's to make
         make_load_user(master, run_id)
         target = record.target.model_copy(update={"load_user": LOAD_USER})
@@ -82,12 +80,12 @@ def verify_dataset(
         raise DatasetError(
             f"{len(failed_parts)} parts of the dataset could not be loaded; the first: {first}"
         )
-    with closing(connect(engine_target(record.target))) as connection:
-        counted = finish(connection, compiled_workload(request))
-        settled = await_purge(connection, longest_s=PURGE_MAX_S)
-    if not settled:
+    target = engine_target(record.target)
+    with open_database(target) as database:
+        counted = database.finish(compiled_workload(request))
+    if not settle(target, longest_s=SETTLING_MAX_S):
         raise DatasetError(
-            f"the server was still purging after its load when {PURGE_MAX_S} s had passed"
+            f"the server was still busy with the rows loaded when {SETTLING_MAX_S} s had passed"
         )
     deployment.records.change(run_id, rows=sum(counted.values()))
 

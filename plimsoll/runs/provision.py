@@ -10,6 +10,7 @@ from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import REQUEST, TEMPLATE
 from plimsoll.runs.record import RunStoppedError, now
+from plimsoll.runs.workloads import protocol_of
 from plimsoll.targets.instances import data_volume_id
 from plimsoll.targets.stacks import create_stack, outputs_when_created
 from plimsoll.targets.template import (
@@ -110,7 +111,7 @@ def await_target(deployment: Deployment, run_id: str) -> dict[str, object]:
             database=request.target.database,
             secret_arn=outputs.get("SecretArn"),
             identifier=outputs["InstanceIdentifier"],
-            protocol="cql" if request.target.kind == "cassandra" else "mysql",
+            protocol=protocol_of(request),
             volume_id=_volume_id(request, outputs["InstanceIdentifier"]),
         )
         deployment.records.change(run_id, target=address, target_ready_at=now())

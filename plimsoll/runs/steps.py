@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 
 from plimsoll.capacity import next_step
 from plimsoll.fleet.plan import barrier_epoch_ms, plan_step, warming_step
@@ -18,9 +17,8 @@ from plimsoll.runs.record import deadline_passed, now
 from plimsoll.runs.workloads import compiled_workload
 from plimsoll.service.budget import require_step_budget
 from plimsoll.targets.connection import engine_target
-from plimsoll.targets.mysql import overloaded, read_counters
-from plimsoll.workload.dataset import begin_load
-from plimsoll.workload.mysql import connect
+from plimsoll.targets.family import overloaded, read_counters
+from plimsoll.workload.database import open_database
 
 AFTER_STEP_S = 5.0  # for the clients to write their results and the step to be judged
 
@@ -123,8 +121,8 @@ def _start(
 ) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     require_step_budget(deployment.files(record.run_id), record, request, plan)
-    with closing(connect(engine_target(record.target))) as connection:
-        number = begin_load(connection, compiled_workload(request))
+    with open_database(engine_target(record.target)) as database:
+        number = database.begin_load(compiled_workload(request))
     start = barrier_epoch_ms(
         round(time.time() * 1000),
         clients=plan.clients,

@@ -4,6 +4,7 @@ import hashlib
 from functools import cache
 
 from plimsoll.errors import UsageError
+from plimsoll.model.engine import Protocol
 from plimsoll.model.request import Request, WorkloadChoice
 from plimsoll.workload.compiled import Compiled
 from plimsoll.workload.items import unknown
@@ -32,13 +33,18 @@ def compiled_workload(request: Request) -> Compiled:
     Raises:
         UsageError: It cannot be.
     """
-    return _compiled(request.workload.model_dump_json())
+    return _compiled(request.workload.model_dump_json(), protocol_of(request))
+
+
+def protocol_of(request: Request) -> Protocol:
+    """Name the family of a request's target."""
+    return "cql" if request.target.engine == "cassandra" else "mysql"
 
 
 @cache
-def _compiled(choice_json: str) -> Compiled:
+def _compiled(choice_json: str, protocol: Protocol) -> Compiled:
     choice = WorkloadChoice.model_validate_json(choice_json)
-    return workload_of(choice).compile(choice.records, choice.parameters)
+    return workload_of(choice).compile(choice.records, choice.parameters, protocol)
 
 
 def workload_sha256(request: Request) -> str:

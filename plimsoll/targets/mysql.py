@@ -7,6 +7,7 @@ from plimsoll.errors import PlimsollError
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
 from plimsoll.model.results import ServerFigures
+from plimsoll.targets.settling import await_purge
 from plimsoll.workload.mysql import connect, execute
 
 IDLE_THREADS = 3  # our own, and what the server or its keeper runs by itself
@@ -52,6 +53,19 @@ def read_counters(target: EngineTarget) -> ServerCounters | None:
     names = [name for name in (*COUNTERS, *GAUGES) if name in rows]
     values = {name: int(rows[name]) for name in names}
     return ServerCounters(epoch_ms=round(time.time() * 1000), values=values)
+
+
+def settle(target: EngineTarget, *, longest_s: float) -> bool:
+    """Wait until the purge has caught up with the rows that were loaded.
+
+    Returns:
+        False where it had not after `longest_s`.
+
+    Raises:
+        PlimsollError: The server cannot be reached.
+    """
+    with closing(connect(target)) as connection:
+        return await_purge(connection, longest_s=longest_s)
 
 
 def server_figures(

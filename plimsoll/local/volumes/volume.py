@@ -17,7 +17,7 @@ from plimsoll.local.volumes.native import State
 from plimsoll.local.volumes.places import remove, remove_abandoned, state_path, take
 from plimsoll.model.base import Model
 from plimsoll.model.instances import InstanceLimits
-from plimsoll.model.volume_samples import FaultPlan, VolumeSample
+from plimsoll.model.volume_samples import Drain, FaultPlan, VolumeSample
 from plimsoll.model.volumes import Service, Volume, VolumeLimits, check, limits
 
 __all__ = ["EmulatedVolume", "VolumeSettings"]
@@ -180,7 +180,14 @@ class EmulatedVolume:
         path.write_text(self._description.model_dump_json())
 
     def inject(self, fault: FaultPlan) -> None:
-        """Let something go wrong, from now or from when the plan says."""
+        """Let something go wrong, from now or from when the plan says.
+
+        Raises:
+            UsageError: Credits are to be spent, of which the volume has none.
+        """
+        if isinstance(fault, Drain):
+            self.reconfigure(self.volume, credits=0)
+            return
         self._state.inject(native_fault(fault, _now_ns()))
 
     def exists(self) -> bool:

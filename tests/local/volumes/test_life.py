@@ -9,7 +9,7 @@ import pytest
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
 from plimsoll.local.volumes.places import state_path
-from plimsoll.model.volume_samples import Fail
+from plimsoll.model.volume_samples import Drain, Fail
 from plimsoll.model.volumes import Volume
 from tests.local.volumes.conftest import VolumeFactory, ran, run_on
 
@@ -116,3 +116,12 @@ def test_a_directory_whose_owner_was_killed_can_have_a_volume_again(tmp_path: Pa
     subprocess.run([sys.executable, "-c", program, tmp_path / "v"], check=False)
     with EmulatedVolume.create(tmp_path / "v", Volume(type="nvme", size_gib=1)) as volume:
         assert volume.sample().credits is None
+
+
+def test_burst_credits_are_spent_on_purpose(volumes: VolumeFactory) -> None:
+    volume = volumes(Volume(type="gp2", size_gib=100))
+    assert volume.sample().credits == volume.sample().credits_max
+    volume.inject(Drain())
+    assert (volume.sample().credits or 0) < 300 * 60  # what it earns in a minute
+    with pytest.raises(UsageError, match="no burst credits"):
+        volumes(name="other").inject(Drain())

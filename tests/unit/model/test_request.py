@@ -77,6 +77,7 @@ def test_an_endpoint_is_a_target() -> None:
         ("time_limit_s", 5, "greater than or equal to 10"),
         ("budget_usd", 0, "greater than 0"),
         ("faults", [{"step": 0, "volume": {"kind": "heal"}}], "greater than or equal to 1"),
+        ("faults", [{"step": 1, "volume": {"kind": "drain"}}], "this target has none"),
         ("target.secret_arn", ENDPOINT["secret_arn"], "secret_arn"),
     ],
 )

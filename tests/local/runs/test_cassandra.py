@@ -1,0 +1,74 @@
+"""A run of Cassandra on one machine: to its end, with its own node killed, and nothing left."""
+
+import pytest
+
+from plimsoll.model.cassandra import VERSION
+from plimsoll.model.results import RunResult
+from plimsoll.model.runs import RunState
+from tests.local.runs.conftest import Bench, tiny
+
+CASSANDRA = {
+    "kind": "cassandra",
+    "instance_type": "r5.large",
+    "volume": {"type": "io1", "size_gib": 100, "iops": 2000},
+}
+
+
+@pytest.fixture(scope="module")
+def finished(shared_bench: Bench) -> RunResult:
+    request = tiny(
+        "cassandra",
+        target=CASSANDRA,
+        workload={"name": "ycsb-read-50-update-50", "records": 300},
+        search__connections_per_client=8,
+        load__duration_s=2,  # holds a whole period of the metrics, however they fall
+    )
+    record, result = shared_bench.end(shared_bench.start(request))
+    assert record.state is RunState.SUCCEEDED, record.failure
+    return result
+
+
+def test_it_ends_with_a_verdict_and_a_counted_dataset(finished: RunResult) -> None:
+    assert finished.capacity is not None
+    assert finished.rows == 300
+    assert VERSION in str(finished.versions.server)
+    assert set(finished.steps[0].operations) == {"read", "update"}
+
+
+def test_the_node_counted_what_the_clients_sent(finished: RunResult) -> None:
+    server = finished.steps[0].server
+    assert server is not None
+    assert server.statements_by_clients is not None
+    assert server.statements_by_clients > 100
+    assert server.statements_by_server == pytest.approx(server.statements_by_clients, rel=0.01)
+    coordinated = server.counters["coordinator_reads"] + server.counters["coordinator_writes"]
+    assert coordinated == pytest.approx(server.statements_by_clients, rel=0.01)
+
+
+def test_the_volume_of_ebs_and_the_instances_processor_are_among_its_figures(
+    finished: RunResult,
+) -> None:
+    seen = finished.steps[0].target
+    assert seen is not None
+    assert seen.cpu_percent is not None
+    assert seen.read_iops is not None
+    assert seen.write_iops is not None
+    assert finished.volume_limits is not None
+    assert finished.volume_limits.baseline_iops == 2000
+
+
+def test_a_node_that_dies_in_a_step_fails_the_run_and_is_removed(bench: Bench) -> None:
+    request = tiny(
+        "killed",
+        target=CASSANDRA,
+        workload={"name": "ycsb-read-50-update-50", "records": 300},
+        load__duration_s=30,
+    )
+    run = bench.start(request)
+    bench.await_load(run, clients=1)
+    bench.database(run).kill()
+    record, result = bench.end(run)  # sees that nothing is left
+    assert record.state is RunState.FAILED
+    assert result.failure is not None
+    assert result.failure.phase == "step"
+    assert record.deleted_at is not None

@@ -1,0 +1,60 @@
+"""What is read of a Cassandra node's counters: growth, restarts, and what it has to work off."""
+
+import pytest
+
+from plimsoll.model.fleet import ServerCounters
+from plimsoll.targets import family
+from plimsoll.targets.cassandra import COMPACTIONS, EXECUTED, GENERATION
+
+IDLE = {
+    EXECUTED: 1000,
+    "coordinator_reads": 700,
+    "requests_waiting": 1,  # the one that asks
+    "reads_waiting": 0,
+    "mutations_waiting": 0,
+    "flushes_waiting": 0,
+    "compaction_tasks_waiting": 0,
+    COMPACTIONS: 0,
+    GENERATION: 1_795_269_722,
+}
+
+
+def counters(epoch_ms: int = 0, **changes: int) -> ServerCounters:
+    return ServerCounters(epoch_ms=epoch_ms, values=IDLE | changes, family="cql")
+
+
+def test_what_a_node_did_is_the_growth_of_its_counters() -> None:
+    after = counters(2500, prepared_statements_executed=1600, coordinator_reads=1100)
+    told = family.server_figures(counters(), after, statements_by_clients=601)
+    assert told.interval_s == 2.5
+    assert (told.statements_by_server, told.statements_by_clients) == (600, 601)
+    assert told.counters["coordinator_reads"] == 400
+    assert not told.restarted
+    assert GENERATION not in told.counters
+    assert told.gauges["requests_waiting"] == 1
+    assert told.buffer_pool_miss_share is None  # it has no buffer pool
+
+
+def test_a_restarted_node_counts_from_nothing_and_no_statements_are_compared() -> None:
+    after = counters(1000, prepared_statements_executed=40, gossip_generation=1_795_269_800)
+    told = family.server_figures(counters(), after, statements_by_clients=500)
+    assert told.restarted
+    assert told.counters[EXECUTED] == 40
+    assert told.statements_by_clients is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "left"),
+    [
+        ({}, None),
+        ({"requests_waiting": 3}, None),
+        ({"requests_waiting": 128}, "128 requests are still running"),
+        ({"reads_waiting": 40}, "40 requests"),
+        ({"flushes_waiting": 2}, "2 memtables are still being flushed"),
+        ({"compaction_tasks_waiting": 1}, "1 compactions are still waiting"),
+        ({"compactions": 1}, "1 compactions are still running"),
+    ],
+)
+def test_what_a_node_has_to_work_off(changes: dict[str, int], left: str | None) -> None:
+    told = family.overloaded(counters(**changes))
+    assert told is None if left is None else left in str(told)
