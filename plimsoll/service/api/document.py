@@ -41,6 +41,7 @@ _STARTS_A_RUN = {
     "409": "The run alone asks for more than a limit of the team.",
     "429": "A limit of the team leaves no room now, or too many calls; try again later.",
 }
+_STARTING = {"409": "A limit of the team does not allow it, however long one waits."}
 _WITH_PARAMETERS = {"422": "A field or parameter is wrong; `errors` names each."}
 _WITH_PATH = {"404": "The caller's team has none of that name."}
 
@@ -79,6 +80,8 @@ def _complete(path: str, operation: dict[str, Any]) -> None:
         refusals |= _WITH_TEAM
     if "requestBody" in operation:
         refusals |= _WITH_BODY
+        if "202" in responses:
+            refusals |= _STARTING
     if operation["operationId"] == "start_run":
         refusals |= _STARTS_A_RUN
     if "requestBody" in operation or operation.get("parameters"):
