@@ -11,6 +11,8 @@ from itertools import pairwise
 from typing import Literal
 
 from plimsoll.model.experiments import Gain
+from plimsoll.model.request import EndpointTarget
+from plimsoll.model.volumes import limits
 from plimsoll.report.experiment import Measured, same_but_for_volume
 from plimsoll.report.matrix import figure_of
 from plimsoll.report.ratios import Ratio, ratio_of
@@ -45,10 +47,11 @@ def _series(row: Mapping[str, Measured]) -> list[list[Rung]]:
 
 
 def lasting_iops(one: Measured) -> float | None:
-    """The rate that the volume promises to keep; infinite where it has no limit, None: unknown."""
-    promised = one.result.volume_limits if one.result else None
-    if promised is None:
+    """The rate that the volume promises to keep; infinite: no limit, None: an endpoint."""
+    target = one.cell.request.target
+    if isinstance(target, EndpointTarget):
         return None
+    promised = limits(target.volume, service=target.service)
     return float("inf") if promised.baseline_iops is None else promised.baseline_iops
 
 

@@ -16,7 +16,6 @@ from plimsoll.model.steps import Step
 from plimsoll.report import text
 from plimsoll.report.experiment import Measured
 from plimsoll.report.experiment_page import cells_table, matrix_table, render
-from plimsoll.runs.conclude import volume_limits
 from plimsoll.runs.record import now
 from tests.support.synthetic_run import synthetic_run
 
@@ -81,7 +80,6 @@ def result_of(
                 "run_id": run_id,
                 "request": cell.request,
                 "capacity": came_to,
-                "volume_limits": volume_limits(cell.request),
                 "state": RunState.SUCCEEDED if came_to else RunState.FAILED,
                 "failure": None if came_to else failed,
             }
@@ -196,4 +194,5 @@ def test_the_page_and_its_tables_hold_every_cell() -> None:
 def test_an_experiment_without_any_answer_decides_nothing() -> None:
     result = result_of({"low-reads": None})
     assert {decision.best for decision in result.decisions} == {None}
+    assert [gain.outcome for gain in result.gains] == ["not decided"] * 4
     assert "No cell has an answer" in render(result)
