@@ -11,6 +11,7 @@ from plimsoll.cli.run import first_clients, write_report
 from plimsoll.experiments.cells import cells_of
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.experiments import ExperimentResult
+from plimsoll.model.functions import Setting
 from plimsoll.model.runs import RunState
 
 
@@ -40,7 +41,7 @@ def _run_here(experiment: Experiment, directory: Path) -> tuple[ExperimentResult
     with (
         termination_interrupts(),
         tempfile.TemporaryDirectory(prefix=HOME_PREFIX) as home,
-        LocalTwin(Path(home)) as twin,
+        LocalTwin(Path(home), settings={Setting.TEAMS: "{}"}) as twin,
         ExperimentProgress() as progress,
     ):
         twin.warm("load-client", max(first_clients(c.request.search) for c in cells_of(experiment)))

@@ -1,5 +1,6 @@
 """What the workflow of an experiment calls: planning it, submitting its cells, settling them."""
 
+from plimsoll.errors import LimitReachedError, PlimsollError
 from plimsoll.experiments.cells import cells_of
 from plimsoll.experiments.records import asked, experiments_of, run_id_of
 from plimsoll.model.experiment import Cell, batches, order
@@ -9,6 +10,10 @@ from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.record import RunNotFoundError, RunStoppedError, now
 from plimsoll.runs.stop import stop_run
 from plimsoll.runs.submit import record_request
+
+
+class NoRoomYetError(PlimsollError):
+    """The team has no room for the run now; the workflow tries again, by this class's name."""
 
 
 def plan(deployment: Deployment, experiment_id: str) -> dict[str, object]:
@@ -32,6 +37,8 @@ def submit_cell(deployment: Deployment, experiment_id: str, cell: int) -> dict[s
     """Record the run of a cell, which the workflow starts with the id that this gives.
 
     Raises:
+        NoRoomYetError: The team's limits leave no room for it until other runs have ended.
+        LimitReachedError: They never do.
         RunStoppedError: The experiment is being stopped.
         UsageError: The run cannot be.
     """
@@ -41,13 +48,18 @@ def submit_cell(deployment: Deployment, experiment_id: str, cell: int) -> dict[s
     _require_running(record)
     this = cells_of(experiment)[cell]
     run_id = run_id_of(experiment_id, this)
-    record_request(
-        deployment,
-        this.request,
-        run_id=run_id,
-        local=record.local,
-        results_days=deployment.results_days,
-    )
+    try:
+        record_request(
+            deployment,
+            this.request,
+            run_id=run_id,
+            local=record.local,
+            results_days=deployment.results_days,
+        )
+    except LimitReachedError as error:
+        if error.waiting_helps:
+            raise NoRoomYetError(str(error)) from error
+        raise
     # who stops the experiment marks it first and then goes through its runs: either it has seen
     # this one, or this look sees the mark
     record = experiments.get(experiment.team, experiment_id)

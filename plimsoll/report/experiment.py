@@ -98,7 +98,7 @@ def outcome(one: Measured) -> CellOutcome:
         else None,
         limited_by=result.limiting.resource if result and result.limiting else None,
         errors=errors,
-        usd_per_million=usd_per_million(capacity, None),
+        usd_per_million=usd_per_million(capacity, _usd_per_hour(result)),
         no_answer=None if figure is not None else _why(one, errors),
     )
 
@@ -122,7 +122,10 @@ def decisions(rows: Mapping[str, Mapping[str, Measured]]) -> tuple[Decision, ...
     """Choose a target for each question."""
     made = []
     for question, row in rows.items():
-        found = [(one.result, None) if one.result is not None else None for one in row.values()]
+        found = [
+            None if one.result is None else (one.result, _usd_per_hour(one.result))
+            for one in row.values()
+        ]
         choice = decide(found, list(row))
         silent = [name for name, one in row.items() if not _answers(one)]
         sentence = choice.sentence
@@ -138,6 +141,11 @@ def decisions(rows: Mapping[str, Mapping[str, Measured]]) -> tuple[Decision, ...
             )
         )
     return tuple(made)
+
+
+def _usd_per_hour(result: RunResult | None) -> float | None:
+    """What the target costs an hour, by list prices."""
+    return result.cost.target_usd_per_hour if result and result.cost else None
 
 
 def _answers(one: Measured) -> bool:

@@ -6,18 +6,20 @@ from typing import Any
 import boto3
 import pytest
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import LimitReachedError, UsageError
 from plimsoll.experiments.cells import cells_of, checked_experiment
 from plimsoll.experiments.conclude import conclude_experiment
 from plimsoll.experiments.records import ExperimentNotFoundError, experiments_of, run_id_of
 from plimsoll.experiments.service import get_experiment, stop_experiment, submit_experiment
-from plimsoll.experiments.workflow import plan, settle_cells, submit_cell
+from plimsoll.experiments.workflow import NoRoomYetError, plan, settle_cells, submit_cell
+from plimsoll.model.deployment import Team
 from plimsoll.model.experiment import Experiment, order
 from plimsoll.model.runs import RunState
 from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.record import RunNotFoundError, RunStoppedError
 from plimsoll.runs.submit import start_execution
+from plimsoll.statemachines import read_definition
 from tests.unit.runs.conftest import REQUESTED
 
 ROLE = "arn:aws:iam::123456789012:role/states"
@@ -174,6 +176,21 @@ def test_cells_are_settled_when_each_has_ended_or_never_began(
     assert states == [None, RunState.RUNNING, RunState.STOPPED, None, None]
     place.records.change(running, state=RunState.SUCCEEDED)
     assert settle_cells(place, started, stop=False)["settled"] is True
+
+
+def test_a_team_without_room_lets_a_cell_wait_and_refuses_what_never_fits(
+    place: Deployment, started: str
+) -> None:
+    held = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=1, clients=100)}})
+    plan(held, started)
+    assert submit_cell(held, started, 0) == submit_cell(held, started, 0)  # a repeated call
+    with pytest.raises(NoRoomYetError, match="concurrent_runs: 1 in use"):
+        submit_cell(held, started, 1)
+    small = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=9, clients=1)}})
+    with pytest.raises(LimitReachedError, match="clients: the run asks for 4, the limit is 1"):
+        submit_cell(small, started, 2)
+    machine = json.loads(read_definition("experiment"))
+    assert '"NoRoomYetError"' in json.dumps(machine)  # the workflow waits by this name
 
 
 def test_a_refused_cell_is_told_with_its_reason(place: Deployment, started: str) -> None:

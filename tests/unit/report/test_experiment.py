@@ -1,5 +1,7 @@
 """An experiment's decision: what to buy, what IOPS gained, and nothing beyond what was measured."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from plimsoll.experiments.records import run_id_of
 from plimsoll.model.capacity import Capacity, Rules
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.experiments import ExperimentRecord, ExperimentResult
+from plimsoll.model.quote import RunCost
 from plimsoll.model.runs import Failure, RunState
 from plimsoll.model.steps import Step
 from plimsoll.report import text
@@ -63,7 +66,9 @@ def experiment(targets: dict[str, dict[str, Any]] | None = None) -> Experiment:
 
 
 def result_of(
-    found: dict[str, Capacity | None], asked: Experiment | None = None
+    found: dict[str, Capacity | None],
+    asked: Experiment | None = None,
+    usd_per_hour: Mapping[str, float] = MappingProxyType({}),
 ) -> ExperimentResult:
     """Conclude an experiment: each cell came to a capacity, to nothing (None), or never began."""
     asked = asked or experiment()
@@ -82,6 +87,7 @@ def result_of(
                 "capacity": came_to,
                 "state": RunState.SUCCEEDED if came_to else RunState.FAILED,
                 "failure": None if came_to else failed,
+                "cost": cost(usd_per_hour.get(cell.variants["io"])),
             }
         )
         measured.append(Measured(cell, run_id, result.state, result))
@@ -97,6 +103,20 @@ def result_of(
         ended_at=now(),
     )
     return concluded(record, asked, measured)
+
+
+def cost(usd_per_hour: float | None) -> RunCost:
+    """A target's price by the hour."""
+    return RunCost(
+        basis="as-if-on-aws",
+        usd=None,
+        items=(),
+        target_usd_per_hour=usd_per_hour,
+        usd_per_million_operations=None,
+        region="us-east-1",
+        as_of=None,
+        method="",
+    )
 
 
 WHOLE: dict[str, Capacity | None] = {
@@ -160,6 +180,20 @@ def test_at_one_load_throughput_is_compared_and_no_bound_stands_in_the_way() -> 
     assert result.cells[0].bound == ">="
     assert result.decisions[0].sentence.startswith("mid: 2.00 times low (95 % 1.9")
     assert result.gains[0].outcome == "gain"
+
+
+def test_the_most_per_dollar_is_told_where_every_price_is_known() -> None:
+    """At ten times the price, twice the throughput is no bargain."""
+    prices = {"low": 0.1, "mid": 1.0, "high": 5.0}
+    result = result_of(WHOLE, usd_per_hour=prices)
+    reads, both = result.decisions
+    assert (reads.best, reads.cheapest) == ("high", "low")
+    assert reads.sentence.endswith("cheapest an operation: low at $0.0278 per million")
+    assert both.cheapest == "low"
+    costs = {c.name: c.usd_per_million for c in result.cells}
+    assert costs["low-reads"] == pytest.approx(0.1 / (1000 * 3600) * 1e6)
+    assert costs["high-both"] is None
+    assert result_of(WHOLE, usd_per_hour={"low": 0.1}).decisions[0].cheapest is None
 
 
 def test_targets_that_differ_beyond_their_volume_make_no_step_in_iops() -> None:
