@@ -110,10 +110,18 @@ def canned() -> Iterator[EngineTarget]:
 def latte(program: str, target: EngineTarget, *, in_flight: int, seconds: int) -> Outcome:
     """Latte, one thread; one connection for each 128 in flight, as the engine has them."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [program, "run", str(LATTE_SCRIPT), f"{target.host}:{target.port}", "-q"]
+        command = [
+            program,
+            "--log-dir",
+            folder,
+            "run",
+            str(LATTE_SCRIPT),
+            f"{target.host}:{target.port}",
+            "-q",
+        ]
         command += ["-d", f"{seconds}s", "-t", "1", "-p", str(in_flight), "-P", f"rows={ROWS}"]
         command += ["-c", str(-(-in_flight // 128)), "-o", f"{folder}/report.json"]
-        return measure(command, count=re.compile(r"Cycles\s+(\d+)"), seconds=seconds)
+        return measure(command, count=re.compile(r"Cycles\s+\[op\]\s+(\d+)"), seconds=seconds)
 
 
 def driver(target: EngineTarget, kind: str, *, in_flight: int, seconds: int) -> Outcome:
