@@ -51,9 +51,9 @@ def history(size: float, cv: float, seed: int) -> list[HistoryPoint]:
     return [
         HistoryPoint(
             scheduled_at=FIRST + timedelta(days=index),
-            comparable="same",
             target=RunOfCheck(
                 run_id=str(index),
+                comparable="same",
                 state=RunState.SUCCEEDED,
                 figures={"capacity": Figure(value=level * (1 + cv * noise.standard_normal()))},
             ),

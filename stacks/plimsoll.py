@@ -12,7 +12,9 @@ from plimsoll.model.functions import Resource, Setting
 from plimsoll.model.runs import RUNS_BY_TEAM
 from stacks.api import ApiPart
 from stacks.cassandra import CassandraPart
+from stacks.checks import ChecksPart
 from stacks.dashboard import DashboardPart
+from stacks.events import EventsPart
 from stacks.fleet import LOAD_CLIENT, FleetPart
 from stacks.guard import GuardPart
 from stacks.metrics import MetricsPart
@@ -49,6 +51,8 @@ class PlimsollStack(Stack):
         )
         self.alarms = AlarmsPart(self, deployment)
         self.schedules = scheduler.CfnScheduleGroup(self, "Deletions", name="plimsoll-deletions")
+        self.events = EventsPart(self)
+        self.checks = ChecksPart(self)
         self.metrics = MetricsPart(self, metrics=deployment.metrics, network=self.network)
         settings = self._settings(deployment)
         self.fleet = FleetPart(
@@ -60,6 +64,8 @@ class PlimsollStack(Stack):
         )
         self.metrics.connect(self.fleet.functions)
         self.workflow = WorkflowPart(self, functions=self.fleet.functions, settings=settings)
+        self.events.told_by(self.workflow.machines["run"].role)
+        self.checks.judged_by(self.fleet.functions["judge-check"], self.events.bus)
         self.watch = WatchPart(
             self,
             deployment=deployment,
@@ -102,6 +108,10 @@ class PlimsollStack(Stack):
             Setting.TARGET_KINDS: _kinds(deployment),
             Setting.ALLOWED_ENDPOINTS: json.dumps(endpoints),
             Setting.ALARM_TOPIC: self.alarms.topic.topic_arn,
+            Setting.EVENT_BUS: self.events.bus.event_bus_name,
+            Setting.CHECK_GROUP: self.checks.group.ref,
+            Setting.CHECK_ROLE: self.checks.role.role_arn,
+            Setting.START_CHECK: self.checks.start_arn,
             # by name: a reference would make a cycle, for the machines call functions
             Setting.RUN_MACHINE: arn(self, "states", f"stateMachine:{machine_name('run')}"),
             Setting.EXPERIMENT_MACHINE: arn(
@@ -149,6 +159,11 @@ class PlimsollStack(Stack):
             Resource.TARGET_SECRETS: tuple(secrets),
             Resource.TARGET_DATABASES: (Grant(arn(self, "rds", "db:plimsoll-*")),),
             Resource.ALARM_TOPIC: (Grant(self.alarms.topic.topic_arn),),
+            Resource.EVENT_BUS: (Grant(self.events.bus.event_bus_arn),),
+            Resource.CHECK_SCHEDULES: (
+                Grant(arn(self, "scheduler", f"schedule/{self.checks.group.ref}/*")),
+            ),
+            Resource.CHECK_ROLE: (_to_pass(self.checks.role.role_arn, "scheduler.amazonaws.com"),),
             Resource.RUN_MACHINE: (
                 Grant(arn(self, "states", f"stateMachine:{machine_name('run')}")),
             ),
@@ -181,6 +196,8 @@ class PlimsollStack(Stack):
             "ServiceTable": self.storage.service.table_name,
             "RunStateMachine": self.workflow.machines["run"].state_machine_arn,
             "ExperimentStateMachine": self.workflow.machines["experiment"].state_machine_arn,
+            "EventBus": self.events.bus.event_bus_name,
+            "EventTopic": self.events.topic.topic_arn,
             "AlarmTopic": self.alarms.topic.topic_arn,
             "ResultsDays": str(deployment.results_days),
             "ApiUrl": self.api.url,

@@ -12,5 +12,6 @@ _DEPLOYMENT = Deployment.of_function("janitor")
 
 def handler(_event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer with the stacks whose deletion was asked for, and the runs whose shares came back."""
-    deleted = sweep(_DEPLOYMENT.alarm_topic_arn or "")  # first: a target costs more than a share
+    topic, bus = _DEPLOYMENT.alarm_topic_arn or "", _DEPLOYMENT.event_bus
+    deleted = sweep(topic, event_bus=bus)  # first: a target costs more than a share
     return {"deleted": deleted, "released": reconcile(_DEPLOYMENT, at=datetime.now(UTC))}

@@ -13,6 +13,7 @@ from plimsoll.model.check import Cause, Change
 
 PAIRS_MIN = 3  # runs with figures of both, on each side of the change: fewer say nothing
 P_VALUE_MAX = 0.01
+PART_MIN = 0.2  # a movement of less than this share of the target's is no part of it
 NO_CONTROL = Cause(
     kind="unknown",
     words="The check names no control, so the cloud and the database are not told apart.",
@@ -64,10 +65,10 @@ def cause(
 
 
 def _moved(sides: Sequence[Sequence[float]], change: Change) -> bool:
-    """Whether the figures moved, and the way that the target's did."""
+    """Whether the figures moved the way that the target's did, surely and not by a trifle."""
     before, after = sides
-    same_way = (segment(after).mean > segment(before).mean) == (change.change_share > 0)
-    return same_way and p_value(before, after) <= P_VALUE_MAX
+    part = (segment(after).mean / segment(before).mean - 1) / change.change_share
+    return part >= PART_MIN and p_value(before, after) <= P_VALUE_MAX
 
 
 def _kind(*, together: bool, apart: bool) -> Kind:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from plimsoll.checks.change_points import Observation, change_points
 from plimsoll.checks.control import cause
 from plimsoll.model.base import Model
-from plimsoll.model.check import Cause, Change, Check, HistoryPoint, RunOfCheck, Told
+from plimsoll.model.check import Cause, Change, Check, HistoryPoint, Told
 
 SAME_RUNS = 2
 
@@ -22,18 +22,18 @@ def series(
 ) -> tuple[Observation, ...]:
     """Take one metric out of a history; a run without a figure is left out, never 0.
 
-    Only points that can be compared with the latest are taken: a check that asks for another run
-    than before begins a new history.
+    Only runs that can be compared with the latest are taken: a check that asks for another run than
+    before begins a new history.
     """
-    if not points:
-        return ()
-    found = []
-    for point in points:
-        run: RunOfCheck | None = point.control if control else point.target
-        figure = run.figures.get(metric) if run else None
-        if point.comparable == points[-1].comparable and figure and figure.value is not None:
-            found.append(Observation(point.scheduled_at, run.run_id if run else None, figure.value))
-    return tuple(found)
+    sides = [(point.scheduled_at, point.control if control else point.target) for point in points]
+    runs = [(at, run) for at, run in sides if run is not None]
+    return tuple(
+        Observation(at, run.run_id, figure.value)
+        for at, run in runs
+        if run.comparable == runs[-1][1].comparable
+        and (figure := run.figures.get(metric)) is not None
+        and figure.value is not None
+    )
 
 
 def changes(check: Check, points: Sequence[HistoryPoint]) -> tuple[Change, ...]:

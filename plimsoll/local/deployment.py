@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.model.events import SOURCE, RunEnded
 from plimsoll.model.functions import Function, Setting
 from plimsoll.model.runs import RUNS_BY_TEAM
 from plimsoll.statemachines import machine_placeholder, substitute
@@ -25,6 +26,7 @@ ONE_MACHINE = {  # nothing is spent there
     "usd_per_run": None,
     "spend_usd_per_month": None,
 }
+EVENTS_TOPIC = f"arn:aws:sns:{REGION}:{ACCOUNT}:plimsoll-events"
 _ENDED_BADLY = ["FAILED", "ABORTED", "TIMED_OUT"]
 
 ClientFactory = Callable[[str], Any]
@@ -57,6 +59,10 @@ def default_settings() -> dict[Setting, str]:
         Setting.ALLOWED_ENDPOINTS: "{}",
         Setting.PRICES: "{}",
         Setting.ALARM_TOPIC: f"arn:aws:sns:{REGION}:{ACCOUNT}:plimsoll-alarms",
+        Setting.EVENT_BUS: "plimsoll",
+        Setting.CHECK_GROUP: "plimsoll-checks",
+        Setting.CHECK_ROLE: ROLE,
+        Setting.START_CHECK: function_arn("start-check"),
         Setting.RUN_MACHINE: state_machine_arn("run"),
         Setting.EXPERIMENT_MACHINE: state_machine_arn("experiment"),
         Setting.TEAMS: json.dumps({"default": ONE_MACHINE}),
@@ -83,12 +89,27 @@ class Deployment:
         self._settings = settings
 
     def storage(self) -> None:
-        """Make the results bucket, the runs table, the schedule group and the alarm topic."""
+        """Make the results bucket, the tables, the schedule groups, the topics and the bus."""
         self._client("s3").create_bucket(Bucket=self._settings[Setting.RESULTS_BUCKET])
         self._tables()
-        group = self._settings[Setting.SCHEDULE_GROUP]
-        self._client("scheduler").create_schedule_group(Name=group)
-        self._client("sns").create_topic(Name=self._settings[Setting.ALARM_TOPIC].split(":")[-1])
+        for group in (Setting.SCHEDULE_GROUP, Setting.CHECK_GROUP):
+            self._client("scheduler").create_schedule_group(Name=self._settings[group])
+        for topic in (self._settings[Setting.ALARM_TOPIC], EVENTS_TOPIC):
+            self._client("sns").create_topic(Name=topic.split(":")[-1])
+        self._client("events").create_event_bus(Name=self._settings[Setting.EVENT_BUS])
+        self._rule("plimsoll-events", {"source": [SOURCE]}, EVENTS_TOPIC)
+
+    def judge_checks(self, name: str) -> None:
+        """Call a function at the end of every run."""
+        pattern = {"source": [SOURCE], "detail-type": [RunEnded.detail_type]}
+        self._rule(f"plimsoll-{name}", pattern, function_arn(name))
+
+    def _rule(self, name: str, pattern: Mapping[str, Any], target_arn: str) -> None:
+        bus = self._settings[Setting.EVENT_BUS]
+        events = self._client("events")
+        events.put_rule(Name=name, EventBusName=bus, EventPattern=json.dumps(pattern))
+        target = {"Id": "target", "Arn": target_arn}
+        events.put_targets(Rule=name, EventBusName=bus, Targets=[target])
 
     def _tables(self) -> None:
         client = self._client("dynamodb")

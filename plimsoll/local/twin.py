@@ -160,6 +160,8 @@ class LocalTwin:
             deployment.end_rule(machine="run", starts="teardown", name="run_id")
         if {"experiment", "experiment-end"} <= set(machines):
             deployment.end_rule(machine="experiment", starts="experiment-end", name="experiment_id")
+        if "judge-check" in self._functions:
+            deployment.judge_checks("judge-check")
         if "janitor" in self._functions:
             deployment.janitor("janitor", _JANITOR_MINUTES)
 

@@ -171,6 +171,7 @@ class RunOfCheck(Model):
     """One run of a point: on the target, or on the control."""
 
     run_id: str | None  # None: it could not be started
+    comparable: str  # SHA-256 of what must be equal for two runs to be compared
     state: RunState | None = None  # None: it has not ended
     verdict: str | None = None
     problem: str | None = None  # why there is no run, or no result
@@ -186,7 +187,6 @@ class HistoryPoint(Model):
     """One firing of a check."""
 
     scheduled_at: datetime
-    comparable: str  # SHA-256 of what has to be equal for two points to be compared
     target: RunOfCheck
     control: RunOfCheck | None = None
 
@@ -235,4 +235,16 @@ class Told(Model):
     metric: str
     at: datetime  # the change
     through: datetime  # the last run that was known then: what lies before is told
-    sent: bool = False  # False: claimed, and to be sent again should it not have been
+
+
+class Judgement(Model):
+    """What a check's history said when it was last judged."""
+
+    changes: tuple[Change, ...] = ()
+    told: tuple[Told, ...] = ()  # the regressions of which a message was sent
+
+
+class History(Judgement):
+    """What a check has found so far."""
+
+    points: tuple[HistoryPoint, ...]  # the latest, oldest first

@@ -32,6 +32,10 @@ class Setting(StrEnum):
     METRIC_PERIOD_SECONDS = "MetricPeriodSeconds"  # of CloudWatch's RDS metrics; 60 on AWS
     ALLOWED_ENDPOINTS = "AllowedEndpoints"  # JSON {host:port: the ARN of its secret}
     ALARM_TOPIC = "AlarmTopicArn"
+    EVENT_BUS = "EventBusName"
+    CHECK_GROUP = "CheckGroupName"  # the schedules of checks
+    CHECK_ROLE = "CheckRoleArn"  # Scheduler starts checks with it
+    START_CHECK = "StartCheckArn"  # the function that it calls
     RUN_MACHINE = "RunMachineArn"
     EXPERIMENT_MACHINE = "ExperimentMachineArn"
     TEAMS = "Teams"  # JSON {team: what the configuration says of it}
@@ -56,6 +60,9 @@ class Resource(StrEnum):
     TARGET_SECRETS = "target-secrets"  # secrets of targets, and those of allowed endpoints
     TARGET_DATABASES = "target-databases"  # RDS instances named plimsoll-*
     ALARM_TOPIC = "alarm-topic"
+    EVENT_BUS = "event-bus"
+    CHECK_SCHEDULES = "check-schedules"  # in the group of checks
+    CHECK_ROLE = "check-role"  # to pass to Scheduler only
     RUN_MACHINE = "run-machine"  # the workflow of runs, to start it
     RUN_EXECUTIONS = "run-executions"  # ... and to stop it
     EXPERIMENT_MACHINE = "experiment-machine"  # the workflow of experiments, to start it
@@ -127,6 +134,7 @@ _SERVE_EXPERIMENTS = (
     Permission(actions=("states:StopExecution",), resource=Resource.EXPERIMENT_EXECUTIONS),
 )
 _STOP_RUN = Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS)
+_TELL = Permission(actions=("events:PutEvents",), resource=Resource.EVENT_BUS)
 _RUN_ENVIRONMENT = {
     "RESULTS_BUCKET": Setting.RESULTS_BUCKET,
     "RUNS_TABLE": Setting.RUNS_TABLE,
@@ -145,8 +153,9 @@ _TABLE = (
             **_RUN_ENVIRONMENT,
             "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
             "TARGET_KINDS": Setting.TARGET_KINDS,
+            "EVENT_BUS": Setting.EVENT_BUS,
         },
-        permissions=(_READ_RUN, _READ_RECORD, _WRITE_RECORD),
+        permissions=(_READ_RUN, _READ_RECORD, _WRITE_RECORD, _TELL),
     ),
     Function(
         name="arm-deletion",
@@ -337,7 +346,11 @@ _TABLE = (
         summary="Writes how the run ended, and its results; gives back its share of limits.",
         timeout_s=120,
         memory_mib=1024,
-        environment={**_RUN_ENVIRONMENT, **_LIMITS_ENVIRONMENT},
+        environment={
+            **_RUN_ENVIRONMENT,
+            **_LIMITS_ENVIRONMENT,
+            "EVENT_BUS": Setting.EVENT_BUS,
+        },
         permissions=(
             _READ_RUN,
             _WRITE_RUN,
@@ -345,6 +358,7 @@ _TABLE = (
             _READ_RECORD,
             _WRITE_RECORD,
             _CHANGE_LIMITS,
+            _TELL,
         ),
     ),
     Function(
@@ -423,6 +437,7 @@ _TABLE = (
             **_RUN_ENVIRONMENT,
             **_LIMITS_ENVIRONMENT,
             "ALARM_TOPIC_ARN": Setting.ALARM_TOPIC,
+            "EVENT_BUS": Setting.EVENT_BUS,
         },
         permissions=(
             _READ_RECORD,
@@ -435,6 +450,63 @@ _TABLE = (
             ),
             _DELETE_STACK,
             Permission(actions=("sns:Publish",), resource=Resource.ALARM_TOPIC),
+            _TELL,
+        ),
+    ),
+    Function(
+        name="start-check",
+        summary="Starts the runs of a check, when its schedule fires.",
+        timeout_s=60,
+        memory_mib=512,
+        retries=2,  # the runs' ids follow from the firing: a repeated call finds them
+        environment={
+            **_RUN_ENVIRONMENT,
+            "SERVICE_TABLE": Setting.SERVICE_TABLE,
+            "RUN_MACHINE_ARN": Setting.RUN_MACHINE,
+            "TARGET_KINDS": Setting.TARGET_KINDS,
+            "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
+            "TEAMS": Setting.TEAMS,
+            "PRICES": Setting.PRICES,
+            "RESULTS_DAYS": Setting.RESULTS_DAYS,
+            "ON_ONE_MACHINE": Setting.ON_ONE_MACHINE,
+        },
+        permissions=(
+            _WRITE_RUN,
+            _READ_RECORD,
+            Permission(actions=("dynamodb:PutItem",), resource=Resource.RUNS_TABLE),
+            Permission(
+                actions=("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
+                resource=Resource.SERVICE_TABLE,
+            ),
+            Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
+        ),
+    ),
+    Function(
+        name="judge-check",
+        summary="Judges the check that a run belongs to, when the run has ended.",
+        timeout_s=120,
+        memory_mib=1024,
+        extras=("checks",),
+        retries=2,  # what was told is remembered
+        environment={
+            **_RUN_ENVIRONMENT,
+            "SERVICE_TABLE": Setting.SERVICE_TABLE,
+            "ALARM_TOPIC_ARN": Setting.ALARM_TOPIC,
+            "EVENT_BUS": Setting.EVENT_BUS,
+        },
+        permissions=(
+            _READ_RUN,
+            Permission(
+                actions=(
+                    "dynamodb:GetItem",
+                    "dynamodb:PutItem",
+                    "dynamodb:UpdateItem",
+                    "dynamodb:Query",
+                ),
+                resource=Resource.SERVICE_TABLE,
+            ),
+            Permission(actions=("sns:Publish",), resource=Resource.ALARM_TOPIC),
+            _TELL,
         ),
     ),
     Function(

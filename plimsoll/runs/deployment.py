@@ -42,6 +42,11 @@ class Deployment(Model):
     metric_period_seconds: int = 60
     allowed_endpoints: Json[dict[str, str]] | None = None
     service_table: str | None = None
+    alarm_topic_arn: str | None = None
+    event_bus: str | None = None
+    check_group: str | None = None
+    check_role_arn: str | None = None
+    start_check_arn: str | None = None
     run_machine_arn: str | None = None
     experiment_machine_arn: str | None = None
     teams: Json[dict[str, Team]] | None = None

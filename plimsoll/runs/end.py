@@ -6,12 +6,14 @@ from typing import Any
 
 import plimsoll
 from plimsoll.fleet.failures import plain_cause
+from plimsoll.model.events import RunEnded
 from plimsoll.model.quote import Quote, RunCost
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import Moments, RunResult, Seconds, Versions
 from plimsoll.model.runs import Failure, RunRecord, RunState
 from plimsoll.runs.conclude import Conclusion, volume_limits
 from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.events import emit
 from plimsoll.runs.files import CONCLUSION, QUOTE, REPORT, REQUEST, RESULT, SECONDS, RunFiles
 from plimsoll.runs.record import BudgetPassedError, deadline_passed, now
 from plimsoll.runs.steps import finished_steps
@@ -82,7 +84,9 @@ def end_run(
         last["cost_usd"] = None if usd is None else f"{usd:.6f}"
         result = _result(record.model_copy(update=last), files, cost)
         files.put_model(RESULT, result)
-        records.change(run_id, states=BEFORE_END, **last)  # who sees the end finds the results
+        told_first = records.change(run_id, states=BEFORE_END, **last)  # its results are there
+        if told_first:
+            emit(deployment.event_bus, run_ended(result, files))
         _draw_report(files, result)
     ended_record = records.get(run_id)
     _release(deployment, ended_record)
@@ -144,6 +148,27 @@ def _outcome(
             error, cause = type(passed).__name__, str(passed)
         return state, Failure(phase=record.phase, error=error, cause=cause)
     return RunState.SUCCEEDED, None
+
+
+def run_ended(result: RunResult, files: RunFiles) -> RunEnded:
+    """Describe a run's end to the bus."""
+    capacity = result.capacity
+    return RunEnded(
+        run_id=result.run_id,
+        name=result.name,
+        team=result.team,
+        local=result.local,
+        state=result.state,
+        failure=result.failure,
+        verdict=capacity.verdict if capacity else None,
+        capacity_ops_per_second=(
+            capacity.max_sustainable_throughput_ops_per_second if capacity else None
+        ),
+        bound=capacity.bound if capacity else None,
+        summary=capacity.summary if capacity else None,
+        ended_at=result.moments.ended or now(),
+        results=files.address,
+    )
 
 
 def _draw_report(files: RunFiles, result: RunResult) -> None:

@@ -45,6 +45,11 @@ class RunFiles:
         self._bucket = bucket
         self._prefix = f"{folder}/{run_id}/"
 
+    @property
+    def address(self) -> str:
+        """Where they are: `s3://<bucket>/runs/<run id>/`."""
+        return f"s3://{self._bucket}/{self._prefix}"
+
     def key(self, path: str) -> str:
         """The key of a file in the bucket."""
         return self._prefix + path

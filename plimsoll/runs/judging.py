@@ -1,16 +1,21 @@
 """The end of a step: merging what its clients wrote."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from plimsoll.errors import PlimsollError
+from plimsoll.capacity import judge
+from plimsoll.capacity.search import axis_of
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.fleet.failures import failed_clients, unanswered
 from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish_from_environment
+from plimsoll.model.events import StepJudged
 from plimsoll.model.fleet import WARMING_STEP, ClientResult, StepPlan
+from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
+from plimsoll.model.runs import RunRecord
 from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import RunFiles, client_path, plan_path, step_path
+from plimsoll.runs.files import REQUEST, RunFiles, client_path, plan_path, step_path
 from plimsoll.runs.points import judged_step_points
 from plimsoll.runs.steps import finished_steps
 from plimsoll.targets.connection import engine_target
@@ -23,8 +28,11 @@ class StepError(PlimsollError):
 
 def judge_step(
     deployment: Deployment, run_id: str, step: int, failed: Iterable[Mapping[str, object]]
-) -> None:
+) -> StepJudged:
     """Merge what the clients of a step wrote into `steps/<n>/step.json`.
+
+    Returns:
+        What the workflow tells the bus, for this function has no way to it.
 
     Raises:
         StepError: No client ran, the target does not answer any more, or an operation had no answer
@@ -39,8 +47,8 @@ def judge_step(
     after = read_counters(engine_target(record.target))
     merged = merged_step(plan, results, failures, server_after=after)
     files.put_model(step_path(step), _published(run_id, merged))
-    finished = len(finished_steps(files))
-    deployment.records.change(run_id, step=step, steps_finished=finished)
+    finished = finished_steps(files)
+    deployment.records.change(run_id, step=step, steps_finished=len(finished))
     if not results:
         told = "; ".join(f"client {one.client}: {one.cause}" for one in merged.fleet.failed[:3])
         raise StepError(f"no client of step {step} ran: {told or 'none of them started'}")
@@ -49,6 +57,35 @@ def judge_step(
     silence = unanswered(merged, results)
     if silence is not None and step != WARMING_STEP:
         raise StepError(silence)
+    return step_judged(record, merged, finished, files.get(REQUEST, Request))
+
+
+def step_judged(
+    record: RunRecord, merged: StepResult, finished: Sequence[StepResult], request: Request
+) -> StepJudged:
+    """Describe a step to the bus, judged beside all that have finished."""
+    try:
+        axis = axis_of(request.search)
+        judged = judge([one.step for one in finished], request.limits, axis=axis).steps
+    except UsageError:  # the steps so far cannot be judged; the run says so when it concludes
+        judged = ()
+    at = next((one for one in judged if merged.step in one.steps), None)
+    plan, step = merged.plan, merged.step
+    return StepJudged(
+        run_id=record.run_id,
+        name=record.name,
+        team=record.team,
+        step=plan.index,
+        clients=plan.clients,
+        connections=plan.connections,
+        rate_ops_per_second=plan.rate_ops_per_second,
+        throughput_ops_per_second=step.throughput_ops_per_second,
+        errors=step.errors,
+        latency_us=step.latency_us,
+        passed=at.passed if at and at.consistent and not at.client_bound else None,
+        reasons=at.reasons if at else (),
+        problems=merged.problems,
+    )
 
 
 def _published(run_id: str, step: StepResult) -> StepResult:

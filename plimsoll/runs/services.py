@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_ec2 import EC2Client
+    from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
@@ -27,11 +28,17 @@ ClientFactory = Callable[[str], Any]
 _CONFIG = Config(
     connect_timeout=5, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 5}
 )
+# an event is worth no wait: the function that tells of it has seconds to do its own work
+_HASTY = Config(
+    connect_timeout=2, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 2}
+)
+_CONFIGS = {"events": _HASTY}
 _clients: dict[str, Any] = {}
 
 
 def _from_environment(name: str) -> Any:
-    make: ClientFactory = lambda service: boto3.client(service, config=_CONFIG)  # type: ignore[call-overload]  # noqa: E731 - its types know a service's name only as a literal
+    config = _CONFIGS.get(name, _CONFIG)
+    make: ClientFactory = lambda service: boto3.client(service, config=config)  # type: ignore[call-overload]  # noqa: E731 - its types know a service's name only as a literal
     return make(name)
 
 
@@ -71,6 +78,12 @@ def dynamodb() -> "DynamoDBClient":
 def ec2() -> "EC2Client":
     """The client of Amazon EC2."""
     client: EC2Client = _client("ec2")
+    return client
+
+
+def events() -> "EventBridgeClient":
+    """The client of Amazon EventBridge."""
+    client: EventBridgeClient = _client("events")
     return client
 
 

@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 
+from plimsoll.model.events import RunStarted
 from plimsoll.model.request import EndpointTarget, Request
-from plimsoll.model.runs import RunState
+from plimsoll.model.runs import RunRecord, RunState
 from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.events import emit
 from plimsoll.runs.files import REQUEST
 from plimsoll.runs.provision import endpoint_address
 from plimsoll.runs.record import RunStoppedError, now
@@ -33,12 +35,27 @@ def record_run(deployment: Deployment, run_id: str) -> dict[str, object]:
         expires_at=started + timedelta(seconds=record.runs_for_s),
         **changes,
     )
-    if not begun and deployment.records.get(run_id).state is not RunState.RUNNING:
+    record = deployment.records.get(run_id)
+    if not begun and record.state is not RunState.RUNNING:
         raise RunStoppedError(f"run {run_id} was stopped before it began")
+    if begun:
+        _tell(deployment, record)
     return {
         "provisioned": request.target.provisioned,
         "load_clients": request.prepare.clients,
     }
+
+
+def _tell(deployment: Deployment, record: RunRecord) -> None:
+    event = RunStarted(
+        run_id=record.run_id,
+        name=record.name,
+        team=record.team,
+        local=record.local,
+        started_at=record.started_at or now(),
+        expires_at=record.expires_at,
+    )
+    emit(deployment.event_bus, event)
 
 
 def arm(deployment: Deployment, run_id: str) -> None:

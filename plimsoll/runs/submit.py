@@ -93,7 +93,7 @@ def record_request(
         UsageError: As `submit`.
         LimitReachedError: A limit of the team leaves no room for it.
     """
-    _check(deployment, request)
+    check_request(deployment, request)
     if deployment.teams is not None and request.team not in deployment.teams and not local:
         known = ", ".join(sorted(deployment.teams))
         raise UsageError(
@@ -161,7 +161,13 @@ def give_up(deployment: Deployment, run_id: str, team: str) -> None:
         limits.release(run_id, usd=0.0)
 
 
-def _check(deployment: Deployment, request: Request) -> None:
+def check_request(deployment: Deployment, request: Request) -> None:
+    """Check what the request's model alone cannot.
+
+    Raises:
+        UsageError: The workload cannot be, a limit names an operation that it does not have, or the
+            deployment does not allow load on the endpoint.
+    """
     deployment.require_kind(request.target.kind)
     operations = {operation.name for operation in compiled_workload(request).engine.operations}
     for name in request.limits.limits_us:

@@ -4,7 +4,9 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from plimsoll.model.events import TargetLeaked
 from plimsoll.runs import services
+from plimsoll.runs.events import emit
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
@@ -13,11 +15,12 @@ STACK_PREFIX = "plimsoll-run-"
 EXPIRES_AT = "plimsoll:expires-at"
 
 
-def sweep(topic_arn: str, *, at: datetime | None = None) -> list[str]:
+def sweep(topic_arn: str, *, event_bus: str | None = None, at: datetime | None = None) -> list[str]:
     """Delete every target stack that should be gone.
 
     Args:
         topic_arn: Where each one is reported; empty: nowhere.
+        event_bus: Where each one is told; None: nowhere.
         at: The time to compare with; None: now.
 
     Returns:
@@ -31,6 +34,7 @@ def sweep(topic_arn: str, *, at: datetime | None = None) -> list[str]:
         services.cloudformation().delete_stack(StackName=stack["StackId"])
         print(json.dumps({"expired_target": stack["StackName"]}))  # an alarm counts these lines
     for stack in expired:  # only now: a message that cannot be sent keeps no target alive
+        emit(event_bus, _leaked(stack, moment))
         if topic_arn:
             services.sns().publish(
                 TopicArn=topic_arn,
@@ -39,6 +43,15 @@ def sweep(topic_arn: str, *, at: datetime | None = None) -> list[str]:
                 " the janitor has asked for its deletion",
             )
     return [stack["StackName"] for stack in expired]
+
+
+def _leaked(stack: "StackTypeDef", moment: datetime) -> TargetLeaked:
+    return TargetLeaked(
+        run_id=stack["StackName"].removeprefix(STACK_PREFIX),
+        stack_name=stack["StackName"],
+        expired_at=datetime.fromisoformat(_expiry(stack) or ""),
+        found_at=moment,
+    )
 
 
 def _expiry(stack: "StackTypeDef") -> str | None:

@@ -1,4 +1,4 @@
-"""What EventBridge and Scheduler call: a function, a state machine, or an API by its SDK name."""
+"""What EventBridge and Scheduler call: functions, state machines, topics, APIs by SDK names."""
 
 import json
 import logging
@@ -28,7 +28,7 @@ class Deliveries:
         """Call a target.
 
         Args:
-            arn: Of a function, a state machine, or `...:aws-sdk:<service>:<action>`.
+            arn: Of a function, a state machine, a topic, or `...:aws-sdk:<service>:<action>`.
             body: The input, JSON.
         """
         threading.Thread(target=self._deliver, args=(arn, body), daemon=True).start()
@@ -40,6 +40,8 @@ class Deliveries:
             elif ":stateMachine:" in arn:
                 states = boto_client_for(REGION, "stepfunctions")
                 states.start_execution(stateMachineArn=arn, input=body)
+            elif ":sns:" in arn:
+                boto_client_for(REGION, "sns").publish(TopicArn=arn, Message=body)
             elif ":aws-sdk:" in arn:
                 _, service, action = arn.rsplit(":", 2)
                 _call(service, action, json.loads(body))

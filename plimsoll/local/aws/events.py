@@ -1,6 +1,6 @@
-"""EventBridge's part: tells rules how executions of state machines stand.
+"""EventBridge's part: events, AWS's own and those put on a bus, go to the targets of their rules.
 
-The event: https://docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html
+That of an execution: https://docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html
 """
 
 import datetime as dt
@@ -8,9 +8,10 @@ import json
 import uuid
 from typing import Any
 
-from moto.events.models import events_backends
+from moto.events.models import Rule, events_backends
 from moto.stepfunctions.parser.backend.execution import Execution
 
+from plimsoll.local.aws.corrections.support import replace
 from plimsoll.local.aws.deliveries import Deliveries, target_input
 from plimsoll.local.aws.names import ACCOUNT, REGION
 
@@ -43,17 +44,33 @@ def status_event(execution: Execution) -> dict[str, Any]:
 
 
 class EventRules:
-    """Matches events with the default bus's rules."""
+    """Matches events with rules; moto by itself knows neither functions nor topics as targets."""
 
     def __init__(self, deliveries: Deliveries) -> None:
         self._deliveries = deliveries
+
+        def send_to_targets(rule: Rule, event: Any, transform_input: bool = True) -> None:
+            del transform_input  # of archives, which are not here
+            self._tell(rule, {**event, "time": _time(event["time"])})
+
+        replace(Rule, send_to_targets=send_to_targets)
 
     def on_status_change(self, execution: Execution) -> None:
         """Tell the rules' targets of an execution's change of state."""
         event: Any = status_event(execution)
         bus = events_backends[ACCOUNT][REGION].event_buses["default"]
         for rule in list(bus.rules.values()):
-            pattern = rule.event_pattern.get_pattern()
-            if rule.state == "ENABLED" and pattern and rule.event_pattern.matches_event(event):
-                for target in rule.targets:
-                    self._deliveries.deliver(target["Arn"], target_input(target, event))
+            self._tell(rule, event)
+
+    def _tell(self, rule: Rule, event: Any) -> None:
+        pattern = rule.event_pattern.get_pattern()
+        if rule.state == "ENABLED" and pattern and rule.event_pattern.matches_event(event):
+            for target in rule.targets:
+                self._deliveries.deliver(target["Arn"], target_input(target, event))
+
+
+def _time(given: Any) -> str:
+    """Write an event's time as AWS does."""
+    if isinstance(given, int | float):
+        given = dt.datetime.fromtimestamp(given, dt.UTC)
+    return given.strftime("%Y-%m-%dT%H:%M:%SZ") if isinstance(given, dt.datetime) else str(given)

@@ -48,19 +48,30 @@ def history(
     return [
         HistoryPoint(
             scheduled_at=day(index),
-            comparable=comparable,
             target=_run(
-                f"run-{index}", {name: values[index] for name, values in by_metric.items()}
+                f"run-{index}",
+                {name: values[index] for name, values in by_metric.items()},
+                comparable,
             ),
-            control=_run(f"control-{index}", {CAPACITY: control[index]}) if control else None,
+            control=(
+                _run(f"control-{index}", {CAPACITY: control[index]}, comparable)
+                if control
+                else None
+            ),
         )
         for index in range(length)
     ]
 
 
-def _run(run_id: str, values: Mapping[str, float | None]) -> RunOfCheck:
+def _run(run_id: str, values: Mapping[str, float | None], comparable: str = "same") -> RunOfCheck:
     figures = {
         name: Figure(value=value, why_none=None if value is not None else "LOWER_BOUND")
         for name, value in values.items()
     }
-    return RunOfCheck(run_id=run_id, state=RunState.SUCCEEDED, verdict="KNEE", figures=figures)
+    return RunOfCheck(
+        run_id=run_id,
+        comparable=comparable,
+        state=RunState.SUCCEEDED,
+        verdict="KNEE",
+        figures=figures,
+    )

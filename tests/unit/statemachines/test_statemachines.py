@@ -79,6 +79,12 @@ def test_a_store_of_metrics_never_fails_a_run() -> None:
     assert publish["Next"] == "Teardown"
 
 
+def test_an_event_that_cannot_be_sent_changes_nothing() -> None:
+    tell = definition("run.asl.json")["States"]["TellStep"]
+    assert tell["Catch"] == [{"ErrorEquals": ["States.ALL"], "Next": tell["Next"]}]
+    assert "Assign" not in tell
+
+
 def test_no_end_is_reached_without_teardown_and_no_failure_reads_succeeded() -> None:
     machine = definition("run.asl.json")["States"]
     ends = {name for name, state in machine.items() if state["Type"] in {"Succeed", "Fail"}}

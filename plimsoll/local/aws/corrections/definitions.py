@@ -48,6 +48,7 @@ _RETRIER = {
 _RESOURCE = re.compile(
     r"arn:aws:states:::(lambda:invoke"
     r"|dynamodb:(getItem|putItem|updateItem|deleteItem)"
+    r"|events:putEvents"
     r"|states:startExecution(\.sync:2)?"
     r"|aws-sdk:[a-z0-9]+:[A-Za-z0-9]+)"
 )

@@ -1,0 +1,160 @@
+"""The checks of a team: put, get, list, delete, and the schedule that fires each."""
+
+import json
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from plimsoll.checks.store import CheckNotFoundError, CheckStore
+from plimsoll.errors import UsageError
+from plimsoll.model.check import Check, CompareLatency, History
+from plimsoll.model.schedule_expression import Recurring, parse_expression, parse_zone
+from plimsoll.runs import services
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.submit import check_request
+from plimsoll.runs.workloads import compiled_workload
+from plimsoll.workload.items import unknown
+
+SCHEDULE_NAME_MOST = 64  # EventBridge Scheduler's limit
+POINTS_MOST = 200  # of a history, the latest, are judged and shown
+# https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
+SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
+# a firing that cannot be delivered is no use hours later: the next one comes
+RETRIES = {"MaximumEventAgeInSeconds": 3600, "MaximumRetryAttempts": 20}
+
+
+class ScheduledCheck(Check):
+    """A check as it stands."""
+
+    next_at: datetime | None  # when it runs next; None: it is disabled, or has just been made
+
+
+def put_check(deployment: Deployment, team: str, check: Check) -> bool:
+    """Make or replace a check and its schedule; True where there was none of its name.
+
+    Raises:
+        UsageError: Something in it cannot be; names the field. Nothing has been made then.
+    """
+    _require_possible(deployment, team, check)
+    new = _store(deployment).put_check(team, check)
+    _schedule(deployment, team, check)
+    return new
+
+
+def read_check(deployment: Deployment, team: str, name: str) -> ScheduledCheck:
+    """Read a check.
+
+    Raises:
+        CheckNotFoundError: There is none of this name.
+    """
+    store = _store(deployment)
+    return _scheduled(store, team, store.read_check(team, name))
+
+
+def list_checks(deployment: Deployment, team: str) -> tuple[ScheduledCheck, ...]:
+    """List a team's checks, by name."""
+    store = _store(deployment)
+    return tuple(_scheduled(store, team, check) for check in store.list_checks(team))
+
+
+def delete_check(deployment: Deployment, team: str, name: str) -> None:
+    """Delete a check and its schedule; runs under way go on, and its history stays.
+
+    Raises:
+        CheckNotFoundError: There is none of this name.
+    """
+    client = services.scheduler()
+    with suppress(client.exceptions.ResourceNotFoundException):
+        client.delete_schedule(
+            Name=schedule_name(team, name), GroupName=deployment.check_group or "default"
+        )
+    if not _store(deployment).delete_check(team, name):
+        raise CheckNotFoundError(f"team {team} has no schedule {name!r}")
+
+
+def read_history(deployment: Deployment, team: str, name: str) -> History:
+    """Read a check's history, as it was last judged.
+
+    Raises:
+        CheckNotFoundError: There is none of this name.
+    """
+    store = _store(deployment)
+    store.read_check(team, name)
+    _, judgement = store.judgement(team, name)
+    points = store.points(team, name, most=POINTS_MOST)
+    return History(points=points, **dict(judgement))
+
+
+def schedule_name(team: str, name: str) -> str:
+    """Name a check's schedule: bound to its team, whose name holds no dot."""
+    return f"{team}.{name}"
+
+
+def _require_possible(deployment: Deployment, team: str, check: Check) -> None:
+    if len(schedule_name(team, check.name)) > SCHEDULE_NAME_MOST:
+        most = SCHEDULE_NAME_MOST - len(team) - 1
+        raise UsageError(f"name: {check.name!r} is longer than {most} characters")
+    if check.request.faults:
+        raise UsageError("request.faults: only `plimsoll run --local` may have them")
+    for field, request in (("request", check.request), ("control", check.control_request)):
+        if request is None:
+            continue
+        try:
+            check_request(deployment, request)
+        except UsageError as error:
+            of_control = field == "control" and str(error).startswith("target.")
+            path = str(error).removeprefix("target.") if of_control else str(error)
+            raise UsageError(f"{field if of_control else 'request'}.{path}") from None
+    operations = {one.name for one in compiled_workload(check.request).engine.operations}
+    for index, one in enumerate(check.compare):
+        if isinstance(one, CompareLatency) and one.operation not in operations:
+            told = unknown("operation", one.operation, operations)
+            raise UsageError(f"compare.{index}.operation: {told}")
+
+
+def _schedule(deployment: Deployment, team: str, check: Check) -> None:
+    client = services.scheduler()
+    flexible = check.flexible_minutes
+    told = {"team": team, "name": check.name, "scheduled_at": SCHEDULED_TIME}
+    schedule: Any = {  # both calls take the same members, of types of their own
+        "Name": schedule_name(team, check.name),
+        "GroupName": deployment.check_group,
+        "ScheduleExpression": check.schedule,
+        "ScheduleExpressionTimezone": check.time_zone,
+        "FlexibleTimeWindow": (
+            {"Mode": "FLEXIBLE", "MaximumWindowInMinutes": flexible}
+            if flexible
+            else {"Mode": "OFF"}
+        ),
+        "State": "ENABLED" if check.enabled else "DISABLED",
+        "Target": {
+            "Arn": deployment.start_check_arn,
+            "RoleArn": deployment.check_role_arn,
+            "Input": json.dumps(told),
+            "RetryPolicy": RETRIES,
+        },
+    }
+    try:
+        client.create_schedule(**schedule)
+    except client.exceptions.ConflictException:
+        client.update_schedule(**schedule)
+
+
+def _scheduled(store: CheckStore, team: str, check: Check) -> ScheduledCheck:
+    return ScheduledCheck(**dict(check), next_at=_next_at(store, team, check))
+
+
+def _next_at(store: CheckStore, team: str, check: Check) -> datetime | None:
+    if not check.enabled:
+        return None
+    expression, zone = parse_expression(check.schedule), parse_zone(check.time_zone)
+    now = datetime.now(UTC)
+    if isinstance(expression, Recurring):
+        return expression.after(now, zone)
+    last = store.points(team, check.name, most=1)
+    return expression.after(last[0].scheduled_at, zone) if last else None
+
+
+def _store(deployment: Deployment) -> CheckStore:
+    assert deployment.service_table is not None  # noqa: S101 - the function table gives it
+    return CheckStore(deployment.service_table)

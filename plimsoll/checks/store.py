@@ -1,0 +1,201 @@
+"""Checks in the service's table: definitions, histories, judgements, and whose a run is.
+
+| pk | sk | what |
+|---|---|---|
+| `team#TEAM` | `schedule#NAME` | the check |
+| `history#TEAM#NAME` | scheduled time of the run | a point of its history |
+| `history#TEAM#NAME` | `judgement` | its changes, and what was told of them, with a version |
+| `run#RUN_ID` | `check` | the check that a run was started by |
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from plimsoll.errors import PlimsollError
+from plimsoll.model.base import Model
+from plimsoll.model.check import Check, HistoryPoint, Judgement, RunOfCheck
+from plimsoll.runs import services
+
+Side = Literal["target", "control"]
+JUDGEMENT = "judgement"
+AFTER_TIMES = ":"  # sorts behind every time, which begins with a digit
+TOLD_MOST = 100  # the latest; a history is judged by its latest points
+
+
+class CheckNotFoundError(PlimsollError):
+    """The team has no check of this name."""
+
+
+class Started(Model):
+    """Which check a run was started by."""
+
+    team: str
+    name: str
+    scheduled_at: datetime
+    side: Side
+
+
+class CheckStore:
+    """The checks of every team, in one table."""
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+
+    def put_check(self, team: str, check: Check) -> bool:
+        """Write a check; True where there was none of its name."""
+        answer = services.dynamodb().put_item(
+            TableName=self._table,
+            Item={**_check_key(team, check.name), "check": {"S": check.model_dump_json()}},
+            ReturnValues="ALL_OLD",
+        )
+        return not answer.get("Attributes")
+
+    def read_check(self, team: str, name: str) -> Check:
+        """Read a check.
+
+        Raises:
+            CheckNotFoundError: There is none.
+        """
+        item = self._find(_check_key(team, name))
+        if item is None:
+            raise CheckNotFoundError(f"team {team} has no schedule {name!r}")
+        return Check.model_validate_json(item["check"]["S"])
+
+    def list_checks(self, team: str) -> tuple[Check, ...]:
+        """List a team's checks, by name."""
+        values = {":pk": {"S": f"team#{team}"}, ":sk": {"S": "schedule#"}}
+        found = self._query("pk = :pk AND begins_with(sk, :sk)", values)
+        return tuple(Check.model_validate_json(item["check"]["S"]) for item in found)
+
+    def delete_check(self, team: str, name: str) -> bool:
+        """Delete a check, and leave its history; False where there was none."""
+        answer = services.dynamodb().delete_item(
+            TableName=self._table, Key=_check_key(team, name), ReturnValues="ALL_OLD"
+        )
+        return bool(answer.get("Attributes"))
+
+    def open_point(self, team: str, name: str, point: HistoryPoint) -> bool:
+        """Begin a point of a history; False where it has begun, which is left as it is."""
+        client = services.dynamodb()
+        item: dict[str, Any] = {
+            **_point_key(team, name, point.scheduled_at),
+            "target": {"S": point.target.model_dump_json()},
+        }
+        if point.control is not None:
+            item["control"] = {"S": point.control.model_dump_json()}
+        try:
+            client.put_item(
+                TableName=self._table, Item=item, ConditionExpression="attribute_not_exists(pk)"
+            )
+        except client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def settle(self, started: Started, run: RunOfCheck) -> None:
+        """Write what a run of a point came to; the other run of it is not touched."""
+        services.dynamodb().update_item(
+            TableName=self._table,
+            Key=_point_key(started.team, started.name, started.scheduled_at),
+            UpdateExpression="SET #side = :run",
+            ExpressionAttributeNames={"#side": started.side},
+            ExpressionAttributeValues={":run": {"S": run.model_dump_json()}},
+        )
+
+    def points(self, team: str, name: str, *, most: int) -> tuple[HistoryPoint, ...]:
+        """Read the latest points of a history, oldest first."""
+        values = {":pk": {"S": f"history#{team}#{name}"}, ":end": {"S": AFTER_TIMES}}
+        found = self._query("pk = :pk AND sk < :end", values, latest=most)
+        return tuple(_point(item) for item in reversed(list(found)))
+
+    def bind(self, run_id: str, started: Started) -> None:
+        """Remember which check a run was started by."""
+        services.dynamodb().put_item(
+            TableName=self._table,
+            Item={**_run_key(run_id), "started": {"S": started.model_dump_json()}},
+        )
+
+    def started_by(self, run_id: str) -> Started | None:
+        """Tell which check a run was started by; None: by none."""
+        item = self._find(_run_key(run_id))
+        return None if item is None else Started.model_validate_json(item["started"]["S"])
+
+    def judgement(self, team: str, name: str) -> tuple[int, Judgement]:
+        """Read how a history was judged, with its version: 0 where it never was."""
+        item = self._find(_judgement_key(team, name))
+        if item is None:
+            return 0, Judgement()
+        return int(item["version"]["N"]), Judgement.model_validate_json(item["judgement"]["S"])
+
+    def write_judgement(self, team: str, name: str, judgement: Judgement, *, version: int) -> bool:
+        """Write it, where it is still of a version; False: another was quicker."""
+        client = services.dynamodb()
+        kept = judgement.model_copy(update={"told": judgement.told[-TOLD_MOST:]})
+        try:
+            client.put_item(
+                TableName=self._table,
+                Item={
+                    **_judgement_key(team, name),
+                    "version": {"N": str(version + 1)},
+                    "judgement": {"S": kept.model_dump_json()},
+                },
+                ConditionExpression="attribute_not_exists(pk) OR version = :version",
+                ExpressionAttributeValues={":version": {"N": str(version)}},
+            )
+        except client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def _find(self, key: Mapping[str, Any]) -> dict[str, Any] | None:
+        answer = services.dynamodb().get_item(TableName=self._table, Key=key, ConsistentRead=True)
+        return answer.get("Item")
+
+    def _query(
+        self, condition: str, values: Mapping[str, Any], *, latest: int | None = None
+    ) -> Iterable[dict[str, Any]]:
+        """Read every item that fits, by sort key; or only the latest ones, last first."""
+        pages = (
+            services.dynamodb()
+            .get_paginator("query")
+            .paginate(
+                TableName=self._table,
+                KeyConditionExpression=condition,
+                ExpressionAttributeValues=values,
+                ConsistentRead=True,
+                ScanIndexForward=latest is None,
+                PaginationConfig={} if latest is None else {"MaxItems": latest},
+            )
+        )
+        return (item for page in pages for item in page["Items"])
+
+
+def _point(item: Mapping[str, Any]) -> HistoryPoint:
+    sides = {
+        side: RunOfCheck.model_validate_json(item[side]["S"])
+        for side in ("target", "control")
+        if side in item
+    }
+    return HistoryPoint(
+        scheduled_at=datetime.fromisoformat(item["sk"]["S"]),
+        target=sides["target"],
+        control=sides.get("control"),
+    )
+
+
+def _check_key(team: str, name: str) -> dict[str, Any]:
+    return {"pk": {"S": f"team#{team}"}, "sk": {"S": f"schedule#{name}"}}
+
+
+def _point_key(team: str, name: str, at: datetime) -> dict[str, Any]:
+    return {
+        "pk": {"S": f"history#{team}#{name}"},
+        "sk": {"S": f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"},
+    }
+
+
+def _judgement_key(team: str, name: str) -> dict[str, Any]:
+    return {"pk": {"S": f"history#{team}#{name}"}, "sk": {"S": JUDGEMENT}}
+
+
+def _run_key(run_id: str) -> dict[str, Any]:
+    return {"pk": {"S": f"run#{run_id}"}, "sk": {"S": "check"}}

@@ -1,0 +1,55 @@
+"""Runs on a schedule: the group of their schedules, and what these start."""
+
+from aws_cdk import Stack
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_scheduler as scheduler
+from constructs import Construct
+
+from plimsoll.model.events import SOURCE, RunEnded
+from stacks.permissions import arn
+
+GROUP_NAME = "plimsoll-checks"
+
+
+class ChecksPart(Construct):
+    """The schedules of checks, made by the API, all in one group that goes with the deployment."""
+
+    def __init__(self, scope: Construct) -> None:
+        super().__init__(scope, "Checks")
+        stack = Stack.of(self)
+        self.group = scheduler.CfnScheduleGroup(self, "Group", name=GROUP_NAME)
+        # by name: the functions are told of the role, so it cannot refer to one of them
+        self.start_arn = arn(stack, "lambda", "function:plimsoll-start-check")
+        group_arn = arn(stack, "scheduler", f"schedule-group/{GROUP_NAME}")
+        self.role = iam.Role(
+            self,
+            "Role",
+            description="Scheduler starts checks with it",
+            assumed_by=iam.ServicePrincipal(
+                "scheduler.amazonaws.com",
+                # https://docs.aws.amazon.com/scheduler/latest/UserGuide/cross-service-confused-deputy-prevention.html
+                conditions={
+                    "StringEquals": {
+                        "aws:SourceAccount": stack.account,
+                        "aws:SourceArn": group_arn,
+                    }
+                },
+            ),
+        )
+        self.role.add_to_policy(
+            iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[self.start_arn])
+        )
+
+    def judged_by(self, function: lambda_.IFunction, bus: events.IEventBus) -> None:
+        """Have a function called at the end of every run."""
+        events.Rule(
+            self,
+            "RunEnded",
+            description="A run has ended: the check that it belongs to is judged",
+            event_bus=bus,
+            event_pattern=events.EventPattern(source=[SOURCE], detail_type=[RunEnded.detail_type]),
+            targets=[targets.LambdaFunction(function)],
+        )

@@ -1,0 +1,42 @@
+"""Where Plimsoll tells what happens: a bus, and a topic that gets every event of it."""
+
+from aws_cdk import Acknowledgment, Validations
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from plimsoll.model.events import SOURCE
+
+BUS_NAME = "plimsoll"
+
+
+class EventsPart(Construct):
+    """The bus for programs with rules of their own, the topic for those without."""
+
+    def __init__(self, scope: Construct) -> None:
+        super().__init__(scope, "Events")
+        self.bus = events.EventBus(self, "Bus", event_bus_name=BUS_NAME)
+        self.topic = sns.Topic(self, "Topic", display_name="Plimsoll events", enforce_ssl=True)
+        Validations.of(self.topic).acknowledge(
+            Acknowledgment(
+                id="AwsSolutions-SNS2",
+                reason="events name runs and figures, no data; EventBridge cannot publish to a"
+                " topic under AWS's own key, and a key of our own costs by the month",
+            )
+        )
+        events.Rule(
+            self,
+            "ToTopic",
+            description="Every event of Plimsoll, as JSON",
+            event_bus=self.bus,
+            event_pattern=events.EventPattern(source=[SOURCE]),
+            targets=[targets.SnsTopic(self.topic)],
+        )
+
+    def told_by(self, role: iam.IRole) -> None:
+        """Let a state machine put events on the bus."""
+        role.add_to_principal_policy(
+            iam.PolicyStatement(actions=["events:PutEvents"], resources=[self.bus.event_bus_arn])
+        )

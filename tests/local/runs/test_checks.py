@@ -1,0 +1,172 @@
+"""Checks on one machine: a schedule fires, the run runs, its history grows, a drop is told once."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]  # its types are a package of their own
+import pytest
+
+from plimsoll.checks.schedules import delete_check, put_check, read_history
+from plimsoll.checks.start import comparable
+from plimsoll.checks.store import CheckStore
+from plimsoll.local.deployment import EVENTS_TOPIC
+from plimsoll.model.check import Check, Figure, History, HistoryPoint, RunOfCheck
+from plimsoll.model.events import EVENTS
+from plimsoll.model.functions import FUNCTIONS, Setting
+from plimsoll.model.runs import RunState
+from plimsoll.runs.deployment import Deployment
+from tests.local.runs.conftest import Bench, tiny, wait_until
+from tools.event_schemas import schema
+
+TEAM = "default"
+METRIC = "latency of read at 50 ops/s"
+SCHEMAS = {event.detail_type: json.loads(schema(event)) for event in EVENTS}
+
+
+class Inbox:
+    """What a topic sends."""
+
+    def __init__(self, twin: Any, topic_arn: str) -> None:
+        self._sqs = twin.client("sqs")
+        name = topic_arn.rsplit(":", maxsplit=1)[-1]
+        self._url = self._sqs.create_queue(QueueName=name)["QueueUrl"]
+        attributes = self._sqs.get_queue_attributes(QueueUrl=self._url, AttributeNames=["QueueArn"])
+        subscribed = twin.client("sns").subscribe(
+            TopicArn=topic_arn,
+            Protocol="sqs",
+            Endpoint=attributes["Attributes"]["QueueArn"],
+            Attributes={"RawMessageDelivery": "true"},
+            ReturnSubscriptionArn=True,
+        )
+        self._sns, self._subscription = twin.client("sns"), subscribed["SubscriptionArn"]
+        self.messages: list[str] = []
+
+    def look(self) -> list[str]:
+        """Take in what has come."""
+        answer = self._sqs.receive_message(QueueUrl=self._url, MaxNumberOfMessages=10)
+        for message in answer.get("Messages", []):
+            self.messages.append(message["Body"])
+            self._sqs.delete_message(QueueUrl=self._url, ReceiptHandle=message["ReceiptHandle"])
+        return self.messages
+
+    def close(self) -> None:
+        self._sns.unsubscribe(SubscriptionArn=self._subscription)
+        self._sqs.delete_queue(QueueUrl=self._url)
+
+
+@pytest.fixture
+def deployment(bench: Bench) -> Deployment:
+    names = {k: v for name in ("start-check", "judge-check", "api")
+             for k, v in FUNCTIONS[name].environment.items()}  # fmt: skip
+    values = {k.lower(): bench.twin.settings[setting] for k, setting in names.items()}
+    return Deployment.model_validate(values)
+
+
+@pytest.fixture
+def alarms(bench: Bench) -> Iterator[Inbox]:
+    inbox = Inbox(bench.twin, bench.twin.settings[Setting.ALARM_TOPIC])
+    yield inbox
+    inbox.close()
+
+
+@pytest.fixture
+def events(bench: Bench) -> Iterator[Inbox]:
+    inbox = Inbox(bench.twin, EVENTS_TOPIC)
+    yield inbox
+    inbox.close()
+
+
+def check(name: str) -> Check:
+    search = {
+        "strategy": "rate",
+        "rate_first_ops_per_second": 50,
+        "rate_max_ops_per_second": 50,
+        "connections_per_client": 2,
+    }
+    return Check.model_validate(
+        {
+            "name": name,
+            "schedule": "rate(1 day)",  # fires when it is made, and each time it is put again
+            "request": tiny(name, search=search).model_dump(mode="json"),
+            "compare": [{"kind": "latency", "operation": "read", "rate_ops_per_second": 50}],
+        }
+    )
+
+
+def seed(deployment: Deployment, seeded: Check, latencies_us: list[float]) -> None:
+    """Put older runs into a check's history, a day apart, the last one yesterday."""
+    store = CheckStore(deployment.service_table or "")
+    for age_days, latency_us in enumerate(reversed(latencies_us), 1):
+        run = RunOfCheck(
+            run_id=f"seeded-{age_days}",
+            comparable=comparable(seeded.request),
+            state=RunState.SUCCEEDED,
+            verdict="LOWER_BOUND",
+            figures={METRIC: Figure(value=latency_us)},
+        )
+        at = datetime.now(UTC).replace(microsecond=0) - timedelta(days=age_days)
+        assert store.open_point(TEAM, seeded.name, HistoryPoint(scheduled_at=at, target=run))
+
+
+def settled(deployment: Deployment, name: str, points: int) -> History:
+    """Wait until a history has so many points, all settled."""
+    found: list[History] = []
+
+    def grown() -> bool:
+        found[:] = [read_history(deployment, TEAM, name)]
+        has = found[0].points
+        return len(has) == points and all(point.settled for point in has)
+
+    wait_until(grown, f"{points} settled points of {name}")
+    return found[0]
+
+
+def test_a_schedule_fires_and_its_run_is_a_point_and_every_event_fits_its_schema(
+    bench: Bench, deployment: Deployment, events: Inbox
+) -> None:
+    put_check(deployment, TEAM, check("fires"))
+    history = settled(deployment, "fires", 1)
+    [point] = history.points
+    assert point.target.state is RunState.SUCCEEDED, point
+    latency_us = point.target.figures[METRIC].value
+    assert latency_us is not None
+    assert 10 < latency_us < 1e6
+
+    def ended() -> bool:
+        kinds = [json.loads(message)["detail-type"] for message in events.look()]
+        return "Run Ended" in kinds and "Step Judged" in kinds and "Run Started" in kinds
+
+    wait_until(ended, "the events of the run")
+    for message in events.messages:
+        event = json.loads(message)
+        assert (event["source"], event["version"]) == ("plimsoll", "0")
+        jsonschema.validate(event["detail"], SCHEMAS[event["detail-type"]])
+        assert event["detail"]["run_id"] == point.target.run_id
+    steps = [e["detail"] for e in map(json.loads, events.messages) if "Step" in e["detail-type"]]
+    assert steps[-1]["rate_ops_per_second"] == 50
+    assert steps[-1]["passed"] is True
+    assert steps[-1]["throughput_ops_per_second"] > 40
+    delete_check(deployment, TEAM, "fires")
+    left = bench.twin.client("scheduler").list_schedules(GroupName="plimsoll-checks")
+    assert left["Schedules"] == []
+
+
+def test_a_seeded_history_with_a_rise_of_latency_gives_exactly_one_message(
+    deployment: Deployment, alarms: Inbox
+) -> None:
+    watched = check("drop")
+    seed(deployment, watched, [1.0 + index % 3 / 1000 for index in range(12)] + [9000, 9001, 9002])
+    put_check(deployment, TEAM, watched)
+    history = settled(deployment, "drop", 16)
+    wait_until(lambda: len(alarms.look()) == 1, "a message")
+    assert "drop (team default): latency of read at 50 ops/s rose by " in alarms.messages[0]
+    assert "Before: 1 µs (mean of 12 runs" in alarms.messages[0]
+    assert [one.at for one in history.told] == [history.points[12].scheduled_at]
+    put_check(deployment, TEAM, watched)  # fires again
+    settled(deployment, "drop", 17)
+    judged_again = CheckStore(deployment.service_table or "")
+    wait_until(lambda: judged_again.judgement(TEAM, "drop")[0] >= 2, "the second judgement")
+    assert len(alarms.look()) == 1
+    delete_check(deployment, TEAM, "drop")

@@ -1,0 +1,122 @@
+"""A check's definition and its schedule: made, replaced, read, deleted; wrong ones never made."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from plimsoll.checks.schedules import (
+    delete_check,
+    list_checks,
+    put_check,
+    read_check,
+    read_history,
+)
+from plimsoll.checks.start import start_check
+from plimsoll.checks.store import CheckNotFoundError
+from plimsoll.errors import UsageError
+from plimsoll.runs.deployment import Deployment
+from tests.unit.checks.conftest import schedules
+from tests.unit.checks.histories import REQUEST, check
+
+ENDPOINT = {
+    "kind": "endpoint",
+    "engine": "mysql",
+    "host": "other.example",
+    "secret_arn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db",
+}
+
+
+def test_a_check_has_a_schedule_bound_to_its_team(deployment: Deployment) -> None:
+    made = check(
+        schedule="cron(30 2 ? * MON-FRI *)", time_zone="Europe/Berlin", flexible_minutes=15
+    )
+    assert put_check(deployment, "payments", made) is True
+    [(name, schedule)] = schedules().items()
+    assert name == "payments.nightly"
+    assert schedule["ScheduleExpression"] == "cron(30 2 ? * MON-FRI *)"
+    assert schedule["ScheduleExpressionTimezone"] == "Europe/Berlin"
+    assert schedule["FlexibleTimeWindow"] == {"Mode": "FLEXIBLE", "MaximumWindowInMinutes": 15}
+    assert schedule["State"] == "ENABLED"
+    assert schedule["Target"]["Arn"] == deployment.start_check_arn
+    assert json.loads(schedule["Target"]["Input"]) == {
+        "team": "payments",
+        "name": "nightly",
+        "scheduled_at": "<aws.scheduler.scheduled-time>",
+    }
+
+
+def test_a_check_put_again_replaces_itself_and_its_schedule(deployment: Deployment) -> None:
+    put_check(deployment, "payments", check())
+    changed = check(schedule="rate(2 days)", enabled=False)
+    assert put_check(deployment, "payments", changed) is False
+    [schedule] = schedules().values()
+    assert (schedule["ScheduleExpression"], schedule["State"]) == ("rate(2 days)", "DISABLED")
+    assert read_check(deployment, "payments", "nightly").schedule == "rate(2 days)"
+
+
+def test_two_teams_have_checks_of_one_name_and_see_their_own(deployment: Deployment) -> None:
+    put_check(deployment, "payments", check(description="theirs"))
+    put_check(deployment, "search", check(description="ours"))
+    put_check(deployment, "search", check(name="hourly"))
+    assert [one.name for one in list_checks(deployment, "search")] == ["hourly", "nightly"]
+    assert read_check(deployment, "search", "nightly").description == "ours"
+    delete_check(deployment, "search", "nightly")
+    assert set(schedules()) == {"payments.nightly", "search.hourly"}
+    assert read_check(deployment, "payments", "nightly").description == "theirs"
+
+
+def test_a_deleted_check_is_gone_with_its_schedule(deployment: Deployment) -> None:
+    put_check(deployment, "payments", check())
+    delete_check(deployment, "payments", "nightly")
+    assert schedules() == {}
+    for call in (read_check, read_history, delete_check):
+        with pytest.raises(CheckNotFoundError, match="team payments has no schedule 'nightly'"):
+            call(deployment, "payments", "nightly")
+
+
+@pytest.mark.parametrize(
+    ("team", "changes", "words"),
+    [
+        (
+            "payments",
+            {"request": REQUEST | {"workload": {"name": "ycsb-z", "records": 1}}},
+            "ycsb-z",
+        ),
+        (
+            "payments",
+            {"request": REQUEST | {"limits": {"limits_us": {"reed": 10}}}},
+            "request.limits.limits_us.reed: ",
+        ),
+        ("payments", {"request": REQUEST | {"target": ENDPOINT}}, "request.target.host: other"),
+        ("payments", {"control": ENDPOINT}, "control.host: other.example:3306 is not among"),
+        (
+            "payments",
+            {"compare": [{"kind": "latency", "operation": "reed", "rate_ops_per_second": 500}]},
+            "compare.0.operation: ",
+        ),
+        ("t" * 40, {"name": "n" * 24}, "longer than 23 characters"),
+    ],
+)
+def test_a_check_that_cannot_run_is_refused_before_anything_is_made(
+    deployment: Deployment, team: str, changes: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError) as error:
+        put_check(deployment, team, check(**changes))
+    assert words in str(error.value)
+    assert schedules() == {}
+    assert list_checks(deployment, team) == ()
+
+
+def test_the_next_run_is_told_where_it_is_known(deployment: Deployment) -> None:
+    put_check(deployment, "payments", check(schedule="cron(0 0 1 1 ? 2099)"))
+    new_year = datetime(2099, 1, 1, tzinfo=UTC)
+    assert read_check(deployment, "payments", "nightly").next_at == new_year
+    put_check(deployment, "payments", check(schedule="cron(0 0 1 1 ? 2099)", enabled=False))
+    assert read_check(deployment, "payments", "nightly").next_at is None
+    put_check(deployment, "payments", check(schedule="rate(1 day)"))
+    assert read_check(deployment, "payments", "nightly").next_at is None
+    start_check(deployment, "payments", "nightly", datetime(2026, 1, 1, 2, 30, tzinfo=UTC))
+    following = datetime(2026, 1, 2, 2, 30, tzinfo=UTC)
+    assert read_check(deployment, "payments", "nightly").next_at == following
