@@ -11,7 +11,7 @@ from constructs import Construct
 from plimsoll.model.events import SOURCE, RunEnded
 from stacks.permissions import arn
 
-GROUP_NAME = "plimsoll-checks"
+CHECK_GROUP = "plimsoll-checks"
 
 
 class ChecksPart(Construct):
@@ -20,10 +20,10 @@ class ChecksPart(Construct):
     def __init__(self, scope: Construct) -> None:
         super().__init__(scope, "Checks")
         stack = Stack.of(self)
-        self.group = scheduler.CfnScheduleGroup(self, "Group", name=GROUP_NAME)
+        self.group = scheduler.CfnScheduleGroup(self, "Group", name=CHECK_GROUP)
         # by name: the functions are told of the role, so it cannot refer to one of them
         self.start_arn = arn(stack, "lambda", "function:plimsoll-start-check")
-        group_arn = arn(stack, "scheduler", f"schedule-group/{GROUP_NAME}")
+        group_arn = arn(stack, "scheduler", f"schedule-group/{CHECK_GROUP}")
         self.role = iam.Role(
             self,
             "Role",

@@ -12,7 +12,7 @@ from plimsoll.model.functions import Resource, Setting
 from plimsoll.model.runs import RUNS_BY_TEAM
 from stacks.api import ApiPart
 from stacks.cassandra import CassandraPart
-from stacks.checks import ChecksPart
+from stacks.checks import CHECK_GROUP, ChecksPart
 from stacks.dashboard import DashboardPart
 from stacks.events import EventsPart
 from stacks.fleet import LOAD_CLIENT, FleetPart
@@ -160,9 +160,7 @@ class PlimsollStack(Stack):
             Resource.TARGET_DATABASES: (Grant(arn(self, "rds", "db:plimsoll-*")),),
             Resource.ALARM_TOPIC: (Grant(self.alarms.topic.topic_arn),),
             Resource.EVENT_BUS: (Grant(self.events.bus.event_bus_arn),),
-            Resource.CHECK_SCHEDULES: (
-                Grant(arn(self, "scheduler", f"schedule/{self.checks.group.ref}/*")),
-            ),
+            Resource.CHECK_SCHEDULES: (Grant(arn(self, "scheduler", f"schedule/{CHECK_GROUP}/*")),),
             Resource.CHECK_ROLE: (_to_pass(self.checks.role.role_arn, "scheduler.amazonaws.com"),),
             Resource.RUN_MACHINE: (
                 Grant(arn(self, "states", f"stateMachine:{machine_name('run')}")),

@@ -20,7 +20,10 @@ OF_THIS_ACCOUNT = {
         "pg:plimsoll-*": RUN_TIME,
         "og:default:*": "every instance has its engine's default option group",
     },
-    "scheduler": {SCHEDULE: RUN_TIME},
+    "scheduler": {
+        SCHEDULE: RUN_TIME,
+        "schedule/plimsoll-checks/*": "teams name their checks; the group holds nothing else",
+    },
     "secretsmanager": {
         "secret:rds!db-*": "RDS names the secret; reading one takes the tag of a plimsoll-* target"
     },

@@ -38,7 +38,7 @@ def judge_check(deployment: Deployment, run_id: str) -> dict[str, object]:
         check = store.read_check(team, name)
     except CheckNotFoundError:
         return {"messages": 0}  # deleted meanwhile
-    for point in store.points(team, name, most=POINTS_MOST):
+    for point in store.read_points(team, name, most=POINTS_MOST):
         if not point.settled:
             _settle(deployment, store, started, check, point)
     return {"messages": _judge(deployment, store, team, check)}
@@ -72,7 +72,7 @@ def _judge(deployment: Deployment, store: CheckStore, team: str, check: Check) -
     """Judge the settled points; where another call was quicker, again with what it left."""
     for _ in range(ATTEMPTS):
         version, before = store.judgement(team, check.name)
-        points = store.points(team, check.name, most=POINTS_MOST)
+        points = store.read_points(team, check.name, most=POINTS_MOST)
         settled = [point for point in points if point.settled]
         found = regressions(check, settled, before.told)
         told = [_told(one, settled) for one in found]

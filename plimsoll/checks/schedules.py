@@ -5,8 +5,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import Field
+
 from plimsoll.checks.store import CheckNotFoundError, CheckStore
 from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
 from plimsoll.model.check import Check, CompareLatency, History
 from plimsoll.model.schedule_expression import Recurring, parse_expression, parse_zone
 from plimsoll.runs import services
@@ -26,7 +29,15 @@ RETRIES = {"MaximumEventAgeInSeconds": 3600, "MaximumRetryAttempts": 20}
 class ScheduledCheck(Check):
     """A check as it stands."""
 
-    next_at: datetime | None  # when it runs next; None: it is disabled, or has just been made
+    next_at: datetime | None = Field(
+        description="When it runs next; null: it is disabled, or has not run yet."
+    )
+
+
+class ScheduledChecks(Model):
+    """A team's checks."""
+
+    schedules: tuple[ScheduledCheck, ...]
 
 
 def put_check(deployment: Deployment, team: str, check: Check) -> bool:
@@ -81,7 +92,7 @@ def read_history(deployment: Deployment, team: str, name: str) -> History:
     store = _store(deployment)
     store.read_check(team, name)
     _, judgement = store.judgement(team, name)
-    points = store.points(team, name, most=POINTS_MOST)
+    points = store.read_points(team, name, most=POINTS_MOST)
     return History(points=points, **dict(judgement))
 
 
@@ -151,7 +162,7 @@ def _next_at(store: CheckStore, team: str, check: Check) -> datetime | None:
     now = datetime.now(UTC)
     if isinstance(expression, Recurring):
         return expression.after(now, zone)
-    last = store.points(team, check.name, most=1)
+    last = store.read_points(team, check.name, most=1)
     return expression.after(last[0].scheduled_at, zone) if last else None
 
 

@@ -102,7 +102,7 @@ class CheckStore:
             ExpressionAttributeValues={":run": {"S": run.model_dump_json()}},
         )
 
-    def points(self, team: str, name: str, *, most: int) -> tuple[HistoryPoint, ...]:
+    def read_points(self, team: str, name: str, *, most: int) -> tuple[HistoryPoint, ...]:
         """Read the latest points of a history, oldest first."""
         values = {":pk": {"S": f"history#{team}#{name}"}, ":end": {"S": AFTER_TIMES}}
         found = self._query("pk = :pk AND sk < :end", values, latest=most)

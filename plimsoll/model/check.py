@@ -83,10 +83,9 @@ class Thresholds(Model):
     )
 
 
-class Check(Model):
-    """A run on a schedule, compared with its own history."""
+class CheckDefinition(Model):
+    """A run on a schedule, compared with its own history: all but its name."""
 
-    name: Name = Field(description="What the check is called; one of its name in a team.")
     description: str = Field("", description="Why it is made, for its readers.")
     schedule: Annotated[str, Field(max_length=256)] = Field(
         description="When, as EventBridge Scheduler has it: rate(1 day), cron(30 2 ? * MON-FRI *)."
@@ -155,6 +154,12 @@ class Check(Model):
             return None
         name = f"{self.request.name[:32].rstrip('-')}-control"
         return self.request.model_copy(update={"target": self.control, "name": name})
+
+
+class Check(CheckDefinition):
+    """A check by its name."""
+
+    name: Name = Field(description="What the check is called; one of its name in a team.")
 
 
 class Figure(Model):

@@ -473,6 +473,7 @@ _TABLE = (
         permissions=(
             _WRITE_RUN,
             _READ_RECORD,
+            _WRITE_RECORD,
             Permission(actions=("dynamodb:PutItem",), resource=Resource.RUNS_TABLE),
             Permission(
                 actions=("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
@@ -526,6 +527,9 @@ _TABLE = (
             "PRICES": Setting.PRICES,
             "RESULTS_DAYS": Setting.RESULTS_DAYS,
             "ON_ONE_MACHINE": Setting.ON_ONE_MACHINE,
+            "CHECK_GROUP": Setting.CHECK_GROUP,
+            "CHECK_ROLE_ARN": Setting.CHECK_ROLE,
+            "START_CHECK_ARN": Setting.START_CHECK,
         },
         permissions=(
             _READ_RUN,  # a presigned link may do what its maker may
@@ -539,6 +543,24 @@ _TABLE = (
             Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
             Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS),
             *_SERVE_EXPERIMENTS,
+            Permission(
+                actions=(
+                    "dynamodb:GetItem",
+                    "dynamodb:PutItem",
+                    "dynamodb:DeleteItem",
+                    "dynamodb:Query",
+                ),
+                resource=Resource.SERVICE_TABLE,
+            ),
+            Permission(
+                actions=(
+                    "scheduler:CreateSchedule",
+                    "scheduler:UpdateSchedule",
+                    "scheduler:DeleteSchedule",
+                ),
+                resource=Resource.CHECK_SCHEDULES,
+            ),
+            Permission(actions=("iam:PassRole",), resource=Resource.CHECK_ROLE),
         ),
     ),
 )

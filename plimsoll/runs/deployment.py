@@ -42,7 +42,6 @@ class Deployment(Model):
     metric_period_seconds: int = 60
     allowed_endpoints: Json[dict[str, str]] | None = None
     service_table: str | None = None
-    alarm_topic_arn: str | None = None
     event_bus: str | None = None
     check_group: str | None = None
     check_role_arn: str | None = None

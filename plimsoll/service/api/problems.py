@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from aws_lambda_powertools.event_handler import Response
 
+from plimsoll.checks.store import CheckNotFoundError
 from plimsoll.errors import LimitReachedError, PlimsollError, UsageError
 from plimsoll.experiments.records import ExperimentNotFoundError
 from plimsoll.model.api import FieldProblem, Problem
@@ -45,6 +46,7 @@ KINDS: dict[type[PlimsollError], tuple[int, str]] = {
     OtherTeamError: (403, "other-team"),
     RunNotFoundError: (404, "not-found"),
     ExperimentNotFoundError: (404, "not-found"),
+    CheckNotFoundError: (404, "not-found"),
     UsageError: (422, "invalid-request"),
 }
 

@@ -89,7 +89,7 @@ def check(name: str) -> Check:
         {
             "name": name,
             "schedule": "rate(1 day)",  # fires when it is made, and each time it is put again
-            "request": tiny(name, search=search).model_dump(mode="json"),
+            "request": tiny(name, search=search, load__duration_s=4).model_dump(mode="json"),
             "compare": [{"kind": "latency", "operation": "read", "rate_ops_per_second": 50}],
         }
     )
@@ -159,8 +159,9 @@ def test_a_seeded_history_with_a_rise_of_latency_gives_exactly_one_message(
     watched = check("drop")
     seed(deployment, watched, [1.0 + index % 3 / 1000 for index in range(12)] + [9000, 9001, 9002])
     put_check(deployment, TEAM, watched)
-    history = settled(deployment, "drop", 16)
+    settled(deployment, "drop", 16)
     wait_until(lambda: len(alarms.look()) == 1, "a message")
+    history = read_history(deployment, TEAM, "drop")
     assert "drop (team default): latency of read at 50 ops/s rose by " in alarms.messages[0]
     assert "Before: 1 µs (mean of 12 runs" in alarms.messages[0]
     assert [one.at for one in history.told] == [history.points[12].scheduled_at]

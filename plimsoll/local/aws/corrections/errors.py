@@ -3,20 +3,31 @@
 https://docs.aws.amazon.com/step-functions/latest/dg/concepts-error-handling.html: a Lambda error
 without an `errorType` is `Lambda.Unknown`; `States.ALL` catches neither `States.Runtime` nor
 `States.DataLimitExceeded` (they end the execution); a Choice that nothing matches is
-`States.NoChoiceMatched`.
+`States.NoChoiceMatched`. An error of EventBridge's own, such as a bus that is not there, is
+`EventBridge.<its name>`, and can be caught.
 """
 
 import json
 from typing import Any
 
+from botocore.exceptions import ClientError
+from moto.stepfunctions.parser.api import HistoryEventType
+from moto.stepfunctions.parser.asl.component.common.error_name.custom_error_name import (
+    CustomErrorName,
+)
 from moto.stepfunctions.parser.asl.component.common.error_name.error_equals_decl import (
     ErrorEqualsDecl,
 )
+from moto.stepfunctions.parser.asl.component.common.error_name.failure_event import FailureEvent
 from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda_eval_utils
+from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state_task_service_events import (  # noqa: E501
+    StateTaskServiceEvents,
+)
 
 from plimsoll.local.aws.corrections.support import replace
 
 _TERMINAL = {"States.Runtime", "States.DataLimitExceeded"}
+_original_events_error = StateTaskServiceEvents._from_error  # noqa: SLF001 - likewise
 _original_matches = ErrorEqualsDecl._eval_body  # noqa: SLF001 - the correction wraps it
 
 
@@ -45,7 +56,21 @@ def _matches(self: ErrorEqualsDecl, env: Any) -> None:
     _original_matches(self, env)
 
 
+def _events_error(self: Any, env: Any, ex: Exception) -> FailureEvent:
+    if not isinstance(ex, ClientError):
+        return _original_events_error(self, env, ex)
+    name = f"EventBridge.{ex.response['Error']['Code'] or 'Unknown'}"
+    details: Any = {"taskFailedEventDetails": {"error": name, "cause": str(ex)}}
+    return FailureEvent(
+        env=env,
+        error_name=CustomErrorName(name),
+        event_type=HistoryEventType.TaskFailed,
+        event_details=details,
+    )
+
+
 def apply() -> None:
     """Name errors as AWS does."""
+    replace(StateTaskServiceEvents, _from_error=_events_error)
     replace(lambda_eval_utils, LambdaFunctionErrorException=_FunctionError)
     replace(ErrorEqualsDecl, _eval_body=_matches)
