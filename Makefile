@@ -57,8 +57,8 @@ $(STAMPS)/cassandra: plimsoll/local/databases/cassandra_program.py plimsoll/loca
 .PHONY: cassandra-local
 cassandra-local: $(STAMPS)/cassandra ## Fetch the Cassandra that runs on this machine (it needs Java 17)
 
-$(STAMPS)/test-programs: tools/debian_package.py $(STAMPS)/venv
-	$(BIN)/python tools/debian_package.py victoria-metrics influxdb
+$(STAMPS)/test-programs: Makefile tools/debian_package.py $(STAMPS)/venv
+	$(BIN)/python tools/debian_package.py victoria-metrics influxdb mariadb-server
 	@touch $@
 
 # the browser that reports are tested in; CHROMIUM=/path/to/it for another one

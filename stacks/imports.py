@@ -96,7 +96,7 @@ def distributions(path: Path, python_version: str) -> frozenset[str]:
         for root in roots(path)
         if root in provided and root not in {ENGINE, "plimsoll"}
     ]
-    environment = {**LAMBDA, "python_version": python_version, "extra": ""}
+    environment = {**LAMBDA, "python_version": python_version}
     found: set[str] = set()
     while wanted:
         name = wanted.pop()
@@ -107,9 +107,19 @@ def distributions(path: Path, python_version: str) -> frozenset[str]:
             needed = Requirement(line)
             stated = canonicalize_name(needed.name)
             conditions = [needed.marker, _overrides().get(stated, needed).marker]
-            if all(one is None or one.evaluate(environment) for one in conditions):
-                wanted.append(stated)
+            for extra in ("", *_extras().get(name, ())):
+                asked = {**environment, "extra": extra}
+                if all(one is None or one.evaluate(asked) for one in conditions):
+                    wanted.append(stated)
     return frozenset(found)
+
+
+@cache
+def _extras() -> dict[str, set[str]]:
+    """Read which extras of a distribution are ours: no import tells of them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    given = [Requirement(line) for line in project["dependencies"]]
+    return {canonicalize_name(requirement.name): requirement.extras for requirement in given}
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from plimsoll.model.functions import FUNCTIONS
+from stacks.imports import distributions, handler_path
 from tests.infrastructure.conftest import CONFIGURATIONS
 from tests.infrastructure.template import Template, as_list, walk
 
@@ -249,3 +250,10 @@ def test_metrics_go_where_the_configuration_says(templates: dict[str, Template])
     assert table["RetentionProperties"]["MagneticStoreRetentionPeriodInDays"] == "365"
     conclude = function(templates["LiveAnalytics"], "conclude")["Environment"]["Variables"]
     assert conclude["METRICS_SINK"] == "liveanalytics"
+
+
+def test_packages_carry_what_the_logins_of_mysql_8_4_need() -> None:
+    """PyMySQL encrypts their password with a library that no import names."""
+    for row in FUNCTIONS.values():
+        carried = distributions(handler_path(row), "3.13")
+        assert ("pymysql" in carried) == ("cryptography" in carried), row.name
