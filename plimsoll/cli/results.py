@@ -9,6 +9,7 @@ from rich.table import Table
 from plimsoll.cli.wording import target_line, three_figures
 from plimsoll.model.capacity import JudgedStep
 from plimsoll.model.results import RunResult, StepResult
+from plimsoll.report.dollars import run_cost_words
 
 SHOWS_A_CAPACITY = {"=": "", ">=": ">= ", "<": "< ", None: ""}
 
@@ -34,12 +35,17 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
         console.print(f"[bold]Limited by: {result.limiting.resource}[/]{at}", highlight=False)
         for line in result.limiting.evidence:
             console.print(f"  {line}", highlight=False, soft_wrap=True)
-    for note in (*result.notes, *_problems(result.steps)):
+    for note in (*result.notes, *_problems(result.steps), *_cost(result)):
         console.print(f"  {note}", highlight=False, soft_wrap=True)
     if result.moments.deleted is not None:
         console.print(f"The target was seen deleted at {result.moments.deleted:%H:%M:%S} UTC.")
     if directory is not None:
         console.print(f"Files: {directory}", highlight=False, soft_wrap=True)
+
+
+def _cost(result: RunResult) -> list[str]:
+    spent = run_cost_words(result)
+    return [f"cost: {spent}"] if spent else []
 
 
 def _problems(steps: Sequence[StepResult]) -> list[str]:

@@ -6,6 +6,7 @@ from plimsoll.model.capacity import Capacity
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import RunResult
 from plimsoll.report import text
+from plimsoll.report.dollars import hourly_usd, run_cost_words, whose_price
 
 VERDICTS = {
     "KNEE": "knee found",
@@ -91,9 +92,10 @@ def answer(result: RunResult, usd_per_hour: float | None = None) -> Answer:
     sentences = [f"{target_name(result.request)} {capacity.summary}."]
     if resource := capacity.limiting_resource:
         sentences.append(LIMITS[resource])
-    cost = usd_per_million(capacity, usd_per_hour)
+    cost = usd_per_million(capacity, hourly_usd(result, usd_per_hour))
     if cost is not None:
-        sentences.append(f"That is ${cost:.3g} per million operations.")
+        whose = _at_list_price(result, usd_per_hour)
+        sentences.append(f"That is ${cost:.3g} per million operations{whose}.")
     if result.failure is not None:
         sentences.append(_failure(result))
     return Answer(
@@ -126,15 +128,20 @@ def _facts(
     if result.limiting is not None:
         seen = f", seen in step {result.limiting.step}" if result.limiting.step else ""
         facts.append(("Limited by", f"{result.limiting.resource}{seen}"))
-    cost = usd_per_million(capacity, usd_per_hour)
+    hourly = hourly_usd(result, usd_per_hour)
+    cost = usd_per_million(capacity, hourly)
     if cost is not None:
-        facts.append(
-            (
-                "Cost",
-                f"${cost:.3g} per million operations at ${usd_per_hour:,.4g} an hour, as given",
-            )
-        )
+        price = f"${hourly:,.4g} an hour, {whose_price(result, usd_per_hour)}"
+        facts.append(("Cost", f"${cost:.3g} per million operations at {price}"))
+    if spent := run_cost_words(result):
+        facts.append(("The run", spent))
     return facts
+
+
+def _at_list_price(result: RunResult, given: float | None) -> str:
+    """Say that the price is AWS's where the throughput is not."""
+    own = given is None and result.local
+    return " at the AWS list price of such a target" if own else ""
 
 
 def _bracket(capacity: Capacity) -> str:

@@ -9,6 +9,7 @@ from plimsoll.model.steps import Statistic
 from plimsoll.report import text
 from plimsoll.report.answer import usd_per_million
 from plimsoll.report.differences import Difference, differences, labels, question
+from plimsoll.report.dollars import AS_IF, hourly_usd
 from plimsoll.report.ratios import Ratio, ratio_of
 
 
@@ -54,10 +55,10 @@ def compare(results: Sequence[RunResult], usd_per_hour: Sequence[float | None] =
 
     Args:
         results: Two or more runs.
-        usd_per_hour: What each target costs an hour, in their order; empty: not known.
+        usd_per_hour: What each target costs an hour, in their order; empty: as each run says.
     """
     names = labels(results)
-    prices = list(usd_per_hour) or [None] * len(results)
+    prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
     lines = []
     for index, (name, result, price) in enumerate(zip(names, results, prices, strict=True)):
         first = next(i for i, r in enumerate(results) if question(r) == question(result))
@@ -121,6 +122,8 @@ def _warnings(results: Sequence[RunResult], names: Sequence[str]) -> list[str]:
     warnings = []
     if len({result.local for result in results}) > 1:
         warnings.append("Some ran on one machine, some on AWS: such figures cannot be compared.")
+    if any(result.local and hourly_usd(result) is not None for result in results):
+        warnings.append(AS_IF)
     versions = {(r.versions.plimsoll, r.versions.engine) for r in results}
     if len(versions) > 1:
         warnings.append("They were measured by different versions of Plimsoll.")

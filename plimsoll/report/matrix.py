@@ -6,6 +6,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.results import RunResult
 from plimsoll.report.answer import target_name, usd_per_million
 from plimsoll.report.differences import labels, question, target_key
+from plimsoll.report.dollars import hourly_usd
 from plimsoll.report.ratios import Ratio, ratio_of
 
 
@@ -51,7 +52,7 @@ def matrix(
 
     Runs of one question on one target are repetitions of the cell: the last one stands.
     """
-    prices = list(usd_per_hour) or [None] * len(results)
+    prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
     cells = {
         (question(result), target_key(result)): (result, price)
         for result, price in zip(results, prices, strict=True)

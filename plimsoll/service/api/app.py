@@ -15,7 +15,7 @@ from plimsoll.errors import PlimsollError
 from plimsoll.model.base import Model
 from plimsoll.runs.complaints import Complaint, complaint
 from plimsoll.runs.deployment import Deployment
-from plimsoll.service.api import experiments, health, problems, runs, schedules, workloads
+from plimsoll.service.api import experiments, health, problems, quotes, runs, schedules, workloads
 from plimsoll.service.api.guards import check_body, read_json
 from plimsoll.service.api.problems import ApiError
 from plimsoll.service.teams import caller_of
@@ -30,7 +30,7 @@ app = APIGatewayRestResolver(
     response_validation_error_http_code=500,  # an answer that is not as documented is our fault
     json_body_deserializer=read_json,
 )
-for module in (health, workloads, runs, experiments, schedules):
+for module in (health, workloads, quotes, runs, experiments, schedules):
     app.include_router(module.router)
 
 

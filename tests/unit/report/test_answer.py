@@ -1,9 +1,12 @@
 """The sentence on top says what was found, with its bound, and never more."""
 
+from datetime import date
+
 import pytest
 
 from plimsoll.capacity import judge
 from plimsoll.model.capacity import Rules
+from plimsoll.model.quote import RunCost
 from plimsoll.model.results import RunResult
 from plimsoll.model.runs import Failure, RunState
 from plimsoll.model.steps import Step
@@ -76,3 +79,43 @@ def test_a_run_that_failed_says_where_and_why() -> None:
     assert found.figure is None
     assert not found.decided
     assert found.sentence == "The run ended FAILED in its prepare phase: the disk is full."
+
+
+def costed(*, local: bool, usd: float | None = 0.4) -> RunResult:
+    cost = RunCost(
+        basis="as-if-on-aws" if local else "aws",
+        usd=None if local else usd,
+        items=(),
+        missing=() if usd is not None else ("rds-iops io2",),
+        target_usd_per_hour=0.72,
+        usd_per_million_operations=0.05,
+        region="us-east-1",
+        as_of=date(2026, 9, 24),
+        method="test",
+    )
+    result = with_steps((1, 2000, 500), (2, 4000, 520), (4, 4100, 5000))
+    return result.model_copy(update={"cost": cost, "local": local})
+
+
+def test_a_run_on_aws_is_priced_by_its_own_estimate() -> None:
+    found = answer(costed(local=False))
+    assert "That is $0.05 per million operations." in found.sentence
+    facts = dict(found.facts)
+    assert facts["Cost"].endswith("at $0.72 an hour, list price of us-east-1, 2026-09-24")
+    assert facts["The run"] == "$0.40, estimated by list prices of us-east-1 (2026-09-24)"
+    unknown = answer(costed(local=False, usd=None))
+    assert dict(unknown.facts)["The run"] == "not known: no price for rds-iops io2"
+
+
+def test_on_one_machine_the_price_is_said_to_be_that_of_such_a_target() -> None:
+    found = answer(costed(local=True))
+    assert "per million operations at the AWS list price of such a target." in found.sentence
+    facts = dict(found.facts)
+    assert "of such a target, against this machine's throughput" in facts["Cost"]
+    assert "The run" not in facts  # nothing was spent
+
+
+def test_a_price_that_was_given_stands_before_the_estimate() -> None:
+    found = answer(costed(local=True), usd_per_hour=1.44)
+    assert "That is $0.1 per million operations." in found.sentence
+    assert dict(found.facts)["Cost"].endswith("at $1.44 an hour, as given")

@@ -7,6 +7,7 @@ import pytest
 
 from plimsoll.capacity import judge
 from plimsoll.model.capacity import Capacity, Rules
+from plimsoll.model.quote import RunCost
 from plimsoll.model.results import RunResult
 from plimsoll.model.steps import Step
 from plimsoll.report import compare_page
@@ -191,3 +192,25 @@ def test_the_page_tells_the_ratio_and_the_matrix() -> None:
     page = compare_page.render(results, found, matrix(results))
     assert found.sentences[0] in page
     assert "What to buy" in page
+
+
+def test_dollars_come_from_the_runs_themselves_and_say_what_they_are() -> None:
+    cost = RunCost(
+        basis="as-if-on-aws",
+        usd=None,
+        items=(),
+        target_usd_per_hour=0.5,
+        usd_per_million_operations=None,
+        region="us-east-1",
+        as_of=None,
+        method="test",
+    )
+    runs = [synthetic_run(run_id=name)[0] for name in ("a", "b")]
+    priced = [run.model_copy(update={"cost": cost}) for run in runs]
+    first = compare(priced).runs[0]
+    assert first.figure_ops_per_second is not None
+    assert first.usd_per_million == pytest.approx(0.5 / (first.figure_ops_per_second * 0.0036))
+    assert any("against this machine's throughput" in line for line in compare(priced).warnings)
+    given = compare(priced, (1.0, 1.0)).runs[0]
+    assert given.usd_per_million == pytest.approx(2 * (first.usd_per_million or 0))
+    assert compare(runs).runs[0].usd_per_million is None

@@ -19,8 +19,12 @@ from plimsoll.service.api.app import answer
 OTHER = "arn:aws:sts::123456789012:assumed-role/other/ci"
 ENDPOINT_SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:db"
 TEAMS = {
-    "default": {"principals": [PRINCIPAL]},
-    "other": {"principals": ["arn:aws:iam::123456789012:role/other"]},
+    "default": {"principals": [PRINCIPAL], "concurrent_runs": 100, "clients": 1000},
+    "other": {
+        "principals": ["arn:aws:iam::123456789012:role/other"],
+        "concurrent_runs": 20,
+        "clients": 200,
+    },
 }
 REQUESTED: dict[str, Any] = {
     "name": "small",

@@ -1,0 +1,49 @@
+"""Quotes over the API, and what a team's limits answer."""
+
+import pytest
+
+from plimsoll.model.quote import Quote
+from tests.unit.service.api.conftest import OTHER, REQUESTED, Api
+
+
+def test_a_quote_says_time_and_money_and_makes_nothing(api: Api) -> None:
+    before = len(api("GET", "/runs").body["runs"])
+    answered = api("POST", "/quotes", REQUESTED)
+    assert answered.status == 200
+    found = Quote.model_validate(answered.body)
+    assert found.usd is not None
+    assert found.target_usd_per_hour == pytest.approx(0.171 + (12.5 + 100 + 0.4) / 730)
+    assert len(api("GET", "/runs").body["runs"]) == before
+
+
+def test_a_quote_names_the_price_that_it_lacks(api: Api) -> None:
+    target = {**REQUESTED["target"], "instance_class": "db.m8g.large"}
+    answered = api("POST", "/quotes", {**REQUESTED, "target": target})
+    assert answered.status == 200
+    assert answered.body["usd"] is None
+    assert answered.body["missing"] == ["rds-mariadb db.m8g.large"]
+
+
+def test_a_limit_that_is_reached_is_a_problem_that_names_it(api: Api) -> None:
+    """The other team may have 200 clients at once."""
+    body = {**REQUESTED, "search": {"strategy": "steps", "clients": [150]}}
+    first = api("POST", "/runs", body, principal=OTHER)
+    assert first.status == 202
+    refused = api("POST", "/runs", body, principal=OTHER)
+    assert refused.status == 429
+    assert refused.body["type"] == "urn:plimsoll:problem:limit-reached"
+    assert "the run asks for 150, the limit is 200" in refused.body["detail"]
+    api("DELETE", f"/runs/{first.body['run_id']}", principal=OTHER)
+
+
+def test_what_no_waiting_makes_room_for_is_a_conflict(api: Api) -> None:
+    body = {**REQUESTED, "search": {"strategy": "steps", "clients": [500]}}
+    answered = api("POST", "/runs", body, principal=OTHER)
+    assert answered.status == 409
+    assert "clients: the run asks for 500, the limit is 200" in answered.body["detail"]
+
+
+def test_a_budget_that_cannot_suffice_names_its_field(api: Api) -> None:
+    answered = api("POST", "/runs", {**REQUESTED, "budget_usd": 0.01})
+    assert answered.status == 422
+    assert "less than the run costs at least" in answered.wrong["budget_usd"]["detail"]
