@@ -8,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,21 @@ def test_a_handler_gets_its_event_its_environment_and_its_deadline(pool: Sandbox
     assert told["variable"] == "7"
     assert told["endpoint"] == "http://127.0.0.1:1"
     assert 0 < told["remaining_ms"] <= 30_000
+
+
+def test_a_sandboxs_clients_are_made_for_its_own_environment(pool: SandboxPool) -> None:
+    """Though its parent has made some before, to have the SDK's models read."""
+    moved = replace(
+        spec("moved"),
+        environment=(
+            ("AWS_ENDPOINT_URL", "http://127.0.0.1:2"),
+            ("AWS_DEFAULT_REGION", "eu-north-1"),
+        ),
+    )
+    assert body(call(pool, {"service": "dynamodb"}, moved)) == {
+        "endpoint": "http://127.0.0.1:2",
+        "region": "eu-north-1",
+    }
 
 
 def test_invocations_at_once_are_processes_of_their_own(pool: SandboxPool) -> None:

@@ -5,6 +5,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import boto3
+
 COLD_STARTS = [0]
 
 
@@ -19,6 +21,9 @@ def handler(event: dict[str, Any], context: Any) -> Any:
         os._exit(event["exit"])
     if "raise" in event:
         raise ValueError(event["raise"])
+    if "service" in event:
+        made = boto3.client(event["service"])
+        return {"endpoint": made.meta.endpoint_url, "region": made.meta.region_name}
     if "bytes" in event:
         return "x" * event["bytes"]
     return {
