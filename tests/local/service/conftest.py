@@ -72,7 +72,7 @@ class Caller:
     ) -> Told:
         request = self._http._request(method, path, query, body, key)
         answer = self._http._send(self._http._prepared(request))
-        return Told(answer.status_code, answer.headers, json.loads(answer.content))
+        return Told(answer.status_code, answer.headers, json.loads(answer.content or "null"))
 
     def start(self, body: Mapping[str, Any], key: str | None = None) -> str:
         told = self("POST", "/runs", body, key=key)
