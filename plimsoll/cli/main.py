@@ -23,6 +23,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "plimsoll.cli.experiment:command",
         "Start, watch or stop a matrix of runs on the service",
     ),
+    "schedule": (
+        "plimsoll.cli.schedule:command",
+        "Make checks on the service, and read what they found",
+    ),
     "serve": ("plimsoll.cli.serve:serve", "Run the service on this machine"),
     "validate": ("plimsoll.cli.validate:validate", "Check a request without making anything"),
     "quote": ("plimsoll.cli.quote:command", "Say what a request will take in time and money"),

@@ -8,10 +8,12 @@ from urllib.request import Request as Fetch
 
 from pydantic import ValidationError
 
+from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
 from plimsoll.client.http import READ_TIMEOUT_S, Http, Reply
 from plimsoll.errors import PlimsollError
 from plimsoll.model.api import ReportLinks, RunDetail, Runs, RunSummary, Steps, Submitted
 from plimsoll.model.base import Model
+from plimsoll.model.check import CheckDefinition, History
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.experiments import ExperimentDetail, ExperimentRecord, ExperimentSubmitted
 from plimsoll.model.request import Request
@@ -94,6 +96,27 @@ class Service:
         """Have every run of an experiment stopped and their targets deleted."""
         return read(ExperimentRecord, self._http.ask("DELETE", _experiment(experiment_id)))
 
+    def put_schedule(self, name: str, definition: CheckDefinition) -> ScheduledCheck:
+        """Make or replace a check."""
+        reply = self._http.ask("PUT", _schedule(name), body=as_written(definition))
+        return read(ScheduledCheck, reply)
+
+    def schedules(self) -> ScheduledChecks:
+        """List the team's checks."""
+        return read(ScheduledChecks, self._http.ask("GET", "/schedules"))
+
+    def schedule(self, name: str) -> ScheduledCheck:
+        """Show a check."""
+        return read(ScheduledCheck, self._http.ask("GET", _schedule(name)))
+
+    def delete_schedule(self, name: str) -> None:
+        """Delete a check."""
+        self._http.ask("DELETE", _schedule(name))
+
+    def history(self, name: str) -> History:
+        """Say what a check has found."""
+        return read(History, self._http.ask("GET", f"{_schedule(name)}/history"))
+
 
 def as_written(request: Model) -> dict[str, Any]:
     """Give what is asked for without the defaults that it was not given."""
@@ -137,6 +160,10 @@ def download(url: str) -> bytes:
 
 def _experiment(experiment_id: str) -> str:
     return f"/experiments/{quote(experiment_id, safe='')}"
+
+
+def _schedule(name: str) -> str:
+    return f"/schedules/{quote(name, safe='')}"
 
 
 def _run(run_id: str) -> str:

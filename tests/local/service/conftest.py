@@ -32,7 +32,7 @@ FUZZER = "arn:aws:iam::123456789012:user/fuzzer"
 TEAMS = {
     "default": {"principals": [PRINCIPAL], "concurrent_runs": 20},
     "other": {"principals": [OTHER]},
-    "fuzzers": {"principals": [FUZZER]},
+    "fuzzers": {"principals": [FUZZER], "concurrent_runs": 1, "clients": 1},
 }
 PATIENCE_S = 600.0  # on AWS a database takes minutes
 

@@ -1,6 +1,7 @@
 """The verbs that call the service, as a user meets them."""
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def test_a_run_is_watched_to_its_end_and_brought_home(
     out = tmp_path / "out"
     result = verb("watch", finished["run_id"], "--out", str(out))
     assert result.return_value == 0
-    assert "LOWER_BOUND: sustains at least" in result.stdout
+    assert f"{finished['verdict']}: " in result.stdout
     assert "step 1: 1 client, 1 connection" in result.stderr
     assert "the target is gone" in result.stderr
     assert json.loads((out / "result.json").read_bytes())["run_id"] == finished["run_id"]
@@ -89,7 +90,7 @@ def test_stop_waits_until_the_target_is_gone(verb: Verb, api: Caller, tmp_path: 
 def test_runs_are_listed(verb: Verb, finished: Any) -> None:
     options = ("list", "--state", "succeeded", "--tag", "kind=whole")
     [line] = [one for one in verb(*options).stdout.splitlines() if finished["run_id"] in one]
-    assert "LOWER_BOUND >= " in line
+    assert finished["verdict"] in line
     found = json.loads(verb(*options, "--json").stdout)["runs"]
     assert finished["run_id"] in {run["run_id"] for run in found}
 
@@ -139,3 +140,54 @@ def test_an_experiment_is_started_watched_and_told(verb: Verb, tmp_path: Path) -
 def test_a_file_without_axes_is_no_experiment(verb: Verb, tmp_path: Path) -> None:
     error = verb("experiment", "start", _file(tmp_path, body("one"))).exception
     assert "has no `axes`" in str(error)
+
+
+@pytest.fixture
+def check_file(tmp_path: Path) -> Path:
+    """A check whose run fails at once."""
+    path = tmp_path / "check.yaml"
+    request = body("checked", target__engine_version=NOT_THERE)
+    path.write_text(json.dumps({"schedule": "cron(0 0 1 1 ? 2190)", "request": request}))
+    return path
+
+
+def test_a_check_is_put_shown_and_deleted(verb: Verb, check_file: Path) -> None:
+    made = verb("schedule", "put", "yearly", str(check_file))
+    assert "yearly  cron(0 0 1 1 ? 2190)  next: 2190-01-01 00:00" in made.stdout
+    assert "yearly" in verb("schedule", "list").stdout
+    shown = verb("schedule", "show", "yearly")
+    check_file.write_text(shown.stdout)
+    told = json.loads(verb("schedule", "show", "yearly", "--json").stdout)
+    again = json.loads(verb("schedule", "put", "yearly", str(check_file), "--json").stdout)
+    assert again == told
+    assert json.loads(verb("schedule", "history", "yearly", "--json").stdout)["points"] == []
+    assert verb("schedule", "delete", "yearly").return_value == 0
+    gone = verb("schedule", "show", "yearly").exception
+    assert isinstance(gone, PlimsollError)
+    assert "yearly" in str(gone)
+
+
+def test_a_check_fires_and_its_runs_are_its_history(
+    verb: Verb, api: Caller, check_file: Path
+) -> None:
+    written = json.loads(check_file.read_text())
+    check_file.write_text(json.dumps({**written, "schedule": "rate(1 day)"}))
+    assert verb("schedule", "put", "daily", str(check_file)).return_value == 0
+    deadline = time.monotonic() + 120
+    while not (points := api("GET", "/schedules/daily/history").body["points"]):
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    api.end(points[0]["target"]["run_id"])
+    while "FAILED" not in (told := verb("schedule", "history", "daily").stdout):
+        assert time.monotonic() < deadline, told
+        time.sleep(0.5)
+    assert points[0]["target"]["run_id"] in told
+    assert verb("schedule", "delete", "daily", "--json").return_value == 0
+
+
+def test_a_wrong_check_is_told_with_its_line(verb: Verb, tmp_path: Path) -> None:
+    path = tmp_path / "check.yaml"
+    path.write_text("request: {}\nschedule: tomorrow\n")
+    error = verb("schedule", "put", "wrong", str(path)).exception
+    assert isinstance(error, PlimsollError)
+    assert f"{path}:2: schedule: 'tomorrow' is no schedule: allowed are at(" in str(error)
