@@ -1,6 +1,7 @@
 """`plimsoll quote`: what a request will take in time and money; makes nothing."""
 
 import json
+import os
 from pathlib import Path
 
 import click
@@ -8,6 +9,8 @@ from pydantic import ValidationError
 
 from plimsoll.cli.output import console
 from plimsoll.cli.quote_text import print_quote
+from plimsoll.cli.service import connect, json_option, service_options
+from plimsoll.client.address import URL_VARIABLE
 from plimsoll.errors import UsageError
 from plimsoll.model.prices import PriceOverrides
 from plimsoll.prices import prices_for
@@ -23,19 +26,31 @@ from plimsoll.service.quotes import quote as quote_request
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Prices of another region, as `plimsoll prices` writes them. Default: us-east-1.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the quotes as JSON.")
-def command(request_file: Path, *, prices_file: Path | None, as_json: bool) -> int:
+@service_options
+@json_option
+def command(
+    request_file: Path,
+    *,
+    prices_file: Path | None,
+    url: str | None,
+    stack: str | None,
+    as_json: bool,
+) -> int:
     """Say what each run of REQUEST_FILE will take on AWS, item by item; makes nothing.
 
-    Computed on this machine, from list prices with their dates (docs/costs.md). Exit code 1: a
+    With --url, --stack or the variable the service answers, with its own prices; else it is
+    computed on this machine, from list prices with their dates (docs/costs.md). Exit code 1: a
     price is missing, so there is no sum.
     """
-    overrides = _overrides(prices_file) if prices_file else PriceOverrides()
-    prices = prices_for(overrides)
-    quotes = {
-        name: quote_request(request, prices)
-        for name, request in read_requests(request_file).items()
-    }
+    if prices_file is not None and (url is not None or stack is not None):
+        raise click.UsageError("--prices: a service has prices of its own")
+    requests = read_requests(request_file)
+    if prices_file is None and (url or stack or os.environ.get(URL_VARIABLE)):
+        service = connect(url, stack)
+        quotes = {name: service.quote(request) for name, request in requests.items()}
+    else:
+        prices = prices_for(_overrides(prices_file) if prices_file else PriceOverrides())
+        quotes = {name: quote_request(request, prices) for name, request in requests.items()}
     if as_json:
         found = {name: one.model_dump(mode="json") for name, one in quotes.items()}
         click.echo(json.dumps({"quotes": found}, indent=2))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 import yaml
@@ -14,6 +15,8 @@ from plimsoll.model.check import Change, CheckDefinition, Figure, History, Histo
 from plimsoll.runs.complaints import ComplaintsError, checked_shape
 from plimsoll.runs.request_file import located, read_text, refuse_doubles
 from plimsoll.workload.items import read_document
+
+_KINDS = frozenset({"kind", "strategy"})
 
 
 @click.group("schedule")
@@ -92,9 +95,24 @@ def show(name: str, *, url: str | None, stack: str | None, as_json: bool) -> int
         click.echo(check.model_dump_json(indent=2))
         return 0
     click.echo(f"# {check.name}, next: {_next(check)}")
-    written = check.model_dump(mode="json", exclude_defaults=True, exclude={"name", "next_at"})
-    click.echo(yaml.safe_dump(written, sort_keys=False).rstrip())
+    left_out = {"name", "next_at"}
+    full = check.model_dump(mode="json", exclude=left_out)
+    brief = check.model_dump(mode="json", exclude=left_out, exclude_defaults=True)
+    click.echo(yaml.safe_dump(_with_kinds(full, brief), sort_keys=False).rstrip())
     return 0
+
+
+def _with_kinds(full: Any, brief: Any) -> Any:
+    """Put back what says of which kind a value is, where that is a default too."""
+    if isinstance(full, dict) and isinstance(brief, dict):
+        return {
+            name: _with_kinds(value, brief.get(name, value))
+            for name, value in full.items()
+            if name in brief or name in _KINDS
+        }
+    if isinstance(full, list) and isinstance(brief, list):
+        return [_with_kinds(*both) for both in zip(full, brief, strict=True)]
+    return brief
 
 
 @command.command()

@@ -16,6 +16,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.check import CheckDefinition, History
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.experiments import ExperimentDetail, ExperimentRecord, ExperimentSubmitted
+from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 
@@ -33,6 +34,11 @@ class Service:
         """Start a run; what the request leaves open is the service's to fill in, the team too."""
         reply = self._http.ask("POST", "/runs", body=as_written(request), key=key)
         return read(Submitted, reply)
+
+    def quote(self, request: Request) -> Quote:
+        """Say what a run will take in time and money; nothing is made."""
+        body = as_written(request)
+        return read(Quote, self._http.ask("POST", "/quotes", body=body, harmless=True))
 
     def run(self, run_id: str) -> RunDetail:
         """Say where a run stands."""

@@ -191,3 +191,14 @@ def test_a_wrong_check_is_told_with_its_line(verb: Verb, tmp_path: Path) -> None
     error = verb("schedule", "put", "wrong", str(path)).exception
     assert isinstance(error, PlimsollError)
     assert f"{path}:2: schedule: 'tomorrow' is no schedule: allowed are at(" in str(error)
+
+
+def test_a_request_is_quoted_by_the_service_and_nothing_is_made(
+    verb: Verb, api: Caller, tmp_path: Path
+) -> None:
+    before = api("GET", "/runs").body
+    file = _file(tmp_path, body("quoted"))
+    quoted = json.loads(verb("quote", file, "--json").stdout)["quotes"]["quoted"]
+    assert quoted["usd"]["least"] <= quoted["usd"]["expected"] <= quoted["usd"]["most"]
+    assert "quoted" in verb("quote", file).stdout
+    assert api("GET", "/runs").body == before
