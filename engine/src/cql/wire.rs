@@ -190,7 +190,7 @@ impl Desk {
                     self.prepare_again(slot);
                     return Ok(());
                 }
-                Some(codes::failure((code, message)))
+                Some(Box::new(codes::failure((code, message))))
             }
             _ => return Err(Violation("neither a result nor an error")),
         };

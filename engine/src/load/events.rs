@@ -84,6 +84,8 @@ impl<W: Wire> Worker<'_, W> {
         if now >= self.shared.window.end && !self.ending {
             self.late_answers += 1;
             self.oldest_late_due = self.oldest_late_due.min(due);
+        } else if now > self.lanes[index].deadline {
+            self.record_time_out(index, now); // it came before one saw that it was too late
         } else if !self.ending {
             let latency = now.saturating_sub(due);
             match failure {

@@ -73,7 +73,7 @@ impl Lane {
     /// Takes the answer to the last packet, and appends the next one where there is one.
     pub fn answered<W: Wire>(
         &mut self,
-        failure: Option<Failure>,
+        failure: Option<Box<Failure>>,
         program: &Program,
         scope: &mut Scope,
         wire: &mut W,

@@ -151,10 +151,12 @@ impl Wire for MysqlWire {
     }
 }
 
-fn failure(outcome: Outcome) -> Option<Failure> {
+fn failure(outcome: Outcome) -> Option<Box<Failure>> {
     match outcome {
         Outcome::Done { .. } => None,
-        Outcome::Failed { code, message } => Some(Failure::new(code.to_string(), message)),
+        Outcome::Failed { code, message } => {
+            Some(Box::new(Failure::new(code.to_string(), message)))
+        }
     }
 }
 

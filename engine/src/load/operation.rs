@@ -11,7 +11,7 @@ pub struct Running {
     pub index: usize,
     place: Place,
     /// Why it is being rolled back.
-    failed: Option<Failure>,
+    failed: Option<Box<Failure>>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub enum Next {
     /// A packet has been appended: send it.
     Send,
     Succeeded,
-    Failed(Failure),
+    Failed(Box<Failure>),
 }
 
 /// Why an operation failed.
@@ -98,7 +98,7 @@ impl Running {
     /// rollback where it has begun a transaction.
     pub fn answered<W: Wire>(
         &mut self,
-        failure: Option<Failure>,
+        failure: Option<Box<Failure>>,
         tools: &mut Tools<'_, W>,
     ) -> Next {
         let operation = &tools.program.operations[self.index];

@@ -26,8 +26,8 @@ pub struct Execution<'a> {
 /// The answer to what a lane sent last.
 pub struct Answered {
     pub slot: usize,
-    /// None: it succeeded.
-    pub failure: Option<Failure>,
+    /// None: it succeeded. In a box, since what is rare should not be moved about each time.
+    pub failure: Option<Box<Failure>>,
 }
 
 /// One connection, and what is spoken on it.

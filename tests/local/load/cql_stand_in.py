@@ -1,6 +1,7 @@
 """A stand-in for a CQL server: answers at once, or stalls on command, and records all."""
 
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -8,7 +9,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import BinaryIO, Self
 
-ERROR, STARTUP, READY, QUERY, RESULT, PREPARE, EXECUTE = 0x00, 0x01, 0x02, 0x07, 0x08, 0x09, 0x0A
+ERROR, STARTUP, READY, AUTHENTICATE, QUERY, RESULT = 0x00, 0x01, 0x02, 0x03, 0x07, 0x08
+PREPARE, EXECUTE, AUTH_RESPONSE, AUTH_SUCCESS = 0x09, 0x0A, 0x0F, 0x10
 _VOID = struct.pack(">i", 1)
 _INT = 0x09
 _ID = b"0123456789abcdef"
@@ -30,7 +32,16 @@ class CqlStandIn:
         service_s: How long each execution takes.
     """
 
-    def __init__(self, *, service_s: float = 0.0) -> None:
+    def __init__(
+        self,
+        *,
+        service_s: float = 0.0,
+        password: str | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        """Listen; `password`: of the user `u`, None asks for none; `tls`: what it offers."""
+        self._password = password
+        self._tls = tls
         self.sessions: list[Connection] = []
         self.service_s = service_s
         self._open = threading.Event()
@@ -89,6 +100,9 @@ class CqlStandIn:
     def _serve(self, client: socket.socket) -> None:
         connection = Connection()
         try:
+            if self._tls is not None:
+                client = self._tls.wrap_socket(client, server_side=True)
+                self._sockets.add(client)
             with client, client.makefile("rb") as stream:
                 self.sessions.append(connection)
                 while (request := _read(stream)) is not None:
@@ -100,7 +114,13 @@ class CqlStandIn:
 
     def _respond(self, connection: Connection, stream: int, opcode: int, body: bytes) -> bytes:
         if opcode == STARTUP:
-            return frame(stream, READY)
+            if self._password is None:
+                return frame(stream, READY)
+            return frame(stream, AUTHENTICATE, _string(b"PasswordAuthenticator"))
+        if opcode == AUTH_RESPONSE:
+            if body[4:] == b"\0u\0" + (self._password or "").encode():
+                return frame(stream, AUTH_SUCCESS, struct.pack(">i", -1))
+            return frame(stream, ERROR, struct.pack(">i", 0x0100) + _string(b"no such account"))
         if opcode == PREPARE:
             return frame(stream, RESULT, _prepared(body.count(b"?")))
         if opcode == EXECUTE:
