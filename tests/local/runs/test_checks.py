@@ -111,16 +111,17 @@ def seed(deployment: Deployment, seeded: Check, latencies_us: list[float]) -> No
 
 
 def settled(deployment: Deployment, name: str, points: int) -> History:
-    """Wait until a history has so many points, all settled."""
-    found: list[History] = []
+    """Wait until a history has so many points, and the runs of all of them have ended."""
 
-    def grown() -> bool:
-        found[:] = [read_history(deployment, TEAM, name)]
-        has = found[0].points
-        return len(has) == points and all(point.settled for point in has)
+    def look() -> History:
+        return read_history(deployment, TEAM, name)
 
-    wait_until(grown, f"{points} settled points of {name}")
-    return found[0]
+    wait_until(lambda: len(look().points) == points, f"{points} points of {name}")
+    run_id = look().points[-1].target.run_id
+    assert run_id is not None, look().points[-1]
+    wait_until(lambda: deployment.records.get(run_id).state.ended, f"the end of {run_id}")
+    wait_until(lambda: all(point.settled for point in look().points), f"{name} is settled")
+    return look()
 
 
 def test_a_schedule_fires_and_its_run_is_a_point_and_every_event_fits_its_schema(
