@@ -1,11 +1,13 @@
 """What a check may ask for, and the words that refuse the rest."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pydantic import ValidationError
 
-from plimsoll.model.check import Check
+from plimsoll.model.check import Check, CheckDefinition
 from tests.unit.checks.histories import CHECK, REQUEST, check
 
 LATENCY = {"kind": "latency", "operation": "read", "rate_ops_per_second": 500}
@@ -60,3 +62,11 @@ def test_a_controls_run_is_the_same_on_another_target() -> None:
 def test_it_says_the_same_after_json() -> None:
     made = Check.model_validate(CHECK | {"compare": [LATENCY, {"kind": "capacity"}]})
     assert Check.model_validate_json(made.model_dump_json()) == made
+
+
+def test_the_example_of_the_docs_is_a_check() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "checks.md").read_text()
+    example = page.split("```yaml\n")[1].split("```")[0]
+    found = CheckDefinition.model_validate(yaml.safe_load(example))
+    assert [one.metric for one in found.compare] == ["capacity", "latency of read at 500 ops/s"]
+    assert found.control is not None
