@@ -16,6 +16,7 @@ from plimsoll.service.teams import OtherTeamError, UnknownPrincipalError
 CONTENT_TYPE = "application/problem+json"
 _TYPE = "urn:plimsoll:problem:"
 _LONGEST = 300  # characters of a caller's own text that come back
+_DEFINITION = "workload.definition"
 _PLACE = re.compile(r"^(?P<path>[A-Za-z_][\w.$\[\]-]*): (?P<message>.+)$", re.DOTALL)
 _ALLOWED = re.compile(r"\(allowed: (?P<names>[^()]*)\)$")
 
@@ -112,6 +113,8 @@ def _field(line: str) -> FieldProblem:
     """Take a line of an error apart: `path: what is wrong (allowed: this, that)`."""
     place = _PLACE.match(line)
     path, message = (place["path"], place["message"]) if place else ("body", line)
+    if path == _DEFINITION and (inner := _PLACE.match(message)):  # a workload has paths of its own
+        path, message = f"{path}.{inner['path']}", inner["message"]
     listed = _ALLOWED.search(message)
     names = listed["names"].split(", ") if listed and listed["names"] != "none" else []
     return FieldProblem(field=path, detail=shortened(message), allowed=tuple(names))

@@ -18,6 +18,19 @@ ENDPOINT = {
 }
 
 
+WORKLOAD = {
+    "about": "reads what is not its own",
+    "tables": {
+        "item": {
+            "rows": "$records",
+            "primary_key": ["id"],
+            "columns": {"id": {"type": "int", "value": "row"}},
+        }
+    },
+    "operations": {"read": {"weight": 1, "statements": [{"sql": "SELECT * FROM mysql.user"}]}},
+}
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_made(api: Api) -> Any:
     yield
@@ -53,6 +66,12 @@ def nested(levels: int) -> dict[str, Any]:
             "limits.limits_us.raed",
             "did you mean 'read'",
             "update",
+        ),
+        (
+            {"workload": {"definition": WORKLOAD, "records": 1}},
+            "workload.definition.operations.read.statements[0].sql",
+            "reaches beyond the workload's tables: the server's own mysql.u",
+            None,
         ),
         ({"search": {"strategy": "steps", "clients": [0]}}, "search.clients[0]", "not 0", ">= 1"),
         ({"faults": [{"step": 1, "volume": {}}]}, "faults", "", None),
