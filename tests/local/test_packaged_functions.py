@@ -56,28 +56,26 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: base / "unzipped" / kind.name for name, kind in chosen.items()}
 
 
-@pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def aws() -> Iterator[str]:
     """A stand-in for S3, DynamoDB, Secrets Manager and Step Functions; gives its address."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
-    for name, value in {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ACCESS_KEY_ID": "none",
-        "AWS_SECRET_ACCESS_KEY": "none",
-    }.items():
-        monkeypatch.setenv(name, value)
-    services.through(None)
-    boto3.client("s3").create_bucket(Bucket="results")
-    boto3.client("dynamodb").create_table(
-        TableName="runs",
-        KeySchema=[{"AttributeName": "run_id", "KeyType": "HASH"}],
-        AttributeDefinitions=[{"AttributeName": "run_id", "AttributeType": "S"}],
-        BillingMode="PAY_PER_REQUEST",
-    )
-    yield f"http://{host}:{port}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        patch.setenv("AWS_ACCESS_KEY_ID", "none")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "none")
+        services.through(None)
+        boto3.client("s3").create_bucket(Bucket="results")
+        boto3.client("dynamodb").create_table(
+            TableName="runs",
+            KeySchema=[{"AttributeName": "run_id", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "run_id", "AttributeType": "S"}],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        yield f"http://{host}:{port}"
     server.stop()
     services.through(None)
 
