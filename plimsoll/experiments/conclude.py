@@ -55,6 +55,7 @@ def conclude_experiment(
     if not record.state.ended:
         state, told = _outcome(failure, ended)
         last: dict[str, Any] = {"state": state, "failure": told, "ended_at": now()}
+        last["concluded"] = True
         reasons = {one["cell"]: plain_cause(str(one["cause"])) for one in refused}
         cells = [
             _measured(deployment, experiment_id, cell, reasons.get(cell.index))

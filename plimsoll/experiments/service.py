@@ -112,10 +112,12 @@ def _status(deployment: Deployment, experiment_id: str, cell: Cell) -> CellStatu
     )
 
 
-def result_of(deployment: Deployment, experiment_id: str) -> ExperimentResult | None:
-    """Read what an experiment came to; None where nothing was written of it."""
-    files = files_of(deployment, experiment_id)
-    return files.find_model(RESULT, ExperimentResult)
+def result_of(deployment: Deployment, record: ExperimentRecord) -> ExperimentResult | None:
+    """Read what an experiment came to; None where it has not, or was stopped unstarted."""
+    if not record.concluded:  # a file that is not there cannot be told from a forbidden one
+        return None
+    files = files_of(deployment, record.experiment_id)
+    return files.get(RESULT, ExperimentResult)
 
 
 def stop_experiment(

@@ -32,6 +32,7 @@ class ExperimentRecord(Model):
     started_at: datetime | None = None
     ended_at: datetime | None = None
     failure: ExperimentFailure | None = None
+    concluded: bool = False  # its result is written; never of one that was stopped unstarted
 
 
 class CellStatus(Model):

@@ -98,7 +98,7 @@ def show_experiment(experiment_id: ExperimentId) -> ExperimentDetail:
     """Show an experiment of the caller's team."""
     deployment = deployment_of(router)
     status = get_experiment(deployment, caller_of(router).team, experiment_id)
-    result = result_of(deployment, experiment_id) if status.record.state.ended else None
+    result = result_of(deployment, status.record)
     return ExperimentDetail(record=status.record, cells=status.cells, result=result)
 
 

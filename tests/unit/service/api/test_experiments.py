@@ -103,3 +103,12 @@ def test_stopping_marks_it_and_what_has_ended_stays(api: Api) -> None:
     assert shown["result"]["cells"][0]["no_answer"] == "it was not started"
     record = experiments_of(api.deployment).get("default", experiment_id)
     assert record.state is RunState.STOPPED
+
+
+def test_one_that_was_stopped_before_it_began_has_no_result(api: Api) -> None:
+    experiment_id = started(api)
+    experiments = experiments_of(api.deployment)
+    record = experiments.get("default", experiment_id)
+    experiments.change(record, state=RunState.STOPPED)
+    shown = api("GET", f"/experiments/{experiment_id}")
+    assert (shown.status, shown.body["result"]) == (200, None)
