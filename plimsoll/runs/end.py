@@ -84,13 +84,15 @@ def end_run(
         last["cost_usd"] = None if usd is None else f"{usd:.6f}"
         result = _result(record.model_copy(update=last), files, cost)
         files.put_model(RESULT, result)
-        told_first = records.change(run_id, states=BEFORE_END, **last)  # its results are there
+        # who sees the end finds the results, and room for the next run
+        _release(deployment, record, last["cost_usd"])
+        told_first = records.change(run_id, states=BEFORE_END, **last)
         if told_first:
             emit(deployment.event_bus, run_ended(result, files))
         _draw_report(files, result)
-    ended_record = records.get(run_id)
-    _release(deployment, ended_record)
-    final = ended_record.failure
+    else:
+        _release(deployment, record, record.cost_usd)
+    final = records.get(run_id).failure
     return {"failure": None if final is None else {"error": final.error, "cause": final.cause}}
 
 
@@ -107,13 +109,12 @@ def _cost(record: RunRecord, files: RunFiles) -> tuple[RunCost | None, float | N
     return run_cost(quote, request, record, plans, capacity), usd
 
 
-def _release(deployment: Deployment, record: RunRecord) -> None:
+def _release(deployment: Deployment, record: RunRecord, cost_usd: str | None) -> None:
     """Give back the run's share of its team's limits. What goes wrong here the janitor mends."""
     try:
         limits = limits_of(deployment, record.team)
         if limits is not None:
-            usd = None if record.cost_usd is None else float(record.cost_usd)
-            limits.release(record.run_id, usd=usd)
+            limits.release(record.run_id, usd=None if cost_usd is None else float(cost_usd))
     except Exception as error:  # noqa: BLE001 - see above
         print(f"the share of {record.run_id} is not released: {error!r}", file=sys.stderr)
 
