@@ -89,9 +89,6 @@ class PlimsollStack(Stack):
         self._outputs(deployment)
 
     def _settings(self, deployment: Deployment) -> dict[Setting, str]:
-        endpoints = {
-            f"{one.host}:{one.port}": one.secret_arn for one in deployment.allowed_endpoints
-        }
         return {
             Setting.RESULTS_BUCKET: self.storage.results.bucket_name,
             Setting.RUNS_TABLE: self.storage.runs.table_name,
@@ -106,7 +103,7 @@ class PlimsollStack(Stack):
                 self.to_json_string(self.cassandra.place) if self.cassandra else "null"
             ),
             Setting.TARGET_KINDS: _kinds(deployment),
-            Setting.ALLOWED_ENDPOINTS: json.dumps(endpoints),
+            Setting.ALLOWED_ENDPOINTS: deployment.endpoints_json,
             Setting.ALARM_TOPIC: self.alarms.topic.topic_arn,
             Setting.EVENT_BUS: self.events.bus.event_bus_name,
             Setting.CHECK_GROUP: self.checks.group.ref,

@@ -23,6 +23,7 @@ TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=
 
 PRICES_MOST_CHARACTERS = 2_000  # functions get them in their environment: 4 KiB for everything
 TEAMS_MOST_CHARACTERS = 1_400  # likewise
+TOLD_MOST_CHARACTERS = 2_900  # of teams, prices and endpoints together; 1,000 more are names
 _SESSION = r"[A-Za-z0-9+=,.@_*-]{1,64}"
 _IAM = r"(user|role)/([!-)+-~]*/)?[A-Za-z0-9+=,.@_-]{1,64}"  # printable, but no `*`
 _STS = rf"assumed-role/[A-Za-z0-9+=,.@_-]{{1,64}}/{_SESSION}"
@@ -190,6 +191,22 @@ class Deployment(Model):
                 " give roles rather than users"
             )
         return self
+
+    @model_validator(mode="after")
+    def _functions_can_be_told(self) -> Self:
+        told = len(self.teams_json) + len(self.prices.as_json) + len(self.endpoints_json)
+        if told > TOLD_MOST_CHARACTERS:
+            raise ValueError(
+                f"teams, prices and allowed_endpoints: {told:,} characters together are too many"
+                f" for a function's environment: at most {TOLD_MOST_CHARACTERS:,}"
+            )
+        return self
+
+    @property
+    def endpoints_json(self) -> str:
+        """What functions are told of the allowed endpoints: the secret of each `host:port`."""
+        secrets = {f"{one.host}:{one.port}": one.secret_arn for one in self.allowed_endpoints}
+        return json.dumps(secrets, separators=(",", ":"))
 
     @property
     def teams_json(self) -> str:

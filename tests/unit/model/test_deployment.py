@@ -71,6 +71,24 @@ def test_a_wrong_value_is_named_with_its_path(context: dict[str, Any], named: st
     assert str(caught.value).startswith("cdk.json: plimsoll.")
 
 
+@pytest.mark.parametrize(
+    ("context", "said"),
+    [
+        (
+            {"teams": {f"team-{n}": {"concurrent_runs": 9} for n in range(60)}},
+            r"teams: \d,\d{3} characters are too many: at most 1,400",
+        ),
+        (
+            {"allowed_endpoints": [{**ENDPOINT, "port": port} for port in range(3000, 3040)]},
+            r"allowed_endpoints: \d,\d{3} characters together .* at most 2,900",
+        ),
+    ],
+)
+def test_functions_can_be_told_so_much_and_no_more(context: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        read_deployment(context)
+
+
 def test_every_wrong_value_is_named_at_once() -> None:
     with pytest.raises(UsageError) as caught:
         read_deployment({"regions": ["Ireland"], "results_days": 0})
