@@ -9,6 +9,7 @@ from cassandra import (
     AuthenticationFailed,
     DriverException,
     OperationTimedOut,
+    ReadFailure,
     ReadTimeout,
     WriteTimeout,
 )
@@ -30,7 +31,8 @@ Rows = list[tuple[Any, ...]]
 
 CONNECT_TIMEOUT_S = 10
 REQUEST_TIMEOUT_S = 60  # of statements about the schema, which flush tables
-_TIMEOUTS = (OperationTimedOut, ReadTimeout, WriteTimeout)
+# a node that gives up a read of its own, since its time is up, calls that a failure of the replica
+_TIMEOUTS = (OperationTimedOut, ReadFailure, ReadTimeout, WriteTimeout)
 
 # what goes wrong is raised in one line; the driver would log its attempts beside it
 logging.getLogger("cassandra").setLevel(logging.CRITICAL)
