@@ -21,6 +21,7 @@ from plimsoll.targets.schedule import DELETE_STACK
 STOP_PATIENCE_S = 90.0  # then the twin is ended with what still runs in it
 REPORT_PATIENCE_S = 30.0  # the page is drawn after the run has ended, and not always
 _LOOK_EVERY_S = 1.0
+WAYS_OUT = ("teardown", "experiment-end")  # the workflows that remove what others have made
 
 Say = Callable[[str], None]
 
@@ -113,7 +114,7 @@ def stop_everything(twin: LocalTwin, say: Say, patience_s: float = STOP_PATIENCE
     _remove_schedules(twin)
     states, deadline = twin.client("stepfunctions"), time.monotonic() + patience_s
     machines = [one["stateMachineArn"] for one in states.list_state_machines()["stateMachines"]]
-    teardown = twin.state_machine_arn("teardown")
+    ends = {twin.state_machine_arn(name) for name in WAYS_OUT}
     stopped: set[str] = set()
     while time.monotonic() < deadline:
         running = {
@@ -126,7 +127,7 @@ def stop_everything(twin: LocalTwin, say: Say, patience_s: float = STOP_PATIENCE
         if not running and not twin.databases:
             return True
         for execution, machine in running.items():  # what starts others meanwhile is seen again
-            if machine != teardown and execution not in stopped:
+            if machine not in ends and execution not in stopped:
                 say(f"stopping {execution.rpartition(':')[2]} and deleting its target")
                 states.stop_execution(
                     executionArn=execution, error="Stopped", cause="the service was ended"

@@ -9,7 +9,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,6 +89,17 @@ class Caller:
             assert run["ended_at"] is None, run
             assert time.monotonic() < deadline, run
             time.sleep(0.3)
+
+    def until_one_is_in_its_step(self, run_ids: Sequence[str]) -> str:
+        """Wait until one of some runs, which may not have begun, is under load; gives its id."""
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            for run_id in run_ids:
+                told = self("GET", f"/runs/{run_id}")
+                if told.status == 200 and told.body["phase"] == "step":
+                    return run_id
+            time.sleep(0.3)
+        raise AssertionError(f"none of {run_ids} came to its step")
 
     def end(self, run_id: str) -> Any:
         return self.until(run_id, lambda run: run["ended_at"] is not None)

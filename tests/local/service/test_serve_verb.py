@@ -16,10 +16,12 @@ def test_its_end_stops_every_run_and_leaves_their_results_alone(tmp_path: Path) 
     url = process.stdout.readline().strip()
     api = Caller(read_address(url, source="serve"), principal=None, profile=None)
     failed = api.start(body("fails", target__engine_version="99.1"))
-    running = api.start(body("runs", load__duration_s=120))
-    api.until(running, lambda run: run["phase"] == "step")
+    started = api("POST", "/experiments", _long_experiment())
+    assert started.status == 202, started
+    [first, second] = api("GET", f"/experiments/{started.body['experiment_id']}").body["cells"]
+    running = api.until_one_is_in_its_step([first["run_id"], second["run_id"]])
     process.send_signal(signal.SIGTERM)
-    _, stderr = process.communicate(timeout=120)
+    _, stderr = process.communicate(timeout=200)
     assert process.returncode == 0, stderr
     assert f"stopping {running} and deleting its target" in stderr
     assert "Traceback" not in stderr
@@ -29,6 +31,14 @@ def test_its_end_stops_every_run_and_leaves_their_results_alone(tmp_path: Path) 
     }
     assert saved == {failed: "FAILED", running: "STOPPED"}
     assert left_of(tmp_path) == []
+
+
+def _long_experiment() -> dict[str, object]:
+    """Two runs, one after the other, of which the first would take minutes."""
+    written = body("x", load__duration_s=120)
+    shared = {name: value for name, value in written.items() if name not in {"name", "tags"}}
+    seeds = {f"seed-{n}": {"load": {"seed": n}} for n in (1, 2)}
+    return {"name": "long", "request": shared, "axes": {"seed": seeds}, "at_once": 1}
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path, api: Caller) -> None:
