@@ -125,7 +125,12 @@ def settled(deployment: Deployment, name: str, points: int) -> History:
     wait_until(lambda: len(look().points) == points, f"{points} points of {name}")
     run_id = look().points[-1].target.run_id
     assert run_id is not None, look().points[-1]
-    wait_until(lambda: deployment.records.get(run_id).state.ended, f"the end of {run_id}")
+
+    def ended() -> bool:
+        record = deployment.records.find(run_id)  # the point is there before the run's record
+        return record is not None and record.state.ended
+
+    wait_until(ended, f"the end of {run_id}")
     wait_until(lambda: all(point.settled for point in look().points), f"{name} is settled")
     return look()
 
