@@ -84,6 +84,7 @@ OF_SERVICE = (
             Permission(actions=("s3:PutObject",), resource=Resource.EXPERIMENT_FILES),
             CHANGE_EXPERIMENT,
             READ_RUN,
+            LIST_RUN,
             READ_RECORD,
         ),
     ),
@@ -131,6 +132,7 @@ OF_SERVICE = (
         },
         permissions=(
             READ_RUN,
+            LIST_RUN,
             Permission(
                 actions=(
                     "dynamodb:GetItem",

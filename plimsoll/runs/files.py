@@ -82,23 +82,28 @@ class RunFiles:
         self.put(path, model.model_dump_json())
 
     def find(self, path: str) -> bytes | None:
-        """Read a file; None where there is none."""
+        """Read a file; None where there is none.
+
+        The listing says whether it is there: to a reader who may list no more than a prefix, S3
+        answers a missing key with 403, as it does a forbidden one
+        (docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html, "Permissions").
+        """
+        return self._read(path) if path in self.paths(path) else None
+
+    def _read(self, path: str) -> bytes:
         client = services.s3()
         try:
             return client.get_object(Bucket=self._bucket, Key=self.key(path))["Body"].read()
         except client.exceptions.NoSuchKey:
-            return None
+            raise FileNotFoundError(self.key(path)) from None
 
     def get(self, path: str, model: type[AnyModel]) -> AnyModel:
         """Read a file that must be there.
 
         Raises:
-            FileNotFoundError: There is none.
+            FileNotFoundError: There is none, where S3 says so (see `find`).
         """
-        found = self.find(path)
-        if found is None:
-            raise FileNotFoundError(self.key(path))
-        return model.model_validate_json(found)
+        return model.model_validate_json(self._read(path))
 
     def find_model(self, path: str, model: type[AnyModel]) -> AnyModel | None:
         """Read a file; None where there is none."""

@@ -98,7 +98,10 @@ def _published(run_id: str, step: StepResult) -> StepResult:
 
 
 def _client_results(files: RunFiles, plan: StepPlan) -> list[ClientResult]:
-    paths = [client_path(plan.index, client) for client in range(plan.clients)]
+    wanted = [client_path(plan.index, client) for client in range(plan.clients)]
+    there = set(files.paths(wanted[0].rpartition("/")[0] + "/"))
     with ThreadPoolExecutor(16) as pool:
-        found = pool.map(lambda path: files.find_model(path, ClientResult), paths)
-    return [result for result in found if result is not None]
+        found = pool.map(
+            lambda path: files.get(path, ClientResult), [path for path in wanted if path in there]
+        )
+        return list(found)

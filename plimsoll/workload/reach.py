@@ -9,6 +9,7 @@ import re
 FIRST_WORDS = ("delete", "insert", "replace", "select", "update", "with")
 _SYSTEM = ("mysql", "information_schema", "performance_schema", "sys", "system", r"system_\w+")
 _TEXT = re.compile(r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\"", re.DOTALL)
+_QUOTED_NAME = re.compile(r'"(\w+)"(?=\s*\.)|(?<=\.)\s*"(\w+)"')  # CQL's, beside a dot
 _NAME = re.compile(r"`(?:[^`]|``)*`")
 _COMMENT = re.compile(r"--[ \t][^\n]*|\#[^\n]*|/\*.*?\*/", re.DOTALL)
 _HARMLESS = re.compile(  # FROM and UPDATE that name no table
@@ -35,7 +36,7 @@ def beyond(text: str) -> str | None:
     Args:
         text: SQL or CQL, its tables filled in.
     """
-    plain = _TEXT.sub("''", text)
+    plain = _TEXT.sub("''", _QUOTED_NAME.sub(r"\1\2", text))
     if re.search(r"/\*M?!", plain):
         return "a comment that servers execute"
     plain = _HARMLESS.sub(" ", _NAME.sub(_as_word, _COMMENT.sub(" ", plain)).lower())

@@ -9,6 +9,7 @@ WITHIN = [
     "SELECT a.x, b.y FROM t a JOIN u b ON a.i = b.i WHERE a.x IN (SELECT c.z FROM t c)",
     "SELECT a.x FROM t a, u b WHERE b.y = ?",
     "(SELECT 1 FROM t) UNION (SELECT 2 FROM u)",
+    'SELECT "a" FROM "t"',
     "SELECT 'mysql.user' FROM t -- mysql.user",
     "INSERT INTO t (a) VALUES (?) ON DUPLICATE KEY UPDATE t.a = 1",
     "INSERT INTO t (a, b) SELECT u.a, u.b FROM u",
@@ -20,6 +21,9 @@ WITHIN = [
 BEYOND = [
     ("SELECT * FROM mysql.user", "mysql.u"),
     ("SELECT * FROM `mysql` . `user`", "mysql . u"),
+    ('SELECT * FROM "system"."peers"', "system.p"),
+    ('SELECT * FROM "other" . t', "other"),
+    ('SELECT * FROM other."t"', "other.t"),
     ("SELECT table_name FROM information_schema.tables", "information_schema.t"),
     ("SELECT 1 FROM t, other.u", "other.u"),
     ("SELECT 1 FROM (other.u)", "other.u"),
