@@ -13,6 +13,7 @@ from plimsoll.runs.deployment import Deployment
 REGION: Literal["eu-west-1"] = "eu-west-1"
 ACCOUNT = "123456789012"
 GROUP = "plimsoll-checks"
+SECRET = f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:example"
 MACHINE = {"StartAt": "End", "States": {"End": {"Type": "Succeed"}}}
 
 
@@ -57,7 +58,7 @@ def deployment(aws: Any) -> Deployment:
         check_group=GROUP,
         check_role_arn=f"arn:aws:iam::{ACCOUNT}:role/checks",
         start_check_arn=f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:start-check",
-        allowed_endpoints='["db.example:3306"]',
+        allowed_endpoints=json.dumps({"db.example:3306": SECRET}),
     )
 
 
