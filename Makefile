@@ -96,7 +96,8 @@ unit: setup ## The quick tests, without databases
 test: lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node ## Every test
 	cargo test --manifest-path engine/Cargo.toml --locked --quiet
 	$(BIN)/pytest -q -n 2 tests/unit
-	$(BIN)/pytest -q --ignore=tests/unit tests
+	$(BIN)/pytest -q -n 2 tests/aws
+	$(BIN)/pytest -q --ignore=tests/unit --ignore=tests/aws tests
 
 # the CDK's libraries run on Node.js, on whose release they would comment at every start
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 18,20

@@ -13,7 +13,7 @@ from plimsoll.model.runs import RunRecord, RunState
 from plimsoll.runs.deployment import Deployment
 from plimsoll.service.limits import Ask, Limits
 from plimsoll.service.reconcile import LASTS_AT_MOST, reconcile
-from tests.unit.service.conftest import TABLE, service_table
+from tests.aws.service.conftest import TABLE, service_table
 
 TEAM = Team(concurrent_runs=3, clients=60, provisioned_iops=5000, spend_usd_per_month=50.0)
 RUNS = st.sampled_from([f"run-{number}" for number in range(6)])

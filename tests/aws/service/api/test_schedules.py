@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from plimsoll.runs import services
-from tests.unit.service.api.conftest import REQUESTED, Api
+from tests.aws.service.api.conftest import REQUESTED, Api
 
 OTHER = "arn:aws:sts::123456789012:assumed-role/other/ci"
 BODY: dict[str, Any] = {

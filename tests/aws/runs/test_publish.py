@@ -15,8 +15,8 @@ from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import CONCLUSION, SECONDS, client_path, plan_path, step_path
 from plimsoll.runs.points import run_points
 from plimsoll.runs.publish import publish_target
+from tests.aws.runs.conftest import RUN, recorded
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
-from tests.unit.runs.conftest import RUN, recorded
 
 SAMPLE = TargetSample(epoch_ms=START_MS + 2_000, write_iops=812.5, queue=3.0)
 

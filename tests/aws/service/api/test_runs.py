@@ -9,7 +9,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.runs import RunState
 from plimsoll.runs.files import REQUEST
 from plimsoll.runs.record import now
-from tests.unit.service.api.conftest import OTHER, REQUESTED, Api, executions
+from tests.aws.service.api.conftest import OTHER, REQUESTED, Api, executions
 
 
 def started(api: Api, name: str = "small", **changes: Any) -> str:

@@ -13,7 +13,7 @@ from plimsoll.errors import PlimsollError
 from plimsoll.model.request import Request
 from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
-from tests.unit.checks.conftest import executions
+from tests.aws.checks.conftest import executions
 from tests.unit.checks.histories import REQUEST, check
 
 TEAM = "payments"

@@ -10,7 +10,7 @@ from plimsoll.experiments.records import asked, experiments_of
 from plimsoll.local.deployment import state_machine_arn
 from plimsoll.model.runs import RunState
 from plimsoll.runs import services
-from tests.unit.service.api.conftest import OTHER, REQUESTED, Api
+from tests.aws.service.api.conftest import OTHER, REQUESTED, Api
 
 EXPERIMENT: dict[str, Any] = {
     "name": "matrix",

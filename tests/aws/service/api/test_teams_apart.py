@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.service.api.conftest import OTHER, REQUESTED, Api, executions
+from tests.aws.service.api.conftest import OTHER, REQUESTED, Api, executions
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from plimsoll.runs.files import RESULT
 from plimsoll.runs.record import now
 from plimsoll.service.limits import Ask, Limits, limits_of
 from plimsoll.service.reconcile import reconcile
-from tests.unit.runs.conftest import REQUESTED
+from tests.aws.runs.conftest import REQUESTED
 
 TEAMS = {"default": Team(concurrent_runs=2, usd_per_run=5.0)}
 MACHINE = "arn:aws:states:eu-west-1:123456789012:stateMachine:plimsoll-run"

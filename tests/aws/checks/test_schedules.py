@@ -17,7 +17,7 @@ from plimsoll.checks.start import start_check
 from plimsoll.checks.store import CheckNotFoundError
 from plimsoll.errors import UsageError
 from plimsoll.runs.deployment import Deployment
-from tests.unit.checks.conftest import schedules
+from tests.aws.checks.conftest import schedules
 from tests.unit.checks.histories import REQUEST, check
 
 ENDPOINT = {

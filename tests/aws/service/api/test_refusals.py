@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.service.api import app
 from plimsoll.service.api.guards import BODY_MOST_BYTES, DEPTH_MOST
-from tests.unit.service.api.conftest import ENDPOINT_SECRET, OTHER, REQUESTED, Api, executions
+from tests.aws.service.api.conftest import ENDPOINT_SECRET, OTHER, REQUESTED, Api, executions
 
 STRANGER = "arn:aws:iam::999999999999:user/mallory"
 RDS = REQUESTED["target"]

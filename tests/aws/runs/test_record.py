@@ -14,7 +14,7 @@ from plimsoll.runs.record import (
     now,
     require_loading_budget,
 )
-from tests.unit.runs.conftest import RUN, recorded
+from tests.aws.runs.conftest import RUN, recorded
 
 
 def test_a_record_comes_back_as_it_was_written(deployment: Deployment) -> None:

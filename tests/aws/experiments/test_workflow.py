@@ -20,7 +20,7 @@ from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.record import RunNotFoundError, RunStoppedError
 from plimsoll.runs.submit import start_execution
 from plimsoll.statemachines import read_definition
-from tests.unit.runs.conftest import REQUESTED
+from tests.aws.runs.conftest import REQUESTED
 
 ROLE = "arn:aws:iam::123456789012:role/states"
 ASKED = {name: value for name, value in REQUESTED.items() if name != "name"}

@@ -3,7 +3,7 @@
 import pytest
 
 from plimsoll.model.quote import Quote
-from tests.unit.service.api.conftest import OTHER, REQUESTED, Api
+from tests.aws.service.api.conftest import OTHER, REQUESTED, Api
 
 
 def test_a_quote_says_time_and_money_and_makes_nothing(api: Api) -> None:

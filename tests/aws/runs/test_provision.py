@@ -18,7 +18,7 @@ from plimsoll.runs.files import REPORT, REQUEST, RESULT, SECONDS, TEMPLATE
 from plimsoll.runs.record import RunStoppedError, now
 from plimsoll.runs.submit import record_request
 from plimsoll.targets.stacks import TargetCreationError, TeardownError, create_stack
-from tests.unit.runs.conftest import REQUESTED, RUN, recorded
+from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 
 STACK = f"plimsoll-run-{RUN}"
 

@@ -12,7 +12,7 @@ from plimsoll.model.deployment import Team
 from plimsoll.prices import builtin
 from plimsoll.service.limits import Ask, Limits, ask_of
 from plimsoll.service.quotes import quote
-from tests.unit.service.conftest import TABLE
+from tests.aws.service.conftest import TABLE
 from tests.unit.service.test_quotes import ENDPOINT, request
 
 AT = datetime(2026, 11, 21, 14, 0, tzinfo=UTC)
