@@ -105,7 +105,9 @@ def test_a_machine_may_start_itself_for_a_distributed_map_and_its_children_and_n
         for s in statements(app_template, made["RoleArn"])
         if "states:StartExecution" in as_list(s["Action"])
     ]
-    children = [v for v in made["DefinitionSubstitutions"].values() if "Ref" in v]
+    machines = app_template.of_type("AWS::StepFunctions::StateMachine")
+    substitutions = made["DefinitionSubstitutions"].values()
+    children = [value for value in substitutions if value.get("Ref") in machines]
     assert starts[len(starts) - len(children) :] == [json.dumps(child) for child in children]
     own = starts[: len(starts) - len(children)]
     if '"DISTRIBUTED"' in made["DefinitionString"]:
