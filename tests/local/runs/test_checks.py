@@ -87,6 +87,7 @@ def check(name: str) -> Check:
         "strategy": "rate",
         "rate_first_ops_per_second": 50,
         "rate_max_ops_per_second": 50,
+        "clients_max": 1,  # a client at its limit is told, not doubled
         "connections_per_client": 2,
     }
     limits = {"confirmation": None, "statistic": "mean", "audits_off": sorted(get_args(AuditName))}

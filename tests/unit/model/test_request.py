@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from plimsoll.model.capacity import Rules
 from plimsoll.model.cassandra import CassandraTarget, has_instance_store, is_graviton
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request
 
@@ -138,3 +139,10 @@ def test_the_name_of_an_instance_type_tells_of_disks_and_processor(
     instance_type: str, store: bool, graviton: bool
 ) -> None:
     assert (has_instance_store(instance_type), is_graviton(instance_type)) == (store, graviton)
+
+
+def test_a_request_has_one_text_in_every_process() -> None:
+    """Its digest tells requests apart, whatever order a set has in a process."""
+    rules = Rules(audits_off=frozenset({"steady_state", "clock_skew", "littles_law"}))
+    assert '"audits_off":["clock_skew","littles_law","steady_state"]' in rules.model_dump_json()
+    assert Rules.model_validate_json(rules.model_dump_json()) == rules
