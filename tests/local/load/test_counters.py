@@ -31,13 +31,13 @@ def counters(connection: Connection) -> dict[str, int]:
 
 
 def counted_load(
-    connection: Connection, dsn: str, name: str, **spec: Any
+    connection: Connection, dsn: str, name: str, *, connections: int = 4, **spec: Any
 ) -> tuple[LoadReport, dict[str, int]]:
     """Prepare, then load; also how far the server's counters moved over the load alone."""
     compiled = load_workload(name).compile(500)
     prepare(parse_dsn(dsn), compiled, connections=2)
     before = counters(connection)
-    report = drive(parse_dsn(dsn), compiled.engine, connections=4, **spec)
+    report = drive(parse_dsn(dsn), compiled.engine, connections=connections, **spec)
     after = counters(connection)
     moved = {counter: after[counter] - before[counter] for counter in COUNTERS}
     moved["Questions"] -= 1  # the first of the two looks at the counters
@@ -67,20 +67,37 @@ def test_transactions_count_as_operations_and_as_statements(
         connection,
         fresh_database,
         "sysbench-oltp-read-write",
+        connections=1,  # alone, no transaction meets another's rows
         duration_s=20.0,
         operations_limit=100,
     )
     operation = report.operations["transaction"]
-    failed = sum(operation.errors.values())  # two may meet on a row: a deadlock is an answer
-    assert operation.succeeded + failed == 100
+    assert (operation.succeeded, operation.errors) == (100, {})
+    assert report.operations_sent == 100
+    assert moved["Com_select"] == 14 * 100
+    assert moved["Com_update"] == 2 * 100
+    assert moved["Com_delete"] == moved["Com_insert"] == 100
+    assert moved["Com_stmt_execute"] == report.statements_sent == 18 * 100
+    assert moved["Com_begin"] == moved["Com_commit"] == 100
+    assert report.transaction_commands_sent == 2 * 100
+
+
+def test_a_transaction_that_deadlocks_is_a_failed_operation_and_no_commit(
+    connection: Connection, fresh_database: str
+) -> None:
+    report, moved = counted_load(
+        connection,
+        fresh_database,
+        "sysbench-oltp-read-write",
+        duration_s=20.0,
+        operations_limit=100,
+    )
+    operation = report.operations["transaction"]
+    failed = sum(operation.errors.values())  # some of four may meet on a row
+    assert operation.succeeded + failed == report.operations_sent == 100
     assert moved["Com_begin"] == 100
     assert moved["Com_commit"] == operation.succeeded
-    if not failed:
-        assert moved["Com_select"] == 14 * 100
-        assert moved["Com_update"] == 2 * 100
-        assert moved["Com_delete"] == moved["Com_insert"] == 100
-        assert report.statements_sent == 20 * 100
-    assert report.operations_sent == 100
+    assert moved["Com_stmt_execute"] == report.statements_sent
 
 
 @pytest.mark.parametrize("loop", [ClosedLoop(), OpenLoop(rate_ops_per_second=800.0)])
