@@ -125,7 +125,7 @@ def compare(title: str, all_clients: dict[tuple[str, int], Client], repetitions:
     outcomes: dict[tuple[str, int], list[Outcome]] = {key: [] for key in all_clients}
     for _ in range(repetitions):
         for key, client in all_clients.items():
-            outcomes[key].append(client())
+            outcomes[key].append(clients.undisturbed(client))
             click.echo(f"{key}: {outcomes[key][-1].cpu_us:.2f} us", err=True)
     names = list(dict.fromkeys(name for name, _ in all_clients))
     counts = sorted({connections for _, connections in all_clients})

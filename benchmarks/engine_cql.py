@@ -24,7 +24,7 @@ import click
 
 import plimsoll_engine
 from benchmarks.engine import pinned
-from benchmarks.engine_clients import SERVER_CORE, Outcome, engine, measure
+from benchmarks.engine_clients import SERVER_CORE, Outcome, engine, measure, undisturbed
 from plimsoll.local.databases.cassandra import CassandraServer
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import (
@@ -186,7 +186,7 @@ def main(repetitions: int, seconds: int, server: str | None, *, canned_server: b
         for _ in range(repetitions):
             for index, in_flight in enumerate(IN_FLIGHT):
                 for name, runs in all_clients.items():
-                    outcome = runs[index]()
+                    outcome = undisturbed(runs[index])
                     outcomes[name][index].append(outcome)
                     click.echo(f"{name}, {in_flight}: {outcome.cpu_us:.1f} us", err=True)
     click.echo("\nclient CPU in us per operation (operations per second)\n")
