@@ -23,8 +23,8 @@ GO_YCSB_TABLE = "orderedtable"
 CLIENT_CORE = 0
 SERVER_CORE = 1
 STEAL = 7  # in /proc/stat's line of CPU times
-CALM = 0.005
-PATIENCE = 20
+CALM = 0.02
+PATIENCE = 40
 CHILD = str(Path(__file__).with_name("engine_child.py"))
 
 
