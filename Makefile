@@ -11,6 +11,8 @@ STAMPS := $(VENV)/.stamps
 UV     := $(BIN)/uv
 
 export UV_LINK_MODE ?= copy
+# compiled modules are kept: tests and functions of the twin are many processes that import the same
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## List what can be made
@@ -88,15 +90,18 @@ lint: setup ## Format, lint and type checks
 	cargo fmt --manifest-path engine/Cargo.toml --check
 	cargo clippy --manifest-path engine/Cargo.toml --locked --quiet --all-features --all-targets -- --deny warnings
 
+# on both cores, without a plugin that takes a second to load and that they do not need
+QUICK := $(BIN)/pytest -q -n 2 -p no:schemathesis
+
 .PHONY: unit
 unit: setup ## The quick tests, without databases
-	$(BIN)/pytest -q -n 2 tests/unit
+	$(QUICK) tests/unit
 
 .PHONY: test
 test: lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node ## Every test
 	cargo test --manifest-path engine/Cargo.toml --locked --quiet
-	$(BIN)/pytest -q -n 2 tests/unit
-	$(BIN)/pytest -q -n 2 tests/aws
+	$(QUICK) tests/unit
+	$(QUICK) tests/aws
 	$(BIN)/pytest -q --ignore=tests/unit --ignore=tests/aws tests
 
 # the CDK's libraries run on Node.js, on whose release they would comment at every start

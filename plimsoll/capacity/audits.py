@@ -5,6 +5,7 @@ passing: an overloaded target rightly yields few operations or restless halves.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from itertools import pairwise
 
 from plimsoll import figures
@@ -46,6 +47,11 @@ IN_ORDER = Audit(name="percentiles", passed=True, detail="in order")
 NO_SERVER = _not_run("server_count", "the server's own count")
 
 
+@cache
+def _no_littles_law(lacks: tuple[str, ...]) -> Audit:
+    return _not_run("littles_law", " and ".join(lacks))
+
+
 def audit(step: Step, rules: Rules) -> tuple[Audit, ...]:
     """Run every audit that is not switched off; `passed` is None where its inputs are missing."""
     checks = (
@@ -69,7 +75,7 @@ def littles_law(step: Step, factor: float) -> Audit:
     """
     means = {name: values["mean"] for name, values in step.latency_us.items() if "mean" in values}
     throughput = step.throughput_ops_per_second
-    lacks = [
+    lacks = tuple(
         what
         for what, lacking in (
             ("a closed loop", step.rate_ops_per_second is not None),
@@ -78,9 +84,9 @@ def littles_law(step: Step, factor: float) -> Audit:
             ("the mean latency of every operation", not means or len(means) < len(step.latency_us)),
         )
         if lacking
-    ]
+    )
     if lacks or throughput is None or step.connections is None:
-        return Audit(name="littles_law", passed=None, detail="needs " + " and ".join(lacks))
+        return _no_littles_law(lacks)
     weights, whence = weights_of(step, means)
     mean_us = sum(weights[name] * mean for name, mean in means.items())
     busy = throughput * mean_us / 1e6

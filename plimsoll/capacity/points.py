@@ -111,11 +111,13 @@ def _client_bound(step: Step, rules: Rules) -> str | None:
     if step.client_busy is not None and step.client_busy > rules.client_busy_max:
         return f"the clients were busy {step.client_busy:.0%} of the window"
     late_us = step.send_lateness_us
+    if late_us is None or late_us <= LATE_US:
+        return None
     idle = _idle_connections(step)
-    if late_us is not None and late_us > LATE_US and idle is not None and idle > 0.5:
-        late = figures.latency(late_us)
-        return f"operations were sent {late} late (p99) with {idle:.0%} of connections idle"
-    return None
+    if idle is None or idle <= 0.5:
+        return None
+    late = figures.latency(late_us)
+    return f"operations were sent {late} late (p99) with {idle:.0%} of connections idle"
 
 
 def _idle_connections(step: Step) -> float | None:

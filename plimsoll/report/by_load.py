@@ -36,7 +36,7 @@ def _bracket_layers(capacity: Capacity) -> list[alt.Chart]:
     return [
         alt.Chart(alt.NamedData("bracket"))
         .mark_rect(opacity=1)
-        .encode(x="low:Q", x2="high:Q", color=alt.value(theme.BAND))
+        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=alt.ColorValue(theme.BAND))
     ]
 
 
@@ -61,11 +61,11 @@ def throughput(capacity: Capacity) -> Chart | None:
             "throughput:Q", title="throughput, ops/s", scale=alt.Scale(domain=[0, 1.08 * most])
         ),
     )
-    answer = alt.Chart(alt.NamedData("answer")).encode(y="throughput:Q")
+    answer = alt.Chart(alt.NamedData("answer")).encode(y=alt.Y("throughput:Q"))
     usl = rows.usl_rows(capacity)
     layers: list[Any] = [
         *_bracket_layers(capacity),
-        answer.mark_rule(strokeWidth=1.5).encode(color=alt.value(theme.INK)),
+        answer.mark_rule(strokeWidth=1.5).encode(color=alt.ColorValue(theme.INK)),
         *_usl_layers(usl),
         base.mark_line(strokeWidth=2, opacity=0.75, color=theme.SERIES[0]),
         base.mark_point(filled=True, size=75, strokeWidth=2.2, opacity=1).encode(
@@ -91,7 +91,7 @@ def _usl_layers(usl: list[dict[str, Any]]) -> list[alt.Chart]:
     if not usl:
         return []
     line = alt.Chart(alt.NamedData("usl")).mark_line(strokeDash=[2, 3], color=theme.MUTED)
-    return [line.encode(x="load:Q", y="throughput:Q")]
+    return [line.encode(x=alt.X("load:Q"), y=alt.Y("throughput:Q"))]
 
 
 def latency(capacity: Capacity, operation: str) -> Chart | None:
@@ -122,14 +122,14 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
         *_bracket_layers(capacity),
         alt.Chart(alt.NamedData(limit))
         .mark_rule(strokeDash=[2, 3], color=theme.INK)
-        .encode(y="limit_us:Q"),
+        .encode(y=alt.Y("limit_us:Q")),
         alt.Chart(alt.NamedData(limit))
         .mark_text(align="left", baseline="bottom", dx=4, dy=-2, color=theme.INK)
-        .encode(x=alt.value(0), y="limit_us:Q", text="label:N"),
+        .encode(x=alt.value(0), y=alt.Y("limit_us:Q"), text=alt.Text("label:N")),
         base.mark_line(strokeWidth=2, color=color).encode(strokeDash=dash),
         base.mark_point(filled=True, size=50, opacity=1, color=color).encode(
             tooltip=[
-                "operation:N",
+                alt.Tooltip("operation:N"),
                 alt.Tooltip("statistic:N", title="statistic"),
                 alt.Tooltip("latency_us:Q", title="latency, µs", format=",.0f"),
                 *load_tooltips(capacity.axis),

@@ -37,24 +37,29 @@ def curve(capacity: Capacity) -> Chart | None:
     heights = [row["latency_us"] for row in found] + [row["limit_us"] for row in limits_us]
     room = 1.4 * max(height for height in heights if height)  # for the label of the answer
     y = latency_y("latency_us:Q", f"{name} latency (log scale)", [*heights, room])
-    base = alt.Chart(alt.NamedData("curve")).encode(x=x, y=y, color=color, detail="operation:N")
-    limits = alt.Chart(alt.NamedData("limits")).encode(y="limit_us:Q", color=color)
+    base = alt.Chart(alt.NamedData("curve")).encode(
+        x=x, y=y, color=color, detail=alt.Detail("operation:N")
+    )
+    limits = alt.Chart(alt.NamedData("limits")).encode(y=alt.Y("limit_us:Q"), color=color)
     layers: list[Any] = [
         *answer_layers(capacity),
         limits.mark_rule(strokeDash=[2, 3], strokeWidth=1.5).encode(
-            tooltip=["operation:N", alt.Tooltip("limit_us:Q", title="limit, µs", format=",.0f")]
+            tooltip=[
+                alt.Tooltip("operation:N"),
+                alt.Tooltip("limit_us:Q", title="limit, µs", format=",.0f"),
+            ]
         ),
         limits.mark_text(align="left", baseline="bottom", dx=4, dy=-3).encode(
             x=alt.value(0),
             text=alt.Text("label:N"),
         ),
-        base.mark_line(strokeWidth=2, opacity=0.75).encode(order="load:Q"),
+        base.mark_line(strokeWidth=2, opacity=0.75).encode(order=alt.Order("load:Q")),
         alt.Chart(alt.NamedData("repetitions"))
         .mark_point(filled=True, size=14, opacity=0.55)
-        .encode(x="throughput:Q", y="latency_us:Q", color=color),
+        .encode(x=alt.X("throughput:Q"), y=alt.Y("latency_us:Q"), color=color),
         base.transform_filter("datum.in_bracket")
         .mark_point(filled=False, size=330, strokeWidth=1.4, opacity=0.9)
-        .encode(color=alt.value(theme.INK)),
+        .encode(color=alt.ColorValue(theme.INK)),
         base.mark_point(filled=True, size=85, strokeWidth=2.4, opacity=1).encode(
             shape=outcome_shape(found),
             stroke=color,
@@ -68,7 +73,7 @@ def curve(capacity: Capacity) -> Chart | None:
         ),
         base.transform_filter("isValid(datum.label)")
         .mark_text(dy=-13, fontSize=10)
-        .encode(text="label:N", color=alt.value(theme.MUTED)),
+        .encode(text=alt.Text("label:N"), color=alt.ColorValue(theme.MUTED)),
     ]
     drawn = alt.layer(*layers).properties(width="container", height=HEIGHT_PX)
     return Chart(

@@ -79,13 +79,18 @@ def answer_layers(capacity: Capacity) -> list[alt.Chart]:
     if capacity.max_sustainable_throughput_ops_per_second is None:
         return []
     base = alt.Chart(alt.NamedData("answer"))
-    rule = base.mark_rule(strokeWidth=2).encode(x="throughput:Q", color=alt.value(theme.INK))
+    rule = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("throughput:Q"), color=alt.ColorValue(theme.INK)
+    )
     label = base.mark_text(align="right", baseline="top", dx=-6, fontWeight="bold").encode(
-        x="throughput:Q", y=alt.value(2), text="label:N", color=alt.value(theme.INK)
+        x=alt.X("throughput:Q"),
+        y=alt.value(2),
+        text=alt.Text("label:N"),
+        color=alt.ColorValue(theme.INK),
     )
     if capacity.interval is None:
         return [rule, label]
     band = base.mark_rect(opacity=0.18, clip=True).encode(
-        x="low:Q", x2="high:Q", color=alt.value(theme.MUTED)
+        x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=alt.ColorValue(theme.MUTED)
     )
     return [band, rule, label]

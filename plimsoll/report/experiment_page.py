@@ -125,8 +125,12 @@ def figures_chart(result: ExperimentResult) -> Chart | None:
     drawn = alt.layer(
         base.mark_bar().encode(
             color=alt.Color("target:N", title=None, scale=colors),
-            tooltip=["question:N", "target:N", alt.Tooltip("label:N", title="ops/s")],
+            tooltip=[
+                alt.Tooltip("question:N"),
+                alt.Tooltip("target:N"),
+                alt.Tooltip("label:N", title="ops/s"),
+            ],
         ),
-        base.mark_text(align="left", dx=4).encode(text="label:N"),
+        base.mark_text(align="left", dx=4).encode(text=alt.Text("label:N")),
     ).properties(width="container", height=max(80, bars * BAR_PX))
     return Chart(id="figures", spec=drawn, data={"figures": rows})

@@ -35,9 +35,9 @@ def heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
             .mark_rect()
             .encode(
                 x=panels.x(),
-                x2="t2:Q",
+                x2=alt.X2("t2:Q"),
                 y=y,
-                y2="to_us:Q",
+                y2=alt.Y2("to_us:Q"),
                 color=color,
                 tooltip=[
                     alt.Tooltip("t:Q", title="from, s", format=",.0f"),

@@ -52,21 +52,26 @@ def curve(results: Sequence[RunResult], names: Sequence[str], operation: str) ->
         ),
         y=latency_y("latency_us:Q", f"{name} latency of {operation} (log scale)", heights),
         color=color,
-        detail="run:N",
+        detail=alt.Detail("run:N"),
     )
     dash = alt.StrokeDash("run:N", title=None, scale=alt.Scale(domain=list(names)))
     drawn = alt.layer(
         alt.Chart(alt.NamedData("capacities"))
         .mark_rule(strokeWidth=1.5, opacity=0.8)
-        .encode(x="figure:Q", color=color, tooltip=["run:N", "label:N"]),
+        .encode(
+            x=alt.X("figure:Q"), color=color, tooltip=[alt.Tooltip("run:N"), alt.Tooltip("label:N")]
+        ),
         alt.Chart(alt.NamedData(f"over-limits-{operation}"))
         .mark_rule(strokeDash=[2, 3])
         .encode(
-            y="limit_us:Q",
+            y=alt.Y("limit_us:Q"),
             color=color,
-            tooltip=["run:N", alt.Tooltip("limit_us:Q", title="limit, µs", format=",.0f")],
+            tooltip=[
+                alt.Tooltip("run:N"),
+                alt.Tooltip("limit_us:Q", title="limit, µs", format=",.0f"),
+            ],
         ),
-        base.mark_line(strokeWidth=2).encode(order="load:Q", strokeDash=dash),
+        base.mark_line(strokeWidth=2).encode(order=alt.Order("load:Q"), strokeDash=dash),
         base.mark_point(filled=True, size=70, strokeWidth=2.2, opacity=1).encode(
             stroke=color,
             shape=encodings.outcome_shape(found),

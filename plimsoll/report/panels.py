@@ -55,7 +55,7 @@ class Panels:
         windows = (
             alt.Chart(alt.NamedData("steps"))
             .mark_rect(color=theme.BAND)
-            .encode(x=self.x("window:Q"), x2="t2:Q")
+            .encode(x=self.x("window:Q"), x2=alt.X2("t2:Q"))
         )
         panel = alt.layer(windows, *layers).properties(width=WIDTH_PX, height=height_px)
         self.panels.append(panel.resolve_scale(color="independent", strokeDash="independent"))
@@ -74,7 +74,7 @@ class Panels:
             .mark_rect(color=theme.RULE)
             .encode(
                 x=self.x(),
-                x2="t2:Q",
+                x2=alt.X2("t2:Q"),
                 opacity=alt.condition(hover, alt.value(0.5), alt.value(0)),
                 tooltip=[
                     alt.Tooltip("clock:N", title="at, min:s"),

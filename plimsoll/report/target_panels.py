@@ -69,7 +69,7 @@ def _add_panel(
         "series:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=colors)
     )
     base = alt.Chart(alt.NamedData(name)).encode(
-        x=panels.x("middle:Q"), color=color, detail="segment:N"
+        x=panels.x("middle:Q"), color=color, detail=alt.Detail("segment:N")
     )
     near = _near(limits or [], found)
     top = max([row["value"] * 1.12 for row in near], default=None)
@@ -85,11 +85,11 @@ def _add_panel(
     mark = base.mark_line(strokeWidth=1.5) if limits is None else base.mark_area(opacity=0.8)
     wide = panels.wide(name, found, "series", {"value": ""}, span_s)
     panels.data[f"{name}-limit"] = near
-    limit = alt.Chart(alt.NamedData(f"{name}-limit")).encode(y="value:Q")
+    limit = alt.Chart(alt.NamedData(f"{name}-limit")).encode(y=alt.Y("value:Q"))
     rules = [
         limit.mark_rule(strokeDash=[2, 3], color=theme.INK),
         limit.mark_text(align="left", baseline="bottom", dx=4, dy=-2, fontSize=10).encode(
-            x=alt.value(0), text="label:N", color=alt.value(theme.INK)
+            x=alt.value(0), text=alt.Text("label:N"), color=alt.ColorValue(theme.INK)
         ),
     ]
     panels.add([mark.encode(y=y), panels.crosshair(name, wide, ",.1f"), *(rules if near else [])])

@@ -28,10 +28,12 @@ def timeline(result: RunResult, seconds: Seconds) -> Chart | None:
 
 
 def _phases(panels: Panels) -> None:
-    phases = alt.Chart(alt.NamedData("phases")).encode(x=panels.x(), x2="t2:Q", tooltip=["phase:N"])
+    phases = alt.Chart(alt.NamedData("phases")).encode(
+        x=panels.x(), x2=alt.X2("t2:Q"), tooltip=[alt.Tooltip("phase:N")]
+    )
     steps = alt.Chart(alt.NamedData("steps")).encode(
         x=panels.x(),
-        x2="t2:Q",
+        x2=alt.X2("t2:Q"),
         tooltip=[
             alt.Tooltip("step:Q", title="step"),
             alt.Tooltip("clients:Q", title="clients"),
@@ -46,17 +48,21 @@ def _phases(panels: Panels) -> None:
             alt.Chart(alt.NamedData("steps"))
             .transform_calculate(middle=middle)
             .mark_text(fontSize=10)
-            .encode(x="middle:Q", text="label:N", color=alt.value(theme.INK)),
+            .encode(x=alt.X("middle:Q"), text=alt.Text("label:N"), color=alt.ColorValue(theme.INK)),
             alt.Chart(alt.NamedData("phases"))
             .transform_calculate(middle=middle)
             .transform_filter(f"datum.t2 - datum.t >= {wide_s}")
             .mark_text(fontSize=10)
-            .encode(x="middle:Q", text="phase:N", color=alt.value(theme.MUTED)),
+            .encode(
+                x=alt.X("middle:Q"), text=alt.Text("phase:N"), color=alt.ColorValue(theme.MUTED)
+            ),
             alt.Chart(alt.NamedData("phases"))
             .transform_calculate(middle=middle)
             .transform_filter(f"datum.t2 - datum.t < {wide_s}")
             .mark_text(fontSize=9, angle=270, limit=54)
-            .encode(x="middle:Q", text="phase:N", color=alt.value(theme.MUTED)),
+            .encode(
+                x=alt.X("middle:Q"), text=alt.Text("phase:N"), color=alt.ColorValue(theme.MUTED)
+            ),
         ],
         height_px=56,
     )
@@ -82,7 +88,7 @@ def _operations(panels: Panels, found: Rows) -> None:
         [
             base.mark_area(opacity=0.8, line=False).encode(
                 y=alt.Y("rate:Q", title=f"throughput, ops/s, stacked ({panels.per})", stack="zero"),
-                detail=["step:N", "segment:N"],
+                detail=[alt.Detail("step:N"), alt.Detail("segment:N")],
             ),
             panels.crosshair("rate", rates, ",.0f"),
         ]
@@ -95,7 +101,7 @@ def _operations(panels: Panels, found: Rows) -> None:
                 .mark_bar(width=2)
                 .encode(
                     y=alt.Y("errors:Q", title=f"failed operations/s ({panels.per})"),
-                    tooltip=["operation:N", alt.Tooltip("errors:Q", title="failed/s")],
+                    tooltip=[alt.Tooltip("operation:N"), alt.Tooltip("errors:Q", title="failed/s")],
                 )
             ],
             height_px=70,
@@ -123,7 +129,7 @@ def _latency(panels: Panels, found: Rows, color: alt.Color) -> None:
             x=panels.x("middle:Q"),
             y=latency_y("p99_us:Q", title, [row["p99_us"] for row in found]),
             color=color,
-            detail=["step:N", "segment:N"],
+            detail=[alt.Detail("step:N"), alt.Detail("segment:N")],
         )
     )
     panels.add([line, panels.crosshair("latency", wide, ",.0f")])

@@ -15,22 +15,24 @@ from tests.unit.capacity.simulators import answer, queue
 TRIALS = 1_000  # 93 to 97 % is then 2.9 standard errors on either side of 95 %
 
 
-def repetitions(n: int, noise: float, seed: int) -> tuple[list[float], float]:
-    """Throughputs of one load of the simulated queue, and the one without noise."""
+ASKED = NextStep(index=0, clients=1, connections=24, purpose="confirm", why="")
+TRUTH = answer(queue(), ASKED, 0.0, Random()).throughput_ops_per_second or 0.0
+
+
+def repetitions(n: int, noise: float, seed: int) -> list[float]:
+    """Throughputs of one load of the simulated queue; without noise each would be `TRUTH`."""
     target, random = queue(), Random(seed)
-    asked = NextStep(index=0, clients=1, connections=24, purpose="confirm", why="")
-    truth = answer(target, asked, 0.0, random).throughput_ops_per_second or 0.0
-    steps = [answer(target, asked, noise, random) for _ in range(n)]
-    return [step.throughput_ops_per_second or 0.0 for step in steps], truth
+    steps = [answer(target, ASKED, noise, random) for _ in range(n)]
+    return [step.throughput_ops_per_second or 0.0 for step in steps]
 
 
 def coverage(n: int, noise: float, trials: int = TRIALS) -> float:
     covered = 0
     for seed in range(trials):
-        values, truth = repetitions(n, noise, seed)
+        values = repetitions(n, noise, seed)
         found = interval(values)
         assert found is not None
-        covered += found.low_ops_per_second <= truth <= found.high_ops_per_second
+        covered += found.low_ops_per_second <= TRUTH <= found.high_ops_per_second
     return covered / trials
 
 
@@ -42,10 +44,10 @@ def test_95_in_100_intervals_cover_the_truth_of_the_simulator(n: int, noise: flo
 def test_the_percentile_bootstrap_would_cover_75_in_100_of_three_repetitions() -> None:
     covered = 0
     for seed in range(1000):
-        values, truth = repetitions(3, 0.10, seed)
+        values = repetitions(3, 0.10, seed)
         resamples = np.random.default_rng(seed).choice(values, (200, 3)).mean(axis=1)
         low, high = np.quantile(resamples, (0.025, 0.975))
-        covered += low <= truth <= high
+        covered += low <= TRUTH <= high
     assert 0.68 <= covered / 1000 <= 0.80
 
 

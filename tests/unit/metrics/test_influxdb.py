@@ -43,7 +43,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[Server]:
     with Server() as made:
-        thread = Thread(target=made.serve_forever)
+        thread = Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield made
         made.shutdown()

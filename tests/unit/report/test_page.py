@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+import pytest
 import yaml
 
 from plimsoll.model.request import Request
@@ -13,9 +14,13 @@ from plimsoll.report.page import render
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, SECONDS = synthetic_run()
-PAGE = render(RESULT, SECONDS)
 EMPTY = Seconds(run_id=RESULT.run_id, operations=(), target=())
 MOST_BYTES = 3_000_000
+
+
+@pytest.fixture(scope="module")
+def drawn() -> str:
+    return render(RESULT, SECONDS)
 
 
 def book(page: str) -> dict[str, Any]:
@@ -34,14 +39,14 @@ def without_scripts(page: str) -> str:
     return re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
 
 
-def test_the_page_asks_for_nothing_from_outside() -> None:
-    assert not re.findall(r'(?:src|href|action)="(?!data:)', without_scripts(PAGE))
-    assert "url(" not in without_scripts(PAGE)
-    assert "default-src 'none'" in PAGE
+def test_the_page_asks_for_nothing_from_outside(drawn: str) -> None:
+    assert not re.findall(r'(?:src|href|action)="(?!data:)', without_scripts(drawn))
+    assert "url(" not in without_scripts(drawn)
+    assert "default-src 'none'" in drawn
 
 
-def test_every_chart_has_its_rows() -> None:
-    found = book(PAGE)
+def test_every_chart_has_its_rows(drawn: str) -> None:
+    found = book(drawn)
     for chart in found["charts"].values():
         assert set(chart["data"]) <= set(found["data"])
     assert set(found["charts"]) == {
@@ -54,7 +59,7 @@ def test_every_chart_has_its_rows() -> None:
     }
 
 
-def test_the_curve_holds_the_figures_of_the_result() -> None:
+def test_the_curve_holds_the_figures_of_the_result(drawn: str) -> None:
     assert RESULT.capacity is not None
     expected = {
         (judged.load, name): (judged.throughput_ops_per_second, latency_us)
@@ -63,13 +68,13 @@ def test_the_curve_holds_the_figures_of_the_result() -> None:
     }
     found = {
         (row["load"], row["operation"]): (row["throughput"], row["latency_us"])
-        for row in rows(PAGE, "curve")
+        for row in rows(drawn, "curve")
     }
     assert found == expected
 
 
-def test_the_request_on_the_page_asks_for_the_same_run() -> None:
-    shown = re.findall(r"<pre><code>(.*?)</code></pre>", PAGE, re.DOTALL)[-1]
+def test_the_request_on_the_page_asks_for_the_same_run(drawn: str) -> None:
+    shown = re.findall(r"<pre><code>(.*?)</code></pre>", drawn, re.DOTALL)[-1]
     text = shown.replace("&#39;", "'").replace("&#34;", '"').replace("&amp;", "&")
     assert Request.model_validate_json(json.dumps(yaml.safe_load(text))) == RESULT.request
 
@@ -107,8 +112,8 @@ def test_a_run_that_measured_nothing_draws_nothing() -> None:
     assert "<figure" not in page
 
 
-def test_a_volume_without_credits_has_no_panel_of_credits() -> None:
-    assert "balance" not in book(PAGE)["data"]
+def test_a_volume_without_credits_has_no_panel_of_credits(drawn: str) -> None:
+    assert "balance" not in book(drawn)["data"]
     credited = tuple(
         sample.model_copy(update={"burst_balance_percent": 80.0}) for sample in SECONDS.target
     )
