@@ -15,6 +15,7 @@ from typing import Any
 import pymysql
 
 import plimsoll_engine
+from plimsoll.local.machine import cpu_times, stolen_share
 from plimsoll.model.engine import EngineTarget, FormatValue, LoadSpec, RowValue
 from plimsoll.workload import Compiled
 
@@ -22,7 +23,6 @@ ROWS = 100_000
 GO_YCSB_TABLE = "orderedtable"
 CLIENT_CORE = 0
 SERVER_CORE = 1
-STEAL = 7  # in /proc/stat's line of CPU times
 CALM = 0.02
 PATIENCE = 40
 CHILD = str(Path(__file__).with_name("engine_child.py"))
@@ -62,12 +62,12 @@ def measure(
         given.write(stdin)
         given.seek(0)
         pinned = ["taskset", "-c", str(CLIENT_CORE), *command]
-        before = cpu_ticks()
+        before = cpu_times()
         started = time.monotonic()
         process = subprocess.Popen(pinned, stdin=given, stdout=said, stderr=subprocess.STDOUT)
         _, status, used = os.wait4(process.pid, 0)
         wall_s = time.monotonic() - started
-        after = cpu_ticks()
+        after = cpu_times()
         said.seek(0)
         output = said.read()
     found = count.search(output)
@@ -78,7 +78,7 @@ def measure(
         cpu_s=used.ru_utime + used.ru_stime,
         wall_s=seconds or wall_s,
         output=output,
-        stolen=(after[STEAL] - before[STEAL]) / (sum(after) - sum(before)),
+        stolen=stolen_share(before, after) or 0.0,
     )
 
 
@@ -96,15 +96,6 @@ def undisturbed(client: Callable[[], Outcome]) -> Outcome:
         if outcome.stolen <= CALM:
             return outcome
     raise RuntimeError(f"this machine was disturbed {PATIENCE} times: {outcome.stolen:.1%} stolen")
-
-
-def cpu_ticks() -> list[int]:
-    """This machine's CPU time in ticks: user, nice, system, idle, iowait, irq, softirq, steal.
-
-    Without the guests' time, which is part of user's (proc_stat(5)).
-    """
-    with Path("/proc/stat").open() as stat:
-        return [int(ticks) for ticks in stat.readline().split()[1:9]]
 
 
 def engine(spec: LoadSpec) -> Outcome:

@@ -24,6 +24,7 @@ class Repetition:
     measured: Measured
     audits: tuple[Audit, ...]
     disputed: bool  # a hard audit failed
+    disturbed: bool  # ... by this machine: nothing that the target did
     doubtful: bool  # a soft audit failed: it may fail, it cannot pass
     client_bound: str | None  # why, or None
 
@@ -102,6 +103,7 @@ def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
         measured=measure(step, number, rules),
         audits=audits,
         disputed=bool(failed - SOFT),
+        disturbed="undisturbed" in failed,
         doubtful=bool(failed & SOFT),
         client_bound=_client_bound(step, rules),
     )

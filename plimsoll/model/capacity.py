@@ -26,6 +26,7 @@ AuditName = Literal[
     "steady_state",
     "percentiles",
     "server_count",
+    "undisturbed",
     "recovered",
 ]
 

@@ -163,7 +163,11 @@ OF_RUNS = (
         memory_mib=1769,
         in_vpc=True,
         engine=True,
-        environment=RUN_ENVIRONMENT,
+        environment={
+            **RUN_ENVIRONMENT,
+            "METRIC_PERIOD_SECONDS": Setting.METRIC_PERIOD_SECONDS,
+            "ON_ONE_MACHINE": Setting.ON_ONE_MACHINE,
+        },
         permissions=(READ_RUN, WRITE_RUN, LIST_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(

@@ -68,7 +68,8 @@ class TargetFigures(Model):
     burst_balance_percent: float | None = None  # the least
     ebs_io_balance_percent: float | None = None  # of the instance; the least
     ebs_byte_balance_percent: float | None = None
-    host_late_percent: float | None = None  # one machine only: share of I/O time due to its disk
+    host_late_percent: float | None = None  # one machine only: of the time in I/O, due to its disk
+    host_stolen_percent: float | None = None  # ... of its processor time, by its hypervisor
 
 
 class SecondTotals(Model):
@@ -112,6 +113,7 @@ class TargetSample(Model):
     ebs_io_balance_percent: float | None = None
     ebs_byte_balance_percent: float | None = None
     host_late_percent: float | None = None
+    host_stolen_percent: float | None = None
 
 
 class Seconds(Model):

@@ -62,5 +62,9 @@ class Step(Model):
     send_lateness_us: Microseconds | None = None  # open loop: worst client's p99 of send minus due
     backlog_end: Count | None = None  # open loop: operations due and unsent at the window's end
     clock_skew_ms: Amount | None = None  # greatest difference between the clients' clocks
+    # one machine only: of the time in I/O, what its own disk took; of its processor time, what its
+    # hypervisor gave to others
+    host_late_percent: Amount | None = None
+    host_stolen_percent: Amount | None = None
     halves: tuple[Half, Half] | None = None
     recovered: bool | None = None  # had the target recovered from an overload before this step?

@@ -14,6 +14,7 @@ AUDIT_NAMES = {
     "steady_state": "steady state",
     "percentiles": "percentiles in order",
     "server_count": "server counted the same",
+    "undisturbed": "this machine undisturbed",
 }
 MARKS = {True: "✓", False: "✕", None: text.NOTHING}
 

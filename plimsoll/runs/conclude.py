@@ -1,16 +1,12 @@
 """The verdict, drawn from all steps and the target's own figures."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
-
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.request import EndpointTarget, Request
-from plimsoll.model.results import LimitingResource, Seconds, StepResult, TargetSample
-from plimsoll.model.runs import RunRecord
+from plimsoll.model.results import LimitingResource, Seconds
 from plimsoll.model.volumes import VolumeLimits, limits
 from plimsoll.runs.bottleneck import limiting_resource
 from plimsoll.runs.deployment import Deployment
@@ -18,7 +14,7 @@ from plimsoll.runs.files import CONCLUSION, REQUEST, SECONDS, step_path
 from plimsoll.runs.points import run_points
 from plimsoll.runs.record import now
 from plimsoll.runs.steps import finished_steps
-from plimsoll.targets.metrics import figures, read_samples
+from plimsoll.runs.target_figures import target_samples, with_figures
 
 PUBLISHING_S = 120.0  # of the 300 s that this function has, where it writes the whole run's metrics
 
@@ -45,7 +41,7 @@ def conclude(deployment: Deployment, run_id: str) -> None:
     record = deployment.records.get(run_id)
     files = deployment.files(run_id)
     request = files.get(REQUEST, Request)
-    samples = _samples(deployment, record)
+    samples = target_samples(deployment, record, since=record.step_at or record.submitted_at)
     period_s = deployment.metric_period_seconds
     steps = [with_figures(step, samples, period_s) for step in finished_steps(files)]
     for step in steps:
@@ -71,30 +67,3 @@ def conclude(deployment: Deployment, run_id: str) -> None:
         verdict=capacity.verdict,
         capacity_ops_per_second=None if figure is None else f"{figure:.1f}",
     )
-
-
-def _samples(deployment: Deployment, record: RunRecord) -> tuple[TargetSample, ...]:
-    if record.target is None:
-        return ()
-    return read_samples(
-        record.target,
-        start=record.step_at or record.submitted_at,
-        end=datetime.now(UTC),
-        period_s=deployment.metric_period_seconds,
-    )
-
-
-def with_figures(step: StepResult, samples: Sequence[TargetSample], period_s: int) -> StepResult:
-    """Give a step the target's figures over its load.
-
-    Over its window, where that holds at least one whole period of the metrics; else over its
-    warm-up too.
-    """
-    plan = step.plan
-    end = step.window_end_epoch_ms or plan.window_end_epoch_ms
-    start = step.window_start_epoch_ms or plan.window_start_epoch_ms
-    for begin in (start, plan.start_at_epoch_ms):
-        found = figures(samples, start_epoch_ms=begin, end_epoch_ms=end, period_s=period_s)
-        if found is not None:
-            return step.model_copy(update={"target": found})
-    return step

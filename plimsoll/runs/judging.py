@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
@@ -18,6 +19,7 @@ from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import REQUEST, RunFiles, client_path, plan_path, step_path
 from plimsoll.runs.points import judged_step_points
 from plimsoll.runs.steps import finished_steps
+from plimsoll.runs.target_figures import target_samples, with_host_figures
 from plimsoll.targets.connection import engine_target
 from plimsoll.targets.family import read_counters
 
@@ -46,6 +48,10 @@ def judge_step(
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
     after = read_counters(engine_target(record.target))
     merged = merged_step(plan, results, failures, server_after=after)
+    if deployment.on_one_machine:  # whose metrics are there at once; AWS's come a minute later
+        since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
+        samples = target_samples(deployment, record, since=since)
+        merged = with_host_figures(merged, samples, deployment.metric_period_seconds)
     files.put_model(step_path(step), _published(run_id, merged))
     finished = finished_steps(files)
     deployment.records.change(run_id, step=step, steps_finished=len(finished))

@@ -41,7 +41,10 @@ _INSTANCE_BALANCES = (
     Metric("EBSIOBalance%", "ebs_io_balance_percent", summary="least"),
     Metric("EBSByteBalance%", "ebs_byte_balance_percent", summary="least"),
 )
-_HOST_LATE = Metric("HostLateShare", "host_late_percent")  # one machine only
+_HOST = (  # one machine only
+    Metric("HostLateShare", "host_late_percent"),
+    Metric("HostStolenShare", "host_stolen_percent"),
+)
 # docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html
 RDS = Source(
     "AWS/RDS",
@@ -55,7 +58,7 @@ RDS = Source(
         _CPU,
         _BURST,
         *_INSTANCE_BALANCES,
-        _HOST_LATE,
+        *_HOST,
     ),
 )
 
@@ -74,7 +77,7 @@ EBS = Source(
     "AWS/EBS", "VolumeId", (*_counts("Volume"), Metric("VolumeQueueLength", "queue"), _BURST)
 )
 # docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html
-EC2 = Source("AWS/EC2", "InstanceId", (_CPU, *_INSTANCE_BALANCES, _HOST_LATE))
+EC2 = Source("AWS/EC2", "InstanceId", (_CPU, *_INSTANCE_BALANCES, *_HOST))
 EC2_OWN_DISKS = Source("AWS/EC2", "InstanceId", (*_counts("Disk"), *EC2.metrics))
 _SUMMARIES = {m.field: m.summary for source in (RDS, EBS, EC2) for m in source.metrics}
 

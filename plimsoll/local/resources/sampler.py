@@ -3,8 +3,10 @@
 https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html,
 https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html,
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html. AWS
-publishes once a minute; a run on one machine is too short for that. `HostLateShare` is the twin's
-own: the percent of the time in I/O that was this machine's, not the volume's.
+publishes once a minute; a run on one machine is too short for that. Two are the twin's own, and
+tell how far this machine can stand for the target: `HostLateShare`, the percent of the time in I/O
+that was this machine's, not the volume's; `HostStolenShare`, the percent of this machine's
+processor time that its hypervisor gave to others.
 """
 
 import datetime as dt
@@ -18,6 +20,7 @@ from pathlib import Path
 from moto.cloudwatch.models import cloudwatch_backends
 
 from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.local.machine import CpuTimes, cpu_times, stolen_share
 from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.volume_samples import VolumeRates, VolumeSample, rates
 
@@ -33,7 +36,16 @@ class Points:
     values: dict[str, tuple[float | None, str]]  # by metric: value and unit
 
 
-Naming = Callable[[VolumeRates, float | None], Sequence[Points]]
+@dataclass(frozen=True)
+class Seen:
+    """What was seen in one second."""
+
+    volume: VolumeRates
+    cpu_percent: float | None  # of this machine's, by the target
+    stolen_percent: float | None  # of this machine's, by its hypervisor
+
+
+Naming = Callable[[Seen], Sequence[Points]]
 
 
 def cpu_seconds(pid: int) -> float | None:
@@ -48,7 +60,8 @@ def cpu_seconds(pid: int) -> float | None:
 def as_rds(identifier: str) -> Naming:
     """Name what was seen as RDS does."""
 
-    def name(seen: VolumeRates, cpu_percent: float | None) -> Sequence[Points]:
+    def name(second: Seen) -> Sequence[Points]:
+        seen = second.volume
         values: dict[str, tuple[float | None, str]] = {
             "ReadIOPS": (seen.read_iops, "Count/Second"),
             "WriteIOPS": (seen.write_iops, "Count/Second"),
@@ -58,8 +71,7 @@ def as_rds(identifier: str) -> Naming:
             "WriteLatency": (_seconds(seen.write_latency_us), "Seconds"),
             "DiskQueueDepth": (seen.queue, "Count"),
             "BurstBalance": (seen.burst_balance_percent, "Percent"),
-            "HostLateShare": (_percent(seen.late_share), "Percent"),
-            "CPUUtilization": (cpu_percent, "Percent"),
+            **_machine(second),
         }
         return [Points("AWS/RDS", ("DBInstanceIdentifier", identifier), values)]
 
@@ -72,7 +84,8 @@ def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
     EBS and EC2 count operations and bytes of a period, RDS gives rates. A period here is a second.
     """
 
-    def name(seen: VolumeRates, cpu_percent: float | None) -> Sequence[Points]:
+    def name(second: Seen) -> Sequence[Points]:
+        seen = second.volume
         prefix = "Volume" if volume_id else "Disk"
         storage: dict[str, tuple[float | None, str]] = {
             f"{prefix}ReadOps": (seen.read_iops, "Count"),
@@ -80,10 +93,7 @@ def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
             f"{prefix}ReadBytes": (seen.read_mib_s * 2**20, "Bytes"),
             f"{prefix}WriteBytes": (seen.write_mib_s * 2**20, "Bytes"),
         }
-        instance: dict[str, tuple[float | None, str]] = {
-            "CPUUtilization": (cpu_percent, "Percent"),
-            "HostLateShare": (_percent(seen.late_share), "Percent"),
-        }
+        instance: dict[str, tuple[float | None, str]] = {**_machine(second)}
         if volume_id is None:
             instance |= storage
             return [Points("AWS/EC2", ("InstanceId", instance_id), instance)]
@@ -97,6 +107,14 @@ def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
         ]
 
     return name
+
+
+def _machine(seen: Seen) -> dict[str, tuple[float | None, str]]:
+    return {
+        "CPUUtilization": (seen.cpu_percent, "Percent"),
+        "HostLateShare": (_percent(seen.volume.late_share), "Percent"),
+        "HostStolenShare": (seen.stolen_percent, "Percent"),
+    }
 
 
 def _seconds(microseconds: float | None) -> float | None:
@@ -125,22 +143,26 @@ class Sampler:
         self._thread.join()
 
     def _run(self) -> None:
-        before, cpu_before = self._volume.sample(), cpu_seconds(self._pid)
+        before, cpu_before, machine_before = self._look()
         due = time.monotonic() + 1
         while not self._closed.wait(max(0.0, due - time.monotonic())):
             due = max(due + 1, time.monotonic() + 0.5)  # held up: no points of no length
-            after, cpu = self._volume.sample(), cpu_seconds(self._pid)
-            used = None if cpu is None or cpu_before is None else cpu - cpu_before
-            self._publish(before, after, used)
-            before, cpu_before = after, cpu
+            after, cpu, machine = self._look()
+            volume = rates(before, after)
+            used_s = None if cpu is None or cpu_before is None else cpu - cpu_before
+            cores = os.cpu_count() or 1
+            cpu_percent = None if used_s is None else 100 * used_s / volume.interval_s / cores
+            stolen = _percent(stolen_share(machine_before, machine))
+            self._publish(Seen(volume, cpu_percent, stolen), after.epoch_ms)
+            before, cpu_before, machine_before = after, cpu, machine
 
-    def _publish(self, before: VolumeSample, after: VolumeSample, cpu_s: float | None) -> None:
-        seen = rates(before, after)
-        cores = os.cpu_count() or 1
-        cpu_percent = None if cpu_s is None else 100 * cpu_s / seen.interval_s / cores
-        self._published_s = max(self._published_s + 1, after.epoch_ms // 1000)
+    def _look(self) -> tuple[VolumeSample, float | None, CpuTimes | None]:
+        return self._volume.sample(), cpu_seconds(self._pid), cpu_times()
+
+    def _publish(self, seen: Seen, epoch_ms: int) -> None:
+        self._published_s = max(self._published_s + 1, epoch_ms // 1000)
         at = dt.datetime.fromtimestamp(self._published_s, dt.UTC).replace(tzinfo=None)
-        for points in self._naming(seen, cpu_percent):
+        for points in self._naming(seen):
             name, value_of = points.dimension
             known = {n: (v, unit) for n, (v, unit) in points.values.items() if v is not None}
             cloudwatch_backends[ACCOUNT][REGION].put_metric_data(

@@ -83,6 +83,16 @@ def test_clients_and_server_count_the_same_statements(finished: Finished) -> Non
         assert 0 < step.step.operations <= step.server.statements_by_clients
 
 
+def test_every_step_tells_how_far_this_machine_was_disturbed(finished: Finished) -> None:
+    _, result, _, _ = finished
+    for step in result.steps:
+        late, stolen = step.step.host_late_percent, step.step.host_stolen_percent
+        assert late is not None
+        assert stolen is not None
+        assert 0 <= late <= 100
+        assert 0 <= stolen <= 100
+
+
 def test_every_step_can_be_computed_again_from_its_clients_files(finished: Finished) -> None:
     folder, result, _, _ = finished
     for step in result.steps:

@@ -1,0 +1,55 @@
+"""What a target's own metrics say of a step."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from plimsoll.model.results import StepResult, TargetSample
+from plimsoll.model.runs import RunRecord
+from plimsoll.runs.deployment import Deployment
+from plimsoll.targets.metrics import figures, read_samples
+
+
+def target_samples(
+    deployment: Deployment, record: RunRecord, *, since: datetime
+) -> tuple[TargetSample, ...]:
+    """Read a run's target's metrics until now; none where it has no target."""
+    if record.target is None:
+        return ()
+    return read_samples(
+        record.target,
+        start=since,
+        end=datetime.now(UTC),
+        period_s=deployment.metric_period_seconds,
+    )
+
+
+def with_figures(step: StepResult, samples: Sequence[TargetSample], period_s: int) -> StepResult:
+    """Give a step the target's figures over its load.
+
+    Over its window, where that holds at least one whole period of the metrics; else over its
+    warm-up too.
+    """
+    plan = step.plan
+    end = step.window_end_epoch_ms or plan.window_end_epoch_ms
+    start = step.window_start_epoch_ms or plan.window_start_epoch_ms
+    for begin in (start, plan.start_at_epoch_ms):
+        found = figures(samples, start_epoch_ms=begin, end_epoch_ms=end, period_s=period_s)
+        if found is not None:
+            return step.model_copy(update={"target": found})
+    return step
+
+
+def with_host_figures(
+    step: StepResult, samples: Sequence[TargetSample], period_s: int
+) -> StepResult:
+    """Tell capacity how far the one machine that everything runs on was disturbed in a step."""
+    found = with_figures(step, samples, period_s).target
+    if found is None:
+        return step
+    known = step.step.model_copy(
+        update={
+            "host_late_percent": found.host_late_percent,
+            "host_stolen_percent": found.host_stolen_percent,
+        }
+    )
+    return step.model_copy(update={"step": known})

@@ -1,0 +1,60 @@
+"""A step knows of the one machine that everything runs on; on AWS it asks nothing of CloudWatch."""
+
+import pytest
+
+from plimsoll.model.results import StepResult, TargetSample
+from plimsoll.model.runs import RunRecord, TargetAddress
+from plimsoll.runs import judging
+from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.files import client_path, plan_path, step_path
+from tests.aws.runs.conftest import RUN, recorded
+from tests.unit.fleet.test_merge import START_MS, after, planned, result
+
+TARGET = TargetAddress(
+    protocol="mysql", host="127.0.0.1", port=1, database="db", secret_arn="arn", identifier="db-1"
+)
+
+
+@pytest.fixture
+def judged(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Deployment:
+    """A run whose step of two clients has just ended, on a target that answers."""
+    recorded(deployment, target=TARGET)
+    files = deployment.files(RUN)
+    files.put_model(plan_path(1), planned())
+    for client in (0, 1):
+        one = result(client, [100] * 400).model_copy(update={"run_id": RUN})
+        files.put_model(client_path(1, client), one)
+    monkeypatch.setattr(judging, "engine_target", lambda known: known)
+    monkeypatch.setattr(judging, "read_counters", lambda _: after(1100))
+    return deployment
+
+
+def test_on_one_machine_the_step_knows_how_far_the_machine_was_disturbed(
+    judged: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = tuple(
+        TargetSample(epoch_ms=START_MS + ms, host_late_percent=late, host_stolen_percent=4.0)
+        for ms, late in ((2_000, 20.0), (3_000, 40.0))
+    )
+
+    def read(deployment: Deployment, record: RunRecord, **_: object) -> tuple[TargetSample, ...]:
+        assert (deployment, record.run_id) == (here, RUN)
+        return samples
+
+    here = judged.model_copy(update={"on_one_machine": True, "metric_period_seconds": 1})
+    monkeypatch.setattr(judging, "target_samples", read)
+    judging.judge_step(here, RUN, 1, failed=[])
+    step = here.files(RUN).get(step_path(1), StepResult).step
+    assert (step.host_late_percent, step.host_stolen_percent) == (30.0, 4.0)
+
+
+def test_on_aws_nothing_is_asked_of_cloudwatch_which_this_function_may_not_reach(
+    judged: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("judge-step has no permission for this on AWS, nor a way there")
+
+    monkeypatch.setattr(judging, "target_samples", refused)
+    judging.judge_step(judged, RUN, 1, failed=[])
+    step = judged.files(RUN).get(step_path(1), StepResult).step
+    assert (step.host_late_percent, step.host_stolen_percent) == (None, None)
