@@ -1,6 +1,5 @@
 """`plimsoll run`: finds a target's capacity, here and now."""
 
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,8 +30,16 @@ MOST_READY = 16  # processes of about 50 MiB; more start as they are needed
     type=click.Path(path_type=Path, file_okay=False),
     help="Where the results go; a new or empty folder. Default: plimsoll-results/<run>/.",
 )
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path, file_okay=False, exists=True, writable=True),
+    help="Where the databases' files lie meanwhile. Default: in memory if they fit into half of"
+    " what is free, else with the temporary files.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
-def run(request_file: Path, *, local: bool, out: Path | None, as_json: bool) -> int:
+def run(
+    request_file: Path, *, local: bool, out: Path | None, data_dir: Path | None, as_json: bool
+) -> int:
     """Run what REQUEST_FILE asks for: provision, load, search, conclude, tear down.
 
     An experiment (a file with `axes`) runs every combination and ends with a decision table.
@@ -48,13 +55,15 @@ def run(request_file: Path, *, local: bool, out: Path | None, as_json: bool) -> 
     if isinstance(asked, Experiment):
         from plimsoll.cli.run_experiment import run_experiment  # noqa: PLC0415 - only for these
 
-        return run_experiment(asked, directory, as_json=as_json)
-    return _run_all(asked, directory, as_json=as_json)
+        return run_experiment(asked, directory, data_dir=data_dir, as_json=as_json)
+    return _run_all(asked, directory, data_dir=data_dir, as_json=as_json)
 
 
-def _run_all(requests: dict[str, Request], directory: Path, *, as_json: bool) -> int:
+def _run_all(
+    requests: dict[str, Request], directory: Path, *, data_dir: Path | None, as_json: bool
+) -> int:
     folders = [directory / name for name in requests] if len(requests) > 1 else [directory]
-    interrupted = _run_here(list(zip(requests.values(), folders, strict=True)))
+    interrupted = _run_here(list(zip(requests.values(), folders, strict=True)), data_dir)
     results = read_results(directory)
     print_results(results, as_json=as_json)
     if interrupted:
@@ -75,17 +84,17 @@ def _directory(request_file: Path, out: Path | None) -> Path:
     return directory
 
 
-def _run_here(runs: list[tuple[Request, Path]]) -> bool:
+def _run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
     """Run requests one after the other on a twin; returns whether they were interrupted."""
-    from plimsoll.local.leftovers import HOME_PREFIX  # noqa: PLC0415 - an extra
+    from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - likewise
     from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - likewise
 
     click.echo("starting the stand-in for AWS on this machine", err=True)
     with (
         termination_interrupts(),
-        tempfile.TemporaryDirectory(prefix=HOME_PREFIX) as home,
-        LocalTwin(Path(home)) as twin,
+        twin_home([request for request, _ in runs], parent=data_dir) as home,
+        LocalTwin(home) as twin,
     ):
         return any(_run_one(twin, request, folder) for request, folder in runs)
 

@@ -1,6 +1,5 @@
 """`plimsoll run` of an experiment: every cell on one machine, then what to buy."""
 
-import tempfile
 from pathlib import Path
 
 import click
@@ -15,9 +14,11 @@ from plimsoll.model.functions import Setting
 from plimsoll.model.runs import RunState
 
 
-def run_experiment(experiment: Experiment, directory: Path, *, as_json: bool) -> int:
+def run_experiment(
+    experiment: Experiment, directory: Path, *, data_dir: Path | None, as_json: bool
+) -> int:
     """Run every cell on a twin; exit code 1 where a question got no answer at all."""
-    result, interrupted = _run_here(experiment, directory)
+    result, interrupted = _run_here(experiment, directory, data_dir)
     print_experiment(result, as_json=as_json)
     if not as_json:
         click.echo(f"\n{directory / 'report.html'}")
@@ -30,21 +31,24 @@ def exit_code_of(result: ExperimentResult) -> int:
     return 0 if decided and result.state is RunState.SUCCEEDED else 1
 
 
-def _run_here(experiment: Experiment, directory: Path) -> tuple[ExperimentResult, bool]:
+def _run_here(
+    experiment: Experiment, directory: Path, data_dir: Path | None
+) -> tuple[ExperimentResult, bool]:
     """Run it on a twin; returns what it came to and whether it was interrupted."""
     from plimsoll.local.experiments import LocalExperiment  # noqa: PLC0415 - an extra
-    from plimsoll.local.leftovers import HOME_PREFIX  # noqa: PLC0415 - likewise
+    from plimsoll.local.home import twin_home  # noqa: PLC0415 - likewise
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - likewise
     from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - likewise
 
+    requests = [cell.request for cell in cells_of(experiment)]
     click.echo("starting the stand-in for AWS on this machine", err=True)
     with (
         termination_interrupts(),
-        tempfile.TemporaryDirectory(prefix=HOME_PREFIX) as home,
-        LocalTwin(Path(home), settings={Setting.TEAMS: "{}"}) as twin,
+        twin_home(requests, at_once=experiment.at_once, parent=data_dir) as home,
+        LocalTwin(home, settings={Setting.TEAMS: "{}"}) as twin,
         ExperimentProgress() as progress,
     ):
-        twin.warm("load-client", max(first_clients(c.request.search) for c in cells_of(experiment)))
+        twin.warm("load-client", max(first_clients(request.search) for request in requests))
         current = LocalExperiment(twin, experiment)
         interrupted = False
         try:

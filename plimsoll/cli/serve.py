@@ -1,7 +1,6 @@
 """`plimsoll serve`: the service on this machine."""
 
 import socket
-import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -33,15 +32,20 @@ _WARM_CLIENTS = 2
     type=click.Path(path_type=Path, file_okay=False),
     help="Where finished runs go. Default: plimsoll-results/serve-TIME/.",
 )
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path, file_okay=False, exists=True, writable=True),
+    help="Where the databases' files lie meanwhile. Default: with the temporary files.",
+)
 @click.option("--verbose", is_flag=True, help="Tell each request on standard error.")
-def serve(*, port: int, directory: Path | None, verbose: bool) -> int:
+def serve(*, port: int, directory: Path | None, data_dir: Path | None, verbose: bool) -> int:
     """Run the service on 127.0.0.1: the very API, workflows and schedules of AWS.
 
     Its address is the first line on standard output; `plimsoll submit --url ADDRESS` and the other
     verbs take it. Ctrl-C or SIGTERM stops every run, deletes every target and ends it: schedules
     and the list of runs are gone then, the files of finished runs stay.
     """
-    from plimsoll.local.leftovers import HOME_PREFIX  # noqa: PLC0415 - an extra
+    from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - likewise
     from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - likewise
 
@@ -51,8 +55,8 @@ def serve(*, port: int, directory: Path | None, verbose: bool) -> int:
     _say("starting the stand-in for AWS on this machine")
     with (
         termination_interrupts(),
-        tempfile.TemporaryDirectory(prefix=HOME_PREFIX) as home,
-        LocalTwin(Path(home)) as twin,
+        twin_home([], parent=data_dir) as home,
+        LocalTwin(home) as twin,
     ):
         return _serve(twin, listener, results, say=_say if verbose else lambda _: None)
 

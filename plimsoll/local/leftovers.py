@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from plimsoll.local.volumes.places import state_path
+from plimsoll.local.volumes.places import MEMORY, state_path
 
 HOME_PREFIX = "plimsoll-twin-"  # of the temporary folders of twins
 _YOUNGEST_S = 60.0  # a twin that is just starting is no orphan
@@ -30,9 +30,10 @@ def remove_orphaned_homes(temporary: Path | None = None) -> None:
     """Remove the temporary folders of twins whose process is gone.
 
     Args:
-        temporary: Where they are; None: this machine's folder for temporary files.
+        temporary: Where they are; None: this machine's folder for temporary files, and its memory.
     """
-    for home in (temporary or Path(tempfile.gettempdir())).glob(f"{HOME_PREFIX}*/"):
+    places = [temporary] if temporary else [Path(tempfile.gettempdir()), MEMORY]
+    for home in (home for place in places for home in place.glob(f"{HOME_PREFIX}*/")):
         with contextlib.suppress(OSError):  # another user's, or removed meanwhile
             lock = home / "lock"
             if time.time() - lock.stat().st_mtime < _YOUNGEST_S:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from plimsoll.errors import PlimsollError
 
+MEMORY = Path("/dev/shm")  # noqa: S108 - names in it are made with O_EXCL, or not followed
 _PREFIX = "plimsoll-volume-"
 _SUFFIXES = ("", ".json", ".lock")  # the state, what volume it is, and its owner's lock
 
 
 def _base() -> Path:
-    memory = Path("/dev/shm")  # noqa: S108 - files are made with O_EXCL or O_NOFOLLOW
-    return memory if os.access(memory, os.W_OK) else Path(tempfile.gettempdir())
+    return MEMORY if os.access(MEMORY, os.W_OK) else Path(tempfile.gettempdir())
 
 
 def state_path(directory: Path) -> Path:
