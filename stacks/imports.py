@@ -6,7 +6,7 @@ of Plimsoll that it reaches, then what those distributions require themselves.
 
 import ast
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
@@ -40,6 +40,7 @@ def roots(path: Path) -> frozenset[str]:
     return frozenset(name.split(".")[0] for name in imported) - {"plimsoll"}
 
 
+@cache
 def module_files(path: Path) -> frozenset[Path]:
     """Find the files of Plimsoll that a file reaches by imports, itself included."""
     seen: set[Path] = set()
@@ -70,16 +71,17 @@ def _imports(tree: ast.AST) -> Iterator[str]:
         yield from _imports(node)
 
 
-def _files(module: str) -> list[Path]:
+@cache
+def _files(module: str) -> tuple[Path, ...]:
     """Find the files of a module and of the packages that it is in; none for a mere name."""
     parts = module.split(".")
     if parts[0] != "plimsoll":
-        return []
-    found = []
+        return ()
+    found: list[Path] = []
     for length in range(1, len(parts) + 1):
         base = ROOT.joinpath(*parts[:length])
         found += [p for p in (base / "__init__.py", base.with_suffix(".py")) if p.is_file()]
-    return found
+    return tuple(found)
 
 
 @cache
@@ -90,7 +92,7 @@ def distributions(path: Path, python_version: str) -> frozenset[str]:
         path: The handler.
         python_version: Of the runtime, such as 3.13.
     """
-    provided = packages_distributions()
+    provided = _provided()
     wanted = [
         canonicalize_name(provided[root][0])
         for root in roots(path)
@@ -103,8 +105,7 @@ def distributions(path: Path, python_version: str) -> frozenset[str]:
         if name in found:
             continue
         found.add(name)
-        for line in distribution(name).requires or []:
-            needed = Requirement(line)
+        for needed in _required(name):
             stated = canonicalize_name(needed.name)
             conditions = [needed.marker, _overrides().get(stated, needed).marker]
             for extra in ("", *_extras().get(name, ())):
@@ -112,6 +113,17 @@ def distributions(path: Path, python_version: str) -> frozenset[str]:
                 if all(one is None or one.evaluate(asked) for one in conditions):
                     wanted.append(stated)
     return frozenset(found)
+
+
+@cache
+def _provided() -> Mapping[str, list[str]]:
+    """Map each top-level package to the distributions that bring it: reads every one's record."""
+    return packages_distributions()
+
+
+@cache
+def _required(name: str) -> tuple[Requirement, ...]:
+    return tuple(Requirement(line) for line in distribution(name).requires or [])
 
 
 @cache

@@ -13,8 +13,6 @@ from datetime import datetime
 from itertools import pairwise
 from statistics import fmean, stdev
 
-from otava.analysis import TTestSignificanceTester, compute_change_points
-
 from plimsoll.model.check import Change, Compare, Segment, Thresholds
 
 # a change is sought among so many runs at a time: in Otava's own 50, a drop that is made good again
@@ -50,6 +48,9 @@ def change_points(
     """
     if len(series) < RUNS_MIN:
         return ()
+    # with SciPy it takes a second to load, which a short history, and a twin's start, need not
+    from otava.analysis import compute_change_points  # noqa: PLC0415
+
     values = [one.value for one in series]
     found, _ = compute_change_points(
         values,
@@ -91,5 +92,7 @@ def segment(values: Sequence[float]) -> Segment:
 
 def p_value(before: Sequence[float], after: Sequence[float]) -> float:
     """Test two groups of figures, split at a place known beforehand, for one mean (Student's t)."""
+    from otava.analysis import TTestSignificanceTester  # noqa: PLC0415 - as above
+
     stats = TTestSignificanceTester(1.0).compare(list(before), list(after))
     return float(stats.pvalue)

@@ -36,19 +36,21 @@ def _methods(service: str) -> dict[str, str]:
     return {method: SPECIAL.get(action, action) for method, action in actions.items()}
 
 
-def actions(handler: Path) -> set[str]:
+@cache
+def actions(handler: Path) -> frozenset[str]:
     """The actions that the code of a handler can come to."""
-    return {action for body in _reached(handler) for action in _calls(body)}
+    return frozenset(action for body in _reached(handler) for action in _calls(body))
 
 
-def functions(handler: Path) -> set[str]:
+@cache
+def functions(handler: Path) -> frozenset[str]:
     """The names of the functions and methods that the code of a handler can come to."""
-    return {body.name for body in _reached(handler) if isinstance(body, Definition)}
+    return frozenset(body.name for body in _reached(handler) if isinstance(body, Definition))
 
 
 def _reached(handler: Path) -> Iterator[ast.AST]:
     defined = _definitions(handler)
-    reached: list[Defined] = [("", ast.parse(handler.read_text()))]
+    reached: list[Defined] = [("", _parsed(handler))]
     reached += [one for found in defined.values() for one in found if _is_route(one[1])]
     seen: set[int] = set()
     while reached:
@@ -62,11 +64,16 @@ def _reached(handler: Path) -> Iterator[ast.AST]:
             reached += _meant(name, defined.get(name, []), whose)
 
 
+@cache
+def _parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
 def _definitions(handler: Path) -> dict[str, list[Defined]]:
     """The functions and methods of every module that the handler imports, by their bare names."""
     defined: dict[str, list[Defined]] = {}
     for file in module_files(handler) - {handler}:
-        tree = ast.parse(file.read_text())
+        tree = _parsed(file)
         classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
         owners = {id(method): c.name.lower() for c in classes for method in c.body}
         for node in ast.walk(tree):

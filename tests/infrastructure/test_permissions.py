@@ -107,7 +107,7 @@ def test_every_kind_of_point_has_a_writer_that_can_reach_the_store(
 ) -> None:
     kind, needed = METRICS[configuration]
     template = templates[configuration]
-    written = set()
+    written: set[str] = set()
     for row in FUNCTIONS.values():
         called = called_on_aws(row)
         implied = {action for call in called for action in IMPLIED.get(call, set())}

@@ -81,7 +81,7 @@ def rows(session: Session, volume: EmulatedVolume) -> str:
     return "SELECT value FROM io.rows WHERE id = ?"
 
 
-@pytest.mark.parametrize("iops", [300, 900])
+@pytest.mark.parametrize("iops", [100, 300])  # far below what a busy machine reaches
 def test_the_iops_counted_by_the_volume_follow_its_cap(
     session: Session, volume: EmulatedVolume, rows: str, iops: int
 ) -> None:
@@ -96,7 +96,7 @@ def test_the_iops_counted_by_the_volume_follow_its_cap(
     seen = rates(before, after)
     counted = seen.read_iops + seen.write_iops
     assert counted <= iops * 1.05
-    assert counted >= iops * 0.7  # as much as a busy machine lets it
+    assert counted >= iops * 0.7
 
 
 def test_a_setting_that_does_not_exist_is_one_clear_line(tmp_path: Path) -> None:

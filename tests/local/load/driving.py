@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
@@ -17,6 +18,8 @@ from plimsoll.model.engine import (
     LoadReport,
     LoadSpec,
 )
+from tests.local.load.cql_stand_in import CqlStandIn
+from tests.local.load.stand_in import StandIn
 
 SELECT = EngineStatement(
     sql=("SELECT v FROM t WHERE id = ?",), binds=(IntegerValue(low=1, high=9),)
@@ -51,3 +54,9 @@ def latencies_us(report: LoadReport, operation: str = "read") -> dict[int, int]:
         item.value_iterated_to: item.count_at_value_iterated_to
         for item in histogram.get_recorded_iterator()
     }
+
+
+def longest_silence_s(server: StandIn | CqlStandIn) -> float:
+    """How long a server answered nothing: the stall, and whatever held up the machine with it."""
+    answers = sorted(moment for session in server.sessions for moment in session.answered_at)
+    return max(later - earlier for earlier, later in pairwise(answers))

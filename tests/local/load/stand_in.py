@@ -91,14 +91,11 @@ class StandIn:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port: int = self._listener.getsockname()[1]
 
-    def stall(self, seconds: float) -> tuple[float, float]:
-        """Answer no execution for a time; returns its start and end (monotonic seconds)."""
+    def stall(self, seconds: float) -> None:
+        """Answer no execution for a time."""
         self._open.clear()
-        start = time.monotonic()
         threading.Event().wait(seconds)
-        end = time.monotonic()
         self._open.set()
-        return start, end
 
     def __enter__(self) -> Self:
         self._start(self._accept)

@@ -63,13 +63,13 @@ def test_broken_answers_are_errors_and_the_load_goes_on(what: str) -> None:
             stand_in_target(server.port),
             connections=3,
             duration_s=20.0,
-            operations_limit=60,
+            operations_limit=30,  # a broken answer for each connection, and sound ones after it
             timeout_ms=1_500,  # what waits for nothing waits so long; on a busy machine no other
         )
     read = report.operations["read"]
     assert report.ended == "operations"
     assert broken >= 3
-    assert read.succeeded + sum(read.errors.values()) == 60
+    assert read.succeeded + sum(read.errors.values()) == 30
     assert set(read.errors) <= codes
     assert sum(read.errors.values()) == (broken if codes else 0)
 

@@ -2,12 +2,15 @@
 
 import threading
 
+import pytest
+
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.workload import load_workload
 from plimsoll.workload.prepare import prepare
 from tests.local.conftest import MariaDbFactory
 from tests.local.load.driving import drive
 
+pytestmark = pytest.mark.alone
 CONNECTIONS = 4
 
 

@@ -25,6 +25,7 @@ from plimsoll.runs.files import RESULT
 from plimsoll.runs.watch import Snapshot
 
 ROOT = Path(__file__).parents[3]
+LOOK_S = 0.1  # between two looks at a run, each some calls that the twin answers
 PATIENCE_S = 240.0  # a test that waits longer has failed; a Cassandra takes a while to start
 HANDLER = """\
 import importlib.util, time
@@ -53,17 +54,17 @@ class Gate:
     path: Path
 
     def await_arrival(self) -> None:
-        wait_until(self.path.with_suffix(".reached").exists, f"{self.path.name} reached")
+        wait_until(self.path.with_suffix(".reached").exists, f"{self.path.name} reached", 0.02)
 
     def open(self) -> None:
         self.path.unlink()
 
 
-def wait_until(true: Callable[[], bool], what: str) -> None:
+def wait_until(true: Callable[[], bool], what: str, every_s: float = LOOK_S) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not true():
         assert time.monotonic() < deadline, f"waited in vain for: {what}"
-        time.sleep(0.02)
+        time.sleep(every_s)
 
 
 class Bench:
