@@ -74,7 +74,7 @@ def of_function(template: Template, name: str) -> list[Mapping[str, Any]]:
 ON_ONE_MACHINE = {"judge-step": {"cloudwatch:GetMetricData"}}
 
 
-def called_on_aws(row: Any) -> set[str]:
+def called_on_aws(row: Any) -> frozenset[str]:
     return actions(handler_path(row)) - ON_ONE_MACHINE.get(row.name, set())
 
 
