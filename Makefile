@@ -102,7 +102,7 @@ test: lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node ##
 	cargo test --manifest-path engine/Cargo.toml --locked --quiet
 	$(QUICK) tests/unit
 	$(QUICK) tests/aws
-	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not alone" --ignore=tests/unit --ignore=tests/aws tests
+	$(BIN)/pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m "not alone" --ignore=tests/unit --ignore=tests/aws tests
 	$(BIN)/pytest -q -m alone tests/local
 
 # the CDK's libraries run on Node.js, on whose release they would comment at every start

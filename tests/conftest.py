@@ -1,28 +1,67 @@
 """What holds for every test."""
 
-from pathlib import Path
+import shutil
+import tempfile
+from pathlib import Path, PurePosixPath
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+from plimsoll.local.home import takes_direct_io
+from plimsoll.local.volumes.places import MEMORY
 
 # A busy machine is no failure: how long an example takes is measured in benchmarks/, not here.
 settings.register_profile("plimsoll", deadline=None)
 settings.load_profile("plimsoll")
 
-ROOT = Path(__file__).parent
+OWN_FOLDER = pytest.StashKey[Path]()
+
+# Of `tests/`, what shares something costly: templates, a browser, a twin, a Cassandra of 1 GiB.
+CASSANDRA = {"test_cassandra", "test_cassandra_target"}
+TOGETHER = ("infrastructure", "browser", "local/aws", "local/runs", "local/service")
+LONGEST_FIRST = ("cassandra", "local/runs", "infrastructure", "local/service")
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep files in memory, where databases take them: many a disk needs milliseconds to flush.
+
+    They go with the session; `--basetemp` puts them elsewhere, and keeps them.
+    """
+    if config.option.basetemp is None and takes_direct_io(MEMORY):
+        made = Path(tempfile.mkdtemp(prefix="plimsoll-tests-", dir=MEMORY))
+        config.stash[OWN_FOLDER] = config.option.basetemp = made
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove what was made for this session."""
+    if OWN_FOLDER in config.stash:
+        shutil.rmtree(config.stash[OWN_FOLDER], ignore_errors=True)
+
+
+def group(nodeid: str) -> str:
+    """Name what goes to one worker under `--dist loadscope`: a file, or all that it shares with."""
+    file = PurePosixPath(nodeid.partition("::")[0]).relative_to("tests")
+    if file.parts[0] == "local" and file.stem in CASSANDRA:
+        return "cassandra"
+    return next((folder for folder in TOGETHER if file.is_relative_to(folder)), str(file))
+
+
+class ByGroup(LoadScopeScheduling):  # type: ignore[misc]  # it carries no types
+    """Keeps together what shares something (xdist's own groups need an older pytest)."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByGroup | None:
+    """Share groups, where whole scopes are to be shared."""
+    return ByGroup(config, log) if config.getvalue("dist") == "loadscope" else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep together, under `--dist loadgroup`, what shares something costly."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(group(item.path.relative_to(ROOT))))
-
-
-def group(file: Path) -> str:
-    """Name what goes to one worker: a file, or all that shares more than a file does."""
-    if file.parts[0] in {"infrastructure", "browser"}:
-        return file.parts[0]  # one synthesis of every template, one Chromium
-    if file.parts[0] == "local" and file.stem in {"test_cassandra", "test_cassandra_target"}:
-        return "cassandra"  # one server of a gigabyte at a time
-    return str(file.with_suffix(""))
+    """Begin with what takes longest, so that no worker is left with it in the end."""
+    rank = {name: place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: rank.get(group(item.nodeid), len(rank)))
