@@ -1,44 +1,20 @@
 """What holds for every test."""
 
-import shutil
-import tempfile
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import pytest
 from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from plimsoll.local.home import takes_direct_io
-from plimsoll.local.volumes.places import MEMORY
-
 # A busy machine is no failure: how long an example takes is measured in benchmarks/, not here.
 settings.register_profile("plimsoll", deadline=None)
 settings.load_profile("plimsoll")
-
-OWN_FOLDER = pytest.StashKey[Path]()
 
 # Of `tests/`, what shares something costly: templates, a browser, a twin, a Cassandra of 1 GiB.
 CASSANDRA = {"test_cassandra", "test_cassandra_target"}
 TOGETHER = ("infrastructure", "browser", "local/aws", "local/runs", "local/service")
 LONGEST_FIRST = ("cassandra", "local/runs", "infrastructure", "local/service")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_configure(config: pytest.Config) -> None:
-    """Keep files in memory, where databases take them: many a disk needs milliseconds to flush.
-
-    They go with the session; `--basetemp` puts them elsewhere, and keeps them.
-    """
-    if config.option.basetemp is None and takes_direct_io(MEMORY):
-        made = Path(tempfile.mkdtemp(prefix="plimsoll-tests-", dir=MEMORY))
-        config.stash[OWN_FOLDER] = config.option.basetemp = made
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove what was made for this session."""
-    if OWN_FOLDER in config.stash:
-        shutil.rmtree(config.stash[OWN_FOLDER], ignore_errors=True)
 
 
 def group(nodeid: str) -> str:
