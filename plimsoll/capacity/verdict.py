@@ -10,6 +10,7 @@ from statistics import median
 
 from plimsoll.capacity.assess import Assessed
 from plimsoll.capacity.intervals import coefficient_of_variation, interval, relative_margin
+from plimsoll.capacity.measured import Measured
 from plimsoll.model.capacity import Axis, Bound, Interval, Rules, Verdict
 
 
@@ -132,16 +133,25 @@ def _name(one: Assessed) -> str:
 def _below_first(judged: Sequence[Assessed], way: Climb) -> Answer:
     """The lightest load that says anything fails."""
     failing = way.failing or judged[0]
-    throughput = failing.point.measured.throughput
+    tried = _tried(failing.point.measured)
     return Answer(
         "BELOW_FIRST_STEP",
-        figure=throughput or None,
-        bound="<" if throughput else None,
+        figure=tried,
+        bound="<" if tried else None,
         at=None,
         bracket=(None, failing.point.load),
         causes=tuple(finding.code for finding in failing.findings),
         because=failing.findings[0].text if failing.findings else "",
     )
+
+
+def _tried(measured: Measured) -> float | None:
+    """Give the rate that failed, ops/s: of all operations, since those that failed were load too.
+
+    What succeeds under an overload can be less than what a lighter load would sustain.
+    """
+    failed = measured.errors_share or 0.0
+    return measured.throughput / (1 - failed) if measured.throughput else None
 
 
 def _with_figure(way: Climb, rules: Rules) -> Answer:

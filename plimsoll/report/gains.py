@@ -59,14 +59,14 @@ def _gain(question: str, lower: Rung, higher: Rung) -> Gain:
     (below, one, few), (above, other, many) = lower, higher
     results = [found.result for found in (other, one)]
     mine, theirs = (result.capacity if result else None for result in results)
-    ratio = ratio_of(above, mine, below, theirs)
-    outcome = _outcome(ratio)
     reach = f"{many:,.0f} IOPS" if many < float("inf") else "no limit"
     silent = [
         name
         for name, result in ((below, one.result), (above, other.result))
         if result is None or figure_of(result) is None
     ]
+    ratio = None if silent else ratio_of(above, mine, below, theirs)
+    outcome = _outcome(ratio)
     told = _sentence(outcome, ratio, silent)
     return Gain(
         question=question,
@@ -91,7 +91,7 @@ def _outcome(ratio: Ratio | None) -> Outcome:
 
 
 def _sentence(outcome: Outcome, ratio: Ratio | None, silent: list[str]) -> str:
-    if ratio is None or silent:
+    if ratio is None:
         why = f"no answer from {' and '.join(silent)}" if silent else "both figures are bounds"
         return f"not decided: {why}"
     value = f"{ratio.value:.2f} times the throughput"

@@ -30,6 +30,30 @@ def test_memory_maps_are_told_of(volumes: VolumeFactory) -> None:
     assert volume.sample().uncounted_maps == 1
 
 
+def test_whoever_asks_for_persistent_memory_is_told_that_a_volume_is_none(
+    volumes: VolumeFactory,
+) -> None:
+    volume = volumes()
+    for name in ("asks", "other"):
+        (volume.directory / name).write_bytes(bytes(4096))
+    program = """
+import errno, mmap
+SYNCED = 0x03 | 0x80000  # MAP_SHARED_VALIDATE, MAP_SYNC
+asks, other = open('asks', 'r+b'), open('other', 'r+b')
+for flags in (SYNCED, mmap.MAP_SHARED):  # and whoever then does as if it were some
+    try:
+        mmap.mmap(asks.fileno(), 4096, flags=flags)
+    except OSError as error:
+        assert error.errno == errno.EOPNOTSUPP, error
+    else:
+        raise AssertionError('it was mapped')
+mmap.mmap(asks.fileno(), 4096, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ)
+mmap.mmap(asks.fileno(), 4096, flags=mmap.MAP_PRIVATE)
+mmap.mmap(other.fileno(), 4096, flags=mmap.MAP_SHARED)
+"""
+    assert ran(volume, program).uncounted_maps == 3
+
+
 def test_streams_of_the_c_library_are_told_of(volumes: VolumeFactory) -> None:
     program = "import ctypes; ctypes.CDLL(None).fopen(b'file', b'w')"
     assert ran(volumes(), program).uncounted_streams == 1

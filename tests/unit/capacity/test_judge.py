@@ -89,9 +89,9 @@ CASES = [
     ),
     Case("nothing fails", LINEAR, "LOWER_BOUND", 3000, ">=", 3, (3, None)),
     Case(
-        "the lightest fails",
-        [step(1, 1000, errors=5, operations=995), step(2, 1900)],
-        "BELOW_FIRST_STEP", 1000, "<", None, (None, 1), "errors",
+        "the lightest fails: less than was tried, failures and all, for they were load too",
+        [step(1, 1000, errors=500, operations=500), step(2, 1900)],
+        "BELOW_FIRST_STEP", 2000, "<", None, (None, 1), "errors",
     ),
     Case(
         "busy clients at the failing step",

@@ -134,14 +134,35 @@ static void *mapped(int fd, int protection, void *result)
     return result;
 }
 
+/* A volume is no persistent memory. A program that asks for that (MAP_SYNC) is refused, as the kernel
+ * refuses it on a disk; so is its next attempt to write the file through memory all the same, which
+ * MariaDB makes with its log where that lies in /dev/shm: it writes then, and its I/O is seen. */
+static bool refused(int fd, int protection, int flags)
+{
+    struct file *file = flags & MAP_ANONYMOUS ? NULL : file_of(fd);
+    if (!file)
+        return false;
+    uint32_t known = atomic_load_explicit(&file->flags, memory_order_relaxed);
+    if ((flags & MAP_TYPE) == MAP_SHARED_VALIDATE && flags & MAP_SYNC)
+        atomic_fetch_or_explicit(&file->flags, NO_MEMORY, memory_order_relaxed);
+    else if (!(known & NO_MEMORY && flags & MAP_SHARED && protection & PROT_WRITE))
+        return false;
+    errno = EOPNOTSUPP;
+    return true;
+}
+
 EXPORT void *mmap(void *where, size_t n, int protection, int flags, int fd, off_t at)
 {
+    if (refused(fd, protection, flags))
+        return MAP_FAILED;
     return mapped(flags & MAP_ANONYMOUS ? -1 : fd, protection,
                   REAL(mmap)(where, n, protection, flags, fd, at));
 }
 
 EXPORT void *mmap64(void *where, size_t n, int protection, int flags, int fd, off64_t at)
 {
+    if (refused(fd, protection, flags))
+        return MAP_FAILED;
     return mapped(flags & MAP_ANONYMOUS ? -1 : fd, protection,
                   REAL(mmap64)(where, n, protection, flags, fd, at));
 }

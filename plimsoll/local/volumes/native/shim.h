@@ -28,7 +28,7 @@
 #define FDS 262144 /* beyond it open() fails with EMFILE, so that no I/O passes uncounted */
 #define HERE (-1)  /* the offset of a call without one */
 
-enum { ON_VOLUME = 1, IS_DIRECT = 2, IS_SYNC = 4, IS_DIRECTORY = 8 };
+enum { ON_VOLUME = 1, IS_DIRECT = 2, IS_SYNC = 4, IS_DIRECTORY = 8, NO_MEMORY = 16 };
 
 struct file {
     _Atomic uint32_t flags;

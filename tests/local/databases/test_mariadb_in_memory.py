@@ -1,0 +1,47 @@
+"""A server whose files lie in memory does the same I/O on its volume as one whose files do not."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pymysql
+import pytest
+
+from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.local.volumes import EmulatedVolume
+from plimsoll.local.volumes.places import MEMORY
+from plimsoll.model.volumes import Volume
+
+
+@pytest.fixture
+def memory() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        yield Path(folder)
+
+
+def test_each_commit_writes_its_log_though_mariadb_takes_this_memory_for_persistent(
+    memory: Path,
+) -> None:
+    with (
+        EmulatedVolume.create(memory, Volume(type="nvme", size_gib=10)) as volume,
+        MariaDbServer.start(
+            directory=memory / "server", environment=volume.environment()
+        ) as server,
+        pymysql.connect(
+            host=server.host,
+            port=server.port,
+            user=server.user,
+            password=server.password,
+            database=server.database,
+            autocommit=True,
+        ) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("CREATE TABLE t (id INT PRIMARY KEY, n INT)")
+        cursor.execute("INSERT INTO t VALUES (1, 0)")
+        before = volume.sample()
+        for _ in range(100):
+            cursor.execute("UPDATE t SET n = n + 1 WHERE id = 1")
+        after = volume.sample()
+    assert after.write_ios - before.write_ios >= 100
+    assert after.flush_operations - before.flush_operations >= 100
