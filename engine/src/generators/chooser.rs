@@ -111,9 +111,18 @@ impl Chooser {
     }
 
     /// A number in [0, extent.now).
+    #[inline]
     pub fn draw(&mut self, rng: &mut Rng, extent: Extent) -> u64 {
         let n = if extent.initial == 0 { extent.now } else { extent.initial };
-        let drawn = match &mut self.sampler {
+        let drawn = match self.sampler {
+            Sampler::Uniform => rng.below(n),
+            _ => self.draw_unevenly(rng, extent, n),
+        };
+        drawn.min(extent.now - 1)
+    }
+
+    fn draw_unevenly(&mut self, rng: &mut Rng, extent: Extent, n: u64) -> u64 {
+        match &mut self.sampler {
             Sampler::Uniform => rng.below(n),
             Sampler::Sequential { next, step } => {
                 let drawn = *next % n;
@@ -146,8 +155,7 @@ impl Chooser {
             }
             Sampler::Pareto { power } => sysbench::pareto(rng, n, *power),
             Sampler::Rejection(zipfian) => zipfian.draw(rng),
-        };
-        drawn.min(extent.now - 1)
+        }
     }
 }
 

@@ -147,6 +147,7 @@ impl Program {
     }
 
     /// The index of the next operation, by weight.
+    #[inline]
     pub fn choose_operation(&self, rng: &mut Rng) -> usize {
         if self.operations.len() == 1 {
             return 0;
@@ -160,6 +161,7 @@ impl Program {
 
 impl Statement {
     /// The index of the prepared statement to send.
+    #[inline]
     pub fn choose(&self, drawing: &mut Drawing, scope: &mut Scope) -> usize {
         let n = self.alternatives.len();
         let chosen = match &self.choose {
@@ -173,6 +175,7 @@ impl Statement {
 
 impl Operation {
     /// Draws the operation's variables.
+    #[inline]
     pub fn begin(&self, drawing: &mut Drawing, scope: &mut Scope) {
         drawing.variables.clear();
         for value in &self.lets {

@@ -118,6 +118,7 @@ impl<W: Wire> Worker<'_, W> {
     }
 
     /// A wire is of no more use: the operations on it failed, and it is to be replaced.
+    #[cold]
     pub(super) fn lose(&mut self, line: usize, failure: &Failure) {
         let now = self.shared.clock.now();
         self.lines[line].wire.close();
@@ -140,6 +141,7 @@ impl<W: Wire> Worker<'_, W> {
     }
 
     /// Gives up what takes too long, and asks for the wires that are missing.
+    #[cold]
     pub(super) fn scan(&mut self, now: u64) {
         self.next_scan = now + self.scan_every;
         for index in 0..self.lanes.len() {
@@ -169,6 +171,7 @@ impl<W: Wire> Worker<'_, W> {
     }
 
     /// Records a time-out at its full length, however late one came to see it.
+    #[cold]
     fn record_time_out(&mut self, index: usize, now: u64) {
         if self.ending {
             return;
@@ -180,6 +183,7 @@ impl<W: Wire> Worker<'_, W> {
         self.recorder.failure(lane.operation(), &failure, Some(latency), now);
     }
 
+    #[cold]
     fn reopened(&mut self, index: usize, session: Result<Session<W::Known>, EngineError>) {
         let now = self.shared.clock.now();
         let opened = session.and_then(|session| {

@@ -85,6 +85,7 @@ impl Lane {
 
     /// The operation is over: the rows that it made are acknowledged, its answer, or its loss,
     /// being known.
+    #[inline]
     pub fn end(&mut self, scope: &mut Scope, state: State) {
         for (space, ticket) in self.drawing.issued.drain(..) {
             scope.spaces[space].acknowledge(ticket);

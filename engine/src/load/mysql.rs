@@ -7,7 +7,7 @@ use super::wire::{Answered, Execution, Wire};
 use crate::generators::values::{Drawing, Scope};
 use crate::protocol::answer::{Answer, Outcome};
 use crate::protocol::frames::Violation;
-use crate::protocol::packets::{self, Binds, COM_QUIT, NO_ROW};
+use crate::protocol::packets::{self, COM_QUIT, Head};
 use crate::session::connect::Session;
 use crate::session::link::Link;
 use crate::session::mysql::Known;
@@ -15,9 +15,8 @@ use crate::spec::Load;
 
 pub struct MysqlWire {
     link: Option<Link>,
-    statement_ids: Vec<u32>,
-    /// Of each statement: its types went along with an execution before.
-    types_sent: Vec<bool>,
+    /// Of each prepared statement: its number, and how its executions begin.
+    statements: Vec<(u32, Head)>,
     answer: Answer,
     /// A packet was sent and its answer is not complete.
     awaits: bool,
@@ -46,8 +45,7 @@ impl Wire for MysqlWire {
     fn new(_lanes: usize) -> Self {
         MysqlWire {
             link: None,
-            statement_ids: Vec::new(),
-            types_sent: Vec::new(),
+            statements: Vec::new(),
             answer: Answer::new(true),
             awaits: false,
             out: Vec::with_capacity(256),
@@ -58,8 +56,8 @@ impl Wire for MysqlWire {
     fn open(&mut self, session: Session<Known>) {
         self.close();
         self.link = Some(session.link);
-        self.types_sent = vec![false; session.known.statement_ids.len()];
-        self.statement_ids = session.known.statement_ids;
+        let ids = session.known.statement_ids.into_iter();
+        self.statements = ids.map(|id| (id, Head::default())).collect();
         self.answer = Answer::new(session.known.deprecate_eof);
     }
 
@@ -86,10 +84,8 @@ impl Wire for MysqlWire {
 
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope) {
         self.next_packet();
-        let send_types = !std::mem::replace(&mut self.types_sent[execution.prepared], true);
-        let binds = Binds { values: execution.binds, rows: NO_ROW, send_types };
-        let id = self.statement_ids[execution.prepared];
-        packets::execute(id, &binds, drawing, scope, &mut self.out);
+        let (id, head) = &mut self.statements[execution.prepared];
+        head.execute(*id, execution.binds, drawing, scope, &mut self.out);
     }
 
     fn command(&mut self, text: &str) {

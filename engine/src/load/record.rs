@@ -59,12 +59,27 @@ pub struct Turned {
     pub seconds: Vec<Second>,
 }
 
+/// Successes are entered in the histograms together, so many at a time: one by one, after a wait
+/// in which others had the caches, most of the time would go into fetching code and counts.
+const TOGETHER: usize = 128;
+
+/// A success that is not in the histograms yet.
+#[derive(Debug, Clone, Copy)]
+struct Success {
+    operation: u32,
+    /// It ended in the measured window.
+    measured: bool,
+    latency_ns: u64,
+}
+
 /// Records what one thread sees.
 pub struct Recorder {
     start: u64,
     window: Window,
     pub tallies: Vec<Tally>,
     current: Vec<Option<Second>>,
+    /// All of the current second.
+    successes: Vec<Success>,
     /// The second of `current`, and when it ends.
     second: u64,
     second_ends: u64,
@@ -89,6 +104,7 @@ impl Recorder {
             window,
             tallies: vec![Tally::empty(); operations],
             current: (0..operations).map(|_| None).collect(),
+            successes: Vec::with_capacity(TOGETHER),
             second: 0,
             second_ends: start + SECOND,
             thread,
@@ -105,18 +121,34 @@ impl Recorder {
 
     pub fn success(&mut self, operation: usize, latency_ns: u64, at: u64) {
         self.turn(at);
-        if self.window.contains(at) {
-            let tally = &mut self.tallies[operation];
-            tally.succeeded += 1;
-            histogram::record_ns(&mut tally.latency, latency_ns);
-            self.ended += 1;
+        let (operation, measured) = (operation as u32, self.window.contains(at));
+        self.successes.push(Success { operation, measured, latency_ns });
+        if self.successes.len() == TOGETHER {
+            self.enter();
         }
-        let second = self.second_of(operation);
-        second.succeeded += 1;
-        histogram::record_ns(&mut second.latency, latency_ns);
+    }
+
+    /// Enters the successes in the histograms.
+    #[inline(never)]
+    fn enter(&mut self) {
+        let mut successes = std::mem::take(&mut self.successes);
+        for Success { operation, measured, latency_ns } in successes.drain(..) {
+            let operation = operation as usize;
+            if measured {
+                let tally = &mut self.tallies[operation];
+                tally.succeeded += 1;
+                histogram::record_ns(&mut tally.latency, latency_ns);
+                self.ended += 1;
+            }
+            let second = self.second_of(operation);
+            second.succeeded += 1;
+            histogram::record_ns(&mut second.latency, latency_ns);
+        }
+        self.successes = successes;
     }
 
     /// An operation failed; a time-out has a latency, its full length.
+    #[cold]
     pub fn failure(
         &mut self,
         operation: usize,
@@ -150,9 +182,14 @@ impl Recorder {
 
     /// Hands over the seconds that are past.
     pub fn turn(&mut self, now: u64) {
-        if now < self.second_ends {
-            return;
+        if now >= self.second_ends {
+            self.next_second(now);
         }
+    }
+
+    #[cold]
+    fn next_second(&mut self, now: u64) {
+        self.enter();
         self.second = (now - self.start) / SECOND;
         self.second_ends = self.start + (self.second + 1) * SECOND;
         self.hand_over(self.second);
@@ -160,6 +197,7 @@ impl Recorder {
 
     /// Hands over everything: nothing more comes.
     pub fn finish(&mut self) {
+        self.enter();
         self.hand_over(u64::MAX);
         self.turned = None;
     }

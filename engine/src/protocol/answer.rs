@@ -89,6 +89,7 @@ impl Answer {
     }
 
     /// Takes a part of a packet that arrives in pieces, or of more than one frame.
+    #[cold]
     fn piece(&mut self, input: &mut &[u8]) -> Result<Option<Outcome>, Violation> {
         if let Some(number) = self.partial.take_header(input)? {
             self.check_sequence(number)?;
@@ -103,6 +104,7 @@ impl Answer {
     }
 
     /// Takes one packet, of which at least the first [`PREFIX`] bytes are at hand.
+    #[inline(always)]
     fn packet(&mut self, payload: &[u8], length: u64) -> Result<Option<Outcome>, Violation> {
         let Some(&first) = payload.first() else {
             return Err(Violation("an empty packet"));
@@ -177,6 +179,7 @@ impl Answer {
 }
 
 /// An error packet's code and message.
+#[cold]
 pub fn failed(payload: &[u8]) -> Result<Outcome, Violation> {
     let &[_, low, high, ref rest @ ..] = payload else {
         return Err(Violation("a short error packet"));

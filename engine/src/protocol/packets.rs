@@ -21,6 +21,36 @@ pub fn query(sql: &[u8], out: &mut Vec<u8>) {
     command(COM_QUERY, sql, out);
 }
 
+/// What all executions of a statement on a connection have in common, but for the first, which
+/// tells the types: made once, and copied from then on.
+#[derive(Debug, Clone, Default)]
+pub struct Head(Vec<u8>);
+
+impl Head {
+    /// Appends an execution that binds one set of values, drawing them.
+    pub fn execute(
+        &mut self,
+        statement_id: u32,
+        values: &[Value],
+        drawing: &mut Drawing,
+        scope: &mut Scope,
+        out: &mut Vec<u8>,
+    ) {
+        let start = out.len();
+        if self.0.is_empty() {
+            let kinds = || values.iter().map(Value::kind);
+            open_execution(statement_id, kinds, true, out);
+            open_execution(statement_id, kinds, false, &mut self.0);
+        } else {
+            out.extend_from_slice(&self.0);
+        }
+        for value in values {
+            bind(value, drawing, scope, out);
+        }
+        close(out, start);
+    }
+}
+
 /// What an execution binds.
 pub struct Binds<'a> {
     pub values: &'a [Value],
@@ -41,31 +71,42 @@ pub fn execute(
     scope: &mut Scope,
     out: &mut Vec<u8>,
 ) {
-    let start = open(out);
+    let start = out.len();
+    let kinds = || binds.rows.iter().flat_map(|_| binds.values.iter().map(Value::kind));
+    open_execution(statement_id, kinds, binds.send_types, out);
+    for &row in binds.rows {
+        drawing.start_row(row);
+        for value in binds.values {
+            bind(value, drawing, scope, out);
+        }
+    }
+    close(out, start);
+}
+
+/// Appends the execution up to its values; its length is still to be written.
+fn open_execution<Kinds: Iterator<Item = Kind>>(
+    statement_id: u32,
+    kinds: impl Fn() -> Kinds,
+    send_types: bool,
+    out: &mut Vec<u8>,
+) {
+    open(out);
     out.push(COM_STMT_EXECUTE);
     out.extend_from_slice(&statement_id.to_le_bytes());
     // flags: no cursor; iterations: always 1
     out.extend_from_slice(&[0, 1, 0, 0, 0]);
-    let n = binds.values.len() * binds.rows.len();
+    let n = kinds().count();
     if n > 0 {
         let nulls = out.len();
         out.resize(nulls + n.div_ceil(8), 0);
-        let kinds = || binds.rows.iter().flat_map(|_| binds.values.iter().map(Value::kind));
         for (i, _) in kinds().enumerate().filter(|(_, kind)| *kind == Kind::Null) {
             out[nulls + i / 8] |= 1 << (i % 8);
         }
-        out.push(u8::from(binds.send_types));
-        if binds.send_types {
+        out.push(u8::from(send_types));
+        if send_types {
             kinds().for_each(|kind| out.extend_from_slice(&[type_code(kind), 0]));
         }
-        for &row in binds.rows {
-            drawing.start_row(row);
-            for value in binds.values {
-                bind(value, drawing, scope, out);
-            }
-        }
     }
-    close(out, start);
 }
 
 fn type_code(kind: Kind) -> u8 {
@@ -82,23 +123,25 @@ fn bind(value: &Value, drawing: &mut Drawing, scope: &mut Scope, out: &mut Vec<u
         Kind::Integer => out.extend_from_slice(&value.integer(drawing, scope).to_le_bytes()),
         Kind::Double => out.extend_from_slice(&value.double(drawing).to_le_bytes()),
         Kind::Null => {}
-        Kind::Text => {
-            // most texts are short: their length takes one byte, and moves the text where not
-            let length_at = out.len();
-            out.push(0);
-            value.append_text(drawing, scope, out);
-            let length = out.len() - length_at - 1;
-            match length {
-                0..=0xfa => out[length_at] = length as u8,
-                0xfb..=0xffff => {
-                    let [a, b] = (length as u16).to_le_bytes();
-                    out.splice(length_at..=length_at, [0xfc, a, b]);
-                }
-                _ => {
-                    let [a, b, c, ..] = (length as u32).to_le_bytes();
-                    out.splice(length_at..=length_at, [0xfd, a, b, c]);
-                }
-            }
+        Kind::Text => bind_text(value, drawing, scope, out),
+    }
+}
+
+fn bind_text(value: &Value, drawing: &mut Drawing, scope: &mut Scope, out: &mut Vec<u8>) {
+    // most texts are short: their length takes one byte, and moves the text where not
+    let length_at = out.len();
+    out.push(0);
+    value.append_text(drawing, scope, out);
+    let length = out.len() - length_at - 1;
+    match length {
+        0..=0xfa => out[length_at] = length as u8,
+        0xfb..=0xffff => {
+            let [a, b] = (length as u16).to_le_bytes();
+            out.splice(length_at..=length_at, [0xfc, a, b]);
+        }
+        _ => {
+            let [a, b, c, ..] = (length as u32).to_le_bytes();
+            out.splice(length_at..=length_at, [0xfd, a, b, c]);
         }
     }
 }
@@ -116,7 +159,19 @@ pub fn close(out: &mut Vec<u8>, start: usize) {
 }
 
 /// Writes the headers of the packet that was opened at `start`: one for each 16 MiB.
-pub fn close_as(out: &mut Vec<u8>, start: usize, mut sequence: u8) {
+#[inline]
+pub fn close_as(out: &mut Vec<u8>, start: usize, sequence: u8) {
+    let length = out.len() - start - 4;
+    if length < FULL_FRAME {
+        let [a, b, c, _] = (length as u32).to_le_bytes();
+        out[start..start + 4].copy_from_slice(&[a, b, c, sequence]);
+    } else {
+        close_frames(out, start, sequence);
+    }
+}
+
+#[cold]
+fn close_frames(out: &mut Vec<u8>, start: usize, mut sequence: u8) {
     let mut at = start;
     loop {
         let length = (out.len() - at - 4).min(FULL_FRAME);
@@ -128,5 +183,34 @@ pub fn close_as(out: &mut Vec<u8>, start: usize, mut sequence: u8) {
         at += 4 + FULL_FRAME;
         sequence = sequence.wrapping_add(1);
         out.splice(at..at, [0; 4]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generators::rng::Rng;
+
+    #[test]
+    fn an_execution_from_a_head_is_that_made_anew_and_tells_the_types_once() {
+        let text = |length| Value::Text(vec![b'x'; length].into());
+        let cases = [
+            vec![],
+            vec![Value::Integer(-7)],
+            vec![Value::Null, Value::Double(0.5), text(3)],
+            [vec![text(300), text(70_000)], vec![Value::Null; 9]].concat(),
+        ];
+        for values in cases {
+            let mut drawing = Drawing::new(Rng::for_stream(1, &[]));
+            let mut scope = Scope { spaces: Vec::new(), choosers: Vec::new() };
+            let mut head = Head::default();
+            for send_types in [true, false, false] {
+                let (mut made, mut anew) = (b"before".to_vec(), b"before".to_vec());
+                head.execute(9, &values, &mut drawing, &mut scope, &mut made);
+                let binds = Binds { values: &values, rows: NO_ROW, send_types };
+                execute(9, &binds, &mut drawing, &mut scope, &mut anew);
+                assert_eq!(made, anew, "{values:?}");
+            }
+        }
     }
 }

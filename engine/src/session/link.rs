@@ -1,8 +1,9 @@
 //! A TCP connection, with TLS or without; blocking while it is set up, then not.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustls::ClientConnection;
 
 /// The stream under a session.
@@ -13,40 +14,22 @@ pub struct Link {
 
 impl Link {
     /// Reads what has arrived into `buffer`. 0 is the end of the stream.
+    #[inline]
     pub fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(tls) = &mut self.tls else {
-            return self.stream.read(buffer);
-        };
-        loop {
-            match tls.reader().read(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                done => return done,
-            }
-            if tls.read_tls(&mut self.stream)? == 0 {
-                return Ok(0);
-            }
-            let processed = tls.process_new_packets();
-            // TLS may owe an answer: a handshake message, or the alert that says what is wrong
-            let flushed = flush(tls, &mut self.stream);
-            processed.map_err(io::Error::other)?;
-            flushed?;
+        match &mut self.tls {
+            // the kernel's own calls: those of the C library can be cancelled, at a price each time
+            None => Ok(recv(&self.stream, buffer, RecvFlags::empty())?.1),
+            Some(tls) => receive_tls(tls, &mut self.stream, buffer),
         }
     }
 
     /// Sends from the start of `bytes`; returns how many were taken (by the kernel, or by TLS).
+    #[inline]
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Some(tls) = &mut self.tls else {
-            return self.stream.write(bytes);
-        };
-        if !flush(tls, &mut self.stream)? {
-            return Err(io::ErrorKind::WouldBlock.into());
+        match &mut self.tls {
+            None => Ok(send(&self.stream, bytes, SendFlags::NOSIGNAL)?),
+            Some(tls) => send_tls(tls, &mut self.stream, bytes),
         }
-        if bytes.is_empty() {
-            return Ok(0);
-        }
-        let taken = tls.writer().write(bytes)?;
-        flush(tls, &mut self.stream)?;
-        Ok(taken)
     }
 
     /// Whether bytes that `send` took still wait for the kernel.
@@ -89,6 +72,39 @@ impl Link {
         }
         Ok(())
     }
+}
+
+fn receive_tls(
+    tls: &mut ClientConnection,
+    stream: &mut TcpStream,
+    buffer: &mut [u8],
+) -> io::Result<usize> {
+    loop {
+        match tls.reader().read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            done => return done,
+        }
+        if tls.read_tls(stream)? == 0 {
+            return Ok(0);
+        }
+        let processed = tls.process_new_packets();
+        // TLS may owe an answer: a handshake message, or the alert that says what is wrong
+        let flushed = flush(tls, stream);
+        processed.map_err(io::Error::other)?;
+        flushed?;
+    }
+}
+
+fn send_tls(tls: &mut ClientConnection, stream: &mut TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    if !flush(tls, stream)? {
+        return Err(io::ErrorKind::WouldBlock.into());
+    }
+    if bytes.is_empty() {
+        return Ok(0);
+    }
+    let taken = tls.writer().write(bytes)?;
+    flush(tls, stream)?;
+    Ok(taken)
 }
 
 /// Hands to the kernel what TLS has ready; returns whether that was all.

@@ -1,0 +1,65 @@
+//! What the recorder hands over, second by second and of the window.
+
+use std::sync::mpsc::channel;
+
+use plimsoll_engine::load::operation::Failure;
+use plimsoll_engine::load::pacing::SECOND;
+use plimsoll_engine::load::record::{Recorder, Window};
+
+const START: u64 = 5 * SECOND;
+
+/// The window begins within a second and ends within another.
+const WINDOW: Window = Window { start: START + SECOND / 2, end: START + 5 * SECOND / 2 };
+
+#[test]
+fn every_success_is_in_its_own_second_and_in_the_window_if_it_ended_there() {
+    let (sender, heard) = channel();
+    let mut recorder = Recorder::new(2, START, WINDOW, 0, sender);
+    // 1,000 in 3 s, every third of the other operation; the nth takes n + 1 us
+    for n in 0..1_000 {
+        recorder.success(usize::from(n % 3 == 0), (n + 1) * 1_000, START + n * 3 * SECOND / 1_000);
+    }
+    recorder.finish();
+    let ended = |operation: u64, from: u64, to: u64| {
+        (from..to).filter(move |n| u64::from(n % 3 == 0) == operation)
+    };
+    for (operation, tally) in (0..).zip(&recorder.tallies) {
+        let expected = || ended(operation, 167, 834);
+        assert_eq!(tally.succeeded, expected().count() as u64);
+        assert_eq!(tally.latency.len(), tally.succeeded);
+        assert_eq!(tally.latency.min(), expected().min().expect("some") + 1);
+        assert_eq!(tally.latency.max(), expected().max().expect("some") + 1);
+    }
+    assert_eq!(recorder.ended, 834 - 167);
+    let turned: Vec<_> = heard.iter().collect();
+    assert_eq!(turned.iter().map(|turned| turned.until).collect::<Vec<_>>(), [1, 2, u64::MAX]);
+    let bounds = [(0, 334), (334, 667), (667, 1_000)];
+    for (second, (turned, (from, to))) in (0..).zip(turned.iter().zip(bounds)) {
+        assert_eq!(turned.seconds.len(), 2);
+        for told in &turned.seconds {
+            let expected = || ended(told.operation as u64, from, to);
+            assert_eq!((told.second, told.errors), (second, 0));
+            assert_eq!(told.succeeded, expected().count() as u64);
+            assert_eq!(told.latency.min(), expected().min().expect("some") + 1);
+            assert_eq!(told.latency.max(), expected().max().expect("some") + 1);
+        }
+    }
+}
+
+#[test]
+fn failures_stand_beside_the_successes_of_their_second() {
+    let (sender, heard) = channel();
+    let mut recorder = Recorder::new(1, START, WINDOW, 0, sender);
+    recorder.success(0, 2_000, WINDOW.start);
+    recorder.failure(0, &Failure::new("1205", "lock"), None, WINDOW.start + 1);
+    recorder.failure(0, &Failure::new("timeout", "late"), Some(9_000), START + SECOND);
+    recorder.finish();
+    let tally = &recorder.tallies[0];
+    let codes: Vec<_> = tally.errors.iter().map(|(code, &n)| (code.as_str(), n)).collect();
+    assert_eq!(codes, [("1205", 1), ("timeout", 1)]);
+    assert_eq!((tally.succeeded, tally.latency.len(), tally.latency.max()), (1, 2, 9));
+    let seconds: Vec<_> = heard.iter().flat_map(|turned| turned.seconds).collect();
+    let told: Vec<_> =
+        seconds.iter().map(|s| (s.second, s.succeeded, s.errors, s.latency.len())).collect();
+    assert_eq!(told, [(0, 1, 1, 1), (1, 0, 1, 1)]);
+}
