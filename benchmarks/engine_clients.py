@@ -23,7 +23,7 @@ ROWS = 100_000
 GO_YCSB_TABLE = "orderedtable"
 CLIENT_CORE = 0
 SERVER_CORE = 1
-CALM = 0.02
+CALM = 0.04
 PATIENCE = 40
 CHILD = str(Path(__file__).with_name("engine_child.py"))
 
