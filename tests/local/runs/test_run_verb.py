@@ -35,6 +35,12 @@ def request_file(folder: Path, **changes: object) -> Path:
     return path
 
 
+def run_here(folder: Path, request: Path, out: Path, *more: str) -> "subprocess.Popen[str]":
+    """Start a run whose databases lie in the folder, too."""
+    here = ("--local", "--data-dir", str(folder / "tmp"))
+    return plimsoll(folder, "run", str(request), *here, "--out", str(out), *more)
+
+
 def left_of(folder: Path) -> list[str]:
     """Processes that know the folder, and what is in its temporary directory."""
     processes = [
@@ -48,7 +54,7 @@ def left_of(folder: Path) -> list[str]:
 def test_a_run_prints_its_result_and_leaves_its_files(tmp_path: Path) -> None:
     out = tmp_path / "out"
     request = request_file(tmp_path)
-    process = plimsoll(tmp_path, "run", str(request), "--local", "--out", str(out), "--json")
+    process = run_here(tmp_path, request, out, "--json")
     stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 0, stderr
     printed = RunResult.model_validate(json.loads(stdout))
@@ -62,7 +68,7 @@ def test_a_run_prints_its_result_and_leaves_its_files(tmp_path: Path) -> None:
 def test_a_failed_run_says_so_and_exits_with_1(tmp_path: Path) -> None:
     request = request_file(tmp_path, target__engine_version="99.1")
     out = tmp_path / "out"
-    process = plimsoll(tmp_path, "run", str(request), "--local", "--out", str(out))
+    process = run_here(tmp_path, request, out)
     stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "FAILED in its provision phase" in stdout
@@ -75,7 +81,7 @@ def test_a_failed_run_says_so_and_exits_with_1(tmp_path: Path) -> None:
 def test_an_interrupt_stops_the_run_and_leaves_nothing(tmp_path: Path, number: int) -> None:
     request = request_file(tmp_path, load__duration_s=60, load__warmup_s=1)
     out = tmp_path / "out"
-    process = plimsoll(tmp_path, "run", str(request), "--local", "--out", str(out))
+    process = run_here(tmp_path, request, out)
     assert process.stderr is not None
     for line in process.stderr:
         if "step 1: 1 client" in line:
@@ -90,7 +96,7 @@ def test_an_interrupt_stops_the_run_and_leaves_nothing(tmp_path: Path, number: i
 
 def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
     request = request_file(tmp_path)
-    process = plimsoll(tmp_path, "run", str(request), "--local", "--out", str(tmp_path))
+    process = run_here(tmp_path, request, tmp_path)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "this folder holds something already" in stderr
