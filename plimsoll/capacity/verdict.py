@@ -146,12 +146,12 @@ def _below_first(judged: Sequence[Assessed], way: Climb) -> Answer:
 
 
 def _tried(measured: Measured) -> float | None:
-    """Give the rate that failed, ops/s: of all operations, since those that failed were load too.
+    """Give the rate that failed, ops/s: of all operations, for those that failed were load too.
 
     What succeeds under an overload can be less than what a lighter load would sustain.
     """
-    failed = measured.errors_share or 0.0
-    return measured.throughput / (1 - failed) if measured.throughput else None
+    succeeded = 1 - (measured.errors_share or 0.0)
+    return measured.throughput / succeeded if measured.throughput and succeeded else None
 
 
 def _with_figure(way: Climb, rules: Rules) -> Answer:
