@@ -93,7 +93,7 @@ def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
             f"{prefix}ReadBytes": (seen.read_mib_s * 2**20, "Bytes"),
             f"{prefix}WriteBytes": (seen.write_mib_s * 2**20, "Bytes"),
         }
-        instance: dict[str, tuple[float | None, str]] = {**_machine(second)}
+        instance = _machine(second)
         if volume_id is None:
             instance |= storage
             return [Points("AWS/EC2", ("InstanceId", instance_id), instance)]

@@ -1,10 +1,12 @@
 import fcntl
 import os
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
+from plimsoll.local import leftovers
 from plimsoll.local.leftovers import HOME_PREFIX, remove_orphaned_homes
 
 
@@ -21,6 +23,17 @@ def test_the_folder_of_a_twin_that_was_killed_is_removed(tmp_path: Path) -> None
     orphan = home(tmp_path, f"{HOME_PREFIX}x")
     remove_orphaned_homes(tmp_path)
     assert not orphan.exists()
+
+
+def test_what_a_killed_twin_left_in_memory_is_removed_like_what_it_left_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, memory = tmp_path / "disk", tmp_path / "memory"
+    orphans = [home(place, f"{HOME_PREFIX}x") for place in (disk, memory)]
+    monkeypatch.setattr(tempfile, "tempdir", str(disk))
+    monkeypatch.setattr(leftovers, "MEMORY", memory)
+    remove_orphaned_homes()
+    assert not any(orphan.exists() for orphan in orphans)
 
 
 def test_the_folder_of_a_twin_that_runs_stays(tmp_path: Path) -> None:
