@@ -4,7 +4,7 @@ import os
 import shutil
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -19,6 +19,7 @@ from plimsoll.model.cassandra import KEYSPACE
 _NO_SETTINGS: Mapping[str, object] = MappingProxyType({})
 _NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 _LISTENS = "Starting listening for CQL clients"
+_HAS_ADMIN = "Created default superuser role"
 _PORT_TAKEN = "Address already in use"
 
 
@@ -54,7 +55,7 @@ class CassandraServer:
         port: int | None = None,
         ready_timeout_s: float = 180.0,
     ) -> Self:
-        """Start a server and wait until it listens; fetch it first if it is not there.
+        """Start a server and wait until it is ready; fetch it first if it is not there.
 
         Args:
             directory: Folder of its own; data left there by an earlier start is used again.
@@ -63,7 +64,7 @@ class CassandraServer:
             heap_mib: The JVM's heap, in MiB.
             host: Its address, of the loopback network.
             port: TCP port of CQL; None takes a free one.
-            ready_timeout_s: How long it may take until it listens.
+            ready_timeout_s: How long it may take until it is ready.
 
         Raises:
             MissingToolError: There is no Java 17, or no Maven to fetch the server with.
@@ -73,6 +74,7 @@ class CassandraServer:
         directory = directory.resolve()
         for folder in ("data", "tmp"):
             (directory / folder).mkdir(parents=True, exist_ok=True)
+        signs = _signs_of_readiness(directory, settings)
         for attempts_left in (4, 3, 2, 1, 0):
             chosen, storage_port = _free_ports(host, port)
             write_settings(
@@ -92,7 +94,7 @@ class CassandraServer:
             )
             server = cls(process=process, directory=directory, host=host, port=chosen)
             try:
-                server._wait_ready(ready_timeout_s)
+                server._wait_ready(signs, ready_timeout_s)
             except PlimsollError as error:
                 if attempts_left and port is None and _PORT_TAKEN in str(error):
                     continue  # another process was quicker to take the port
@@ -142,23 +144,34 @@ class CassandraServer:
     ) -> None:
         self.remove()
 
-    def _wait_ready(self, timeout_s: float) -> None:
-        """Wait for the line that it logs when it takes connections: no other server writes there.
+    def _wait_ready(self, signs: Sequence[str], timeout_s: float) -> None:
+        """Wait for the lines that it logs when it is ready: no other server writes there.
 
         Raises:
             PlimsollError: It ended before, or it takes too long.
         """
         log = self.directory / "server.log"
         deadline = time.monotonic() + timeout_s
-        while _LISTENS not in (text := log.read_text(errors="replace")):
+        while not all(sign in (text := log.read_text(errors="replace")) for sign in signs):
             if not self.running:
                 raise PlimsollError(f"Cassandra did not start: {_reason(text)} (its log is {log})")
             if time.monotonic() >= deadline:
                 self.kill()
                 raise PlimsollError(
-                    f"Cassandra did not listen in {timeout_s:g} s; its log is {log}"
+                    f"Cassandra was not ready in {timeout_s:g} s; its log is {log}"
                 )
             time.sleep(0.05)  # bounded by the deadline
+
+
+def _signs_of_readiness(directory: Path, settings: Mapping[str, object]) -> list[str]:
+    """Give what its log must say before a client can do all that it may.
+
+    A new server that asks for passwords makes its first user in the background, sometimes only
+    after it listens; one that is started on its old data has it.
+    """
+    asks = settings.get("authenticator", "AllowAllAuthenticator") != "AllowAllAuthenticator"
+    is_new = not any((directory / "data").iterdir())
+    return [_LISTENS, _HAS_ADMIN] if asks and is_new else [_LISTENS]
 
 
 def _reason(text: str) -> str:
