@@ -157,9 +157,7 @@ class CassandraServer:
                 raise PlimsollError(f"Cassandra did not start: {_reason(text)} (its log is {log})")
             if time.monotonic() >= deadline:
                 self.kill()
-                raise PlimsollError(
-                    f"Cassandra was not ready in {timeout_s:g} s; its log is {log}"
-                )
+                raise PlimsollError(f"Cassandra was not ready in {timeout_s:g} s; its log is {log}")
             time.sleep(0.05)  # bounded by the deadline
 
 
