@@ -8,13 +8,17 @@ import click
 from pydantic import ValidationError
 
 from plimsoll.cli.output import console
-from plimsoll.cli.quote_text import print_quote
+from plimsoll.cli.quote_text import print_experiment_quote, print_quote
 from plimsoll.cli.service import connect, json_option, service_options
 from plimsoll.client.address import URL_VARIABLE
+from plimsoll.client.service import Service
 from plimsoll.errors import UsageError
+from plimsoll.experiments.file import read_file
+from plimsoll.model.experiment import Experiment
 from plimsoll.model.prices import PriceOverrides
+from plimsoll.model.request import Request
 from plimsoll.prices import prices_for
-from plimsoll.runs.request_file import read_requests
+from plimsoll.service.experiment_quotes import quote_experiment
 from plimsoll.service.quotes import quote as quote_request
 
 
@@ -38,19 +42,30 @@ def command(
 ) -> int:
     """Say what each run of REQUEST_FILE will take on AWS, item by item; makes nothing.
 
-    With --url, --stack or the variable the service answers, with its own prices; else it is
-    computed on this machine, from list prices with their dates (docs/costs.md). Exit code 1: a
-    price is missing, so there is no sum.
+    Of an experiment, what all its runs come to as well. With --url, --stack or the variable the
+    service answers, with its own prices; else it is computed on this machine, from list prices with
+    their dates (docs/costs.md). Exit code 1: a price is missing, so there is no sum.
     """
     if prices_file is not None and (url is not None or stack is not None):
         raise click.UsageError("--prices: a service has prices of its own")
-    requests = read_requests(request_file)
+    asked = read_file(request_file)
+    service = None
     if prices_file is None and (url or stack or os.environ.get(URL_VARIABLE)):
         service = connect(url, stack)
-        quotes = {name: service.quote(request) for name, request in requests.items()}
+    overrides = _overrides(prices_file) if prices_file else PriceOverrides()
+    if isinstance(asked, Experiment):
+        return _experiment(asked, service, overrides, as_json=as_json)
+    return _runs(asked, service, overrides, as_json=as_json)
+
+
+def _runs(
+    asked: dict[str, Request], service: Service | None, overrides: PriceOverrides, *, as_json: bool
+) -> int:
+    if service is not None:
+        quotes = {name: service.quote(request) for name, request in asked.items()}
     else:
-        prices = prices_for(_overrides(prices_file) if prices_file else PriceOverrides())
-        quotes = {name: quote_request(request, prices) for name, request in requests.items()}
+        prices = prices_for(overrides)
+        quotes = {name: quote_request(request, prices) for name, request in asked.items()}
     if as_json:
         found = {name: one.model_dump(mode="json") for name, one in quotes.items()}
         click.echo(json.dumps({"quotes": found}, indent=2))
@@ -58,6 +73,20 @@ def command(
         for name, one in quotes.items():
             print_quote(name, one, console())
     return 0 if all(one.usd is not None for one in quotes.values()) else 1
+
+
+def _experiment(
+    asked: Experiment, service: Service | None, overrides: PriceOverrides, *, as_json: bool
+) -> int:
+    if service is not None:
+        found = service.quote_experiment(asked)
+    else:
+        found = quote_experiment(asked, prices_for(overrides))
+    if as_json:
+        click.echo(json.dumps({"experiment": found.model_dump(mode="json")}, indent=2))
+    else:
+        print_experiment_quote(asked.name, found, console())
+    return 0 if found.usd is not None else 1
 
 
 def _overrides(path: Path) -> PriceOverrides:

@@ -24,9 +24,9 @@ def minutes(seconds: float) -> str:
     return f"{whole // 60}:{whole % 60:02d}"
 
 
-def plural(number: int, noun: str) -> str:
-    """Count something."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+def plural(number: int, noun: str, many: str | None = None) -> str:
+    """Count something; `many` where its plural has more than an `s`."""
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
 def target_line(request: Request) -> str:

@@ -16,7 +16,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.check import CheckDefinition, History
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.experiments import ExperimentDetail, ExperimentRecord, ExperimentSubmitted
-from plimsoll.model.quote import Quote
+from plimsoll.model.quote import ExperimentQuote, Quote
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 
@@ -39,6 +39,12 @@ class Service:
         """Say what a run will take in time and money; nothing is made."""
         body = as_written(request)
         return read(Quote, self._http.ask("POST", "/quotes", body=body, harmless=True))
+
+    def quote_experiment(self, experiment: Experiment) -> ExperimentQuote:
+        """Say what an experiment will take in time and money; nothing is made."""
+        body = as_written(experiment)
+        reply = self._http.ask("POST", "/quotes/experiments", body=body, harmless=True)
+        return read(ExperimentQuote, reply)
 
     def run(self, run_id: str) -> RunDetail:
         """Say where a run stands."""

@@ -49,6 +49,28 @@ class Quote(Model):
     notes: tuple[str, ...]
 
 
+class CellQuote(Model):
+    """The quote of one run of an experiment."""
+
+    name: str
+    variants: dict[str, str]  # {axis: variant}
+    quote: Quote
+
+
+class ExperimentQuote(Model):
+    """Time and money of an experiment: of each run item by item, and of all together."""
+
+    region: str
+    as_of: date | None  # of the oldest price in it
+    cells: tuple[CellQuote, ...]  # in the order of the axes
+    at_once: int  # the most runs at the same time
+    batches: int
+    time_s: Amounts  # from the first run's begin to the last one's end
+    usd: Amounts | None  # of all runs; None: a price is missing
+    missing: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
 class CostLine(Model):
     """One thing that was charged."""
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.volumes import limits
-from plimsoll.service.charges import CLIENT_GIB, RDS_LEAST_S, Extent
-from plimsoll.service.rehearsal import clients_least, clients_most, rehearse
+from plimsoll.service.charges import CLIENT_GIB, Extent
+from plimsoll.service.rehearsal import Rehearsed, clients_least, clients_most, rehearse
 
 LEAD_S = 20.0  # from planning a step to its start; stacks/plimsoll.py
 LEAD_S_PER_CLIENT = 0.01
@@ -19,6 +19,11 @@ JUDGING_S = 15.0  # writing results, judging, planning the next
 POLL_S = 15.0  # between two looks at a stack
 TEARDOWN_S = (300.0, 900.0)  # deletion of a target: expected, at most
 _PROVISION_S = (600.0, 1800.0)
+_PROVISIONED = {
+    "rds": "RDS makes an instance in 10 minutes, 30 at most",
+    "cassandra": "EC2 starts an instance that installs Cassandra in 10 minutes, 30 at most",
+    "endpoint": "the endpoint is there",
+}
 _SCHEMA_AND_COUNT_S = (60.0, 900.0)
 _ROWS_PER_IO = (5.0, 1.0)  # while loading
 _ROWS_MOST_PER_S = (20_000.0, 5_000.0)  # whatever the volume
@@ -37,6 +42,7 @@ class Duration:
     phases: tuple[QuotePhase, ...]
     steps: tuple[float, float, float]  # least, expected, most
     step_s: float  # one step's load, warm-up and window
+    rehearsed: Rehearsed
 
 
 def duration(request: Request, rows: int) -> Duration:
@@ -63,9 +69,7 @@ def duration(request: Request, rows: int) -> Duration:
             name="provision",
             expected_s=provision[0],
             most_s=provision[1],
-            assumption="RDS makes an instance in 10 minutes, 30 at most"
-            if made
-            else "the endpoint is there",
+            assumption=_PROVISIONED[request.target.kind],
         ),
         QuotePhase(
             name="prepare",
@@ -94,7 +98,7 @@ def duration(request: Request, rows: int) -> Duration:
             assumption="a deletion takes 5 minutes, 15 at most",
         ),
     )
-    return Duration(phases, (1.0, rehearsed.steps, float(probes)), step_s)
+    return Duration(phases, (1.0, rehearsed.steps, float(probes)), step_s, rehearsed)
 
 
 def _loading_s(request: Request, rows: int, way: int) -> float:
@@ -112,8 +116,8 @@ def longest_s(request: Request) -> float:
 
 
 def least(request: Request, length: Duration) -> Extent:
-    """What a run uses at least: the shortest bill of a target, and one step of its lightest."""
-    target_s = max(RDS_LEAST_S, length.step_s) if request.target.provisioned else 0.0
+    """What a run uses at least: one step of its lightest, and the target for as long."""
+    target_s = length.step_s if request.target.provisioned else 0.0
     clients = clients_least(request.search)
     return extent(
         target_s=target_s,
@@ -125,7 +129,7 @@ def least(request: Request, length: Duration) -> Extent:
 
 def expected(request: Request, length: Duration) -> Extent:
     """What a run uses if the assumptions hold."""
-    rehearsed = rehearse(request.search, request.limits)
+    rehearsed = length.rehearsed
     seconds = {phase.name: phase.expected_s for phase in length.phases}
     count = math.ceil(rehearsed.steps)
     clients = rehearsed.clients

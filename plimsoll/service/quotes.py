@@ -1,6 +1,6 @@
 """The quote: what a request will take in time and money, before anything is made. Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
 from plimsoll.model.prices import Price, PriceTable
@@ -36,7 +36,7 @@ def quote(request: Request, prices: PriceTable) -> Quote:
     )
     lines = tuple(_lines(request, prices, ways))
     missing = tuple(dict.fromkeys(_named(line.price) for line in lines if line.usd is None))
-    usd = None if missing else _sum([line.usd for line in lines if line.usd is not None])
+    usd = None if missing else sum_of([line.usd for line in lines if line.usd is not None])
     expected_s = sum(phase.expected_s for phase in length.phases)
     limit_s = extents.longest_s(request)
     return Quote(
@@ -99,7 +99,8 @@ def _amounts(three: list[float]) -> Amounts:
     return Amounts(least=least, expected=min(max(least, expected), most), most=most)
 
 
-def _sum(parts: list[Amounts]) -> Amounts:
+def sum_of(parts: Sequence[Amounts]) -> Amounts:
+    """Add amounts up."""
     return Amounts(
         least=sum(part.least for part in parts),
         expected=sum(part.expected for part in parts),

@@ -1,6 +1,7 @@
 """`plimsoll quote`, as a user calls it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,34 @@ def test_a_file_that_holds_no_prices_is_refused_by_its_field(
     result = CliRunner().invoke(quote.command, [str(request_file), "--prices", str(prices)])
     assert isinstance(result.exception, UsageError)
     assert "usd.rds-iops.io1" in str(result.exception)
+
+
+@pytest.fixture
+def matrix_file(tmp_path: Path) -> Path:
+    shared = {name: value for name, value in REQUEST.items() if name != "name"}
+    volumes = {f"iops-{n}": {"target": {"volume": {"iops": n}}} for n in (1000, 3000)}
+    path = tmp_path / "matrix.yaml"
+    written = {"name": "matrix", "request": shared, "axes": {"storage": volumes}, "at_once": 2}
+    path.write_text(yaml.safe_dump(written))
+    return path
+
+
+def test_an_experiment_is_told_run_by_run_and_item_by_item(matrix_file: Path) -> None:
+    result = CliRunner().invoke(quote.command, [str(matrix_file)], standalone_mode=False)
+    assert result.return_value == 0
+    lines = result.output.splitlines()
+    assert [line.split()[0] for line in lines[2:4]] == ["iops-1000", "iops-3000"]
+    assert "2 runs in 1 batch, 2 at once" in result.output
+    assert any(line.startswith("db.m5.large (mysql), single-AZ, 2 runs") for line in lines)
+    assert any(line.startswith("1,000 IOPS  ") for line in lines)  # of one run alone
+    of_runs, of_items = (line for line in lines if line.startswith("in all"))
+    sums = re.findall(r"\$[\d.]+", of_items)
+    assert len(sums) == 3
+    assert re.findall(r"\$[\d.]+", of_runs) == sums
+
+
+def test_an_experiments_json_has_its_runs_and_their_sum(matrix_file: Path) -> None:
+    result = CliRunner().invoke(quote.command, [str(matrix_file), "--json"])
+    found = json.loads(result.output)["experiment"]
+    parts = [cell["quote"]["usd"]["most"] for cell in found["cells"]]
+    assert found["usd"]["most"] == pytest.approx(sum(parts))

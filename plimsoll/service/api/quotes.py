@@ -1,13 +1,15 @@
-"""The quotes: `POST /quotes`."""
+"""The quotes: `POST /quotes`, `POST /quotes/experiments`."""
 
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
-from plimsoll.model.quote import Quote
+from plimsoll.model.experiment import Experiment
+from plimsoll.model.quote import ExperimentQuote, Quote
 from plimsoll.model.request import Request
-from plimsoll.service.api.context import deployment_of
+from plimsoll.service.api.context import caller_of, deployment_of
+from plimsoll.service.experiment_quotes import quote_experiment
 from plimsoll.service.quotes import quote
 
 router = APIGatewayRouter()
@@ -27,3 +29,21 @@ def quote_run(
 ) -> Quote:
     """Quote a request."""
     return quote(request, deployment_of(router).price_table)
+
+
+@router.post(
+    "/quotes/experiments",
+    summary="Time and money of an experiment",
+    description="The quote of each of its runs, item by item, and what all of them come to, so many"
+    " at once (no more than the team may have); makes nothing.",
+    response_description="The quote.",
+    operation_id="quote_experiment",
+    tags=["experiments"],
+)
+def quote_matrix(
+    experiment: Annotated[Experiment, Body(description="As for `POST /experiments`.")],
+) -> ExperimentQuote:
+    """Quote an experiment."""
+    deployment = deployment_of(router)
+    team = (deployment.teams or {})[caller_of(router).team]
+    return quote_experiment(experiment, deployment.price_table, runs_most=team.concurrent_runs)

@@ -74,6 +74,14 @@ def test_the_least_is_ten_minutes_of_the_target_and_the_most_its_time_limit_and_
     assert instance.usd.most == pytest.approx(0.171 * 4500 / 3600)
 
 
+def test_a_cassandra_is_told_as_such_and_costs_no_ten_minutes_at_least() -> None:
+    volume = {"type": "gp2", "size_gib": 320}
+    asked = {"kind": "cassandra", "instance_type": "r5.large", "volume": volume}
+    found = quote(request(target=asked), builtin())
+    assert found.phases[0].assumption.startswith("EC2 starts an instance that installs Cassandra")
+    assert line(found, "r5.large").quantity.least == pytest.approx((30 + 60) / 3600)  # one step
+
+
 def test_the_most_has_every_client_in_every_step_that_fits_the_time_limit() -> None:
     found = quote(request(prepare={"warm_s": 0}, time_limit_s=3150), builtin())
     # 30 probes of 30 + 60 s and 15 s between them: 3,150 s; 4 clients, each charged from its start

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.model.quote import Quote
+from plimsoll.model.quote import ExperimentQuote, Quote
 from tests.aws.service.api.conftest import OTHER, REQUESTED, Api
 
 
@@ -22,6 +22,30 @@ def test_a_quote_names_the_price_that_it_lacks(api: Api) -> None:
     assert answered.status == 200
     assert answered.body["usd"] is None
     assert answered.body["missing"] == ["rds-mariadb db.m8g.large"]
+
+
+def test_an_experiment_is_quoted_for_as_many_at_once_as_the_team_may_have(api: Api) -> None:
+    """The other team may have 20."""
+    shared = {name: value for name, value in REQUESTED.items() if name != "name"}
+    seeds = {f"s{n}": {"load": {"seed": n}} for n in range(30)}
+    asked = {"name": "matrix", "request": shared, "axes": {"seed": seeds}, "at_once": 30}
+    answered = api("POST", "/quotes/experiments", asked, principal=OTHER)
+    assert answered.status == 200
+    found = ExperimentQuote.model_validate(answered.body)
+    one = Quote.model_validate(api("POST", "/quotes", REQUESTED).body)
+    assert found.at_once == 20
+    assert found.time_s.expected == pytest.approx(2 * one.time_s.expected)
+    assert found.usd is not None
+    assert one.usd is not None
+    assert found.usd.expected == pytest.approx(30 * one.usd.expected)
+    assert api("GET", "/runs", principal=OTHER).body["runs"] == []
+
+
+def test_an_experiment_that_cannot_be_is_not_quoted(api: Api) -> None:
+    asked = {"name": "matrix", "request": REQUESTED, "axes": {"a": {"b": {}}}}
+    refused = api("POST", "/quotes/experiments", asked)
+    assert refused.status == 422
+    assert "a run of an experiment gets its own" in refused.wrong["request.name"]["detail"]
 
 
 def test_a_limit_that_is_reached_is_a_problem_that_names_it(api: Api) -> None:
