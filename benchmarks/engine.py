@@ -1,16 +1,15 @@
 """The engine beside other clients: `python -m benchmarks.engine SECTION` prints Markdown tables.
 
 SECTION: database, canned, open, memory. Needs two cores: the client runs on one, the server on the
-other. Every figure is the median of interleaved repetitions; docs/performance.md has the table.
+other. Every figure is the median of interleaved repetitions; docs/performance.md has the tables.
 """
 
 import json
 import os
 import re
-import statistics
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,8 @@ from pathlib import Path
 import click
 
 from benchmarks import engine_clients as clients
-from benchmarks.engine_clients import CLIENT_CORE, ROWS, SERVER_CORE, Outcome
+from benchmarks.comparison import Client, compare
+from benchmarks.engine_clients import CLIENT_CORE, ROWS, SERVER_CORE
 from plimsoll.local.databases.mariadb import MariaDbServer
 from plimsoll.model.engine import (
     ClosedLoop,
@@ -38,8 +38,6 @@ PROJECT = Path(__file__).parents[1]
 # oltp_point_select's row: one CHAR(120); the size of its question and of its answer on the wire
 CANNED_ROW = ("1", "120")
 ECHO_BYTES = ("27", "198")
-
-Client = Callable[[], Outcome]
 
 
 def point_select(target: EngineTarget, connections: int, seconds: int) -> LoadSpec:
@@ -120,31 +118,6 @@ def canned(*arguments: str) -> Iterator[EngineTarget]:
         server.wait()
 
 
-def compare(title: str, all_clients: dict[tuple[str, int], Client], repetitions: int) -> None:
-    """Runs the clients in turn, again and again, and prints the medians."""
-    outcomes: dict[tuple[str, int], list[Outcome]] = {key: [] for key in all_clients}
-    for _ in range(repetitions):
-        for key, client in all_clients.items():
-            outcomes[key].append(clients.undisturbed(client))
-            click.echo(f"{key}: {outcomes[key][-1].cpu_us:.2f} us", err=True)
-    names = list(dict.fromkeys(name for name, _ in all_clients))
-    counts = sorted({connections for _, connections in all_clients})
-    click.echo(f"\n{title}: client CPU in us per operation (operations per second)\n")
-    click.echo(f"| connections | {' | '.join(names)} |\n|{'---|' * (len(names) + 1)}")
-    for connections in counts:
-        cells = [cell(outcomes.get((name, connections))) for name in names]
-        click.echo(f"| {connections} | {' | '.join(cells)} |")
-
-
-def cell(outcomes: list[Outcome] | None) -> str:
-    """The medians of CPU and rate, with the range of the CPU."""
-    if not outcomes:
-        return ""
-    cpu = sorted(outcome.cpu_us for outcome in outcomes)
-    rate = statistics.median(outcome.operations / outcome.wall_s for outcome in outcomes)
-    return f"{statistics.median(cpu):.2f} [{cpu[0]:.2f}, {cpu[-1]:.2f}] ({rate:,.0f})"
-
-
 @click.group()
 def main() -> None:
     """Measures the engine beside other clients."""
@@ -176,7 +149,7 @@ def against_database(repetitions: int, seconds: int) -> None:
                 clients.pymysql_threads, target, connections=n, seconds=seconds
             )
             runs["bare exchange", n] = partial(clients.bare, spec)
-        compare("oltp_point_select", runs, repetitions)
+        compare("oltp_point_select", "connections", runs, repetitions)
         runs = {}
         for n in (1, 8, 64):
             spec = closed(target, compiled.engine_workload(), n, seconds)
@@ -186,7 +159,7 @@ def against_database(repetitions: int, seconds: int) -> None:
                 runs["go-ycsb", n] = partial(
                     clients.go_ycsb, program, target, connections=n, operations=operations
                 )
-        compare("ycsb-c", runs, repetitions)
+        compare("ycsb-c", "connections", runs, repetitions)
 
 
 @main.command("canned")
@@ -206,7 +179,7 @@ def against_canned(repetitions: int, seconds: int) -> None:
             runs["bare echo", n] = partial(
                 clients.echo, echo.port, connections=n, sizes=ECHO_BYTES, seconds=seconds
             )
-        compare("canned server", runs, repetitions)
+        compare("canned server", "connections", runs, repetitions)
 
 
 @main.command("open")

@@ -24,7 +24,7 @@ GO_YCSB_TABLE = "orderedtable"
 CLIENT_CORE = 0
 SERVER_CORE = 1
 CALM = 0.04  # share of this machine's CPU time
-PATIENCE = 40  # tries
+PATIENCE = 12  # tries
 CHILD = str(Path(__file__).with_name("engine_child.py"))
 
 
@@ -82,20 +82,17 @@ def measure(
     )
 
 
-def undisturbed(client: Callable[[], Outcome]) -> Outcome:
-    """What a client did while this machine had its cores to itself.
+def undisturbed(client: Callable[[], Outcome]) -> Outcome | None:
+    """What a client did while this machine had its cores to itself; None if it never had.
 
     CPU time of a virtual machine that others disturb is not the client's: the same exchange was
     seen to cost 6 and 700 us. A measurement is repeated for as long as more than `CALM` was stolen.
-
-    Raises:
-        RuntimeError: It never was calm enough.
     """
     for _ in range(PATIENCE):
         outcome = client()
         if outcome.stolen is None or outcome.stolen <= CALM:  # None: nobody can tell
             return outcome
-    raise RuntimeError(f"over {CALM:.0%} of this machine's time was stolen in {PATIENCE} tries")
+    return None
 
 
 def engine(spec: LoadSpec) -> Outcome:

@@ -11,11 +11,10 @@ median of the repetitions. LATTE=/path/to/latte measures it (`cargo install latt
 import os
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -23,8 +22,9 @@ from pathlib import Path
 import click
 
 import plimsoll_engine
+from benchmarks.comparison import Client, compare
 from benchmarks.engine import pinned
-from benchmarks.engine_clients import SERVER_CORE, Outcome, engine, measure, undisturbed
+from benchmarks.engine_clients import SERVER_CORE, Outcome, engine, measure
 from plimsoll.local.databases.cassandra import CassandraServer
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import (
@@ -48,8 +48,6 @@ READ = f"SELECT * FROM {TABLE} WHERE id = ?"  # noqa: S608 - ours
 IN_FLIGHT = (1, 32, 128, 250)
 DRIVER = str(Path(__file__).with_name("cassandra_child.py"))
 LATTE_SCRIPT = Path(__file__).with_name("engine_cql.latte.rn")
-
-Client = Callable[[], Outcome]
 
 
 def spec(target: EngineTarget, in_flight: int, seconds: float) -> LoadSpec:
@@ -131,40 +129,25 @@ def driver(target: EngineTarget, kind: str, *, in_flight: int, seconds: int) -> 
     return measure(command, count=re.compile(r"(\d+)"), seconds=seconds)
 
 
-def clients(target: EngineTarget, seconds: int, *, all_of_them: bool) -> dict[str, list[Client]]:
+def clients(
+    target: EngineTarget, seconds: int, *, all_of_them: bool
+) -> dict[tuple[str, int], Client]:
     """Each client at each number in flight."""
-    found = {"engine": [partial(engine, spec(target, n, seconds)) for n in IN_FLIGHT]}
-    if not all_of_them:
-        return found
     program = os.environ.get("LATTE") or shutil.which("latte")
-    if program is None:
+    if all_of_them and program is None:
         click.echo("not measured: latte (cargo install latte-cli, or LATTE=PATH)", err=True)
-    else:
-        found["latte"] = [
-            partial(latte, program, target, in_flight=n, seconds=seconds) for n in IN_FLIGHT
-        ]
-    for kind in ("threads", "callbacks"):
-        found[f"cassandra-driver, {kind}"] = [
-            partial(driver, target, kind, in_flight=n, seconds=seconds) for n in IN_FLIGHT
-        ]
+    found: dict[tuple[str, int], Client] = {}
+    for n in IN_FLIGHT:
+        found["engine", n] = partial(engine, spec(target, n, seconds))
+        if not all_of_them:
+            continue
+        if program is not None:
+            found["latte", n] = partial(latte, program, target, in_flight=n, seconds=seconds)
+        for kind in ("threads", "callbacks"):
+            found[f"cassandra-driver, {kind}", n] = partial(
+                driver, target, kind, in_flight=n, seconds=seconds
+            )
     return found
-
-
-def table(outcomes: dict[str, list[list[Outcome]]]) -> Iterator[str]:
-    """The medians [lowest, highest] of CPU, the rates, and the engine's share of each other's."""
-    others = [name for name in outcomes if name != "engine"]
-    header = ["in flight", *outcomes, *(f"engine / {name}" for name in others)]
-    yield f"| {' | '.join(header)} |"
-    yield f"|{'---|' * len(header)}"
-    for index, in_flight in enumerate(IN_FLIGHT):
-        cells, medians = [str(in_flight)], {}
-        for name, runs in outcomes.items():
-            cpu = sorted(outcome.cpu_us for outcome in runs[index])
-            rate = statistics.median(each.operations / each.wall_s for each in runs[index])
-            medians[name] = statistics.median(cpu)
-            cells.append(f"{medians[name]:.1f} [{cpu[0]:.1f}, {cpu[-1]:.1f}] ({rate:,.0f})")
-        cells += [f"{medians['engine'] / medians[name]:.2f}" for name in others]
-        yield f"| {' | '.join(cells)} |"
 
 
 @click.command()
@@ -180,18 +163,7 @@ def main(repetitions: int, seconds: int, server: str | None, *, canned_server: b
             for _ in range(3):  # the server's compiler has seen the path before anything counts
                 engine(spec(target, 64, 5))
         all_clients = clients(target, seconds, all_of_them=not canned_server)
-        outcomes: dict[str, list[list[Outcome]]] = {
-            name: [[] for _ in IN_FLIGHT] for name in all_clients
-        }
-        for _ in range(repetitions):
-            for index, in_flight in enumerate(IN_FLIGHT):
-                for name, runs in all_clients.items():
-                    outcome = undisturbed(runs[index])
-                    outcomes[name][index].append(outcome)
-                    click.echo(f"{name}, {in_flight}: {outcome.cpu_us:.1f} us", err=True)
-    click.echo("\nclient CPU in us per operation (operations per second)\n")
-    for line in table(outcomes):
-        click.echo(line)
+        compare("one read by key", "in flight", all_clients, repetitions)
 
 
 if __name__ == "__main__":
