@@ -136,7 +136,7 @@ def enough_operations(step: Step, statistic: Statistic) -> Audit:
     return Audit(
         name="enough_operations",
         passed=count >= least,
-        detail=f"{count} of {name}; {statistic} needs {least}",
+        detail=f"{name} was seen {count:,} times; {statistic} needs {least:,}",
     )
 
 
@@ -148,7 +148,7 @@ def clock_skew(step: Step) -> Audit:
     return Audit(
         name="clock_skew",
         passed=step.clock_skew_ms <= limit_ms,
-        detail=f"{step.clock_skew_ms:g} ms apart, {limit_ms:g} ms allowed",
+        detail=f"the clients' clocks are {step.clock_skew_ms:g} ms apart, {limit_ms:g} ms allowed",
     )
 
 
@@ -166,7 +166,8 @@ def steady_state(step: Step) -> Audit:
     return Audit(
         name="steady_state",
         passed=second <= first * (1 + HALVES_SHARE),
-        detail=f"{figures.rate(first)}/s, then {figures.rate(second)}/s",
+        detail=f"{figures.rate(first)} ops/s in the window's first half,"
+        f" {figures.rate(second)} ops/s in its second",
     )
 
 
@@ -194,7 +195,7 @@ def server_count(step: Step) -> Audit:
     return Audit(
         name="server_count",
         passed=abs(sent - served) <= sent * SERVER_COUNT_SHARE,
-        detail=f"{sent} statements sent, {served} served",
+        detail=f"{sent:,} statements sent by the clients, {served:,} counted by the server",
     )
 
 

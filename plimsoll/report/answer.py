@@ -26,13 +26,14 @@ MEANINGS = {
     "NOISY": "repetitions differ too much for a figure",
     "INCONSISTENT": "an audit fails on the step that would decide",
 }
+REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP"}  # verdicts of which there was a limit
 ENGINES = {"mysql": "MySQL", "mariadb": "MariaDB", "cassandra": "Cassandra"}
 SIGNS = {"=": "", ">=": "≥ ", "<": "< "}
 LIMITS = {
-    "storage": "Storage set the limit.",
-    "cpu": "The server's CPU set the limit.",
-    "client": "The load clients set the limit, not the database.",
-    "unknown": "What set the limit could not be told from the target's figures.",
+    "storage": "storage set the limit",
+    "cpu": "the server's CPU set the limit",
+    "client": "the load clients set the limit, not the database",
+    "unknown": "what set the limit could not be told from the target's figures",
 }
 
 
@@ -89,22 +90,46 @@ def answer(result: RunResult, usd_per_hour: float | None = None) -> Answer:
     shown = None
     if figure is not None and capacity.bound is not None:
         shown = f"{SIGNS[capacity.bound]}{text.throughput(figure)}"
-    sentences = [f"{target_name(result.request)} {capacity.summary}."]
-    if resource := capacity.limiting_resource:
-        sentences.append(LIMITS[resource])
-    cost = usd_per_million(capacity, hourly_usd(result, usd_per_hour))
-    if cost is not None:
-        whose = _at_list_price(result, usd_per_hour)
-        sentences.append(f"That is ${cost:.3g} per million operations{whose}.")
+    sentence = _sentence(result, capacity, usd_per_hour)
     if result.failure is not None:
-        sentences.append(_failure(result))
+        sentence += f" {_failure(result)}"
     return Answer(
         tag=VERDICTS[capacity.verdict],
         decided=shown is not None,
         figure=shown,
-        sentence=" ".join(sentences),
+        sentence=sentence,
         facts=tuple(_facts(result, capacity, usd_per_hour)),
     )
+
+
+def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None) -> str:
+    """The answer: the verdict, how sure its figure is, what set the limit, and what it costs."""
+    parts = [f"{_subject(result.request, capacity)}{capacity.summary}"]
+    if capacity.interval is not None and capacity.figure is not None:
+        low, high = capacity.interval.low_ops_per_second, capacity.interval.high_ops_per_second
+        span = f"{text.throughput(low)} to {text.throughput(high)} ops/s"
+        parts.append(f"the 95 % interval is {span}")
+    if (resource := _limited_by(capacity)) is not None:
+        parts.append(LIMITS[resource])
+    cost = usd_per_million(capacity, hourly_usd(result, usd_per_hour))
+    if cost is not None:
+        whose = _at_list_price(result, usd_per_hour)
+        parts.append(f"that is ${cost:.3g} per million operations{whose}")
+    return "; ".join(parts) + "."
+
+
+def _subject(request: Request, capacity: Capacity) -> str:
+    """The target, and a colon where the summary is not a sentence about it."""
+    colon = "" if capacity.summary.startswith("sustains") else ":"
+    return f"{target_name(request)}{colon} "
+
+
+def _limited_by(capacity: Capacity) -> str | None:
+    """What set the limit; None where none was reached, and where the verdict says it itself."""
+    resource = capacity.limiting_resource
+    if resource is None or capacity.verdict == "CLIENT_BOUND":
+        return None
+    return resource if resource != "unknown" or capacity.verdict in REACHED else None
 
 
 def _failure(result: RunResult) -> str:
@@ -112,7 +137,8 @@ def _failure(result: RunResult) -> str:
     if failure is None:
         return f"The run ended {result.state.value} without a verdict."
     phase = f" in its {failure.phase} phase" if failure.phase else ""
-    return f"The run ended {result.state.value}{phase}: {failure.cause.rstrip('.')}."
+    cause = failure.cause if failure.cause.endswith(".") else f"{failure.cause}."
+    return f"The run ended {result.state.value}{phase}: {cause}"
 
 
 def _facts(
@@ -125,7 +151,7 @@ def _facts(
         facts.append(("95 % interval", _interval(capacity)))
     if line := _latencies(capacity):
         facts.append(("Latency there", line))
-    if result.limiting is not None:
+    if result.limiting is not None and _limited_by(capacity) is not None:
         seen = f", seen in step {result.limiting.step}" if result.limiting.step else ""
         facts.append(("Limited by", f"{result.limiting.resource}{seen}"))
     hourly = hourly_usd(result, usd_per_hour)
@@ -146,19 +172,23 @@ def _at_list_price(result: RunResult, given: float | None) -> str:
 
 def _bracket(capacity: Capacity) -> str:
     passes, fails = capacity.bracket or (None, None)
-    low = "nothing passes" if passes is None else f"{text.load(passes, capacity.axis)} passes"
-    high = "nothing failed" if fails is None else f"{text.load(fails, capacity.axis)} fails"
+    low = "nothing passes" if passes is None else f"passes at {text.load(passes, capacity.axis)}"
+    high = "nothing failed" if fails is None else f"fails at {text.load(fails, capacity.axis)}"
     return f"{low}, {high}"
 
 
 def _interval(capacity: Capacity) -> str:
     interval = capacity.interval
     assert interval is not None  # noqa: S101 - the caller looked
-    figure = "its lower limit" if capacity.figure == "lower_limit" else "their median"
+    tails = {
+        "lower_limit": "; the figure above is its lower limit",
+        "median": "; the figure above is their median",
+        None: "",
+    }
     return (
         f"{text.throughput(interval.low_ops_per_second)} to"
         f" {text.throughput(interval.high_ops_per_second)} ops/s"
-        f" ({interval.repetitions} repetitions, {interval.method}); the figure above is {figure}"
+        f" ({interval.repetitions} repetitions, {interval.method}){tails[capacity.figure]}"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -29,7 +29,7 @@ class Watched:
 
     def __init__(self, page: Page, path: Path) -> None:
         self.page = page
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(120_000)  # how long to wait on a busy machine, not a measure
         self.complaints: list[str] = []
         self.requests: list[str] = []
         page.on("console", lambda message: self.complaints.append(message.text))
@@ -42,9 +42,15 @@ class Watched:
         """Count what a chart drew."""
         return self.page.locator(f"#{chart} {selector}").count()
 
-    def tooltip(self) -> dict[str, str]:
-        """What the pointer is being told."""
+    def told_at(self, mark: Locator) -> dict[str, str]:
+        """What the pointer is told in the middle of a mark, and not what it was told before."""
         tip = self.page.locator("#vg-tooltip-element.visible")
+        mark.scroll_into_view_if_needed()
+        self.page.mouse.move(0, 0)
+        tip.wait_for(state="hidden")
+        box = mark.bounding_box()
+        assert box is not None
+        self.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         tip.wait_for()
         rows = tip.locator("tr").all()
         return {

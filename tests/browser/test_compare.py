@@ -43,8 +43,6 @@ def test_a_point_tells_whose_it_is(page: Page, tmp_path: Path) -> None:
         '#over-update path[aria-roledescription="point"]'
         f'[aria-label*="{judged.latency_us["update"]:.0f}"][aria-label*="2,000 IOPS"]'
     )
-    point.scroll_into_view_if_needed()
-    point.hover(force=True)
-    told = shown.tooltip()
+    told = shown.told_at(point)
     assert told["run"] == "2,000 IOPS"
     assert told["throughput, ops/s"] == f"{judged.throughput_ops_per_second:,.1f}"

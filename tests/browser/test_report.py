@@ -67,9 +67,7 @@ def test_the_pointer_on_the_curve_shows_the_figures_of_the_result(shown: Watched
     judged = next(step for step in CAPACITY.steps if step.load == 4)
     label = f"latency (log scale): {judged.latency_us['update']:.0f}; operation: update"
     point = shown.page.locator(f'#curve path[aria-label*="{label}"][aria-label*="failed"]')
-    point.scroll_into_view_if_needed()
-    point.hover(force=True)
-    told = shown.tooltip()
+    told = shown.told_at(point)
     assert told["operation"] == "update"
     assert told["p99 latency, µs"] == f"{judged.latency_us['update']:,.0f}"
     assert told["limit, µs"] == f"{judged.limit_us['update']:,.0f}"
@@ -79,12 +77,7 @@ def test_the_pointer_on_the_curve_shows_the_figures_of_the_result(shown: Watched
 
 
 def test_the_pointer_on_the_time_line_shows_that_second(shown: Watched) -> None:
-    area = shown.page.locator("#timeline .mark-area path").first
-    area.scroll_into_view_if_needed()
-    box = area.bounding_box()
-    assert box is not None
-    shown.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    told = shown.tooltip()
+    told = shown.told_at(shown.page.locator("#timeline .mark-area path").first)
     minutes, seconds = told["at, min:s"].split(":")
     epoch_s = int(RESULT.moments.submitted.timestamp()) + int(minutes) * 60 + int(seconds)
     expected = {

@@ -28,7 +28,7 @@ def panels() -> dict[str, dict[str, Any]]:
 def call(url: str, path: str, body: bytes | None = None, **parameters: str) -> dict[str, Any]:
     query = urllib.parse.urlencode(parameters)
     request = urllib.request.Request(f"{url}{path}?{query}", data=body)
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         text = answer.read()
     return json.loads(text) if text else {}
 

@@ -21,11 +21,11 @@ def sink(url: str) -> InfluxSink:
 
 
 def read_back(url: str, **labels: str) -> list[dict[str, Any]]:
-    with urllib.request.urlopen(f"{url}/internal/force_flush", timeout=10):
+    with urllib.request.urlopen(f"{url}/internal/force_flush", timeout=60):
         pass  # the server makes what it has received visible to queries
     selector = "{" + ",".join(f"{key}={json.dumps(value)}" for key, value in labels.items()) + "}"
     query = urllib.parse.urlencode({"match[]": selector})
-    with urllib.request.urlopen(f"{url}/api/v1/export?{query}", timeout=10) as answer:
+    with urllib.request.urlopen(f"{url}/api/v1/export?{query}", timeout=60) as answer:
         return [json.loads(line) for line in answer.read().splitlines()]
 
 

@@ -38,10 +38,17 @@ def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:
     assert capacity.max_sustainable_throughput_ops_per_second is not None
     assert found.figure == f"{capacity.max_sustainable_throughput_ops_per_second:,.0f}"
     assert found.tag == "knee found"
-    assert found.sentence.startswith("MariaDB 11.4.5, db.m6i.large, io1 100 GiB, 1,000 IOPS")
-    assert "Storage set the limit." in found.sentence
+    assert capacity.interval is not None
+    low, high = (
+        f"{end:,.0f}"
+        for end in (capacity.interval.low_ops_per_second, capacity.interval.high_ops_per_second)
+    )
+    assert found.sentence == (
+        f"MariaDB 11.4.5, db.m6i.large, io1 100 GiB, 1,000 IOPS {capacity.summary};"
+        f" the 95 % interval is {low} to {high} ops/s; storage set the limit."
+    )
     facts = dict(found.facts)
-    assert facts["Bracket"] == "3 clients passes, 4 clients fails"
+    assert facts["Bracket"] == "passes at 3 clients, fails at 4 clients"
     assert "4 repetitions" in facts["95 % interval"]
     assert "update p99 2.58 ms (limit 6.74 ms)" in facts["Latency there"]
 
@@ -64,6 +71,40 @@ def test_the_price_of_a_million_operations() -> None:
     assert usd_per_million(result.capacity, 0.72) == pytest.approx(0.05)
     assert "$0.05 per million operations" in answer(result, usd_per_hour=0.72).sentence
     assert "$" not in answer(result).sentence
+
+
+def test_a_verdict_without_a_figure_says_so_of_the_target_and_names_no_limit() -> None:
+    """Nothing was reached whose limit there could be, and no figure for an interval to be of."""
+    alike = dict.fromkeys(("p99",), 500.0)
+    made = [
+        Step(
+            clients=1,
+            connections=100,
+            throughput_ops_per_second=figure,
+            latency_us={"read": alike},
+        )
+        for figure in (1000.0, 2000.0, 3000.0)
+    ]
+    noisy = judge(made, Rules(limits_us={"read": 1000}, confirmation=None))
+    found = answer(
+        RESULT.model_copy(
+            update={"capacity": noisy.model_copy(update={"limiting_resource": "unknown"})}
+        )
+    )
+    assert (found.tag, found.figure, found.decided) == ("too noisy", None, False)
+    assert "1,000 IOPS: no figure can be given: 3 repetitions" in found.sentence
+    assert "limit could not be told" not in found.sentence
+    facts = dict(found.facts)
+    assert "Limited by" not in facts
+    assert "figure above" not in facts["95 % interval"]
+
+
+def test_a_lower_bound_is_not_told_what_limits_it() -> None:
+    open_end = with_steps((1, 2000, 500), (2, 4000, 520))
+    assert open_end.capacity is not None
+    unknown = open_end.capacity.model_copy(update={"limiting_resource": "unknown"})
+    found = answer(open_end.model_copy(update={"capacity": unknown}))
+    assert "set the limit" not in found.sentence
 
 
 def test_a_run_that_failed_says_where_and_why() -> None:
@@ -99,7 +140,7 @@ def costed(*, local: bool, usd: float | None = 0.4) -> RunResult:
 
 def test_a_run_on_aws_is_priced_by_its_own_estimate() -> None:
     found = answer(costed(local=False))
-    assert "That is $0.05 per million operations." in found.sentence
+    assert "; that is $0.05 per million operations." in found.sentence
     facts = dict(found.facts)
     assert facts["Cost"].endswith("at $0.72 an hour, list price of us-east-1, 2026-09-24")
     assert facts["The run"] == "$0.40, estimated by list prices of us-east-1 (2026-09-24)"
@@ -117,5 +158,5 @@ def test_on_one_machine_the_price_is_said_to_be_that_of_such_a_target() -> None:
 
 def test_a_price_that_was_given_stands_before_the_estimate() -> None:
     found = answer(costed(local=True), usd_per_hour=1.44)
-    assert "That is $0.1 per million operations." in found.sentence
+    assert "; that is $0.1 per million operations." in found.sentence
     assert dict(found.facts)["Cost"].endswith("at $1.44 an hour, as given")
