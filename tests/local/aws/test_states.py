@@ -1,5 +1,7 @@
 """States in JSONata mode, as the States Language and AWS's guide define them."""
 
+from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -161,17 +163,22 @@ def test_an_item_that_fails_fails_the_map_and_does_not_become_null(machines: Any
     assert "Mine: for a reason" in told["cause"]
 
 
-def test_the_items_of_a_map_run_at_once_up_to_its_limit(machines: Any) -> None:
-    task = {
-        **INVOKE,
-        "Arguments": {"FunctionName": "probe", "Payload": {"sleep_s": 0.3}},
-        "Output": "{% $states.result.Payload.pid %}",
-        "End": True,
-    }
-    pids = machines.output({"M": distributed({"P": task})}, {"items": [0] * 8})
+def test_the_items_of_a_map_run_at_once_up_to_its_limit(machines: Any, tmp_path: Path) -> None:
+    def calling(payload: dict[str, Any]) -> dict[str, Any]:
+        output = "{% $states.result.Payload.pid %}"
+        arguments = {"FunctionName": "probe", "Payload": payload}
+        return {**INVOKE, "Arguments": arguments, "Output": output, "End": True}
+
+    together = calling({"meet": str(tmp_path / "met"), "of": 8})  # none ends before all have begun
+    pids = machines.output({"M": distributed({"P": together})}, {"items": [0] * 8})
     assert len(set(pids)) == 8
-    limited = distributed({"P": task}, MaxConcurrency="{% 1 %}")
-    assert len(set(machines.output({"M": limited}, {"items": [0] * 3}))) <= 2
+    log = tmp_path / "log"
+    noted = calling({"note": str(log), "sleep_s": 0.1})
+    limited = distributed({"P": noted}, MaxConcurrency="{% 2 %}")
+    machines.run({"M": limited}, {"items": [0] * 6})
+    under_way = list(accumulate({"begin": 1, "end": -1}[w] for w in log.read_text().split()))
+    assert len(under_way) == 12
+    assert max(under_way) <= 2
 
 
 @pytest.mark.parametrize("items", [{"not": "a list"}, "text"])

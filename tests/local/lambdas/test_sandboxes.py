@@ -2,12 +2,15 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +22,10 @@ from plimsoll.local.lambdas.invocation import Answer, FunctionSpec
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 
 PROBE = Path(__file__).parents[1] / "functions/probe"
+LONG_S = 120  # of what is awaited, or ended before: longer than a busy machine takes
 
 
-def spec(name: str = "probe", *, root: Path = PROBE, timeout_s: float = 30) -> FunctionSpec:
+def spec(name: str = "probe", *, root: Path = PROBE, timeout_s: float = LONG_S) -> FunctionSpec:
     return FunctionSpec(
         name=name,
         arn=f"arn:aws:lambda:us-east-1:123456789012:function:{name}",
@@ -60,7 +64,7 @@ def test_a_handler_gets_its_event_its_environment_and_its_deadline(pool: Sandbox
     assert told["event"] == {"n": 1}
     assert told["variable"] == "7"
     assert told["endpoint"] == "http://127.0.0.1:1"
-    assert 0 < told["remaining_ms"] <= 30_000
+    assert 0 < told["remaining_ms"] <= LONG_S * 1000
 
 
 def test_a_sandboxs_clients_are_made_for_its_own_environment(pool: SandboxPool) -> None:
@@ -78,9 +82,10 @@ def test_a_sandboxs_clients_are_made_for_its_own_environment(pool: SandboxPool) 
     }
 
 
-def test_invocations_at_once_are_processes_of_their_own(pool: SandboxPool) -> None:
+def test_invocations_at_once_are_processes_of_their_own(pool: SandboxPool, tmp_path: Path) -> None:
+    together = {"meet": str(tmp_path / "met"), "of": 24}  # none ends before all have begun
     with ThreadPoolExecutor(24) as callers:
-        answers = callers.map(lambda _: call(pool, {"sleep_s": 1}), range(24))
+        answers = callers.map(lambda _: call(pool, together), range(24))
         pids = [body(answer)["pid"] for answer in answers]
     assert len(set(pids)) == 24
     assert os.getpid() not in pids
@@ -88,9 +93,12 @@ def test_invocations_at_once_are_processes_of_their_own(pool: SandboxPool) -> No
 
 def test_a_warm_sandbox_is_used_again(pool: SandboxPool) -> None:
     function = spec("warm")
-    told = [body(call(pool, {}, function)) for _ in range(6)]
-    assert max(one["invocation"] for one in told) > 1
-    assert len({one["request_id"] for one in told}) == 6
+    told = [body(call(pool, {}, function))]
+    while told[-1]["invocation"] == 1:  # an answer can be here before its sandbox is free again
+        told.append(body(call(pool, {}, function)))
+        assert len(told) < 50
+    assert told[-1]["pid"] in {one["pid"] for one in told[:-1]}
+    assert len({one["request_id"] for one in told}) == len(told)
 
 
 @pytest.mark.parametrize(
@@ -118,26 +126,28 @@ def test_an_invocation_is_never_repeated_by_itself(pool: SandboxPool, tmp_path: 
 
 
 def test_a_killed_client_is_told_to_its_caller(pool: SandboxPool) -> None:
-    function = spec("victim")
+    function = spec("victim", timeout_s=LONG_S)
     with ThreadPoolExecutor(1) as caller:
-        waiting = caller.submit(call, pool, {"sleep_s": 20}, function)
+        waiting = caller.submit(call, pool, {"sleep_s": LONG_S}, function)
         pid = running_pid(pool, "victim")
         os.kill(pid, signal.SIGKILL)
-        told = json.loads(waiting.result(10).payload)
+        told = json.loads(waiting.result(LONG_S).payload)
     assert told["errorType"] == "Runtime.ExitError"
     assert told["errorMessage"].endswith("Runtime exited with error: signal: killed")
 
 
-def test_an_invocation_past_its_time_is_killed_and_says_so(pool: SandboxPool) -> None:
+def test_an_invocation_past_its_time_is_killed_and_says_so(pool: SandboxPool, logs: Path) -> None:
     function = spec("slow", timeout_s=1)
-    with ThreadPoolExecutor(1) as caller:
-        waiting = caller.submit(call, pool, {"sleep_s": 20}, function)
-        process = psutil.Process(running_pid(pool, "slow"))
-        told = json.loads(waiting.result(10).payload)
-    assert told["errorType"] == "Sandbox.Timedout"
-    assert told["errorMessage"].endswith("Error: Task timed out after 1.00 seconds")
-    process.wait(10)
-    assert body(call(pool, {}, function))["pid"] != process.pid
+    for _ in range(2):
+        told = json.loads(call(pool, {"sleep_s": LONG_S}, function).payload)
+        assert told["errorType"] == "Sandbox.Timedout"
+        assert told["errorMessage"].endswith("Error: Task timed out after 1.00 seconds")
+    pids = re.findall(r"START RequestId: \S+ pid: (\d+)", (logs / "slow.log").read_text())
+    assert len(set(pids)) == 2
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):  # before it could be looked at
+            psutil.Process(int(pid)).wait(LONG_S)
+    assert "slow" not in {name for name, _, _ in pool.running()}
 
 
 @pytest.mark.parametrize(
@@ -174,13 +184,13 @@ def test_sandboxes_die_with_whoever_started_them(tmp_path: Path) -> None:
         from plimsoll.local.lambdas.invocation import FunctionSpec
         from plimsoll.local.lambdas.sandboxes import SandboxPool
         pool = SandboxPool(Path({str(tmp_path)!r}), {{}})
-        function = FunctionSpec("f", "arn", Path({str(PROBE)!r}), "handler.handler", 60, 128)
+        function = FunctionSpec("f", "arn", Path({str(PROBE)!r}), "handler.handler", 600, 128)
         pool.invoke(function, b"{{}}")
-        threading.Thread(target=pool.invoke, args=(function, b'{{"sleep_s": 60}}')).start()
+        threading.Thread(target=pool.invoke, args=(function, b'{{"sleep_s": 600}}')).start()
         while not pool.running() or not pool.running()[0][2]:
             time.sleep(0.01)
         print(pool.running()[0][2], flush=True)
-        time.sleep(60)
+        time.sleep(600)
         """
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
@@ -189,12 +199,13 @@ def test_sandboxes_die_with_whoever_started_them(tmp_path: Path) -> None:
         nursery = sandbox.parent()
         assert nursery is not None
         parent.kill()
-    assert not psutil.wait_procs([sandbox, nursery], timeout=10)[1]
+    assert not psutil.wait_procs([sandbox, nursery], timeout=LONG_S)[1]
 
 
 def running_pid(pool: SandboxPool, function: str) -> int:
-    """Wait until a function runs; gives the process that runs it."""
+    """Wait until a function runs, which it does until it is ended; gives its process."""
     while True:
         for name, _, pid in pool.running():
             if name == function and pid:
                 return pid
+        time.sleep(0.01)

@@ -12,11 +12,12 @@ COLD_STARTS = [0]
 
 def handler(event: dict[str, Any], context: Any) -> Any:
     COLD_STARTS[0] += 1
-    if "touch" in event:
-        with Path(event["touch"]).open("a") as file:
-            file.write(f"{os.getpid()}\n")
-    if "sleep_s" in event:
-        time.sleep(event["sleep_s"])
+    for key, word in (("touch", f"{os.getpid()}"), ("note", "begin")):
+        if key in event:
+            note(event[key], word)
+    pass_time(event)
+    if "note" in event:
+        note(event["note"], "end")
     if "exit" in event:
         os._exit(event["exit"])
     if "raise" in event:
@@ -35,3 +36,20 @@ def handler(event: dict[str, Any], context: Any) -> Any:
         "endpoint": os.environ.get("AWS_ENDPOINT_URL"),
         "event": event,
     }
+
+
+def pass_time(event: dict[str, Any]) -> None:
+    if "meet" in event:  # until so many are here at once
+        note(event["meet"], "here")
+        while len(Path(event["meet"]).read_text().splitlines()) < event["of"]:
+            time.sleep(0.01)
+    if "await" in event:
+        while not Path(event["await"]).exists():
+            time.sleep(0.01)
+    if "sleep_s" in event:
+        time.sleep(event["sleep_s"])
+
+
+def note(place: str, word: str) -> None:
+    with Path(place).open("a") as file:
+        file.write(f"{word}\n")
