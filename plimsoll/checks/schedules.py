@@ -105,6 +105,9 @@ def _require_possible(deployment: Deployment, team: str, check: Check) -> None:
     if len(schedule_name(team, check.name)) > SCHEDULE_NAME_MOST:
         most = SCHEDULE_NAME_MOST - len(team) - 1
         raise UsageError(f"name: {check.name!r} is longer than {most} characters")
+    expression = parse_expression(check.schedule)
+    if expression.first(datetime.now(UTC), parse_zone(check.time_zone)) is None:
+        raise UsageError(f"schedule: {check.schedule} never comes: it has no time that is to come")
     if check.request.faults:
         raise UsageError("request.faults: only `plimsoll run --local` may have them")
     for field, request in (("request", check.request), ("control", check.control_request)):

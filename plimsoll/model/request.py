@@ -17,6 +17,7 @@ from plimsoll.model.volume_samples import Drain
 from plimsoll.model.volumes import FaultPlan, Service, Volume, check, limits
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
+TagName = Annotated[str, Field(pattern=r"^[^=]+$", max_length=100)]  # a filter is `name=value`
 ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*$", max_length=100)]
 SECONDS_OF_A_CLIENT = 900  # the longest that a Lambda function may run
 RESERVE_S = 90  # of it, for starting, the barrier and writing the results
@@ -190,8 +191,8 @@ class Request(Model):
         7200, description="After which the target is deleted whatever happens, in seconds."
     )
     team: Name = Field("default", description="Who the run is charged to.")
-    tags: dict[Annotated[str, Field(max_length=100)], Annotated[str, Field(max_length=200)]] = (
-        Field(default_factory=dict, max_length=20, description="Labels for its readers.")
+    tags: dict[TagName, Annotated[str, Field(max_length=200)]] = Field(
+        default_factory=dict, max_length=20, description="Labels for its readers; no `=` in a name."
     )
     faults: tuple[Fault, ...] = Field((), description="On one machine only: what goes wrong.")
 

@@ -20,6 +20,8 @@ from plimsoll.runs.workloads import compiled_workload
 from plimsoll.workload.items import unknown
 
 _FIELD = re.compile(r"^(?P<path>[a-z_]+(\.[a-z0-9_-]+)*): ")
+_ALLOWED = re.compile(r"\(allowed: (?P<names>[^()]*)\)$")
+_RANGE = re.compile(r"is not allowed for [^:]*: (?P<range>[^;:]+); the nearest")
 _BOUNDS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 _LENGTHS = {"min_length": "at least", "max_length": "at most"}
 AnyModel = TypeVar("AnyModel", bound=Model)
@@ -67,13 +69,29 @@ def checked(value: Mapping[str, Any]) -> Request:
     try:
         operations = {one.name for one in compiled_workload(request).engine.operations}
     except UsageError as error:
-        message = str(error).removeprefix("workload.")
-        raise ComplaintsError([Complaint(("workload",), message)]) from None
+        raise ComplaintsError([_of_workload(str(error))]) from None
     for name in request.limits.limits_us:
         if name not in operations:
-            names = ("limits", "limits_us", name)
-            raise ComplaintsError([Complaint(names, unknown("operation", name, operations))])
+            names, told = ("limits", "limits_us", name), unknown("operation", name, operations)
+            raise ComplaintsError([Complaint(names, told, None, tuple(sorted(operations)))])
     return request
+
+
+def _of_workload(text: str) -> Complaint:
+    """Take apart what is said of a workload: `workload.name: unknown ... (allowed: ...)`."""
+    found = _FIELD.match(text)
+    if found is None or not text.startswith("workload."):
+        return Complaint(("workload",), text)
+    message = text[found.end() :]
+    return Complaint(tuple(found["path"].split(".")), message, None, listed(message))
+
+
+def listed(message: str) -> tuple[str, ...]:
+    """Find in a sentence what it says is allowed: a list of names, or a range of numbers."""
+    if found := _ALLOWED.search(message):
+        return () if found["names"] == "none" else tuple(found["names"].split(", "))
+    found = _RANGE.search(message)
+    return (found["range"],) if found else ()
 
 
 def checked_shape(model: type[AnyModel], value: Mapping[str, Any]) -> AnyModel:
@@ -96,7 +114,7 @@ def complaint(model: type[Model], error: ErrorDetails) -> Complaint:
         error: The error; its location begins in the model.
     """
     message = error["msg"].removeprefix("Value error, ")
-    names, known = fields_at(model, error["loc"])
+    names, known = fields_at(model, [part for part in error["loc"] if part != "[key]"])
     found = _FIELD.match(message)  # a rule of several fields names the one at fault
     if found and found["path"].split(".")[0] in known:
         names = [*names, *found["path"].split(".")]
@@ -108,12 +126,29 @@ def complaint(model: type[Model], error: ErrorDetails) -> Complaint:
         return Complaint(tuple(names), f"lacks the field {names[-1]!r}")
     if error["type"] == "union_tag_not_found":
         return Complaint(tuple(names), f"lacks the field {error['ctx']['discriminator']}")
+    if error["type"] == "union_tag_invalid":
+        names, message = _of_tag(names, error)
+        return Complaint(tuple(names), message, error["ctx"]["tag"], _allowed(error))
     given = error["input"]
     value = given if isinstance(given, str | int | float) else None
-    if value is not None and str(value) not in message:
+    if value is not None and not _says(message, str(value)):
         message = f"{message}, not {value!r}"
     message = message[:1].lower() + message[1:]
-    return Complaint(tuple(names), message, value, _allowed(error))
+    return Complaint(tuple(names), message, value, _allowed(error) or listed(message))
+
+
+def _says(message: str, value: str) -> bool:
+    """Whether a sentence has a value as a word of its own: 10 does not say 1."""
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", message) is not None
+
+
+def _of_tag(names: list[str | int], error: ErrorDetails) -> tuple[list[str | int], str]:
+    """Say which field chooses among the forms of a value, and what it may be."""
+    context = error["ctx"]
+    expected = re.findall(r"'([^']*)'", context["expected_tags"])
+    field = context["discriminator"].strip("'")
+    allowed = " or ".join([", ".join(map(repr, expected[:-1])), repr(expected[-1])])
+    return [*names, field], f"input should be {allowed}, not {context['tag']!r}"
 
 
 def _allowed(error: ErrorDetails) -> tuple[str, ...]:

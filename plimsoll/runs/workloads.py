@@ -7,7 +7,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.engine import Protocol
 from plimsoll.model.request import Request, WorkloadChoice
 from plimsoll.workload.compiled import Compiled
-from plimsoll.workload.items import unknown
+from plimsoll.workload.items import WorkloadError, unknown
 from plimsoll.workload.library import builtin_names, load_workload, parse_workload
 from plimsoll.workload.workload import Workload
 
@@ -44,7 +44,17 @@ def protocol_of(request: Request) -> Protocol:
 @cache
 def _compiled(choice_json: str, protocol: Protocol) -> Compiled:
     choice = WorkloadChoice.model_validate_json(choice_json)
-    return workload_of(choice).compile(choice.records, choice.parameters, protocol)
+    workload = workload_of(choice)
+    for name in choice.parameters:
+        if name not in workload.parameters:
+            told = unknown(f"parameter of {workload.name}", name, workload.parameters)
+            raise UsageError(f"workload.parameters.{name}: {told}")
+    try:
+        return workload.compile(choice.records, choice.parameters, protocol)
+    except WorkloadError as error:
+        if str(error).partition(":")[0] in choice.parameters:  # it is told by its name alone
+            raise UsageError(f"workload.parameters.{error}") from None
+        raise
 
 
 def workload_sha256(request: Request) -> str:

@@ -13,7 +13,19 @@ class UnknownPrincipalError(PlimsollError):
 
 
 class OtherTeamError(PlimsollError):
-    """The caller names a team that is not its own."""
+    """The caller names a team that is not its own.
+
+    Attributes:
+        field: Where it names one.
+        named: The team that it names.
+        own: The one that it belongs to.
+    """
+
+    def __init__(self, principal: str, *, field: str, named: str, own: str) -> None:
+        super().__init__(f"{principal} belongs to team {own}")
+        self.field = field
+        self.named = named
+        self.own = own
 
 
 @dataclass(frozen=True)
@@ -28,14 +40,14 @@ class Caller:
     principal: str
     team: str
 
-    def require_team(self, named: str) -> None:
+    def require_team(self, named: str, *, field: str = "team") -> None:
         """Refuse another team's name.
 
         Raises:
             OtherTeamError: It is not the caller's own.
         """
         if named != self.team:
-            raise OtherTeamError(f"{self.principal} belongs to team {self.team}")
+            raise OtherTeamError(self.principal, field=field, named=named, own=self.team)
 
 
 def caller_of(teams: Mapping[str, Team], principal: str | None) -> Caller:

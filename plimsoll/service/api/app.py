@@ -1,6 +1,8 @@
 """The API's routes together, and the way of each call through them."""
 
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, cast
 
 from aws_lambda_powertools import Logger
@@ -82,7 +84,7 @@ def _request_id(event: Mapping[str, Any]) -> str:
 def _problem(error: Exception, event: Mapping[str, Any]) -> ApiError:
     """What an error is to a caller; one that nobody expected is logged, and told without detail."""
     if isinstance(error, PlimsollError) and (found := problems.told(error)):
-        return found
+        return problems.with_values(found, _body(event))
     LOG.error("unexpected", extra={"request_id": _request_id(event)}, exc_info=error)
     return _UNEXPECTED
 
@@ -95,8 +97,16 @@ def _failed(error: Exception) -> Response[str]:
 
 @app.exception_handler(RequestValidationError)
 def _invalid(error: RequestValidationError) -> Response[str]:
-    complaints = [_complaint(one) for one in error.errors()]
-    return _respond(problems.invalid(complaints), app.context["event"])
+    event = app.context["event"]
+    found = problems.invalid(_complaint(one) for one in error.errors())
+    return _respond(problems.with_values(found, _body(event)), event)
+
+
+def _body(event: Mapping[str, Any]) -> Any:
+    """Read the body for what it says; None where it is no JSON, which has been refused then."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(event.get("body") or "null")
+    return None
 
 
 def _complaint(found: Any) -> Complaint:

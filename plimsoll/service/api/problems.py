@@ -1,15 +1,16 @@
 """RFC 9457 problem documents: what an error of the library is to a caller of the API."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
 from plimsoll.checks.store import CheckNotFoundError
 from plimsoll.errors import LimitReachedError, PlimsollError, UsageError
 from plimsoll.experiments.records import ExperimentNotFoundError
-from plimsoll.model.api import FieldProblem, Problem
-from plimsoll.runs.complaints import Complaint, ComplaintsError
+from plimsoll.model.api import FieldProblem, Problem, Scalar
+from plimsoll.runs.complaints import Complaint, ComplaintsError, listed
 from plimsoll.runs.record import RunNotFoundError
 from plimsoll.service.teams import OtherTeamError, UnknownPrincipalError
 
@@ -18,7 +19,7 @@ _TYPE = "urn:plimsoll:problem:"
 _LONGEST = 300  # characters of a caller's own text that come back
 _DEFINITION = "workload.definition"
 _PLACE = re.compile(r"^(?P<path>[A-Za-z_][\w.$\[\]-]*): (?P<message>.+)$", re.DOTALL)
-_ALLOWED = re.compile(r"\(allowed: (?P<names>[^()]*)\)$")
+_NOT_KNOWN = re.compile(r"unknown (field|parameter|operation)\b")
 
 
 class ApiError(PlimsollError):
@@ -44,7 +45,6 @@ class ApiError(PlimsollError):
 # how an error of the library is told; the first class that it is of
 KINDS: dict[type[PlimsollError], tuple[int, str]] = {
     UnknownPrincipalError: (403, "unknown-principal"),
-    OtherTeamError: (403, "other-team"),
     RunNotFoundError: (404, "not-found"),
     ExperimentNotFoundError: (404, "not-found"),
     CheckNotFoundError: (404, "not-found"),
@@ -58,6 +58,11 @@ def told(error: PlimsollError) -> ApiError | None:
         return error
     if isinstance(error, ComplaintsError):
         return invalid(error.complaints)
+    if isinstance(error, OtherTeamError):
+        team = FieldProblem(
+            field=error.field, detail=str(error), value=error.named, allowed=(error.own,)
+        )
+        return ApiError(403, "other-team", str(error), errors=[team])
     if isinstance(error, LimitReachedError):
         return ApiError(429 if error.waiting_helps else 409, "limit-reached", str(error))
     for kind, (status, name) in KINDS.items():
@@ -71,15 +76,7 @@ def told(error: PlimsollError) -> ApiError | None:
 
 def invalid(complaints: Iterable[Complaint]) -> ApiError:
     """Say which fields are wrong."""
-    errors = [
-        FieldProblem(
-            field=about.path or "body",
-            detail=shortened(about.message),
-            value=shortened(about.value) if isinstance(about.value, str) else about.value,
-            allowed=about.allowed,
-        )
-        for about in complaints
-    ]
+    errors = [_told_field(about) for about in complaints]
     first = f"{errors[0].field}: {errors[0].detail}"
     detail = first if len(errors) == 1 else f"{len(errors)} fields are wrong; the first: {first}"
     return ApiError(422, "invalid-request", detail, errors=errors)
@@ -109,12 +106,49 @@ def response(error: ApiError, *, instance: str, request_id: str) -> Response[str
     )
 
 
+def _told_field(about: Complaint) -> FieldProblem:
+    path, message = _deeper(about.path or "body", about.message)
+    value = shortened(about.value) if isinstance(about.value, str) else about.value
+    return FieldProblem(field=path, detail=shortened(message), value=value, allowed=about.allowed)
+
+
 def _field(line: str) -> FieldProblem:
     """Take a line of an error apart: `path: what is wrong (allowed: this, that)`."""
     place = _PLACE.match(line)
     path, message = (place["path"], place["message"]) if place else ("body", line)
-    if path == _DEFINITION and (inner := _PLACE.match(message)):  # a workload has paths of its own
-        path, message = f"{path}.{inner['path']}", inner["message"]
-    listed = _ALLOWED.search(message)
-    names = listed["names"].split(", ") if listed and listed["names"] != "none" else []
-    return FieldProblem(field=path, detail=shortened(message), allowed=tuple(names))
+    path, message = _deeper(path, message)
+    return FieldProblem(field=path, detail=shortened(message), allowed=listed(message))
+
+
+def _deeper(path: str, message: str) -> tuple[str, str]:
+    """Go on where a workload, which has paths of its own, says what is wrong with it."""
+    inner = _PLACE.match(message) if path.endswith(_DEFINITION) else None
+    return (f"{path}.{inner['path']}", inner["message"]) if inner else (path, message)
+
+
+def with_values(error: ApiError, body: Any) -> ApiError:
+    """Add to each field that is wrong the single value that stands there in the body.
+
+    What stands where nothing is known of stays untold: it may be a secret that went astray.
+    """
+    error.errors = tuple(
+        one.model_copy(update={"value": _value_at(body, one.field)})
+        if one.value is None and not _NOT_KNOWN.match(one.detail)
+        else one
+        for one in error.errors
+    )
+    return error
+
+
+def _value_at(body: Any, field: str) -> Scalar:
+    value = body
+    for name in re.findall(r"[^.\[\]]+", field):
+        if isinstance(value, Mapping) and name in value:
+            value = value[name]
+        elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return None
+    if isinstance(value, str):
+        return shortened(value)
+    return value if isinstance(value, int | float) else None

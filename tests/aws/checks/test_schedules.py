@@ -97,6 +97,8 @@ def test_a_deleted_check_is_gone_with_its_schedule(deployment: Deployment) -> No
             "compare.0.operation: ",
         ),
         ("t" * 40, {"name": "n" * 24}, "longer than 23 characters"),
+        ("payments", {"schedule": "cron(0 0 1 1 ? 1999)"}, "schedule: cron(0 0 1 1 ? 1999) never"),
+        ("payments", {"schedule": "cron(0 0 30 2 ? *)"}, "schedule: cron(0 0 30 2 ? *) never"),
     ],
 )
 def test_a_check_that_cannot_run_is_refused_before_anything_is_made(

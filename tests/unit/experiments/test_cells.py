@@ -80,7 +80,7 @@ def test_every_combination_is_a_run_with_what_its_variants_set() -> None:
          "e.yaml:13: request.workload.rows: unknown field 'rows' (allowed: definition, name, par"),
         ("update: 5000", "scan: 5000",
          "e.yaml:25: axes.mix.both.limits.limits_us.scan: unknown operation 'scan'"),
-        ("name: ycsb-c", "name: ycsb-q", "e.yaml:24: axes.mix.reads.workload: name: unknown work"),
+        ("name: ycsb-c", "name: ycsb-q", "e.yaml:24: axes.mix.reads.workload.name: unknown work"),
         ("  workload:\n    records: 1000\n", "",
          "e.yaml:22: axes.mix.reads.workload: lacks the field 'records'"),
         ("at_once: 2", "at_once: 41", "e.yaml:2: at_once: input should be less than or equal"),

@@ -1,9 +1,10 @@
 """What the API refuses, and how it says so: nothing is made, and every field is named."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from plimsoll.model.engine import Consistency
 from plimsoll.service.api import app
 from plimsoll.service.api.guards import BODY_MOST_BYTES, DEPTH_MOST
 from tests.aws.service.api.conftest import ENDPOINT_SECRET, OTHER, REQUESTED, Api, executions
@@ -101,6 +102,34 @@ def test_a_wrong_field_is_named_with_what_is_allowed(
     assert allowed is None or allowed in error["allowed"]
 
 
+@pytest.mark.parametrize(
+    ("change", "field", "value", "allowed"),
+    [
+        ({"target": {**RDS, "volume": {"type": "io1", "size_gib": 100, "iops": 9}}},
+         "target.volume.iops", 9, ["1,000 to 5,000"]),
+        ({"search": {"strategy": "magic"}}, "search.strategy", "magic", ["steps", "ramp", "rate"]),
+        ({"search": {"strategy": "steps", "clients": [1, 0]}}, "search.clients[1]", 0, [">= 1"]),
+        ({"budget_usd": 0.01}, "budget_usd", 0.01, []),
+        ({"target": {**ENDPOINT, "host": "db.elsewhere.example"}},
+         "target.host", "db.elsewhere.example", ["db.example.internal:3306"]),
+        ({"workload": {"name": "ycsb-a", "records": 1, "parameters": {"consistency": "ten"}}},
+         "workload.parameters.consistency", "ten", [*get_args(Consistency)]),
+        ({"tags": {"a=b": "c"}}, "tags.a=b", "a=b", ["^[^=]+$"]),
+        ({"tags": {"": "c"}}, "tags.", "", ["^[^=]+$"]),
+        # what stands where nothing is known of is not repeated
+        ({"limits": {"limits_us": {"raed": 100}}}, "limits.limits_us.raed", None,
+         ["read", "update"]),
+        ({"workload": {"name": "ycsb-a", "records": 1, "parameters": {"rows": "x"}}},
+         "workload.parameters.rows", None, ["consistency"]),
+    ],
+)  # fmt: skip
+def test_a_wrong_field_is_told_with_its_value_and_what_may_stand_there(
+    api: Api, change: dict[str, Any], field: str, value: object, allowed: list[str]
+) -> None:
+    [error] = api("POST", "/runs", {**REQUESTED, **change}).body["errors"]
+    assert (error["field"], error["value"], error["allowed"]) == (field, value, allowed)
+
+
 def test_every_wrong_field_is_told_at_once(api: Api) -> None:
     wrong = {**REQUESTED, "time_limit_s": 1, "name": "", "foo": None}
     assert set(api("POST", "/runs", wrong).wrong) == {"time_limit_s", "name", "foo"}
@@ -191,6 +220,10 @@ def test_who_belongs_to_no_team_is_refused_everywhere(api: Api, path: str) -> No
 def test_a_request_for_another_team_is_refused(api: Api) -> None:
     refused = api("POST", "/runs", {**REQUESTED, "team": "other"})
     assert (refused.status, refused.body["title"]) == (403, "Other team")
+    assert (refused.wrong["team"]["value"], refused.wrong["team"]["allowed"]) == (
+        "other",
+        ["default"],
+    )
     assert api("GET", "/runs", query={"team": "other"}).status == 403
 
 
