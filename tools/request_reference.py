@@ -120,7 +120,8 @@ def _type(part: Schema, definitions: Mapping[str, Schema]) -> str:
     if kind == "array":
         return f"list of {_type(part.get('items', {}), definitions)}"
     if kind == "object":
-        values = part.get("additionalProperties")
+        patterns = part.get("patternProperties", {})
+        values = next(iter(patterns.values()), part.get("additionalProperties"))
         return f"{_type(values, definitions)} by name" if isinstance(values, dict) else "mapping"
     names = {"integer": "whole number", "number": "number", "string": "text", "boolean": "yes/no"}
     return names.get(str(kind), "anything")
