@@ -27,11 +27,11 @@ from plimsoll.model.engine import (
     EngineTarget,
     EngineWorkload,
     KeySpace,
-    KeyValue,
-    LoadReport,
     LoadSpec,
     OpenLoop,
 )
+from plimsoll.model.engine_report import LoadReport
+from plimsoll.model.values import KeyValue
 from plimsoll.workload import load_workload
 
 PROJECT = Path(__file__).parents[1]

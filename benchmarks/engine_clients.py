@@ -16,7 +16,8 @@ import pymysql
 
 import plimsoll_engine
 from plimsoll.local.machine import cpu_times, stolen_share
-from plimsoll.model.engine import EngineTarget, FormatValue, LoadSpec, RowValue
+from plimsoll.model.engine import EngineTarget, LoadSpec
+from plimsoll.model.values import FormatValue, RowValue
 from plimsoll.workload import Compiled
 
 ROWS = 100_000

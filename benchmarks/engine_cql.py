@@ -34,11 +34,9 @@ from plimsoll.model.engine import (
     EngineTarget,
     EngineWorkload,
     KeySpace,
-    KeyValue,
     LoadSpec,
-    RowValue,
-    TextValue,
 )
+from plimsoll.model.values import KeyValue, RowValue, TextValue
 from plimsoll.workload.cassandra import Cassandra
 
 ROWS = 20_000

@@ -7,7 +7,7 @@ import click
 from rich.table import Table
 
 from plimsoll.cli.output import console
-from plimsoll.model.engine import LoadReport, OperationReport, SelfReport
+from plimsoll.model.engine_report import LoadReport, OperationReport, SelfReport
 from plimsoll.workload import Compiled
 
 _STATISTICS = ("mean", "p50", "p95", "p99", "p999", "max")

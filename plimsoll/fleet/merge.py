@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 import plimsoll_engine
-from plimsoll.model.engine import LatencySummary, LoadReport
+from plimsoll.model.engine_report import LatencySummary, LoadReport
 from plimsoll.model.fleet import ClientResult, FailedClient, StepPlan
 from plimsoll.model.results import FleetFigures, OperationTotals, SecondTotals
 from plimsoll.model.steps import Half

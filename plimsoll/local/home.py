@@ -13,15 +13,9 @@ from pathlib import Path
 
 from plimsoll.local.leftovers import HOME_PREFIX
 from plimsoll.local.volumes.places import MEMORY
-from plimsoll.model.engine import (
-    EngineOperation,
-    FormatValue,
-    LiteralValue,
-    PatternValue,
-    TextValue,
-    Value,
-)
+from plimsoll.model.engine import EngineOperation
 from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
 from plimsoll.runs.workloads import compiled_workload
 
 _MIB = 2**20

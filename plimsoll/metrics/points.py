@@ -11,7 +11,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from plimsoll.metrics.sink import FieldValue, Point
-from plimsoll.model.engine import SecondReport
+from plimsoll.model.engine_report import SecondReport
 from plimsoll.model.results import TargetSample
 from plimsoll.model.steps import Step
 

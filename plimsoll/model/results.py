@@ -5,7 +5,7 @@ from typing import Literal
 
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity
-from plimsoll.model.engine import LatencySummary
+from plimsoll.model.engine_report import LatencySummary
 from plimsoll.model.fleet import FailedClient, StepPlan
 from plimsoll.model.quote import RunCost
 from plimsoll.model.request import Request

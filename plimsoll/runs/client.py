@@ -9,7 +9,7 @@ from plimsoll.errors import PlimsollError
 from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after
 from plimsoll.metrics import publish_from_environment
-from plimsoll.model.engine import LoadReport
+from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.fleet import ClientResult, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.runs.deployment import Deployment

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from plimsoll.model.engine import (
+from plimsoll.model.values import (
     Distribution,
     Exponential,
     Gaussian,

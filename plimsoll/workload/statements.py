@@ -4,7 +4,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from plimsoll.model.engine import EngineStatement, Value
+from plimsoll.model.engine import EngineStatement
+from plimsoll.model.values import Value
 from plimsoll.workload.items import Item
 from plimsoll.workload.reach import beyond
 from plimsoll.workload.tables import TableShape, check_table

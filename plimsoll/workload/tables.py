@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from plimsoll.model.engine import PatternValue, TextValue, Value
+from plimsoll.model.values import PatternValue, TextValue, Value
 from plimsoll.workload.items import Item, Scalar, unknown
 from plimsoll.workload.values import BIGINT_MAX, Scope, read_value
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from plimsoll.model.engine import (
+from plimsoll.model.values import (
     Distribution,
     FormatValue,
     HashValue,

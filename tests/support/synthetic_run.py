@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from plimsoll.capacity import judge
 from plimsoll.model.capacity import Confirmation, Rules
-from plimsoll.model.engine import LatencySummary
+from plimsoll.model.engine_report import LatencySummary
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.request import Load, RdsTarget, Request, WorkloadChoice
 from plimsoll.model.results import (

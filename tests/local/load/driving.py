@@ -14,10 +14,10 @@ from plimsoll.model.engine import (
     EngineStatement,
     EngineTarget,
     EngineWorkload,
-    IntegerValue,
-    LoadReport,
     LoadSpec,
 )
+from plimsoll.model.engine_report import LoadReport
+from plimsoll.model.values import IntegerValue
 from tests.local.load.cql_stand_in import CqlStandIn
 from tests.local.load.stand_in import StandIn
 

@@ -13,7 +13,8 @@ import plimsoll_engine
 from plimsoll.cli.main import main
 from plimsoll.local.databases.cassandra import CassandraServer
 from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import ClosedLoop, EngineTarget, LoadReport, LoadSpec, OpenLoop
+from plimsoll.model.engine import ClosedLoop, EngineTarget, LoadSpec, OpenLoop
+from plimsoll.model.engine_report import LoadReport
 from plimsoll.workload import Compiled, load_workload
 from plimsoll.workload.cassandra import Cassandra
 from plimsoll.workload.cql import CassandraDatasets

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import ClosedLoop, LoadReport, OpenLoop
+from plimsoll.model.engine import ClosedLoop, OpenLoop
+from plimsoll.model.engine_report import LoadReport
 from plimsoll.workload import load_workload
 from plimsoll.workload.mysql import Connection
 from plimsoll.workload.prepare import prepare

@@ -7,7 +7,7 @@ import pytest
 
 import plimsoll_engine
 from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import LoadReport
+from plimsoll.model.engine_report import LoadReport
 from tests.local.load.cql_stand_in import CqlStandIn
 from tests.local.load.driving import drive
 from tests.local.load.test_refusals import self_signed

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import ClosedLoop, LoadReport, OpenLoop
+from plimsoll.model.engine import ClosedLoop, OpenLoop
+from plimsoll.model.engine_report import LoadReport
 from tests.local.load.cql_stand_in import CqlStandIn
 from tests.local.load.driving import drive, latencies_us, longest_silence_s
 

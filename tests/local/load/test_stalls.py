@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 import pytest
 
-from plimsoll.model.engine import ClosedLoop, LoadReport, OpenLoop
+from plimsoll.model.engine import ClosedLoop, OpenLoop
+from plimsoll.model.engine_report import LoadReport
 from tests.local.load.driving import drive, latencies_us, longest_silence_s, stand_in_target
 from tests.local.load.stand_in import StandIn
 

@@ -13,7 +13,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from plimsoll.metrics.influxdb import line
 from plimsoll.metrics.points import second_points, step_points, target_points
-from plimsoll.model.engine import SecondReport
+from plimsoll.model.engine_report import SecondReport
 from tests.support.synthetic_run import synthetic_run
 from tools.grafana_dashboard import FILE, build
 

@@ -5,7 +5,7 @@ from hdrh.histogram import HdrHistogram
 
 from plimsoll.fleet import merge
 from plimsoll.fleet.step import merged_step
-from plimsoll.model.engine import (
+from plimsoll.model.engine_report import (
     ConnectionReport,
     LatencySummary,
     LoadReport,

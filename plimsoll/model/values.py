@@ -1,0 +1,196 @@
+"""Values that the engine draws for each operation, and how they are distributed.
+
+`engine/src/spec/values.rs` is the other side.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from plimsoll.model.base import Model
+
+
+class Uniform(Model):
+    """Every number alike."""
+
+    kind: Literal["uniform"] = "uniform"
+
+
+class Sequential(Model):
+    """0, 1, 2 ... and round again; one shared counter for a client."""
+
+    kind: Literal["sequential"] = "sequential"
+
+
+class Zipfian(Model):
+    """YCSB's zipfian (Gray et al. 1994); `scrambled` spreads the popular ones by FNV hash."""
+
+    kind: Literal["zipfian"] = "zipfian"
+    constant: float = 0.99
+    scrambled: bool = True
+
+
+class Latest(Model):
+    """YCSB's latest: zipfian over the distance from the newest key, following inserts."""
+
+    kind: Literal["latest"] = "latest"
+    constant: float = 0.99
+
+
+class Hotspot(Model):
+    """YCSB's hotspot: `hot_operations` of the draws go to the first `hot_set` of the numbers."""
+
+    kind: Literal["hotspot"] = "hotspot"
+    hot_set: float = 0.2
+    hot_operations: float = 0.8
+
+
+class Exponential(Model):
+    """YCSB's exponential: `percentile` % of draws lie in the first `fraction`."""
+
+    kind: Literal["exponential"] = "exponential"
+    percentile: float = 95.0
+    fraction: float = 0.8571428571
+
+
+class Gaussian(Model):
+    """sysbench's gaussian: the mean of `iterations` uniform draws (rand-type gaussian)."""
+
+    kind: Literal["gaussian"] = "gaussian"
+    iterations: int = 12
+
+
+class Special(Model):
+    """sysbench 1.0's special: `hot_operations` % of draws within `hot_set` % in the middle."""
+
+    kind: Literal["special"] = "special"
+    iterations: int = 12
+    hot_set: int = 1
+    hot_operations: int = 75
+
+
+class Pareto(Model):
+    """sysbench's pareto with parameter `h`."""
+
+    kind: Literal["pareto"] = "pareto"
+    h: float = 0.2
+
+
+class SysbenchZipfian(Model):
+    """sysbench's zipfian (rejection inversion; Hormann and Derflinger 1996), not scrambled."""
+
+    kind: Literal["sysbench_zipfian"] = "sysbench_zipfian"
+    exponent: float = 0.8
+
+
+Distribution = Annotated[
+    Uniform
+    | Sequential
+    | Zipfian
+    | Latest
+    | Hotspot
+    | Exponential
+    | Gaussian
+    | Special
+    | Pareto
+    | SysbenchZipfian,
+    Field(discriminator="kind"),
+]
+
+
+class LiteralValue(Model):
+    """The same value each time."""
+
+    kind: Literal["literal"] = "literal"
+    value: int | float | str | None
+
+
+class IntegerValue(Model):
+    """A whole number from `low` to `high`, both included."""
+
+    kind: Literal["integer"] = "integer"
+    low: int
+    high: int
+    distribution: Distribution = Uniform()
+
+
+class KeyValue(Model):
+    """The number of an existing row of a key space."""
+
+    kind: Literal["key"] = "key"
+    key_space: str
+    distribution: Distribution = Uniform()
+
+
+class NextKeyValue(Model):
+    """The number of a new row of a key space; see `KeySpace`."""
+
+    kind: Literal["next_key"] = "next_key"
+    key_space: str
+
+
+class RowValue(Model):
+    """While a dataset is loaded: the number of the row being made."""
+
+    kind: Literal["row"] = "row"
+
+
+class VariableValue(Model):
+    """A value drawn once for the operation, by an entry of its `let`."""
+
+    kind: Literal["variable"] = "variable"
+    name: str
+
+
+class SumValue(Model):
+    """Another whole number plus a constant."""
+
+    kind: Literal["sum"] = "sum"
+    of: "Value"
+    plus: int
+
+
+class HashValue(Model):
+    """YCSB's `Utils.hash`: the absolute value of the 64-bit FNV-1a hash of a whole number."""
+
+    kind: Literal["fnv_hash"] = "fnv_hash"
+    of: "Value"
+
+
+class FormatValue(Model):
+    """Text around other values: each `{}` of the template takes the next one."""
+
+    kind: Literal["format"] = "format"
+    template: str
+    of: "tuple[Value, ...]"
+
+
+class TextValue(Model):
+    """Random text of a length in bytes."""
+
+    kind: Literal["text"] = "text"
+    length: Annotated[int, Field(ge=0, le=65_535)]
+    alphabet: Literal["printable", "alphanumeric", "digits"] = "printable"
+
+
+class PatternValue(Model):
+    """sysbench's template: each `#` becomes a digit, each `@` a letter a to z."""
+
+    kind: Literal["pattern"] = "pattern"
+    pattern: str
+
+
+Value = Annotated[
+    LiteralValue
+    | IntegerValue
+    | KeyValue
+    | NextKeyValue
+    | RowValue
+    | VariableValue
+    | SumValue
+    | HashValue
+    | FormatValue
+    | TextValue
+    | PatternValue,
+    Field(discriminator="kind"),
+]
