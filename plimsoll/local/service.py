@@ -72,6 +72,7 @@ class LocalService:
         listener: socket.socket | None = None,
         principal: str = PRINCIPAL,
         principal_header: str | None = None,
+        function: str = "api",
         say: Say = lambda _: None,
     ) -> None:
         """Listen.
@@ -81,11 +82,13 @@ class LocalService:
             listener: Where to answer, on 127.0.0.1; None: at a free port.
             principal: The ARN of who calls.
             principal_header: For tests: a header that names another principal.
+            function: Which answers; for tests another one.
             say: Takes a line for each request.
         """
         self._lambda = twin.client("lambda")
         self._principal = principal
         self._principal_header = principal_header
+        self._function = function
         self._say = say
         self._listener = listener or listen(0)
         self._http = make_server(
@@ -161,16 +164,20 @@ class LocalService:
 
     def _invoke(self, event: dict[str, Any]) -> Answer:
         try:
-            told = self._lambda.invoke(FunctionName="api", Payload=json.dumps(event).encode())
+            told = self._lambda.invoke(
+                FunctionName=self._function, Payload=json.dumps(event).encode()
+            )
             payload = told["Payload"].read()
         except ReadTimeoutError:
             return TIMED_OUT
         except (BotoCoreError, ClientError) as error:
-            self._say(f"the function api could not be called: {error}")
+            self._say(f"the function {self._function} could not be called: {error}")
             return BROKEN
         if "FunctionError" not in told:
             return proxy_answer(payload)
-        self._say(f"the function api failed: {payload.decode(errors='replace')[:2000]}")
+        self._say(
+            f"the function {self._function} failed: {payload.decode(errors='replace')[:2000]}"
+        )
         return TIMED_OUT if b"Task timed out" in payload else BROKEN
 
     def __enter__(self) -> Self:

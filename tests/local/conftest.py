@@ -99,9 +99,10 @@ PROBE_FUNCTIONS = {
             environment={"POLL_SECONDS": Setting.POLL_SECONDS},
         ),
         Function(name="brief", summary="The same, for a second.", timeout_s=1, memory_mib=128),
-        Function(name="broken", summary="Has no handler.", timeout_s=5, memory_mib=128),
-        Function(name="again", summary="Is repeated.", timeout_s=5, memory_mib=128, retries=2),
-        Function(name="api", summary="Answers HTTP with its event.", timeout_s=1, memory_mib=128),
+        Function(name="broken", summary="Has no handler.", timeout_s=60, memory_mib=128),
+        Function(name="again", summary="Is repeated.", timeout_s=60, memory_mib=128, retries=2),
+        Function(name="api", summary="Answers HTTP with its event.", timeout_s=60, memory_mib=128),
+        Function(name="brief-api", summary="The same, for a second.", timeout_s=1, memory_mib=128),
     )
 }
 
@@ -116,7 +117,8 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTwin]:
     for name in ("probe", "brief", "again"):
         (base / "functions" / name).symlink_to(probe)
     (base / "functions/broken").mkdir()
-    (base / "functions/api").symlink_to(Path(__file__).parent / "functions/echo")
+    for name in ("api", "brief_api"):
+        (base / "functions" / name).symlink_to(Path(__file__).parent / "functions/echo")
     with LocalTwin(
         base / "aws",
         functions=PROBE_FUNCTIONS,

@@ -14,18 +14,19 @@ from botocore.exceptions import ClientError
 
 from plimsoll.local.deployment import ROLE, function_arn
 
+PATIENCE_S = 120.0
 WAIT = {"A": {"Type": "Wait", "Seconds": 60, "End": True}}
 
 
 def await_true(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline, "it never came true"
         time.sleep(0.02)
 
 
 def working(payload: dict[str, Any]) -> dict[str, Any]:
-    """A machine that is in a function for a while, and marks it should it go on after that."""
+    """A machine that is in a function until a file is there, and marks it should it go on then."""
     call = {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke"}
     mark = {"touch": payload["mark"]}
     return {
@@ -39,11 +40,20 @@ def working(payload: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def nothing_follows(twin: Any, machines: Any, execution: str, last: str) -> None:
+    """See that an execution's history has ended, and that no state begins when its task ends."""
+    before = machines.history(execution)
+    assert before[-1]["type"] == last
+    await_true(lambda: not twin.invocations())
+    machines.run({"A": {"Type": "Succeed"}})  # what follows a task has begun by then
+    assert machines.history(execution) == before
+
+
 def test_stopping_ends_it_at_once_and_nothing_follows(
     twin: Any, machines: Any, tmp_path: Path
 ) -> None:
-    begun, mark = tmp_path / "begun", tmp_path / "mark"
-    payload = {"touch": str(begun), "sleep_s": 2, "mark": str(mark)}
+    begun, go_on, mark = (tmp_path / name for name in ("begun", "go-on", "mark"))
+    payload = {"touch": str(begun), "await": str(go_on), "mark": str(mark)}
     execution = machines.start(working(payload))
     await_true(begun.exists)
     machines.client.stop_execution(executionArn=execution, error="Mine", cause="enough")
@@ -51,43 +61,51 @@ def test_stopping_ends_it_at_once_and_nothing_follows(
     assert (told["status"], told["error"], told["cause"]) == ("ABORTED", "Mine", "enough")
     assert told["stopDate"] >= told["startDate"]
     assert twin.invocations()  # as on AWS, the function itself runs on
-    await_true(lambda: not twin.invocations())
+    go_on.touch()
+    nothing_follows(twin, machines, execution, "ExecutionAborted")
     assert not mark.exists()
-    assert machines.history(execution)[-1]["type"] == "ExecutionAborted"
 
 
 def test_its_time_limit_ends_it_at_once_and_nothing_follows(
     twin: Any, machines: Any, tmp_path: Path
 ) -> None:
-    mark = tmp_path / "mark"
-    payload = {"sleep_s": 2, "mark": str(mark)}
+    go_on, mark = tmp_path / "go-on", tmp_path / "mark"
+    payload = {"await": str(go_on), "mark": str(mark)}
     execution = machines.start(working(payload), TimeoutSeconds=1)
     told = machines.wait(execution, "TIMED_OUT")
     assert told["stopDate"] >= told["startDate"]
-    await_true(lambda: not twin.invocations())
+    go_on.touch()
+    nothing_follows(twin, machines, execution, "ExecutionTimedOut")
     assert not mark.exists()
-    assert machines.history(execution)[-1]["type"] == "ExecutionTimedOut"
 
 
-def test_a_tasks_time_limit_is_an_error_that_can_be_caught(machines: Any) -> None:
+def test_a_tasks_time_limit_is_an_error_that_can_be_caught(machines: Any, tmp_path: Path) -> None:
+    go_on = tmp_path / "go-on"
     task = {
         "Type": "Task",
         "Resource": "arn:aws:states:::lambda:invoke",
-        "Arguments": {"FunctionName": "probe", "Payload": {"sleep_s": 3}},
+        "Arguments": {"FunctionName": "probe", "Payload": {"await": str(go_on)}},
         "TimeoutSeconds": 1,
         "Catch": [{"ErrorEquals": ["States.Timeout"], "Next": "B"}],
         "End": True,
     }
-    assert machines.run({"A": task, "B": {"Type": "Succeed"}})["status"] == "SUCCEEDED"
+    assert machines.output({"A": task, "B": {"Type": "Pass", "Output": "B", "End": True}}) == "B"
+    go_on.touch()
 
 
-def test_stopping_ends_all_items_of_a_map(machines: Any) -> None:
-    processor = {"StartAt": "P", "States": {"P": {**WAIT["A"]}}}
+def test_stopping_ends_all_items_of_a_map(twin: Any, machines: Any, tmp_path: Path) -> None:
+    begun, go_on, mark = (tmp_path / name for name in ("begun", "go-on", "mark"))
+    states = working({"touch": str(begun), "await": str(go_on), "mark": str(mark)})
+    processor = {"StartAt": "A", "States": states}
     config = {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}}
-    step = {"Type": "Map", "Items": "{% [1..20] %}", "ItemProcessor": {**config, **processor}}
+    step = {"Type": "Map", "Items": "{% [1..4] %}", "ItemProcessor": {**config, **processor}}
     execution = machines.start({"M": {**step, "End": True}})
+    await_true(lambda: begun.exists() and len(begun.read_text().splitlines()) == 4)
     machines.client.stop_execution(executionArn=execution)
     assert machines.wait(execution)["status"] == "ABORTED"
+    go_on.touch()
+    nothing_follows(twin, machines, execution, "ExecutionAborted")
+    assert not mark.exists()
 
 
 def test_stopping_what_has_ended_changes_nothing(machines: Any) -> None:
@@ -173,8 +191,7 @@ def test_a_one_shot_schedule_fires_at_its_time_and_deletes_itself(
     )
     await_true(fired.exists)
     assert dt.datetime.now(dt.UTC) >= at.replace(microsecond=0)
-    with pytest.raises(ClientError, match="ResourceNotFoundException"):
-        scheduler.get_schedule(Name="once")
+    await_true(lambda: scheduler.list_schedules()["Schedules"] == [])  # it is called before that
 
 
 @pytest.mark.parametrize(("function", "times"), [("again", 3), ("probe", 1)])

@@ -25,7 +25,7 @@ def handler(event: dict[str, Any], _context: Any) -> Any:
     if event["path"] == "/raise":
         raise ValueError("on purpose")
     if event["path"] == "/sleep":
-        time.sleep(5)
+        time.sleep(60)
     if event["path"] in answers:
         return answers[event["path"]]
     body = json.dumps(event)
