@@ -92,4 +92,8 @@ def main(arguments: list[str] | None = None) -> None:
     except PlimsollError as error:
         click.echo(f"plimsoll: {error}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:  # a disk that is full, a folder that is not to be written
+        place = f"{error.filename}: " if error.filename else ""
+        click.echo(f"plimsoll: {place}{error.strerror or error}", err=True)
+        sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)

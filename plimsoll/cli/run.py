@@ -1,5 +1,7 @@
 """`plimsoll run`: finds a target's capacity, here and now."""
 
+import tempfile
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,14 +75,26 @@ def _run_all(
 
 
 def _directory(request_file: Path, out: Path | None) -> Path:
-    """Name the folder of the results.
+    """Name the folder of the results, and see that they can be written there.
 
     Raises:
-        UsageError: It holds something already.
+        UsageError: It holds something already, or nothing can be written.
     """
     directory = out or RESULTS / f"{request_file.stem}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    if directory.exists() and any(directory.iterdir()):
-        raise UsageError(f"--out {directory}: this folder holds something already; name a new one")
+    absent = [place for place in (directory, *directory.parents) if not place.exists()]
+    try:
+        if directory.exists() and any(directory.iterdir()):
+            raise UsageError(f"--out {directory}: this folder holds something already; use another")
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory) as probe:
+            probe.write(b"a result")
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"--out {directory}: cannot be written: {reason}") from None
+    finally:
+        for place in absent:  # until there are results
+            with suppress(OSError):
+                place.rmdir()
     return directory
 
 

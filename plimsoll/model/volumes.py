@@ -105,9 +105,9 @@ def band(volume: Volume, *, service: Service = "ebs") -> Band:
 
 def _refusal(field: str, value: float, subject: str, low: float, high: float) -> UsageError:
     nearest = min(max(value, low), high)
-    allowed = f"{low:,g} to {high:,g}" if low != high else f"{low:,g} only"
+    allowed = f"{low:,.10g} to {high:,.10g}" if low != high else f"{low:,.10g} only"
     return UsageError(
-        f"volume.{field}: {value:,g} is not allowed for {subject}: {allowed}; "
+        f"volume.{field}: {value:,.10g} is not allowed for {subject}: {allowed}; "
         f"the nearest allowed value is {nearest:,g}"
     )
 

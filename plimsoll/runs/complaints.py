@@ -24,6 +24,14 @@ _ALLOWED = re.compile(r"\(allowed: (?P<names>[^()]*)\)$")
 _RANGE = re.compile(r"is not allowed for [^:]*: (?P<range>[^;:]+); the nearest")
 _BOUNDS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 _LENGTHS = {"min_length": "at least", "max_length": "at most"}
+_MAPPING, _LIST = "must be a mapping", "must be a list"
+_KINDS = {  # pydantic names them as Python does
+    "model_type": _MAPPING,
+    "model_attributes_type": _MAPPING,
+    "dict_type": _MAPPING,
+    "tuple_type": _LIST,
+    "list_type": _LIST,
+}
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
@@ -103,7 +111,13 @@ def checked_shape(model: type[AnyModel], value: Mapping[str, Any]) -> AnyModel:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise ComplaintsError([complaint(model, one) for one in error.errors()]) from None
+        raise ComplaintsError([complaint(model, one) for one in _told(error.errors())]) from None
+
+
+def _told(errors: list[ErrorDetails]) -> list[ErrorDetails]:
+    """Leave out that a list is too short where its entries are what is wrong."""
+    within = {one["loc"][:-1] for one in errors}
+    return [one for one in errors if one["type"] != "too_short" or one["loc"] not in within]
 
 
 def complaint(model: type[Model], error: ErrorDetails) -> Complaint:
@@ -129,6 +143,11 @@ def complaint(model: type[Model], error: ErrorDetails) -> Complaint:
     if error["type"] == "union_tag_invalid":
         names, message = _of_tag(names, error)
         return Complaint(tuple(names), message, error["ctx"]["tag"], _allowed(error))
+    if error["type"] in _KINDS:
+        message = _KINDS[error["type"]]
+    if error["type"] == "too_short":
+        least = error["ctx"]["min_length"]
+        message = f"needs at least {least} {'entry' if least == 1 else 'entries'}"
     given = error["input"]
     value = given if isinstance(given, str | int | float) else None
     if value is not None and not _says(message, str(value)):

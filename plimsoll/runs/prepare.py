@@ -77,9 +77,8 @@ def verify_dataset(
     require_loading_budget(record, now())
     if failed_parts:
         first = plain_cause(str(failed_parts[0]["cause"]))
-        raise DatasetError(
-            f"{len(failed_parts)} parts of the dataset could not be loaded; the first: {first}"
-        )
+        parts = f"{len(failed_parts)} part{'s' if len(failed_parts) > 1 else ''}"
+        raise DatasetError(f"{parts} of the dataset could not be loaded; the first: {first}")
     target = engine_target(record.target)
     with open_database(target) as database:
         counted = database.finish(compiled_workload(request))

@@ -53,9 +53,14 @@ class AwsProcess:
             "functions": {name: str(root) for name, root in functions.items()},
             **settings,
         }
-        self._process.stdin.write(json.dumps(configuration).encode() + b"\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
+        try:
+            self._process.stdin.write(json.dumps(configuration).encode() + b"\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except BaseException:  # interrupted: it has started nothing that the kernel does not end
+            self._process.kill()
+            self._process.wait()
+            raise
         if not line:
             self.close()
             told = log.read_text(errors="replace").strip().splitlines() or ["it said nothing"]

@@ -63,11 +63,12 @@ def test_a_node_that_dies_in_a_step_fails_the_run_and_is_removed(bench: Bench) -
         "killed",
         target=CASSANDRA,
         workload={"name": "ycsb-read-50-update-50", "records": 300},
-        load__duration_s=30,
+        load__duration_s=4,
     )
-    run = bench.start(request)
-    bench.await_load(run, clients=1)
+    run = bench.start(request, hold=["freeze-load-client-0"])
+    client = bench.gate("freeze-load-client-0", run).await_frozen()
     bench.database(run).kill()
+    client.resume()
     record, result = bench.end(run)  # sees that nothing is left
     assert record.state is RunState.FAILED
     assert result.failure is not None

@@ -1,28 +1,76 @@
 """Whatever goes wrong, nothing is left running, and the run tells what happened."""
 
-import os
-import signal
+import json
+from datetime import UTC, datetime
 
 import psutil
+import pymysql
 import pytest
 
 from plimsoll.errors import UsageError
+from plimsoll.local.runner import LocalRun
+from plimsoll.model.fleet import FailedClient
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.results import RunResult
 from plimsoll.model.runs import RunState
-from plimsoll.model.volume_samples import Fail
+from plimsoll.model.volume_samples import Fail, Heal, Stall
 from plimsoll.runs import services
 from tests.local.runs.conftest import Bench, tiny, wait_until
 
-LONG_STEP = {"load__warmup_s": 1, "load__duration_s": 4}
+LONG_STEP = {"load__warmup_s": 1, "load__duration_s": 6}
 
 
-def assert_step_decides_nothing(result: RunResult) -> None:
-    """Step 1, of which a client is missing, is left out and its load measured again."""
+def failed_client(result: RunResult, cause: str) -> FailedClient:
+    """Find the client that failed for a reason: its step decides nothing, and is measured again.
+
+    Mostly that is step 1; on a busy machine a client can come too late for a step besides.
+    """
+    (found,) = [
+        (step, client)
+        for step in result.steps
+        for client in step.fleet.failed
+        if cause in client.cause
+    ]
+    step, client = found
+    assert (step.fleet.planned, step.fleet.ran) == (2, 2 - len(step.fleet.failed))
     assert result.capacity is not None
-    assert any(note.startswith("steps/1 ") for note in result.capacity.notes)
-    assert len(result.steps) > 1
-    assert result.steps[1].fleet.ran == 2
+    assert any(note.startswith(f"steps/{step.plan.index} ") for note in result.capacity.notes)
+    assert any(again.fleet.ran == 2 for again in result.steps[step.plan.index :])
+    return client
+
+
+def rows_of(run: LocalRun) -> int:
+    """Count the rows that a run's target holds by now."""
+    target = run.look().record.target
+    assert target is not None
+    assert target.secret_arn is not None
+    secret = services.secretsmanager().get_secret_value(SecretId=target.secret_arn)
+    account = json.loads(secret["SecretString"])
+    with (
+        pymysql.connect(
+            host=target.host,
+            port=target.port,
+            user=account["username"],
+            password=account["password"],
+            database=target.database,
+        ) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("SELECT COUNT(*) FROM usertable")
+        return int(cursor.fetchall()[0][0])
+
+
+def bring_forward(name: str) -> None:
+    """Have a schedule fire now."""
+    armed = services.scheduler().get_schedule(Name=name, GroupName="plimsoll")
+    services.scheduler().update_schedule(
+        Name=name,
+        GroupName="plimsoll",
+        ScheduleExpression=f"at({datetime.now(UTC):%Y-%m-%dT%H:%M:%S})",
+        FlexibleTimeWindow=armed["FlexibleTimeWindow"],
+        ActionAfterCompletion="DELETE",
+        Target=armed["Target"],
+    )
 
 
 def test_a_target_that_cannot_be_created(bench: Bench) -> None:
@@ -36,24 +84,22 @@ def test_a_target_that_cannot_be_created(bench: Bench) -> None:
 
 
 def test_the_database_dies_while_the_dataset_is_loaded(bench: Bench) -> None:
-    run = bench.start(tiny("load-fails", workload__records=20_000))
-    gate = bench.gate("verify-dataset", run)
-    bench.until(run, lambda now: now.record.prepare_at is not None, "prepare")
-    wait_until(
-        lambda: "load-dataset" in {one["function"] for one in bench.twin.invocations()}, "loading"
-    )
-    bench.database(run).kill()
+    """When the first of two parts is in it, and the second is about to be."""
+    run = bench.start(tiny("load-fails", workload__records=20_000), hold=["load-dataset-1"])
+    gate = bench.gate("load-dataset-1", run)
     gate.await_arrival()
+    wait_until(lambda: rows_of(run) == 10_000, "the first part is loaded")
+    bench.database(run).kill()
     gate.open()
     record, result = bench.end(run)
     assert record.state is RunState.FAILED
     assert result.failure is not None
     assert (result.failure.phase, result.failure.error) == ("prepare", "DatasetError")
-    assert "parts of the dataset could not be loaded" in result.failure.cause
+    assert "1 part of the dataset could not be loaded; the first: " in result.failure.cause
 
 
 def test_the_disk_fills(bench: Bench) -> None:
-    run = bench.start(tiny("disk-full", workload__records=20_000))
+    run = bench.start(tiny("disk-full", workload__records=20_000), hold=["create-schema"])
     gate = bench.gate("create-schema", run)
     gate.await_arrival()
     with bench.database(run).volume as volume:
@@ -66,9 +112,10 @@ def test_the_disk_fills(bench: Bench) -> None:
 
 
 def test_the_database_is_killed_during_a_step(bench: Bench) -> None:
-    run = bench.start(tiny("database-killed", **LONG_STEP))
-    bench.await_load(run, clients=1)
+    run = bench.start(tiny("database-killed", **LONG_STEP), hold=["freeze-load-client-0"])
+    client = bench.gate("freeze-load-client-0", run).await_frozen()
     bench.database(run).kill()
+    client.resume()
     record, result = bench.end(run)
     assert record.state is RunState.FAILED
     assert result.failure is not None
@@ -78,19 +125,20 @@ def test_the_database_is_killed_during_a_step(bench: Bench) -> None:
 
 
 def test_a_clients_process_is_killed(bench: Bench) -> None:
-    run = bench.start(tiny("client-killed", search__clients=[2], **LONG_STEP))
-    bench.await_load(run, clients=2)
-    os.kill(bench.client_pids()[0], signal.SIGKILL)
+    asked = tiny("client-killed", search__clients=[2], **LONG_STEP)
+    run = bench.start(asked, hold=["freeze-load-client-0"])
+    gate = bench.gate("freeze-load-client-0", run)
+    client = gate.await_frozen()
+    gate.open()  # when its load is measured again, nothing freezes it
+    client.kill()
     _, result = bench.end(run)
-    step = result.steps[0]
-    (failed,) = step.fleet.failed
-    assert (step.fleet.planned, step.fleet.ran) == (2, 1)
-    assert "signal: killed" in failed.cause or "Runtime.ExitError" in failed.cause
-    assert_step_decides_nothing(result)
+    assert failed_client(result, "signal: killed").client == 0
 
 
 def test_a_client_never_starts(bench: Bench) -> None:
-    run = bench.start(tiny("client-missing", search__clients=[2]))
+    run = bench.start(
+        tiny("client-missing", search__clients=[2], **LONG_STEP), hold=["load-client-1"]
+    )
     gate = bench.gate("load-client-1", run)  # held until the window is over
     gate.await_arrival()
     wait_until(
@@ -99,10 +147,11 @@ def test_a_client_never_starts(bench: Bench) -> None:
     )
     gate.open()
     _, result = bench.end(run)
-    (failed,) = result.steps[0].fleet.failed
+    first = result.steps[0].fleet
+    assert (first.planned, first.ran) == (2, 1)
+    failed = failed_client(result, first.failed[0].cause)
     assert (failed.client, failed.error) == (1, "ClientRefusedError")
     assert "after the barrier" in failed.cause
-    assert_step_decides_nothing(result)
 
 
 def test_a_client_runs_past_its_time_out(bench: Bench) -> None:
@@ -111,9 +160,10 @@ def test_a_client_runs_past_its_time_out(bench: Bench) -> None:
     limit_s = FUNCTIONS["load-client"].timeout_s
     functions.update_function_configuration(FunctionName="load-client", Timeout=8)
     try:
-        run = bench.start(tiny("client-too-long", load__duration_s=60))
-        bench.await_load(run, clients=1)
-        (pid,) = bench.client_pids()
+        run = bench.start(tiny("client-too-long", load__duration_s=60), hold=["load-client-0"])
+        gate = bench.gate("load-client-0", run)
+        pid = gate.await_arrival()
+        gate.open()
         record, result = bench.end(run)
     finally:
         functions.update_function_configuration(FunctionName="load-client", Timeout=limit_s)
@@ -130,8 +180,15 @@ def test_a_client_runs_past_its_time_out(bench: Bench) -> None:
 
 def test_a_step_that_nothing_answers(bench: Bench) -> None:
     """The volume stands still for the whole window: no update can be committed in it."""
-    stall = {"step": 1, "after_s": 0, "volume": {"kind": "stall", "duration_s": 8}}
-    run = bench.start(tiny("silent", faults=[stall], load__timeout_ms=30_000, load__warmup_s=2))
+    run = bench.start(tiny("silent"), hold=["load-client-0", "judge-step"])
+    before, after = bench.gate("load-client-0", run), bench.gate("judge-step", run)
+    before.await_arrival()
+    with bench.database(run).volume as volume:
+        volume.inject(Stall(duration_s=600))
+        before.open()
+        after.await_arrival()
+        volume.inject(Heal())
+    after.open()
     record, result = bench.end(run)
     assert record.state is RunState.FAILED
     assert result.failure is not None
@@ -150,7 +207,7 @@ def test_a_step_that_nothing_answers(bench: Bench) -> None:
     ],
 )
 def test_the_execution_is_stopped_from_outside(bench: Bench, phase: str, function: str) -> None:
-    run = bench.start(tiny(f"stopped-{phase}"))
+    run = bench.start(tiny(f"stopped-{phase}"), hold=[function])
     gate = bench.gate(function, run)
     gate.await_arrival()
     run.stop()
@@ -163,7 +220,7 @@ def test_the_execution_is_stopped_from_outside(bench: Bench, phase: str, functio
 
 
 def test_the_execution_is_stopped_while_its_target_is_being_made(bench: Bench) -> None:
-    run = bench.start(tiny("stopped-making"))
+    run = bench.start(tiny("stopped-making"), hold=["create-target"])
     gate = bench.gate("create-target", run)
     gate.await_arrival()
     run.stop()
@@ -178,12 +235,12 @@ def test_the_execution_is_stopped_while_its_target_is_being_made(bench: Bench) -
 
 
 def test_the_time_limit_passes(bench: Bench) -> None:
-    run = bench.start(tiny("too-long", time_limit_s=10, load__duration_s=60))
+    run = bench.start(tiny("too-long", time_limit_s=200, load__duration_s=200))
     record, result = bench.end(run)
     assert record.state is RunState.TIMED_OUT
     assert result.failure is not None
     assert result.failure.error == "TimeLimitPassedError"
-    assert "10 s leaves no time for step 1" in result.failure.cause
+    assert "200 s leaves no time for step 1" in result.failure.cause
 
 
 def test_the_budget_would_be_passed_by_the_next_step(bench: Bench) -> None:
@@ -201,7 +258,7 @@ def test_the_budget_would_be_passed_by_the_next_step(bench: Bench) -> None:
 
 def test_the_schedule_deletes_a_target_that_nobody_tears_down(bench: Bench) -> None:
     """The workflow is stopped, and the rule that should see it is off."""
-    run = bench.start(tiny("forgotten", time_limit_s=10))
+    run = bench.start(tiny("forgotten"), hold=["create-schema"])
     gate = bench.gate("create-schema", run)
     gate.await_arrival()
     events = bench.twin.client("events")
@@ -210,6 +267,7 @@ def test_the_schedule_deletes_a_target_that_nobody_tears_down(bench: Bench) -> N
         run.stop()
         name = f"plimsoll-{run.run_id}"
         assert name in bench.twin.databases
+        bring_forward(f"plimsoll-run-{run.run_id}")
         wait_until(lambda: name not in bench.twin.databases, "the schedule")
     finally:
         events.enable_rule(Name="plimsoll-teardown")
@@ -219,7 +277,7 @@ def test_the_schedule_deletes_a_target_that_nobody_tears_down(bench: Bench) -> N
 
 
 def test_two_runs_at_once_do_not_disturb_each_other(bench: Bench) -> None:
-    runs = [bench.start(tiny(f"at-once-{number}")) for number in (1, 2)]
+    runs = [bench.start(tiny(f"at-once-{n}"), hold=["create-schema"]) for n in (1, 2)]
     gates = [bench.gate("create-schema", run) for run in runs]
     for gate in gates:
         gate.await_arrival()
@@ -232,9 +290,10 @@ def test_two_runs_at_once_do_not_disturb_each_other(bench: Bench) -> None:
         record, result = bench.end(run)
         assert record.state is RunState.SUCCEEDED
         assert result.run_id == run.run_id
-        (step,) = result.steps
-        assert step.server is not None
-        assert step.server.statements_by_clients == step.server.statements_by_server
+        counted = [step.server for step in result.steps if step.server is not None]
+        assert counted
+        for server in counted:
+            assert server.statements_by_clients == server.statements_by_server
 
 
 def test_one_idempotency_key_is_one_run(bench: Bench) -> None:
@@ -255,10 +314,10 @@ def test_one_idempotency_key_is_one_run(bench: Bench) -> None:
 
 
 def test_a_request_can_ask_for_a_fault(bench: Bench) -> None:
-    """A volume that stalls for a second is seen in the latencies of its step."""
-    stall = {"step": 1, "after_s": 1.5, "volume": {"kind": "stall", "duration_s": 1}}
-    run = bench.start(tiny("stalls", faults=[stall], load__timeout_ms=30_000, **LONG_STEP))
+    """A volume that stalls for a while is seen in the latencies of its step."""
+    stall = {"step": 1, "after_s": 1.5, "volume": {"kind": "stall", "duration_s": 2}}
+    run = bench.start(tiny("stalls", faults=[stall], **LONG_STEP))
     _, result = bench.end(run)
     longest = result.steps[0].operations["update"].latency_us.max
     assert longest is not None
-    assert 700_000 < longest < 3_000_000
+    assert longest > 1_000_000  # it need not be under way when the stall begins

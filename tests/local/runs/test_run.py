@@ -27,9 +27,9 @@ def finished(
         target__parameters={"innodb_buffer_pool_size": 16 * 2**20},
         prepare__warm_s=0.5,
         load__warmup_s=1,
-        load__duration_s=2,  # holds a whole period of the metrics, however they fall
+        load__duration_s=3,  # holds a whole period of the metrics, however they fall
     )
-    run = bench.start(request)
+    run = bench.start(request, hold=["judge-step"])
     gate = bench.gate("judge-step", run)
     gate.await_arrival()
     address = run.look().record.target

@@ -94,7 +94,7 @@ def test_every_combination_is_a_run_with_what_its_variants_set() -> None:
         ("    slow:", "    s---w:", "e.yaml:19: axes.storage.s---w"),
         ("    fast:", f"    {'f' * 39}:",
          f"e.yaml:17: axes: the variants' names make the run '{'f' * 39}-reads': string should"),
-        ("  mix:", "  mix: {}\n  other:", "e.yaml:23: axes.mix: dictionary should have"),
+        ("  mix:", "  mix: {}\n  other:", "e.yaml:23: axes.mix: needs at least 1 entry"),
         ("  mix:", "  storage:", "e.yaml:23: axes.storage: is there twice"),
     ],
 )  # fmt: skip

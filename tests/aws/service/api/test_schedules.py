@@ -58,7 +58,7 @@ def test_a_check_is_made_replaced_read_and_deleted(checks: Api) -> None:
     [
         ({"schedule": "every day"}, "schedule", "is no schedule"),
         ({"time_zone": "Europe/Atlantis"}, "time_zone", "is no time zone"),
-        ({"compare": []}, "compare", "at least 1 item"),
+        ({"compare": []}, "compare", "at least 1 entry"),
         (
             {"compare": [{"kind": "latency", "operation": "read", "rate_ops_per_second": 5}]},
             "compare",

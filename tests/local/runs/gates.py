@@ -1,0 +1,44 @@
+"""Where the functions of the tests' twin are held: runs in their processes."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+
+LOOK_S = 0.02
+
+
+def pass_gate(gates: Path, function: str, event: dict[str, Any]) -> None:
+    """Wait while the function's gate is closed; have it frozen under load where that is asked."""
+    number = event.get("client", event.get("part", {}).get("share"))
+    name = function if number is None else f"{function}-{number}"
+    gate = gates / f"{name}-{event.get('run_id')}"
+    if gate.exists():
+        gate.with_suffix(".reached").write_text(str(os.getpid()))
+        while gate.exists():
+            time.sleep(LOOK_S)
+    freezing = gates / f"freeze-{gate.name}"
+    if freezing.exists():
+        arguments = (freezing, event["start_at_epoch_ms"] / 1000)
+        threading.Thread(target=_freeze, args=arguments, daemon=True).start()
+
+
+def _freeze(gate: Path, start_at_s: float) -> None:
+    """Stop this process when its load is under way; whoever wants it to go on says so (SIGCONT)."""
+    while time.time() < start_at_s or not _connected():
+        time.sleep(LOOK_S)
+    gate.with_suffix(".reached").write_text(str(os.getpid()))
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def _connected() -> bool:
+    """Say whether this process has a connection besides those to AWS and to its runtime."""
+    runtime = f"http://{os.environ['AWS_LAMBDA_RUNTIME_API']}"
+    aws = {urlsplit(url).port for url in (os.environ["AWS_ENDPOINT_URL"], runtime)}
+    open_now = psutil.Process().net_connections("tcp")
+    return any(c.raddr and c.raddr.port not in aws for c in open_now)
