@@ -1,7 +1,7 @@
 """An experiment on one machine: every cell a run of its own, whatever becomes of the others."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,11 @@ from plimsoll.experiments.service import stop_experiment
 from plimsoll.local.experiments import LocalExperiment
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.experiment import Experiment, order
-from plimsoll.model.results import RunResult
+from plimsoll.model.results import Moments, RunResult
 from plimsoll.model.runs import RunState
 from tests.local.runs.conftest import tiny, wait_until
 
 MACHINE = "experiment"
-TIMEOUT_S = 20  # long enough for two targets to be made
 
 
 @pytest.fixture(scope="module")
@@ -62,23 +61,30 @@ def assert_nothing_left(twin: LocalTwin) -> None:
     assert going["executions"] == []
 
 
+def most_at_once(runs: list[Moments]) -> int:
+    """Count the most runs that went on at one moment, by when each began and ended."""
+    spans = [(run.record, run.ended) for run in runs if run.record and run.ended]
+    assert len(spans) == len(runs)
+    return max(sum(begin <= at < end for begin, end in spans) for at, _ in spans)
+
+
 def test_cells_that_fail_are_told_and_the_matrix_goes_on(
     experiment_twin: LocalTwin, tmp_path: Path
 ) -> None:
     running = LocalExperiment(experiment_twin, matrix(batch_size=3))
-    at_once: list[int] = []
-    ended = running.wait(lambda now: at_once.append(len(now.running)))
+    ended = running.wait()
     assert ended.record.state is RunState.SUCCEEDED
     assert ended.record.failure is None
-    assert max(at_once) == 2
     result = running.save(tmp_path)
     names = ["slow-known", "slow-unknown", "fast-known", "fast-unknown"]
     assert [cell.name for cell in result.cells] == names
     assert result.order == tuple(names[i] for i in order(4, 5))
+    runs: list[RunResult] = []
     for cell in result.cells:
         run = RunResult.model_validate_json((tmp_path / cell.name / "result.json").read_bytes())
         assert run.name == cell.name
         assert run.run_id == cell.run_id
+        runs.append(run)
         assert run.moments.teardown is not None
         if cell.variants["server"] == "known":
             assert cell.state is RunState.SUCCEEDED
@@ -86,6 +92,7 @@ def test_cells_that_fail_are_told_and_the_matrix_goes_on(
         else:
             assert cell.state is RunState.FAILED
             assert "Cannot find version 99.1 for mariadb" in str(cell.no_answer)
+    assert most_at_once([run.moments for run in runs]) == 2
     assert_nothing_left(experiment_twin)
 
 
@@ -115,34 +122,67 @@ def test_stopping_it_stops_every_run_and_tears_every_target_down(
     assert sum("it was not started" in told for told in running.result.warnings) == 2
 
 
-@pytest.mark.parametrize("status", ["ABORTED", "TIMED_OUT"])
-def test_an_execution_that_ends_from_outside_leaves_no_run(
-    experiment_twin: LocalTwin, status: str, tmp_path: Path
-) -> None:
-    """Not even where nothing in the experiment's own workflow can act any more."""
-    shared = tiny("c", load__duration_s=60).model_dump(
+def begun(twin: LocalTwin, timeout_s: int | None = None) -> tuple[LocalExperiment, str]:
+    """Start two long runs at once, whose workflow may last so long; gives its execution too."""
+    shared = tiny("c", load__duration_s=300, time_limit_s=900).model_dump(
         mode="json", exclude={"name", "team", "tags"}
     )
     axes = {"time": {"a": {"load": {"seed": 1}}, "b": {"load": {"seed": 2}}}}
-    states = experiment_twin.client("stepfunctions")
-    machine = experiment_twin.state_machine_arn(MACHINE)
+    states, machine = twin.client("stepfunctions"), twin.state_machine_arn(MACHINE)
     written = states.describe_state_machine(stateMachineArn=machine)["definition"]
-    if status == "TIMED_OUT":
-        brief = json.dumps({**json.loads(written), "TimeoutSeconds": TIMEOUT_S})
+    if timeout_s is not None:
+        brief = json.dumps({**json.loads(written), "TimeoutSeconds": timeout_s})
         states.update_state_machine(stateMachineArn=machine, definition=brief)
-    running = LocalExperiment(experiment_twin, matrix(request=shared, axes=axes))
+    running = LocalExperiment(twin, matrix(request=shared, axes=axes))
     states.update_state_machine(stateMachineArn=machine, definition=written)
-    wait_until(lambda: len(experiment_twin.databases) == 2, "two targets")
     execution = f"{machine.replace(':stateMachine:', ':execution:')}:{running.experiment_id}"
-    if status == "ABORTED":
-        states.stop_execution(executionArn=execution)
+    wait_until(
+        lambda: len(twin.databases) == 2 or status_of(twin, execution) != "RUNNING", "two targets"
+    )
+    return running, execution
+
+
+def status_of(twin: LocalTwin, execution: str) -> str:
+    told = twin.client("stepfunctions").describe_execution(executionArn=execution)
+    return str(told["status"])
+
+
+def aborted(twin: LocalTwin) -> tuple[LocalExperiment, str]:
+    running, execution = begun(twin)
+    twin.client("stepfunctions").stop_execution(executionArn=execution)
+    return running, execution
+
+
+def timed_out(twin: LocalTwin) -> tuple[LocalExperiment, str]:
+    """Have its time end once both targets are there: how long they take depends on the machine."""
+    for timeout_s in (15, 60, 240):
+        running, execution = begun(twin, timeout_s)
+        if len(twin.databases) == 2:
+            return running, execution
+        running.wait()
+        assert_nothing_left(twin)
+    raise AssertionError("two targets are not made in four minutes")
+
+
+@pytest.mark.parametrize(
+    ("end", "status", "state"),
+    [(aborted, "ABORTED", RunState.STOPPED), (timed_out, "TIMED_OUT", RunState.TIMED_OUT)],
+)
+def test_an_execution_that_ends_from_outside_leaves_no_run(
+    experiment_twin: LocalTwin,
+    end: Callable[[LocalTwin], tuple[LocalExperiment, str]],
+    status: str,
+    state: RunState,
+    tmp_path: Path,
+) -> None:
+    """Not even where nothing in the experiment's own workflow can act any more."""
+    running, execution = end(experiment_twin)
     ended = running.wait()
-    assert states.describe_execution(executionArn=execution)["status"] == status
-    wanted = RunState.STOPPED if status == "ABORTED" else RunState.TIMED_OUT
-    assert ended.record.state is wanted
+    assert status_of(experiment_twin, execution) == status
+    assert ended.record.state is state
     assert [cell.state for cell in ended.cells] == [RunState.STOPPED, RunState.STOPPED]
     assert_nothing_left(experiment_twin)
-    assert running.save(tmp_path).state is wanted
+    assert running.save(tmp_path).state is state
 
 
 def test_a_cell_is_never_submitted_to_an_experiment_that_is_being_stopped(

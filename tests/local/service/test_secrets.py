@@ -14,6 +14,7 @@ from plimsoll.local.serving import records_of
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Setting
 from plimsoll.targets.users import load_password
+from tests.local.runs.conftest import wait_until
 from tests.local.service.conftest import HEADER, Caller, body
 
 
@@ -22,6 +23,7 @@ def places(api: Caller, twin_of_service: LocalTwin) -> tuple[dict[str, str], tup
     """Everything that a stopped run has left to read, by place; and its target's passwords."""
     run_id = api.start(body("canary", load__duration_s=120))
     api.until(run_id, lambda run: run["phase"] == "step")
+    wait_until(lambda: "load-client" in _functions(twin_of_service), "the load")
     [record] = [one for one in records_of(twin_of_service) if one.run_id == run_id]
     assert record.target is not None
     secrets = twin_of_service.client("secretsmanager")
@@ -35,6 +37,11 @@ def places(api: Caller, twin_of_service: LocalTwin) -> tuple[dict[str, str], tup
     master = json.loads(secret)["password"]
     passwords = (master, load_password(master, run_id))
     return {**found, **_kept(twin_of_service, run_id)}, passwords
+
+
+def _functions(twin: LocalTwin) -> set[str]:
+    """Name the functions that are running."""
+    return {one["function"] for one in twin.invocations()}
 
 
 def _kept(twin: LocalTwin, run_id: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from plimsoll.cli.main import cli
 from plimsoll.client.address import URL_VARIABLE
 from plimsoll.errors import PlimsollError
-from tests.local.service.conftest import Caller, body
+from tests.local.service.conftest import PATIENCE_S, Caller, body
 
 Verb = Callable[..., Result]
 NOT_THERE = "99.1"
@@ -173,7 +173,7 @@ def test_a_check_fires_and_its_runs_are_its_history(
     written = json.loads(check_file.read_text())
     check_file.write_text(json.dumps({**written, "schedule": "rate(1 day)"}))
     assert verb("schedule", "put", "daily", str(check_file)).return_value == 0
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE_S
     while not (points := api("GET", "/schedules/daily/history").body["points"]):
         assert time.monotonic() < deadline
         time.sleep(0.5)
@@ -196,9 +196,22 @@ def test_a_wrong_check_is_told_with_its_line(verb: Verb, tmp_path: Path) -> None
 def test_a_request_is_quoted_by_the_service_and_nothing_is_made(
     verb: Verb, api: Caller, tmp_path: Path
 ) -> None:
-    before = api("GET", "/runs").body
+    def run_ids() -> list[str]:
+        return [run["run_id"] for run in api("GET", "/runs").body["runs"]]
+
+    before = run_ids()
     file = _file(tmp_path, body("quoted"))
     quoted = json.loads(verb("quote", file, "--json").stdout)["quotes"]["quoted"]
     assert quoted["usd"]["least"] <= quoted["usd"]["expected"] <= quoted["usd"]["most"]
     assert "quoted" in verb("quote", file).stdout
-    assert api("GET", "/runs").body == before
+    assert run_ids() == before
+
+
+def test_an_experiment_is_quoted_by_the_service(verb: Verb, tmp_path: Path) -> None:
+    shared = {k: v for k, v in body("x").items() if k not in {"name", "team", "tags"}}
+    seeds = {f"s{n}": {"load": {"seed": n}} for n in (1, 2)}
+    file = _file(tmp_path, {"name": "m", "request": shared, "axes": {"seed": seeds}})
+    quoted = json.loads(verb("quote", file, "--json").stdout)["experiment"]
+    assert [cell["name"] for cell in quoted["cells"]] == ["s1", "s2"]
+    assert quoted["usd"]["most"] == pytest.approx(2 * quoted["cells"][0]["quote"]["usd"]["most"])
+    assert "2 runs in 1 batch, 1 at once" in verb("quote", file).stdout

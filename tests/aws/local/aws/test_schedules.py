@@ -27,6 +27,8 @@ class Deliveries:
 
 
 class Bench:
+    """Schedules that are made at one moment, however long their making takes."""
+
     def __init__(self) -> None:
         self.client = boto3.client("scheduler", **NO_ACCOUNT)
         self.deliveries = Deliveries()
@@ -50,16 +52,18 @@ class Bench:
 
 
 @pytest.fixture
-def bench() -> Iterator[Bench]:
+def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     with mock_aws():
-        yield Bench()
+        made = Bench()
+        monkeypatch.setattr("moto.scheduler.models.unix_time", made.made.timestamp)
+        yield made
 
 
 def test_a_rate_fires_at_once_and_again(bench: Bench) -> None:
     bench.make("rate(10 minutes)")
-    assert bench.after(seconds=1) == 1
-    assert bench.after(minutes=9) == 1
-    assert bench.after(minutes=11) == 2
+    assert bench.after(seconds=0) == 1
+    assert bench.after(seconds=599) == 1
+    assert bench.after(seconds=600) == 2
 
 
 def test_what_was_slept_through_fires_once(bench: Bench) -> None:
@@ -107,10 +111,10 @@ def test_a_disabled_schedule_is_silent_and_a_changed_one_starts_anew(bench: Benc
 def test_it_keeps_to_its_start_and_its_end(bench: Bench) -> None:
     start, end = (bench.made + dt.timedelta(hours=hours) for hours in (1, 2.5))
     bench.make("rate(1 hour)", StartDate=start, EndDate=end)
-    assert bench.after(minutes=59) == 0
-    assert bench.after(minutes=61) == 1
-    assert bench.after(minutes=121) == 2
-    assert bench.after(minutes=181) == 2
+    assert bench.after(seconds=3599) == 0
+    assert bench.after(seconds=3601) == 1
+    assert bench.after(seconds=7201) == 2
+    assert bench.after(seconds=10801) == 2
 
 
 def test_the_input_learns_when_it_was_due(bench: Bench) -> None:
