@@ -135,15 +135,15 @@ fn a_time_out_has_its_full_length_and_its_connection_is_replaced() {
         (0, 3) => Action::Wait(held.clone()),
         _ => Action::Rows,
     });
-    let changes = json!({"duration_s": 1.5, "timeout_ms": 400});
+    let changes = json!({"operations_limit": 40, "timeout_ms": 1_000});
     let report = load(&server, &changes).expect("it starts");
     gate.open();
     let read = &report.operations[READ];
-    assert_eq!(read.errors.get("timeout"), Some(&1));
-    assert!(read.latency_us.max >= Some(400_000), "{:?}", read.latency_us);
+    assert_eq!((read.succeeded, &read.errors), (39, &[("timeout".to_owned(), 1)].into()));
+    assert!(read.latency_us.max >= Some(1_000_000), "{:?}", read.latency_us);
     assert_eq!((report.connection_report.opened, report.connection_report.replaced), (3, 1));
-    assert_eq!(server.log().len(), 3);
-    assert!(server.log()[2].len() > 1, "the new connection goes on");
+    let sent: Vec<usize> = server.log().iter().map(Vec::len).collect();
+    assert_eq!(sent, [4, 20, 16], "the new connection goes on");
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn a_server_that_is_gone_is_tried_again_until_the_end() {
         _ => Action::Close,
     });
     // it refuses connections after the first second
-    let report = load_hearing(&server, &json!({"duration_s": 2.5}), |seconds| {
+    let report = load_hearing(&server, &json!({"duration_s": 4}), |seconds| {
         if !seconds.is_empty() {
             server.close();
         }
@@ -243,6 +243,38 @@ fn a_server_that_is_gone_is_tried_again_until_the_end() {
 }
 
 #[test]
+fn what_is_done_before_the_window_is_not_measured() {
+    let server = Server::start(|_| Action::Rows);
+    let report =
+        load(&server, &json!({"operations_limit": 10, "warmup_s": 60})).expect("it starts");
+    assert_eq!((report.ended, report.operations_sent), (Ended::Operations, 10));
+    assert_eq!((report.window_s, report.operations[READ].succeeded), (0.0, 0));
+    let client = report.client;
+    assert_eq!((client.busy_fraction, client.cpu_us_per_operation), (None, None));
+}
+
+#[test]
+fn a_thread_that_is_done_before_the_others_is_not_busy() {
+    let gate = Arc::new(Gate::default());
+    let held = gate.clone();
+    let server = Server::start(move |command| match (command.connection, command.number) {
+        (0, 0) => Action::Wait(held.clone()),
+        _ => Action::Rows,
+    });
+    let changes = json!({"operations_limit": 10, "threads": 2});
+    let report = load_hearing(&server, &changes, |seconds| {
+        if !seconds.is_empty() {
+            gate.open(); // it waited for a second
+        }
+        true
+    });
+    let report = report.expect("it starts");
+    assert_eq!(report.operations[READ].succeeded, 10);
+    // had its time counted to the end, the load would be half busy at least
+    assert!(report.client.busy_fraction < Some(0.4), "{:?}", report.client);
+}
+
+#[test]
 fn the_caller_can_end_it() {
     let server = Server::start(|_| Action::Rows);
     let report = load_hearing(&server, &json!({}), |seconds| seconds.is_empty());
@@ -256,13 +288,13 @@ fn who_is_late_starts_at_once_and_ends_with_the_others() {
     let server = Server::start(|_| Action::Rows);
     let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
     let start_at = (epoch - Duration::from_millis(700)).as_millis() as i64;
-    let changes = json!({"start_at_epoch_ms": start_at, "warmup_s": 0.2, "duration_s": 1.3});
+    let changes = json!({"start_at_epoch_ms": start_at, "warmup_s": 0.2, "duration_s": 3.3});
     let report = load(&server, &changes).expect("it starts");
     assert!(report.late_start_ms >= 700);
     // both clocks are read once, so they may differ by a rounded millisecond
-    assert!((report.window_end_epoch_ms - (start_at + 1_500)).abs() <= 1);
+    assert!((report.window_end_epoch_ms - (start_at + 3_500)).abs() <= 1);
     assert!(report.window_start_epoch_ms >= start_at + 700);
-    assert!(report.window_s <= 0.8);
+    assert!(report.window_s <= 2.8);
 }
 
 #[test]
