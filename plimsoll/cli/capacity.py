@@ -12,6 +12,7 @@ from plimsoll.capacity.peers import READERS
 from plimsoll.capacity.search import axis_of
 from plimsoll.capacity.tables import from_csv, from_json
 from plimsoll.cli.capacity_text import print_capacity
+from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.output import console
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import AuditName, Axis, Rules
@@ -32,7 +33,7 @@ FALLBACKS: tuple[Statistic, ...] = ("p99", "p95", "p999", "mean", "p50", "max")
 )
 @click.option(
     "--deterioration",
-    type=click.FloatRange(min=1, min_open=True),
+    type=NumberRange(min=1, min_open=True),
     help="Limit of the other operations: so many times their latency in the lightest step. [3]",
 )
 @click.option(

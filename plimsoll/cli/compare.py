@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from rich.table import Table as TerminalTable
 
+from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.output import console
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.report import compare_page
@@ -26,7 +27,7 @@ from plimsoll.report.matrix import Matrix, matrix
 @click.option(
     "--usd-per-hour",
     multiple=True,
-    type=click.FloatRange(min=0, min_open=True),
+    type=NumberRange(min=0, min_open=True),
     metavar="USD",
     help="What each target costs an hour; once for each DIR, in their order.",
 )

@@ -9,6 +9,7 @@ import click
 
 import plimsoll_engine
 from plimsoll.cli.load_report import print_report, second_line
+from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.dsn import parse_dsn
@@ -33,7 +34,7 @@ from plimsoll.workload.items import Scalar
 @click.option(
     "--warmup",
     "warmup_s",
-    type=click.FloatRange(0, 86_400),
+    type=NumberRange(0, 86_400),
     default=5.0,
     show_default=True,
     metavar="SECONDS",
@@ -42,7 +43,7 @@ from plimsoll.workload.items import Scalar
 @click.option(
     "--duration",
     "duration_s",
-    type=click.FloatRange(0.001, 86_400),
+    type=NumberRange(0.001, 86_400),
     default=30.0,
     show_default=True,
     metavar="SECONDS",
@@ -50,7 +51,7 @@ from plimsoll.workload.items import Scalar
 )
 @click.option(
     "--rate",
-    type=click.FloatRange(0, 10_000_000, min_open=True),
+    type=NumberRange(0, 10_000_000, min_open=True),
     metavar="OPS/S",
     help="Open loop: operations fall due at this rate, and latency counts from the due time."
     " Without it: closed loop.",
@@ -130,9 +131,19 @@ def command(
         click.echo(json.dumps(result, indent=2))
     else:
         print_report(report, compiled, server)
+    if not report.window_s:
+        click.echo(f"plimsoll: nothing was measured: {_end_of_warmup(report, spec)}", err=True)
     if report.ended == "cancelled":
         return 130
     return 0 if any(operation.succeeded for operation in report.operations.values()) else 1
+
+
+def _end_of_warmup(report: LoadReport, spec: LoadSpec) -> str:
+    """Say why there was no window."""
+    if report.ended == "operations":
+        done = f"all {report.operations_sent:,} operations were done"
+        return f"{done} in the warm-up of {spec.warmup_s:g} s; --warmup 0 measures them"
+    return f"interrupted in the warm-up of {spec.warmup_s:g} s"
 
 
 def _loop(rate: float | None, arrivals: str | None) -> ClosedLoop | OpenLoop:
@@ -158,7 +169,7 @@ def _resolve(
                 " --records if another tool has made it"
             )
         if note is not None:
-            records = records or note.records
+            records = _known_records(records, note.records, workload)
             given = {
                 **{k: v for k, v in note.parameters.items() if k in workload.parameters},
                 **given,
@@ -169,9 +180,22 @@ def _resolve(
         return compiled, compiled.engine_workload(database.begin_load(compiled)), server
 
 
+def _known_records(asked: int | None, noted: int, workload: Workload) -> int:
+    """Choose how many records to draw from: rows that are not there are no reads to measure."""
+    if asked is None:
+        return noted
+    if asked > noted:
+        raise PlimsollError(
+            f"--records: {asked:,} is more than the {noted:,} that the dataset"
+            f" {workload.dataset!r} has; `plimsoll prepare` makes it larger"
+        )
+    return asked
+
+
 def _run(spec: LoadSpec) -> LoadReport:
     def on_second(text: str) -> None:
-        click.echo(second_line(json.loads(text), spec.warmup_s), err=True)
+        load_s = spec.warmup_s + spec.duration_s
+        click.echo(second_line(json.loads(text), spec.warmup_s, load_s), err=True)
 
     token = plimsoll_engine.CancelToken()
     try:

@@ -13,19 +13,21 @@ from plimsoll.workload import Compiled
 _STATISTICS = ("mean", "p50", "p95", "p99", "p999", "max")
 
 
-def second_line(operations: Sequence[dict[str, Any]], warmup_s: float) -> str:
-    """Say what happened in one second.
+def second_line(operations: Sequence[dict[str, Any]], warmup_s: float, load_s: float) -> str:
+    """Say what happened in one second: how many operations, for the last may be no whole second.
 
     Args:
         operations: The second's reports as JSON has them, one for each operation.
         warmup_s: Length of the warm-up in seconds.
+        load_s: Length of the warm-up and the window in seconds.
     """
     if not operations:
         return ""
     second = operations[0]["second"]
     succeeded = sum(operation["succeeded"] for operation in operations)
     errors = sum(operation["errors"] for operation in operations)
-    parts = [f"{second + 1:>5} s{'  warm-up' if second < warmup_s else ''}  {succeeded:>9,} ops/s"]
+    warms_up = "  warm-up" if second < warmup_s else ""
+    parts = [f"{min(second + 1, load_s):>5g} s{warms_up}  {succeeded:>9,} ops"]
     if errors:
         parts.append(f"{errors:,} errors")
     parts.extend(
@@ -100,7 +102,7 @@ def _print_client(report: LoadReport) -> None:
     )
     click.echo(
         f"client: {cost} ({client.cpu_user_s:.2f} s user, {client.cpu_system_s:.2f} s system),"
-        f" busy {100 * client.busy_fraction:.1f} % of the window"
+        f" busy {_percent(client.busy_fraction)} of the window"
     )
     if client.send_lateness_us is not None:
         late = client.send_lateness_us
@@ -126,6 +128,10 @@ def _long_ago(client: SelfReport) -> bool:
 
 def _ms(microseconds: float | None) -> str:
     return "-" if microseconds is None else f"{microseconds / 1000:,.3f}"
+
+
+def _percent(fraction: float | None) -> str:
+    return "-" if fraction is None else f"{100 * fraction:.1f} %"
 
 
 def _us(microseconds: int | None) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from plimsoll.cli.number_range import NumberRange
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.report.csv_table import steps_csv
 from plimsoll.report.folder import read_run
@@ -27,7 +28,7 @@ FORMATS = ("html", "png", "svg", "pdf", "csv")
 )
 @click.option(
     "--usd-per-hour",
-    type=click.FloatRange(min=0, min_open=True),
+    type=NumberRange(min=0, min_open=True),
     metavar="USD",
     help="What the target costs an hour: gives dollars per million operations.",
 )

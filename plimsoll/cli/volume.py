@@ -12,6 +12,7 @@ from typing import Any, get_args
 import click
 from pydantic import ValidationError
 
+from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.volume_text import calibration_text, limits_text, rates_header, rates_line
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
@@ -90,9 +91,9 @@ def show_limits(*, as_json: bool, **options: Any) -> None:
 @volume.command("run", context_settings={"ignore_unknown_options": True})
 @_volume_options
 @click.option("--dir", "directory", required=True, type=DIRECTORY, help="What is on the volume.")
-@click.option("--credits", type=click.FloatRange(min=0), help="Burst credits at the start (gp2).")
+@click.option("--credits", type=NumberRange(min=0), help="Burst credits at the start (gp2).")
 @click.option("--instance-class", help="Instance whose own limits hold too, such as db.m5.large.")
-@click.option("--base-latency-us", type=click.FloatRange(min=0), help="Instead of the type's own.")
+@click.option("--base-latency-us", type=NumberRange(min=0), help="Instead of the type's own.")
 @click.option("--flush-ios", type=click.IntRange(min=0), default=0, help="I/Os that a flush costs.")
 @click.option("--page-cache-mib", type=click.IntRange(min=0), default=0, help="Of the instance.")
 @click.argument("command", nargs=-1, required=True)
@@ -176,7 +177,7 @@ def stat(*, directory: Path, seconds: int | None, as_json: bool) -> None:
 @volume.command("change")
 @click.argument("directory", type=DIRECTORY)
 @_volume_options
-@click.option("--credits", type=click.FloatRange(min=0), help="Burst credits from now (gp2).")
+@click.option("--credits", type=NumberRange(min=0), help="Burst credits from now (gp2).")
 def change(*, directory: Path, credits: float | None, **options: Any) -> None:  # noqa: A002 - AWS's word
     """Make the volume on DIRECTORY another one, at once, while programs run on it."""
     with EmulatedVolume.open(directory) as emulated:
@@ -189,7 +190,7 @@ def change(*, directory: Path, credits: float | None, **options: Any) -> None:  
 @volume.command("calibrate")
 @_volume_options
 @click.option("--dir", "directory", type=DIRECTORY, default=".", help="On the disk to measure.")
-@click.option("--seconds-each", type=click.FloatRange(0.1, 60), default=2.0, show_default=True)
+@click.option("--seconds-each", type=NumberRange(0.1, 60), default=2.0, show_default=True)
 @_json_option
 def calibrate(*, directory: Path, seconds_each: float, as_json: bool, **options: Any) -> None:
     """Measure this machine's disk: can it stand for the volume? It exits with 1 if not."""
@@ -212,7 +213,7 @@ def _inject(directory: Path, plan: FaultPlan) -> None:
 
 @fault.command("stall")
 @click.argument("directory", type=DIRECTORY)
-@click.option("--seconds", required=True, type=click.FloatRange(0, 3600, min_open=True))
+@click.option("--seconds", required=True, type=NumberRange(0, 3600, min_open=True))
 def stall(*, directory: Path, seconds: float) -> None:
     """No I/O completes for some seconds."""
     _inject(directory, Stall(duration_s=seconds))
@@ -220,8 +221,8 @@ def stall(*, directory: Path, seconds: float) -> None:
 
 @fault.command("slow")
 @click.argument("directory", type=DIRECTORY)
-@click.option("--factor", required=True, type=click.FloatRange(1, 10_000))
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Else until healed.")
+@click.option("--factor", required=True, type=NumberRange(1, 10_000))
+@click.option("--seconds", type=NumberRange(0, min_open=True), help="Else until healed.")
 def slow(*, directory: Path, factor: float, seconds: float | None) -> None:
     """Each I/O costs and lasts --factor times as much."""
     _inject(directory, Slow(factor=factor, duration_s=seconds))

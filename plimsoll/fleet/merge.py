@@ -141,6 +141,7 @@ def fleet_figures(
     started = [result.invoked_epoch_ms for result in results]
     cpu_s = sum(r.client.cpu_user_s + r.client.cpu_system_s for r in reports)
     succeeded = sum(op.succeeded for r in reports for op in r.operations.values())
+    busy = [r.client.busy_fraction for r in reports if r.client.busy_fraction is not None]
     return FleetFigures(
         planned=plan.clients,
         ran=len(ran),
@@ -151,6 +152,6 @@ def fleet_figures(
         cold_starts=sum(result.cold_start for result in results),
         memory_max_mib=max((result.memory_max_mib for result in results), default=None),
         cpu_us_per_operation=cpu_s * 1e6 / succeeded if succeeded else None,
-        busiest_client=max((report.client.busy_fraction for report in reports), default=None),
+        busiest_client=max(busy, default=None),
         engine_version=next((report.engine_version for report in reports), None),
     )

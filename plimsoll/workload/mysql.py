@@ -33,7 +33,7 @@ def connect(target: EngineTarget) -> Connection:
         PlimsollError: The server cannot be reached or refuses; one line, without the password.
     """
     try:
-        return pymysql.connect(
+        connection = pymysql.connect(
             host=target.host,
             port=target.port,
             user=target.user,
@@ -42,10 +42,15 @@ def connect(target: EngineTarget) -> Connection:
             ssl=_ssl(target.tls),
             ssl_disabled=target.tls is None,
             connect_timeout=_CONNECT_TIMEOUT_S,
+            read_timeout=_CONNECT_TIMEOUT_S,
             autocommit=True,
         )
     except (pymysql.MySQLError, OSError, RuntimeError) as error:
         raise PlimsollError(_refusal(target, error)) from None
+    # that limit was the login's: without it a server that accepts and says nothing is awaited
+    # forever, while an index may take hours
+    connection._read_timeout = None  # type: ignore[attr-defined]  # noqa: SLF001 - no other way
+    return connection
 
 
 def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> Rows:

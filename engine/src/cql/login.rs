@@ -64,7 +64,7 @@ fn start(channel: &mut Channel, user: &str, password: &str) -> Result<(), Engine
 }
 
 fn prepare(channel: &mut Channel, wanted: &Prepared) -> Result<Statement, EngineError> {
-    let what = || format!("cannot prepare {:?}", wanted.sql);
+    let what = || format!("cannot prepare {}", wanted.told());
     request::prepare(0, &wanted.sql, &mut channel.out);
     let answer = channel.ask()?;
     let statement = answer

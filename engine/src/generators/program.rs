@@ -17,6 +17,17 @@ pub struct Prepared {
     pub kinds: Vec<Kind>,
 }
 
+impl Prepared {
+    /// Its text for a message, cut where it is long (a bulk insert has thousands of binds).
+    pub fn told(&self) -> String {
+        const LONGEST: usize = 120;
+        match self.sql.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{:?}...", &self.sql[..end]),
+            None => format!("{:?}", self.sql),
+        }
+    }
+}
+
 /// One statement of an operation.
 #[derive(Debug, Clone)]
 pub struct Statement {

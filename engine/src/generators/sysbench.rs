@@ -1,4 +1,5 @@
-//! Numbers as sysbench 1.0 draws them (`src/sb_rand.c`), over the range [0, n).
+//! Numbers as sysbench draws them (`src/sb_rand.c`; gaussian, special and pareto of 1.0.20, zipfian
+//! of what came after it), over the range [0, n).
 
 use super::rng::Rng;
 

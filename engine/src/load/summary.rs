@@ -44,7 +44,7 @@ pub fn summarize(
         },
         operations: operations(shared, &finished),
         seconds,
-        client: client(shared, &finished, end),
+        client: client(shared, &finished),
         connection_report: ConnectionReport::default(),
         error_examples: BTreeMap::new(),
         statements_sent: finished.iter().map(|thread| thread.sent.statements).sum(),
@@ -84,12 +84,14 @@ fn operations(shared: &Shared<'_>, finished: &[Finished]) -> BTreeMap<String, Op
     shared.program.operations.iter().enumerate().map(report).collect()
 }
 
-fn client(shared: &Shared<'_>, finished: &[Finished], end: u64) -> SelfReport {
+fn client(shared: &Shared<'_>, finished: &[Finished]) -> SelfReport {
     // the process's, so that of all threads: as the first measured it
     let cpu = finished.first().map_or_else(Cpu::default, |first| first.cpu);
     let cpu_s = cpu.user.as_secs_f64() + cpu.system.as_secs_f64();
     let ended: u64 = finished.iter().map(|thread| thread.recorder.ended).sum();
-    let window_ns = end.saturating_sub(shared.window.start) as f64 * finished.len() as f64;
+    // a thread whose operations are all done may end before the others
+    let window_ns: u64 =
+        finished.iter().map(|thread| thread.end.saturating_sub(shared.window.start)).sum();
     let waited: u64 = finished.iter().map(|thread| thread.waited_ns).sum();
     let open = finished.iter().any(|thread| thread.open_loop.is_some());
     let mut lateness = histogram::new();
@@ -105,11 +107,8 @@ fn client(shared: &Shared<'_>, finished: &[Finished], end: u64) -> SelfReport {
         cpu_user_s: cpu.user.as_secs_f64(),
         cpu_system_s: cpu.system.as_secs_f64(),
         cpu_us_per_operation: (ended > 0).then(|| cpu_s * 1e6 / ended as f64),
-        busy_fraction: if window_ns > 0.0 {
-            (1.0 - waited as f64 / window_ns).clamp(0.0, 1.0)
-        } else {
-            0.0
-        },
+        busy_fraction: (window_ns > 0)
+            .then(|| (1.0 - waited as f64 / window_ns as f64).clamp(0.0, 1.0)),
         send_lateness_us: open.then(|| Summary::of(&lateness)),
         backlog_max: open.then_some(backlog_max),
         backlog_end: open.then(|| sum(|thread| thread.backlog_end)),

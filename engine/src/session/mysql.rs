@@ -102,7 +102,7 @@ fn prepare(
     prepared: &Prepared,
     deprecate_eof: bool,
 ) -> Result<u32, EngineError> {
-    let what = || format!("cannot prepare {:?}", prepared.sql);
+    let what = || format!("cannot prepare {}", prepared.told());
     channel.command(COM_STMT_PREPARE, prepared.sql.as_bytes())?;
     let packet = channel.read_packet()?;
     let &[0, a, b, c, d, columns_low, columns_high, binds_low, binds_high, ..] = packet.as_slice()

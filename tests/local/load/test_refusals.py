@@ -1,6 +1,8 @@
 """What a server refuses is one clear line on standard error, and never the password."""
 
 import datetime as dt
+import socket
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,12 @@ from cryptography.x509.oid import NameOID
 
 from plimsoll.cli.main import main
 from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.model.dsn import parse_dsn
+from plimsoll.workload.mysql import connect, execute
 from tests.local.conftest import MariaDbFactory
 
 PREPARE = ["prepare", "--workload", "ycsb-a", "--records", "100", "--dsn"]
-LOAD = ["load", "--workload", "ycsb-a", "--records", "100", "--duration", "1", "--dsn"]
+LOAD = ["load", "--workload", "ycsb-a", "--records", "100", "--warmup=0", "--duration=1", "--dsn"]
 
 
 def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -67,6 +71,38 @@ def test_nobody_there(capsys: pytest.CaptureFixture[str], verb: list[str]) -> No
     assert "plimsoll: cannot connect to 127.0.0.1:1: " in error
     assert len(error.strip().splitlines()) == 1
     assert "hunter2" not in error
+
+
+@pytest.mark.parametrize("verb", [PREPARE, LOAD])
+def test_a_server_that_never_greets(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, verb: list[str]
+) -> None:
+    monkeypatch.setattr("plimsoll.workload.mysql._CONNECT_TIMEOUT_S", 1)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        exit_code, error = refused([*verb, f"mysql://u:hunter2@127.0.0.1:{port}/d"], capsys)
+    assert exit_code == 1
+    assert f"plimsoll: cannot connect to 127.0.0.1:{port}: no answer within 1 s" in error
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_that_limit_is_the_logins_alone(
+    mariadb: MariaDbServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plimsoll.workload.mysql._CONNECT_TIMEOUT_S", 1)
+    with closing(connect(parse_dsn(mariadb.dsn))) as connection:
+        assert execute(connection, "SELECT SLEEP(1.1)") == ((0,),)
+
+
+def test_a_long_statement_is_told_by_its_beginning(
+    fresh_database: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["load", "--workload", "batch-1-bulk-insert", "--records", "100", "--dsn"]
+    exit_code, error = refused([*words, fresh_database], capsys)
+    assert exit_code == 1
+    assert 'cannot prepare "INSERT INTO `usage_record` (usage_id' in error
+    assert "usage_record' doesn't exist" in error
+    assert len(error) < 350
 
 
 def test_no_dataset(mariadb: MariaDbServer, capsys: pytest.CaptureFixture[str]) -> None:

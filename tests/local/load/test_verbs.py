@@ -169,7 +169,7 @@ def test_load_prints_each_operation_its_errors_and_the_client(
     assert re.search(r"^read_modify_write +[\d,]+ +0 ", out, re.MULTILINE)
     assert re.search(r"client: [\d.]+ us CPU per operation .* busy [\d.]+ %", out)
     assert "500 records; closed loop, 4 connections" in out
-    seconds = [line for line in err.splitlines() if "ops/s" in line]
+    seconds = [line for line in err.splitlines() if " ops" in line]
     assert len(seconds) >= 3
     assert "warm-up" in seconds[0]
     assert "warm-up" not in seconds[-1]
@@ -235,7 +235,7 @@ def test_ctrl_c_ends_a_load_with_its_report(
         [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as load:
         assert load.stderr is not None
-        assert "ops/s" in load.stderr.readline()
+        assert " ops" in load.stderr.readline()
         load.send_signal(signal.SIGINT)
         out, err = load.communicate(timeout=30)
     assert load.returncode == 130
@@ -259,10 +259,53 @@ def test_a_load_in_which_nothing_succeeds_exits_with_1(
 
 
 @pytest.mark.parametrize(
+    ("records", "code", "message"),
+    [
+        ("501", 1, "--records: 501 is more than the 500 that the dataset 'ycsb' has"),
+        ("0", 2, "records: must be from 1 to"),
+    ],
+)
+def test_rows_that_are_not_there_are_not_read(
+    plimsoll: Callable[..., Output], fresh_database: str, records: str, code: int, message: str
+) -> None:
+    plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-c", "--records", "500")
+    load = ["load", "--dsn", fresh_database, "--workload", "ycsb-c", "--operations", "9"]
+    assert plimsoll(*load, "--records", "400", "--warmup", "0")[0] == 0
+    refused, out, err = plimsoll(*load, "--records", records)
+    assert (refused, out) == (code, "")
+    assert message in err
+
+
+def test_operations_that_end_in_the_warm_up_are_no_result(
+    plimsoll: Callable[..., Output], fresh_database: str
+) -> None:
+    plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-c", "--records", "500")
+    load = ["load", "--dsn", fresh_database, "--workload", "ycsb-c", "--operations", "9"]
+    for json_or_not in ([], ["--json"]):
+        code, _, err = plimsoll(*load, "--warmup", "30", *json_or_not)
+        assert code == 1
+        assert "nothing was measured: all 9 operations were done in the warm-up of 30 s" in err
+
+
+def test_the_last_line_of_progress_tells_the_part_of_a_second(
+    plimsoll: Callable[..., Output], fresh_database: str
+) -> None:
+    plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-c", "--records", "500")
+    load = ["load", "--dsn", fresh_database, "--workload", "ycsb-c", "--json", "--warmup", "0"]
+    _, out, err = plimsoll(*load, "--duration", "1.5", "--rate", "100")
+    lines = [line.split() for line in err.splitlines() if "ops" in line]
+    assert [line[:2] for line in lines] == [["1", "s"], ["1.5", "s"]]
+    counted = json.loads(out)["report"]["operations"]["read"]["succeeded"]
+    assert sum(int(line[2]) for line in lines) == counted
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--arrivals", "poisson"], "--arrivals: goes with --rate"),
         (["--rate", "0"], "--rate"),
+        (["--rate", "nan"], "'--rate': 'nan' is not a valid number"),
+        (["--duration", "inf"], "--duration"),
         (["--connections", "0"], "--connections"),
         (["--set", "x=1"], "ycsb-c has no parameter 'x'"),
         (["--set", "x"], "--set: must be NAME=VALUE"),
