@@ -9,7 +9,9 @@ from rich.table import Table
 from plimsoll.cli.wording import target_line, three_figures
 from plimsoll.model.capacity import JudgedStep
 from plimsoll.model.results import RunResult, StepResult
+from plimsoll.report.differences import question
 from plimsoll.report.dollars import run_cost_words
+from plimsoll.report.ratios import ratio_of
 
 SHOWS_A_CAPACITY = {"=": "", ">=": ">= ", "<": "< ", None: ""}
 
@@ -145,15 +147,9 @@ def _capacity_cell(run: RunResult) -> str:
     return SHOWS_A_CAPACITY[capacity.bound] + figure + at
 
 
-def ratio(run: RunResult, first: RunResult) -> float | None:
-    """Divide a run's capacity by another's; None where either has none."""
-    both = [
-        one.capacity.max_sustainable_throughput_ops_per_second if one.capacity else None
-        for one in (run, first)
-    ]
-    return both[0] / both[1] if both[0] is not None and both[1] else None
-
-
 def _ratio_cell(run: RunResult, first: RunResult) -> str:
-    value = ratio(run, first)
-    return "-" if value is None else f"{value:.2f}"
+    """A bound makes a bound, and runs that ask different things have no ratio."""
+    if question(run) != question(first):
+        return "-"
+    found = ratio_of(run.name, run.capacity, first.name, first.capacity)
+    return "-" if found is None else f"{SHOWS_A_CAPACITY[found.bound]}{found.value:.2f}"

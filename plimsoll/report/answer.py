@@ -42,7 +42,7 @@ class Answer:
     """What stands on top of a report."""
 
     tag: str  # the verdict for people
-    decided: bool  # whether there is a figure for the database
+    decided: bool  # whether the figure is the database's capacity, not only a bound of it
     figure: str | None  # with its bound; None: the run gives none
     sentence: str
     facts: tuple[tuple[str, str], ...]  # name and text
@@ -95,7 +95,7 @@ def answer(result: RunResult, usd_per_hour: float | None = None) -> Answer:
         sentence += f" {_failure(result)}"
     return Answer(
         tag=VERDICTS[capacity.verdict],
-        decided=shown is not None,
+        decided=shown is not None and capacity.bound == "=",
         figure=shown,
         sentence=sentence,
         facts=tuple(_facts(result, capacity, usd_per_hour)),

@@ -4,8 +4,8 @@ from typing import Any
 
 import altair as alt
 
-from plimsoll.model.capacity import Capacity
-from plimsoll.report import rows, text, theme
+from plimsoll.model.capacity import Axis, Capacity
+from plimsoll.report import rows, text, theme, ticks
 from plimsoll.report.chart import Chart, latency_y
 from plimsoll.report.encodings import (
     answer_rows,
@@ -17,16 +17,30 @@ from plimsoll.report.encodings import (
 HEIGHT_PX = 240
 
 
-def _limit_label(capacity: Capacity, row: dict[str, Any]) -> str:
+def limit_words(capacity: Capacity, operation: str) -> str:
+    """The limit that is drawn, for the words under the chart; empty where there is none."""
     name = text.STATISTIC_NAMES[capacity.statistic]
-    return f"limit of {name}: {text.latency(row['limit_us'])}"
+    limits_us = [r["limit_us"] for r in rows.limit_rows(capacity) if r["operation"] == operation]
+    return "".join(
+        f" Level dotted line: the limit of its {name}, {text.latency(us)}." for us in limits_us
+    )
+
+
+def load_ticks(axis: Axis, most: float) -> alt.Axis:
+    """Ticks up to the largest load: whole numbers where loads are counted."""
+    if axis == "rate_ops_per_second":
+        return alt.Axis()
+    return alt.Axis(format=",.0f", values=ticks.whole_ticks(most))
 
 
 def _load_axis(capacity: Capacity) -> alt.X:
-    title = rows.AXIS_TITLES[capacity.axis]
     most = max(judged.load for judged in capacity.steps)
-    whole = alt.Axis(format=",.0f", tickMinStep=1)
-    return alt.X("load:Q", title=title, scale=alt.Scale(domain=[0, 1.04 * most]), axis=whole)
+    return alt.X(
+        "load:Q",
+        title=rows.AXIS_TITLES[capacity.axis],
+        scale=alt.Scale(domain=[0, 1.04 * most]),
+        axis=load_ticks(capacity.axis, most),
+    )
 
 
 def _bracket_layers(capacity: Capacity) -> list[alt.Chart]:
@@ -123,9 +137,6 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
         alt.Chart(alt.NamedData(limit))
         .mark_rule(strokeDash=[2, 3], color=theme.INK)
         .encode(y=alt.Y("limit_us:Q")),
-        alt.Chart(alt.NamedData(limit))
-        .mark_text(align="left", baseline="bottom", dx=4, dy=-2, color=theme.INK)
-        .encode(x=alt.value(0), y=alt.Y("limit_us:Q"), text=alt.Text("label:N")),
         base.mark_line(strokeWidth=2, color=color).encode(strokeDash=dash),
         base.mark_point(filled=True, size=50, opacity=1, color=color).encode(
             tooltip=[
@@ -142,7 +153,7 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
         spec=alt.layer(*layers).properties(width="container", height=HEIGHT_PX),
         data={
             f"latency-{operation}": rows_named,
-            limit: [row | {"label": _limit_label(capacity, row)} for row in limits_us],
+            limit: limits_us,
             "bracket": _bracket_rows(capacity),
         },
     )

@@ -6,12 +6,13 @@ percentiles read from the added histograms. Every chart names the width of its b
 
 import math
 from bisect import bisect
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from plimsoll.model.results import RunResult, Seconds, SecondTotals, TargetSample
+from plimsoll.report import ticks
 
 Row = dict[str, Any]
 
@@ -78,21 +79,22 @@ class Clock:
 
 
 def operation_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
-    """One row for each bin, step and operation that has figures."""
-    bins: dict[tuple[float, int, str], list[SecondTotals]] = defaultdict(list)
+    """One row for each bin and operation that has figures; rates are of its measured seconds."""
+    bins: dict[tuple[float, str], list[SecondTotals]] = defaultdict(list)
     for second in seconds:
         t = clock.bin(clock.began(second), clock.width_s)
-        bins[t, second.step, second.operation].append(second)
+        bins[t, second.operation].append(second)
     rows = []
-    for (t, step, operation), members in sorted(bins.items()):
+    for (t, operation), members in sorted(bins.items()):
         buckets = added(member.buckets for member in members)
         worst = [member.max_us for member in members if member.max_us is not None]
         span_s = len({member.epoch_s for member in members})
         rows.append(
             {
                 "t": t,
+                "t2": t + clock.width_s,
                 "middle": t + clock.width_s / 2,
-                "step": step,
+                "step": members[0].step,
                 "operation": operation,
                 "rate": sum(member.succeeded for member in members) / span_s,
                 "errors": sum(member.errors for member in members) / span_s,
@@ -125,8 +127,22 @@ def target_rows(
     ]
 
 
+def stacked(rows: list[Row], series: str, value: str, names: Sequence[str]) -> list[Row]:
+    """Put the series of each moment on top of one another, the first lowest: `from` and `to`."""
+    heights: dict[float, float] = defaultdict(float)
+    placed = []
+    for row in sorted(rows, key=lambda row: names.index(row[series])):
+        low = heights[row["t"]]
+        heights[row["t"]] = low + row[value]
+        placed.append(row | {"from": low, "to": heights[row["t"]]})
+    return placed
+
+
 def with_segments(rows: list[Row], by: tuple[str, ...], gap_s: float) -> list[Row]:
-    """Number the stretches without a gap, so that no line is drawn across one."""
+    """Number the stretches without a gap, so that no line is drawn across one.
+
+    A row that is a stretch of its own is `alone`: it needs a point, since it makes no line.
+    """
     last: dict[tuple[Any, ...], tuple[float, int]] = {}
     numbered = []
     for row in sorted(rows, key=lambda row: row["t"]):
@@ -136,7 +152,12 @@ def with_segments(rows: list[Row], by: tuple[str, ...], gap_s: float) -> list[Ro
         segment = before[1] + (not joined) if before else 0
         last[key] = row["t"], segment
         numbered.append(row | {"segment": segment})
-    return numbered
+    lengths = Counter(_stretch(row, by) for row in numbered)
+    return [row | {"alone": lengths[_stretch(row, by)] == 1} for row in numbered]
+
+
+def _stretch(row: Row, by: tuple[str, ...]) -> tuple[Any, ...]:
+    return (*(row[name] for name in by), row["segment"])
 
 
 def sample_gap_s(samples: Iterable[TargetSample], width_s: int) -> float:
@@ -211,14 +232,15 @@ def phase_rows(clock: Clock, result: RunResult) -> list[Row]:
 def step_rows(clock: Clock, result: RunResult) -> list[Row]:
     """The steps' loads: warm-up and window."""
     rows = []
-    for done in result.steps:
+    shown = ticks.named(len(result.steps))
+    for place, done in enumerate(result.steps):
         start = done.plan.start_at_epoch_ms / 1000
         window = (done.window_start_epoch_ms or done.plan.window_start_epoch_ms) / 1000
         end = (done.window_end_epoch_ms or done.plan.window_end_epoch_ms) / 1000
         rows.append(
             {
                 "step": done.plan.index,
-                "label": str(done.plan.index),
+                "label": str(done.plan.index) if place in shown else None,
                 "clients": done.plan.clients,
                 "t": clock.at(start),
                 "window": clock.at(window),

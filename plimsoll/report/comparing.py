@@ -147,7 +147,5 @@ def _wide(capacity: Capacity) -> str | None:
     if not low or not high or high / low - 1 <= 0.10:
         return None
     between = f"{text.load(low, capacity.axis)} and {text.load(high, capacity.axis)}"
-    return (
-        f"no load between {between} was tried, so its capacity may be somewhat higher;"
-        " the interval does not cover that."
-    )
+    told = f"no load between {between} was tried, so its capacity may be somewhat higher"
+    return f"{told}; the interval does not cover that." if capacity.interval else f"{told}."

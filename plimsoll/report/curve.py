@@ -17,6 +17,7 @@ from plimsoll.report.encodings import (
 )
 
 HEIGHT_PX = 340
+LABEL_SHARE = 0.05  # of the axis's height: what a line of text takes
 
 
 def curve(capacity: Capacity) -> Chart | None:
@@ -27,14 +28,16 @@ def curve(capacity: Capacity) -> Chart | None:
     name = text.STATISTIC_NAMES[capacity.statistic]
     color = series_color(rows.operations(capacity))
     limits_us = rows.limit_rows(capacity)
-    most = max(row["throughput"] for row in found)
+    repeated = rows.repetition_rows(capacity)
+    most = max(row["throughput"] for row in (*found, *repeated))
     x = alt.X(
         "throughput:Q",
         title="throughput, ops/s",
         scale=alt.Scale(domain=[0, 1.08 * (most or 1)]),
         axis=alt.Axis(tickCount=8),
     )
-    heights = [row["latency_us"] for row in found] + [row["limit_us"] for row in limits_us]
+    heights = [row["latency_us"] for row in (*found, *repeated)]
+    heights += [row["limit_us"] for row in limits_us]
     room = 1.4 * max(height for height in heights if height)  # for the label of the answer
     y = latency_y("latency_us:Q", f"{name} latency (log scale)", [*heights, room])
     base = alt.Chart(alt.NamedData("curve")).encode(
@@ -49,9 +52,13 @@ def curve(capacity: Capacity) -> Chart | None:
                 alt.Tooltip("limit_us:Q", title="limit, µs", format=",.0f"),
             ]
         ),
-        limits.mark_text(align="left", baseline="bottom", dx=4, dy=-3).encode(
+        alt.Chart(alt.NamedData("limit-labels"))
+        .mark_text(align="left", baseline="bottom", dx=4, dy=-3)
+        .encode(
             x=alt.value(0),
+            y=alt.Y("limit_us:Q"),
             text=alt.Text("label:N"),
+            color=alt.ColorValue(theme.INK),
         ),
         base.mark_line(strokeWidth=2, opacity=0.75).encode(order=alt.Order("load:Q")),
         alt.Chart(alt.NamedData("repetitions"))
@@ -72,7 +79,7 @@ def curve(capacity: Capacity) -> Chart | None:
             ],
         ),
         base.transform_filter("isValid(datum.label)")
-        .mark_text(dy=-13, fontSize=10)
+        .mark_text(dx=-7, dy=-16, fontSize=10)
         .encode(text=alt.Text("label:N"), color=alt.ColorValue(theme.MUTED)),
     ]
     drawn = alt.layer(*layers).properties(width="container", height=HEIGHT_PX)
@@ -81,11 +88,31 @@ def curve(capacity: Capacity) -> Chart | None:
         spec=drawn,
         data={
             "curve": found,
-            "limits": [
-                row | {"label": f"limit of {row['operation']}: {text.latency(row['limit_us'])}"}
-                for row in limits_us
-            ],
-            "repetitions": rows.repetition_rows(capacity),
+            "limits": limits_us,
+            "limit-labels": limit_labels(limits_us, [*heights, room]),
+            "repetitions": repeated,
             "answer": answer_rows(capacity),
         },
     )
+
+
+def limit_labels(limits_us: list[rows.Row], heights: list[float | None]) -> list[rows.Row]:
+    """Name the limits; those too close to one another for a label each share the upper one's."""
+    known = [height for height in heights if height]
+    if not limits_us or not known:
+        return []
+    apart = (max(known) / min(known)) ** LABEL_SHARE
+    groups: list[list[rows.Row]] = []
+    for row in sorted(limits_us, key=lambda row: row["limit_us"], reverse=True):
+        if groups and groups[-1][0]["limit_us"] < row["limit_us"] * apart:
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return [
+        {
+            "limit_us": group[0]["limit_us"],
+            "label": "limit of "
+            + ", of ".join(f"{row['operation']}: {text.latency(row['limit_us'])}" for row in group),
+        }
+        for group in groups
+    ]

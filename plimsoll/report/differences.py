@@ -7,6 +7,7 @@ from typing import Any
 from plimsoll.model.base import Model
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult
+from plimsoll.model.search import RampSearch, Search, StepsSearch
 
 LABEL_FIELDS_MOST = 3
 _UNITS = {
@@ -102,7 +103,20 @@ def target_key(result: RunResult) -> str:
 
 
 def question(result: RunResult) -> str:
-    """Equal for runs that ask the same of their targets: workload, load and limits."""
+    """Equal for runs that ask the same of their targets: workload, load and limits.
+
+    How a search goes about it makes no other question, but what one of its clients is does, and
+    where it tries one load only, that load.
+    """
     request = result.request
     asked = request.model_dump(mode="json", include={"workload", "load", "limits"})
+    asked["search"] = loads_asked(request.search).model_dump(mode="json")
     return json.dumps(asked, sort_keys=True)
+
+
+def loads_asked(search: Search) -> Search:
+    """Of a search what belongs to the question, the rest as one that is equal for all."""
+    if not isinstance(search, StepsSearch):
+        return RampSearch()
+    only = search.clients if len(search.clients) == 1 else (1, 2)
+    return StepsSearch(clients=only, connections_per_client=search.connections_per_client)

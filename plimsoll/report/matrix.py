@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from plimsoll.model.base import Model
 from plimsoll.model.results import RunResult
 from plimsoll.report.answer import target_name, usd_per_million
-from plimsoll.report.differences import labels, question, target_key
+from plimsoll.report.differences import labels, loads_asked, question, target_key
 from plimsoll.report.dollars import hourly_usd
 from plimsoll.report.ratios import Ratio, ratio_of
 
@@ -85,13 +85,13 @@ def _target_labels(examples: Sequence[RunResult]) -> tuple[str, ...]:
 
 def _question_labels(asked: Sequence[RunResult]) -> tuple[str, ...]:
     target = asked[0].request.target
-    search = asked[0].request.search
-    alike = [
-        r.model_copy(
-            update={"request": r.request.model_copy(update={"target": target, "search": search})}
+    alike = []
+    for result in asked:
+        search = loads_asked(result.request.search)
+        request = result.request.model_copy(
+            update={"target": target, "search": search, "faults": ()}
         )
-        for r in asked
-    ]
+        alike.append(result.model_copy(update={"request": request}))
     return labels(alike)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 
 from plimsoll.model.results import RunResult
-from plimsoll.report import encodings, rows, text, theme
+from plimsoll.report import by_load, encodings, rows, text, theme
 from plimsoll.report.chart import Chart, latency_y
 
 HEIGHT_PX = 300
@@ -129,7 +129,8 @@ def throughput(results: Sequence[RunResult], names: Sequence[str]) -> Chart | No
     ]
     if not found or len(axes) != 1:
         return None
-    title = rows.AXIS_TITLES[axes.pop()]
+    axis = axes.pop()
+    title = rows.AXIS_TITLES[axis]
     color = _runs(names)
     dash = alt.StrokeDash("run:N", title=None, scale=alt.Scale(domain=list(names)))
     most = max(row["load"] for row in found)
@@ -138,7 +139,7 @@ def throughput(results: Sequence[RunResult], names: Sequence[str]) -> Chart | No
             "load:Q",
             title=title,
             scale=alt.Scale(domain=[0, 1.04 * most]),
-            axis=alt.Axis(format=",.0f", tickMinStep=1),
+            axis=by_load.load_ticks(axis, most),
         ),
         y=alt.Y("throughput:Q", title="throughput, ops/s"),
         color=color,

@@ -84,6 +84,7 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
         target=target_name(result.request),
         statistic=text.STATISTIC_NAMES[capacity.statistic].replace("m", "M", 1) if capacity else "",
         operations=names,
+        limit_of={name: by_load.limit_words(capacity, name) for name in names} if capacity else {},
         repeated=capacity is not None and any(step.repetitions > 1 for step in capacity.steps),
         steps=tables.steps_table(result),
         audits=tables.audits_table(capacity),

@@ -7,14 +7,14 @@ import altair as alt
 
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.report import clock as clocks
-from plimsoll.report import text, theme
+from plimsoll.report import text, theme, ticks
 from plimsoll.report.chart import Rows
 
 WIDTH_PX = 900  # of a picture; a page sets its own
 PANEL_HEIGHT_PX = 110
-CLOCK_LABEL = (
-    "floor(datum.value / 60) + ':' + (datum.value % 60 < 10 ? '0' : '') + floor(datum.value % 60)"
-)
+TWO_DIGITS = "(floor({0}) < 10 ? '0' : '') + floor({0})"
+MINUTES = "floor(datum.value / 60) + ':' + " + TWO_DIGITS.format("(datum.value % 60)")
+HOURS = "floor(datum.value / 3600) + ':' + " + TWO_DIGITS.format("(datum.value % 3600 / 60)")
 
 
 class Panels:
@@ -30,6 +30,7 @@ class Panels:
             "phases": clocks.phase_rows(self.clock, result),
         }
         width_s = self.clock.width_s
+        self.clock_unit = "h:min:s" if ticks.in_hours(self.clock.length_s) else "min:s"
         self.per = "per second" if width_s == 1 else f"mean of {width_s} s"
 
     def x(self, field: str = "t:Q") -> alt.X:
@@ -38,15 +39,20 @@ class Panels:
             field,
             title=None,
             scale=alt.Scale(domain=[0, self.clock.length_s], nice=False),
-            axis=alt.Axis(labels=False, ticks=False, tickCount=8),
+            axis=alt.Axis(labels=False, ticks=False, values=ticks.time_ticks(self.clock.length_s)),
         )
 
     def stacked(self) -> alt.VConcatChart:
         """All panels on one time axis, which the last one labels."""
+        length_s = self.clock.length_s
+        hours = ticks.in_hours(length_s)
         for layer in self.panels[-1].layer:
             if layer.encoding.x.to_dict().get("axis"):
-                layer.encoding.x.title = "time since the run was submitted, min:s"
-                layer.encoding.x.axis = alt.Axis(labelExpr=CLOCK_LABEL, tickCount=8)
+                unit = "h:min" if hours else "min:s"
+                layer.encoding.x.title = f"time since the run was submitted, {unit}"
+                layer.encoding.x.axis = alt.Axis(
+                    labelExpr=HOURS if hours else MINUTES, values=ticks.time_ticks(length_s)
+                )
         stacked: alt.VConcatChart = alt.vconcat(*self.panels, spacing=22)
         return stacked
 
@@ -59,6 +65,29 @@ class Panels:
         )
         panel = alt.layer(windows, *layers).properties(width=WIDTH_PX, height=height_px)
         self.panels.append(panel.resolve_scale(color="independent", strokeDash="independent"))
+
+    def lines(self, base: alt.Chart, found: Rows, detail: list[alt.Detail]) -> list[alt.Chart]:
+        """A line for each series, and a point for each row that has no neighbor to make one."""
+        line = base.mark_line(strokeWidth=1.5).encode(detail=detail)
+        if not any(row["alone"] for row in found):
+            return [line]
+        alone = base.transform_filter("datum.alone")
+        return [line, alone.mark_point(filled=True, size=14, opacity=1)]
+
+    def piled(self, name: str, color: alt.Color, y_title: str, top: float | None = None) -> Any:
+        """Series on top of one another, a block for each moment: so none is too short to see."""
+        scale = alt.Scale(zero=True, domainMax=alt.Undefined if top is None else top)
+        return (
+            alt.Chart(alt.NamedData(name))
+            .mark_rect(opacity=0.8)
+            .encode(
+                x=self.x(),
+                x2=alt.X2("t2:Q"),
+                y=alt.Y("from:Q", title=y_title, scale=scale),
+                y2=alt.Y2("to:Q"),
+                color=color,
+            )
+        )
 
     def crosshair(self, name: str, series: Mapping[str, str], fmt: str) -> alt.Chart:
         """What the pointer is told of every series of a panel; `series`: {column: title}."""
@@ -77,7 +106,7 @@ class Panels:
                 x2=alt.X2("t2:Q"),
                 opacity=alt.condition(hover, alt.value(0.5), alt.value(0)),
                 tooltip=[
-                    alt.Tooltip("clock:N", title="at, min:s"),
+                    alt.Tooltip("clock:N", title=f"at, {self.clock_unit}"),
                     alt.Tooltip("step:N", title="step"),
                     *(
                         alt.Tooltip(f"{key}:Q", title=title, format=fmt)
@@ -107,17 +136,13 @@ class Panels:
         return dict(sorted(titles.items()))
 
     def _moment(self, t: float, span_s: float) -> dict[str, Any]:
-        return {"t": t, "t2": t + span_s, "clock": min_s(t), "step": self._step_at(t)}
+        at = ticks.clock_text(t, self.clock.length_s)
+        return {"t": t, "t2": t + span_s, "clock": at, "step": self._step_at(t)}
 
     def _step_at(self, t: float) -> str:
         for step in self.data["steps"]:
             if step["t"] <= t < step["window"]:
-                return f"{step['label']}, warm-up"
+                return f"{step['step']}, warm-up"
             if step["window"] <= t < step["t2"]:
-                return str(step["label"])
+                return str(step["step"])
         return text.NOTHING
-
-
-def min_s(t: float) -> str:
-    """Minutes and seconds."""
-    return f"{int(t // 60)}:{int(t % 60):02d}"

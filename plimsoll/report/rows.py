@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from plimsoll.model.capacity import Capacity, JudgedStep
 from plimsoll.model.steps import Statistic, Step
+from plimsoll.report import ticks
 
 Row = dict[str, Any]
 Outcome = Literal["passed", "failed", "disputed", "client-bound"]
@@ -47,6 +48,8 @@ def operations(capacity: Capacity) -> list[str]:
 def curve_rows(capacity: Capacity) -> list[Row]:
     """One row for each load and operation: medians of its repetitions, as they were judged."""
     bracket = capacity.bracket or (None, None)
+    loads = [judged.load for judged in capacity.steps]
+    shown = ticks.named(len(loads), [loads.index(load) for load in bracket if load in loads])
     return [
         {
             **_load(judged),
@@ -55,10 +58,10 @@ def curve_rows(capacity: Capacity) -> list[Row]:
             "limit_us": judged.limit_us.get(operation),
             "in_bracket": judged.load in bracket,
             "label": f"{judged.load:,.0f}"
-            if latency_us == max(judged.latency_us.values())
+            if place in shown and latency_us == max(judged.latency_us.values())
             else None,
         }
-        for judged in capacity.steps
+        for place, judged in enumerate(capacity.steps)
         for operation, latency_us in judged.latency_us.items()
     ]
 

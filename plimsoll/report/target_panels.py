@@ -60,29 +60,25 @@ def _add_panel(
     gap_s = clocks.sample_gap_s(samples, panels.clock.width_s)
     found = clocks.with_segments(found, ("series",), gap_s)
     span_s = gap_s / 1.5
-    panels.data[name] = [row | {"middle": row["t"] + span_s / 2} for row in found]
+    found = [row | {"middle": row["t"] + span_s / 2, "t2": row["t"] + span_s} for row in found]
     names = list(dict.fromkeys(fields.values()))
+    panels.data[name] = found if limits is None else clocks.stacked(found, "series", "value", names)
     present = [title for title in names if any(row["series"] == title for row in found)]
     colors = [theme.SERIES[i] for i in (2, 3, 4)][: len(present)]
     legend = alt.Legend() if len(present) > 1 else None
     color = alt.Color(
         "series:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=colors)
     )
-    base = alt.Chart(alt.NamedData(name)).encode(
-        x=panels.x("middle:Q"), color=color, detail=alt.Detail("segment:N")
-    )
     near = _near(limits or [], found)
     top = max([row["value"] * 1.12 for row in near], default=None)
-    scale = (
-        alt.Scale(domain=[0, 100])
-        if percent
-        else alt.Scale(zero=True, domainMax=top or alt.Undefined)
-    )
     if limits is not None:
         far = [row["label"] for row in limits if row not in near]
         title = ", ".join([title, "stacked", *far])
-    y = alt.Y("value:Q", title=title, scale=scale, stack=None if limits is None else "zero")
-    mark = base.mark_line(strokeWidth=1.5) if limits is None else base.mark_area(opacity=0.8)
+    marks = (
+        _lines(panels, name, found, color, title, percent=percent)
+        if limits is None
+        else [panels.piled(name, color, title, top)]
+    )
     wide = panels.wide(name, found, "series", {"value": ""}, span_s)
     panels.data[f"{name}-limit"] = near
     limit = alt.Chart(alt.NamedData(f"{name}-limit")).encode(y=alt.Y("value:Q"))
@@ -92,7 +88,17 @@ def _add_panel(
             x=alt.value(0), text=alt.Text("label:N"), color=alt.ColorValue(theme.INK)
         ),
     ]
-    panels.add([mark.encode(y=y), panels.crosshair(name, wide, ",.1f"), *(rules if near else [])])
+    panels.add([*marks, panels.crosshair(name, wide, ",.1f"), *(rules if near else [])])
+
+
+def _lines(
+    panels: Panels, name: str, found: Rows, color: alt.Color, title: str, *, percent: bool
+) -> list[alt.Chart]:
+    scale = alt.Scale(domain=[0, 100]) if percent else alt.Scale(zero=True)
+    base = alt.Chart(alt.NamedData(name)).encode(
+        x=panels.x("middle:Q"), y=alt.Y("value:Q", title=title, scale=scale), color=color
+    )
+    return panels.lines(base, found, [alt.Detail("segment:N")])
 
 
 def _near(limits: Rows, found: Rows) -> Rows:

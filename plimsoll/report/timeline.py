@@ -18,9 +18,9 @@ def timeline(result: RunResult, seconds: Seconds) -> Chart | None:
     _phases(panels)
     found = clocks.operation_rows(panels.clock, seconds.operations)
     gap_s = 1.5 * panels.clock.width_s
-    found = clocks.with_segments(found, ("operation", "step"), gap_s)
+    by = ("operation", "step") if panels.clock.width_s == 1 else ("operation",)
+    found = clocks.with_segments(found, by, gap_s)
     if found:
-        panels.data["ops"] = found
         _operations(panels, found)
     if seconds.target:
         add_target(panels)
@@ -46,6 +46,7 @@ def _phases(panels: Panels) -> None:
             phases.mark_rect(color=theme.GRID, stroke=theme.RULE, strokeWidth=0.5),
             steps.mark_rect(fill=None, stroke=theme.RULE, strokeWidth=0.5),
             alt.Chart(alt.NamedData("steps"))
+            .transform_filter("isValid(datum.label)")
             .transform_calculate(middle=middle)
             .mark_text(fontSize=10)
             .encode(x=alt.X("middle:Q"), text=alt.Text("label:N"), color=alt.ColorValue(theme.INK)),
@@ -82,14 +83,12 @@ def _operations(panels: Panels, found: Rows) -> None:
     names = rows.operations(capacity) if capacity else []
     names += sorted({row["operation"] for row in found} - set(names))
     color = _series_color(names)
+    panels.data["ops"] = clocks.stacked(found, "operation", "rate", names)
     base = alt.Chart(alt.NamedData("ops")).encode(x=panels.x("middle:Q"), color=color)
     rates = panels.wide("rate", found, "operation", {"rate": "ops/s"}, panels.clock.width_s)
     panels.add(
         [
-            base.mark_area(opacity=0.8, line=False).encode(
-                y=alt.Y("rate:Q", title=f"throughput, ops/s, stacked ({panels.per})", stack="zero"),
-                detail=[alt.Detail("step:N"), alt.Detail("segment:N")],
-            ),
+            panels.piled("ops", color, f"throughput, ops/s, stacked ({panels.per})"),
             panels.crosshair("rate", rates, ",.0f"),
         ]
     )
@@ -121,15 +120,15 @@ def _latency(panels: Panels, found: Rows, color: alt.Color) -> None:
     title = "p99 latency of every second (log scale)"
     if panels.clock.width_s > 1:
         title = f"p99 latency of every {panels.clock.width_s} s (log scale)"
-    line = (
+    known = (
         alt.Chart(alt.NamedData("ops"))
         .transform_filter("isValid(datum.p99_us)")
-        .mark_line(strokeWidth=1.5)
         .encode(
             x=panels.x("middle:Q"),
             y=latency_y("p99_us:Q", title, [row["p99_us"] for row in found]),
             color=color,
-            detail=[alt.Detail("step:N"), alt.Detail("segment:N")],
         )
     )
-    panels.add([line, panels.crosshair("latency", wide, ",.0f")])
+    detail = [alt.Detail("step:N"), alt.Detail("segment:N")][panels.clock.width_s > 1 :]
+    lines = panels.lines(known, [row for row in found if row["p99_us"] is not None], detail)
+    panels.add([*lines, panels.crosshair("latency", wide, ",.0f")])

@@ -63,6 +63,11 @@ def test_the_heat_map_has_a_mark_for_each_cell(shown: Watched) -> None:
     assert shown.marks("heat-map", ".mark-rect path") == cells + windows
 
 
+def test_the_time_line_has_a_block_for_each_second_and_operation(shown: Watched) -> None:
+    blocks = '[aria-label*="throughput, ops/s"][aria-label*="operation:"]'
+    assert shown.marks("timeline", blocks) == len(SECONDS.operations)
+
+
 def test_the_pointer_on_the_curve_shows_the_figures_of_the_result(shown: Watched) -> None:
     judged = next(step for step in CAPACITY.steps if step.load == 4)
     label = f"latency (log scale): {judged.latency_us['update']:.0f}; operation: update"
@@ -77,7 +82,8 @@ def test_the_pointer_on_the_curve_shows_the_figures_of_the_result(shown: Watched
 
 
 def test_the_pointer_on_the_time_line_shows_that_second(shown: Watched) -> None:
-    told = shown.told_at(shown.page.locator("#timeline .mark-area path").first)
+    block = '#timeline path[aria-label*="throughput"][aria-label*="operation: update"]'
+    told = shown.told_at(shown.page.locator(block).nth(5))
     minutes, seconds = told["at, min:s"].split(":")
     epoch_s = int(RESULT.moments.submitted.timestamp()) + int(minutes) * 60 + int(seconds)
     expected = {

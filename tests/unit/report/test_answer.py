@@ -38,6 +38,7 @@ def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:
     assert capacity.max_sustainable_throughput_ops_per_second is not None
     assert found.figure == f"{capacity.max_sustainable_throughput_ops_per_second:,.0f}"
     assert found.tag == "knee found"
+    assert found.decided
     assert capacity.interval is not None
     low, high = (
         f"{end:,.0f}"
@@ -57,6 +58,7 @@ def test_a_lower_bound_is_never_shown_as_a_maximum() -> None:
     found = answer(with_steps((1, 2000, 500), (2, 4000, 520)))
     assert found.figure == "≥ 4,000"
     assert found.tag == "lower bound only"
+    assert not found.decided
 
 
 def test_a_first_step_that_fails_gives_an_upper_bound_and_no_price() -> None:

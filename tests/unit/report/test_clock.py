@@ -78,6 +78,24 @@ def test_a_bin_of_several_seconds_has_its_mean_rate_and_its_worst_latency() -> N
     assert (row["p50_us"], row["p99_us"], row["max_us"]) == (100, 8000, 8000)
 
 
+def test_two_steps_in_one_bin_are_no_double_rate() -> None:
+    start = start_epoch_s() + 10
+    steps = [second(start, {100: 50}, step=1), second(start + 2, {100: 150}, step=2)]
+    (row,) = clocks.operation_rows(clock_of(2000), steps)
+    assert (row["t"], row["t2"], row["rate"]) == (10, 15, 100)
+
+
+def test_series_lie_on_top_of_one_another() -> None:
+    rows = [
+        {"t": 1, "series": "writes", "value": 4.0},
+        {"t": 1, "series": "reads", "value": 3.0},
+        {"t": 2, "series": "writes", "value": 5.0},
+    ]
+    placed = clocks.stacked(rows, "series", "value", ["reads", "writes"])
+    found = {(row["t"], row["series"]): (row["from"], row["to"]) for row in placed}
+    assert found == {(1, "reads"): (0, 3), (1, "writes"): (3, 7), (2, "writes"): (0, 5)}
+
+
 def test_a_second_without_operations_has_no_latency() -> None:
     (row,) = clocks.operation_rows(clock_of(60), [second(start_epoch_s(), {})])
     assert (row["rate"], row["p50_us"], row["p99_us"], row["max_us"]) == (0, None, None, None)
@@ -85,8 +103,9 @@ def test_a_second_without_operations_has_no_latency() -> None:
 
 def test_no_line_crosses_a_gap() -> None:
     rows = [{"t": t, "operation": "read"} for t in (0, 1, 2, 5, 6, 20)]
-    segments = [row["segment"] for row in clocks.with_segments(rows, ("operation",), 1.5)]
-    assert segments == [0, 0, 0, 1, 1, 2]
+    found = clocks.with_segments(rows, ("operation",), 1.5)
+    assert [row["segment"] for row in found] == [0, 0, 0, 1, 1, 2]
+    assert [row["alone"] for row in found] == [False] * 5 + [True]
 
 
 def test_a_sample_that_cloudwatch_lacks_is_no_row() -> None:

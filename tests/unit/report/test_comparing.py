@@ -9,6 +9,7 @@ from plimsoll.capacity import judge
 from plimsoll.model.capacity import Capacity, Rules
 from plimsoll.model.quote import RunCost
 from plimsoll.model.results import RunResult
+from plimsoll.model.search import StepsSearch
 from plimsoll.model.steps import Step
 from plimsoll.report import compare_page
 from plimsoll.report.comparing import compare, equal_loads
@@ -125,6 +126,47 @@ def test_equal_loads_are_those_that_both_tried() -> None:
     assert SLOW.capacity is not None
     judged = next(step for step in SLOW.capacity.steps if step.load == 4)
     assert at_four.latency_us[0] == judged.latency_us["update"]
+
+
+def of_clients(result: RunResult, connections: int, clients: tuple[int, ...]) -> RunResult:
+    search = StepsSearch(clients=clients, connections_per_client=connections)
+    request = result.request.model_copy(update={"search": search})
+    return result.model_copy(
+        update={"request": request, "run_id": f"{result.run_id}-{connections}-{clients}"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "alike"),
+    [
+        ((8, (1, 2, 3)), (8, (1, 4)), True),  # how the search goes about it
+        ((8, (1, 2, 3)), (32, (1, 2, 3)), False),  # a client is another thing
+        ((8, (1,)), (8, (1,)), True),
+        ((8, (1,)), (8, (4,)), False),  # the one load that was tried
+    ],
+)
+def test_what_a_client_is_and_an_only_load_belong_to_the_question(
+    mine: tuple[int, tuple[int, ...]], theirs: tuple[int, tuple[int, ...]], alike: bool
+) -> None:
+    runs = [of_clients(SLOW, *mine), of_clients(FAST, *theirs)]
+    found = compare(runs)
+    assert (found.sentences != ()) == alike
+    assert (found.equal_loads != ()) == alike
+
+
+def test_the_matrix_has_a_row_for_each_number_of_threads() -> None:
+    """As in reference experiment R2: storage x threads, each cell at one load."""
+    runs = [of_clients(one, threads, (1,)) for threads in (8, 32) for one in (SLOW, FAST)]
+    found = matrix(runs)
+    assert found is not None
+    assert [row.workload for row in found.rows] == [
+        "8 connections a client",
+        "32 connections a client",
+    ]
+    assert [[cell and cell.run_id for cell in row.cells] for row in found.rows] == [
+        [runs[0].run_id, runs[1].run_id],
+        [runs[2].run_id, runs[3].run_id],
+    ]
 
 
 def test_runs_that_ask_different_things_have_no_ratio() -> None:

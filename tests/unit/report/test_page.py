@@ -90,6 +90,47 @@ def test_a_hostile_name_stays_text() -> None:
     assert "&lt;/script&gt;" in page
 
 
+def test_steps_shorter_than_a_bin_are_drawn_all_the_same() -> None:
+    """Of a run of a day, a step of 15 s is one bin: no line, so each has a block and a point."""
+    apart = tuple(
+        second.model_copy(update={"epoch_s": second.epoch_s + second.step * 7200})
+        for second in SECONDS.operations
+    )
+    found = rows(render(RESULT, SECONDS.model_copy(update={"operations": apart})), "ops")
+    assert {row["alone"] for row in found} == {True}
+    assert all(row["t2"] - row["t"] == 300 and row["to"] > row["from"] for row in found)
+    assert len(found) == len(RESULT.steps) * 2
+
+
+def test_limits_too_close_for_a_label_each_share_one() -> None:
+    assert RESULT.capacity is not None
+    limits_us = {"read": 5000.0, "update": 5100.0}
+    close = RESULT.capacity.model_copy(
+        update={
+            "steps": tuple(
+                step.model_copy(update={"limit_us": limits_us}) for step in RESULT.capacity.steps
+            )
+        }
+    )
+    page = render(RESULT.model_copy(update={"capacity": close}), EMPTY)
+    assert rows(page, "limit-labels") == [
+        {"limit_us": 5100, "label": "limit of update: 5.10 ms, of read: 5.00 ms"}
+    ]
+
+
+def test_the_caption_names_only_what_is_drawn() -> None:
+    assert RESULT.capacity is not None
+    none = {"max_sustainable_throughput_ops_per_second": None, "bracket": None, "bound": None}
+    page = without_scripts(
+        render(
+            RESULT.model_copy(update={"capacity": RESULT.capacity.model_copy(update=none)}), EMPTY
+        )
+    )
+    for told in ("Ringed", "Upright line", "Level line: the answer", "Shaded: the bracket"):
+        assert told not in page
+        assert told in without_scripts(render(RESULT, EMPTY))
+
+
 def test_a_run_without_series_has_no_chart_over_time() -> None:
     page = render(RESULT, EMPTY)
     assert set(book(page)["charts"]) == {"curve", "throughput", "latency-read", "latency-update"}
