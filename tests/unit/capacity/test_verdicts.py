@@ -1,0 +1,244 @@
+"""Every verdict, every reason and every edge case, as one table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from plimsoll.capacity import judge
+from plimsoll.model.capacity import Rules
+from plimsoll.model.steps import Half, Step
+from tests.unit.capacity.samples import LINEAR, offered, step
+
+RULES = Rules(confirmation=None)
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    steps: Sequence[Step]
+    verdict: str
+    figure: float | None
+    bound: str | None
+    at: float | None = None
+    bracket: tuple[float | None, float | None] | None = None
+    cause: str | None = None
+
+
+CASES = [
+    # --- the seven verdicts ---
+    Case(
+        "latency fails",
+        [*LINEAR, step(4, 3100, 301)],
+        "KNEE", 3000, "=", 3, (3, 4), "latency:update",
+    ),
+    Case(
+        "at the limit passes",
+        [*LINEAR, step(4, 3900, 300)],
+        "LOWER_BOUND", 3900, ">=", 4, (4, None),
+    ),
+    Case("throughput falls", [*LINEAR, step(4, 2699)], "KNEE", 3000, "=", 3, (3, 4), "retrograde"),
+    Case(
+        "a fall within 10 % passes",
+        [*LINEAR, step(4, 2701)],
+        "LOWER_BOUND", 3000, ">=", 3, (3, None),
+    ),
+    Case(
+        "errors",
+        [*LINEAR, step(4, 4000, errors=41, operations=40_000)],
+        "KNEE", 3000, "=", 3, (3, 4), "errors",
+    ),
+    Case(
+        "errors of 0.1 % pass",
+        [*LINEAR, step(4, 4000, errors=40, operations=39_960)],
+        "LOWER_BOUND", 4000, ">=", 4, (4, None),
+    ),
+    Case(
+        "plateau",
+        [*LINEAR, step(4, 3050), step(5, 3060)],
+        "PLATEAU", 3050, "=", 4, (4, None), "plateau",
+    ),
+    Case(
+        "one slow gain is no plateau",
+        [*LINEAR, step(4, 3050), step(5, 4000), step(6, 4050)],
+        "LOWER_BOUND", 4050, ">=", 6, (6, None),
+    ),
+    Case(
+        "gains count per client added",
+        [step(1, 1000), step(2, 2000), step(12, 2900), step(22, 3800)],
+        "PLATEAU", 2900, "=", 12, (12, None), "plateau",
+    ),
+    Case("nothing fails", LINEAR, "LOWER_BOUND", 3000, ">=", 3, (3, None)),
+    Case(
+        "the lightest fails: less than was tried, failures and all, for they were load too",
+        [step(1, 1000, errors=500, operations=500), step(2, 1900)],
+        "BELOW_FIRST_STEP", 2000, "<", None, (None, 1), "errors",
+    ),
+    Case(
+        "busy clients at the failing step",
+        [*LINEAR, step(4, 3100, 900, client_busy=0.81)],
+        "CLIENT_BOUND", None, None, None, (3, None), "client",
+    ),
+    Case(
+        "busy clients at the largest step",
+        [*LINEAR, step(4, 4000, client_busy=0.81)],
+        "CLIENT_BOUND", None, None, None, (4, None), "client",
+    ),
+    Case(
+        "busy clients below the knee do not matter",
+        [step(1, 1000), step(2, 2000, client_busy=0.95), step(3, 3000, 900, client_busy=0.5)],
+        "KNEE", 2000, "=", 2, (2, 3), "latency:update",
+    ),
+    Case(
+        "repetitions differ",
+        [*LINEAR, step(4, 3000), step(4, 4000), step(4, 5000), step(5, 2000, 900)],
+        "NOISY", None, None, None, (4, 5), "noise",
+    ),
+    Case(
+        "an impossible knee",
+        [*LINEAR, step(4, 3100, 900, clients_ran=3)],
+        "INCONSISTENT", None, None, None, None, "audit:clients_ran",
+    ),
+    Case(
+        "an impossible baseline",
+        [step(1, 1000, clients_ran=0), step(2, 2000), step(3, 3000, 900)],
+        "INCONSISTENT", None, None, None, None, "audit:clients_ran",
+    ),
+    Case(
+        "an impossible step that decides nothing",
+        [*LINEAR, step(4, 3100, 900, clients_ran=3), step(5, 3000, 900)],
+        "KNEE", 3000, "=", 3, (3, 5), "latency:update",
+    ),
+    # --- open loop ---
+    Case(
+        "the rate is not kept up",
+        [offered(1000, 1000), offered(2000, 1939)],
+        "KNEE", 1000, "=", 1000, (1000, 2000), "rate",
+    ),
+    Case(
+        "97 % of the rate is kept up",
+        [offered(1000, 1000), offered(2000, 1940)],
+        "LOWER_BOUND", 1940, ">=", 2000, (2000, None),
+    ),
+    Case(
+        "a backlog grows",
+        [offered(1000, 1000), offered(2000, 1990, backlog_end=201, connections=8)],
+        "KNEE", 1000, "=", 1000, (1000, 2000), "backlog",
+    ),
+    Case(
+        "as many unsent as there are connections is no backlog",
+        [offered(1000, 1000), offered(2000, 1990, backlog_end=201, connections=201)],
+        "LOWER_BOUND", 1990, ">=", 2000, (2000, None),
+    ),
+    Case(
+        "sends are late although connections are idle",
+        [
+            Step(
+                rate_ops_per_second=rate, throughput_ops_per_second=rate, connections=100,
+                latency_us={"update": {"p99": 900.0, "mean": 100.0}}, send_lateness_us=late,
+            )
+            for rate, late in ((1000.0, 50.0), (2000.0, 1500.0))
+        ],
+        "CLIENT_BOUND", None, None, None, (2000, None), "client",
+    ),
+    Case(
+        "one more client at the same rate raises throughput",
+        [
+            offered(1000, 1000, clients=1),
+            offered(2000, 1500, 900, clients=1),
+            offered(2000, 1900, 900, clients=2),
+        ],
+        "CLIENT_BOUND", None, None, None, (1000, None), "client",
+    ),
+    Case(
+        "more clients that raise nothing clear the first ones",
+        [
+            offered(1000, 1000, clients=1),
+            offered(2000, 1500, 900, clients=1),
+            offered(2000, 1510, 900, clients=2),
+        ],
+        "KNEE", 1000, "=", 1000, (1000, 2000), "latency:update",
+    ),
+    # --- edges ---
+    Case("one row", [step(5, 700)], "LOWER_BOUND", 700, ">=", 5, (5, None)),
+    Case(
+        "a pass above a failure does not count",
+        [step(1, 1000), step(2, 2000), step(3, 1950, 900), step(4, 4000)],
+        "KNEE", 2000, "=", 2, (2, 3), "latency:update",
+    ),
+    Case(
+        "a tie goes to the lighter load",
+        [step(1, 1000), step(2, 2000), step(3, 2000), step(4, 2300, 900)],
+        "KNEE", 2000, "=", 2, (2, 4), "latency:update",
+    ),
+    Case(
+        "latency that improves with load passes",
+        [step(1, 1000, 300), step(2, 2000, 100), step(3, 3000, 901)],
+        "KNEE", 2000, "=", 2, (2, 3), "latency:update",
+    ),
+    Case(
+        "no throughput",
+        [*LINEAR, step(4, 0, None)],
+        "KNEE", 3000, "=", 3, (3, 4), "no_throughput",
+    ),
+    Case(
+        "all errors",
+        [*LINEAR, step(4, 0, None, errors=500, window_s=10)],
+        "KNEE", 3000, "=", 3, (3, 4), "no_throughput",
+    ),
+    Case(
+        "all errors everywhere",
+        [step(1, 0, None, errors=5), step(2, 0, None, errors=9)],
+        "BELOW_FIRST_STEP", None, None, None, (None, 1), "no_throughput",
+    ),
+    Case(
+        "the second half is slower",
+        [*LINEAR, step(4, 3900, halves=(
+            Half(throughput_ops_per_second=4600), Half(throughput_ops_per_second=3600)))],
+        "KNEE", 3000, "=", 3, (3, 4), "unsteady",
+    ),
+    Case(
+        "halves that differ by a fifth are steady",
+        [*LINEAR, step(4, 3900, halves=(
+            Half(throughput_ops_per_second=4000), Half(throughput_ops_per_second=3200)))],
+        "LOWER_BOUND", 3900, ">=", 4, (4, None),
+    ),
+    Case(
+        "credits run out: the second half is 4x as slow to answer",
+        [*LINEAR, step(4, 3900, halves=(
+            Half(latency_us={"update": 50}), Half(latency_us={"update": 200})))],
+        "KNEE", 3000, "=", 3, (3, 4), "unsteady",
+    ),
+    Case(
+        "still warming up: the step is left out",
+        [*LINEAR, step(4, 3900, halves=(
+            Half(throughput_ops_per_second=3000), Half(throughput_ops_per_second=4800)))],
+        "LOWER_BOUND", 3000, ">=", 3, (3, None),
+    ),
+    Case(
+        "repetitions are judged by their median",
+        [step(1, 1000), *[step(2, 2000 + i, 250 + 150 * i) for i in (-1, 0, 1)], step(3, 90, 999)],
+        "KNEE", 2000, "=", 2, (2, 3), "latency:update",
+    ),
+    Case(
+        "a repetition that an audit disputes is left out of them",
+        [step(1, 1000), step(2, 2000), step(2, 9000, clients_ran=1), step(3, 2100, 999)],
+        "KNEE", 2000, "=", 2, (2, 3), "latency:update",
+    ),
+    Case(
+        "a failure before the target had recovered is not believed",
+        [*LINEAR, step(4, 900, 999, recovered=False)],
+        "INCONSISTENT", None, None, None, None, "audit:recovered",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_verdict(case: Case) -> None:
+    capacity = judge(case.steps, RULES)
+    assert capacity.verdict == case.verdict, capacity.summary
+    assert capacity.max_sustainable_throughput_ops_per_second == case.figure
+    assert capacity.bound == case.bound
+    assert capacity.at == case.at
+    assert capacity.bracket == case.bracket
+    assert capacity.cause == case.cause
