@@ -2,13 +2,10 @@
 
 import math
 import os
-import shutil
 import socket
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 from urllib.parse import quote
 
 import pymysql
@@ -22,34 +19,26 @@ from plimsoll.local.databases.mariadb_settings import (
     command,
     init_file,
 )
+from plimsoll.local.databases.server import PORT_TAKEN, DatabaseServer, first_ready
 from plimsoll.local.databases.template import new_data_directory
 from plimsoll.local.guarded import GuardedProcess
 
 __all__ = ["DEFAULT_SETTINGS", "MariaDbServer", "fetch_mariadb", "find_mariadbd"]
 
-_PORT_TAKEN = "Address already in use"
 
-
-class MariaDbServer:
-    """A running MariaDB server. As a context manager it removes itself.
+class MariaDbServer(DatabaseServer):
+    """A running MariaDB server.
 
     Attributes:
-        directory: The folder given; the server's data is in `directory / "data"`.
-        host: 127.0.0.1.
-        port: TCP port.
         user: Account with all rights.
         password: Its password.
         database: A database made at the first start.
     """
 
-    host = "127.0.0.1"
-
     def __init__(
         self, *, process: GuardedProcess, directory: Path, port: int, account: tuple[str, str, str]
     ) -> None:
-        self._process = process
-        self.directory = directory
-        self.port = port
+        super().__init__(process=process, directory=directory, host="127.0.0.1", port=port)
         self.user, self.password, self.database = account
 
     @classmethod
@@ -64,7 +53,7 @@ class MariaDbServer:
         password: str = "plimsoll",  # noqa: S107 - it listens on loopback and lives for a test or a run
         database: str = "plimsoll",
         ready_timeout_s: float = 60.0,
-    ) -> Self:
+    ) -> "MariaDbServer":
         """Start a server and wait until it answers.
 
         Args:
@@ -89,38 +78,21 @@ class MariaDbServer:
         if not data.exists():
             new_data_directory(mariadbd, data)
         statements = init_file(directory, user, password, database)
-        for attempts_left in (4, 3, 2, 1, 0):
-            chosen = port or _free_port()
-            server = cls(
-                process=GuardedProcess.start(
-                    command(
-                        mariadbd, directory, chosen, statements, {**DEFAULT_SETTINGS, **settings}
-                    ),
-                    environment={**os.environ, **environment},
-                    working_directory=directory,
-                    log=directory / "server.log",
-                    remove_on_orphaned=[directory / "data"],
-                ),
-                directory=directory,
-                port=chosen,
-                account=(user, password, database),
-            )
-            try:
-                server._wait_ready(ready_timeout_s)
-            except PlimsollError as error:
-                if port is None and attempts_left and _PORT_TAKEN in str(error):
-                    continue  # another process was quicker to take the port
-                raise
-            except BaseException:
-                server.kill()
-                raise
-            return server
-        raise AssertionError("unreachable")  # pragma: no cover
 
-    @property
-    def pid(self) -> int:
-        """Process id of the server."""
-        return self._process.pid
+        def start_one() -> MariaDbServer:
+            chosen = port or _free_port()
+            every = {**DEFAULT_SETTINGS, **settings}
+            process = GuardedProcess.start(
+                command(mariadbd, directory, chosen, statements, every),
+                environment={**os.environ, **environment},
+                working_directory=directory,
+                log=directory / "server.log",
+                remove_on_orphaned=[directory / "data"],
+            )
+            account = (user, password, database)
+            return cls(process=process, directory=directory, port=chosen, account=account)
+
+        return first_ready(start_one, timeout_s=ready_timeout_s, any_port=port is None)
 
     @property
     def dsn(self) -> str:
@@ -128,36 +100,8 @@ class MariaDbServer:
         account = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
         return f"mysql://{account}@{self.host}:{self.port}/{quote(self.database, safe='')}"
 
-    @property
-    def running(self) -> bool:
-        """Whether its process lives."""
-        return self._process.poll() is None
-
-    def stop(self, timeout_s: float = 60.0) -> None:
-        """Shut it down cleanly; kill it if that takes longer than `timeout_s`."""
-        self._process.stop(timeout_s)
-
-    def kill(self) -> None:
-        """End it as a power cut would (SIGKILL); its data stays."""
-        self._process.kill()
-
-    def remove(self) -> None:
-        """Kill it if it runs, and delete its folder."""
-        self.kill()
-        shutil.rmtree(self.directory, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.remove()
-
-    def _wait_ready(self, timeout_s: float) -> None:
+    def wait_ready(self, timeout_s: float) -> None:
+        """Wait until this very server serves its account."""
         deadline = time.monotonic() + timeout_s
         while not self._answers(max(1.0, deadline - time.monotonic())):
             if not self.running:
@@ -196,8 +140,8 @@ class MariaDbServer:
         reason = (
             errors[-1].partition("[ERROR] ")[2] if errors else (lines or ["it said nothing"])[-1]
         )
-        if any(_PORT_TAKEN in line for line in errors):
-            reason = f"port {self.port}: {_PORT_TAKEN}"
+        if any(PORT_TAKEN in line for line in errors):
+            reason = f"port {self.port}: {PORT_TAKEN}"
         return f"{reason} (its log is {log})"
 
 

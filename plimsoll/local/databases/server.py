@@ -1,0 +1,106 @@
+"""What the databases of this machine have in common: a process, a folder, and their end."""
+
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from plimsoll.errors import PlimsollError
+from plimsoll.local.guarded import GuardedProcess
+
+PORT_TAKEN = "Address already in use"
+_ATTEMPTS = 5
+
+
+class DatabaseServer(ABC):
+    """A running server with a folder of its own. As a context manager it removes itself.
+
+    Attributes:
+        directory: Its folder; the server's data is in `directory / "data"`.
+        host: Its address, of the loopback network.
+        port: TCP port that clients connect to.
+    """
+
+    def __init__(self, *, process: GuardedProcess, directory: Path, host: str, port: int) -> None:
+        self._process = process
+        self.directory = directory
+        self.host = host
+        self.port = port
+
+    @property
+    @abstractmethod
+    def dsn(self) -> str:
+        """The data source name, with a password where there is one."""
+
+    @abstractmethod
+    def wait_ready(self, timeout_s: float) -> None:
+        """Wait until clients can do all that they may.
+
+        Raises:
+            PlimsollError: It ended before, or it takes too long; then it is killed.
+        """
+
+    @property
+    def pid(self) -> int:
+        """Process id of the server."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether its process lives."""
+        return self._process.poll() is None
+
+    def stop(self, timeout_s: float = 60.0) -> None:
+        """Shut it down cleanly; kill it if that takes longer than `timeout_s`."""
+        self._process.stop(timeout_s)
+
+    def kill(self) -> None:
+        """End it as a power cut would (SIGKILL); its data stays."""
+        self._process.kill()
+
+    def remove(self) -> None:
+        """Kill it if it runs, and delete its folder."""
+        self.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.remove()
+
+
+Server = TypeVar("Server", bound=DatabaseServer)
+
+
+def first_ready(start: Callable[[], Server], *, timeout_s: float, any_port: bool) -> Server:
+    """Start a server and wait until it is ready, again where its port was taken meanwhile.
+
+    Args:
+        start: Starts one, on a port that is free then.
+        timeout_s: How long each one may take until it is ready.
+        any_port: Another port will do as well.
+
+    Raises:
+        PlimsollError: It did not start.
+    """
+    for attempts_left in reversed(range(_ATTEMPTS)):
+        server = start()
+        try:
+            server.wait_ready(timeout_s)
+        except PlimsollError as error:
+            if attempts_left and any_port and PORT_TAKEN in str(error):
+                continue  # another process was quicker to take the port
+            raise
+        except BaseException:
+            server.kill()
+            raise
+        return server
+    raise AssertionError("unreachable")  # pragma: no cover
