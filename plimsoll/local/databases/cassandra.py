@@ -17,7 +17,7 @@ from plimsoll.model.cassandra import KEYSPACE
 
 _NO_SETTINGS: Mapping[str, object] = MappingProxyType({})
 _NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
-_LISTENS = "Starting listening for CQL clients"
+_STARTED = "Startup complete"  # it says that it listens a moment before it does
 _HAS_ADMIN = "Created default superuser role"
 
 
@@ -134,7 +134,7 @@ def _signs_of_readiness(directory: Path, settings: Mapping[str, object]) -> list
     """
     asks = settings.get("authenticator", "AllowAllAuthenticator") != "AllowAllAuthenticator"
     is_new = not any((directory / "data").iterdir())
-    return [_LISTENS, _HAS_ADMIN] if asks and is_new else [_LISTENS]
+    return [_STARTED, _HAS_ADMIN] if asks and is_new else [_STARTED]
 
 
 def _reason(text: str) -> str:
