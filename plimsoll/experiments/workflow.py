@@ -17,7 +17,10 @@ class NoRoomYetError(PlimsollError):
 
 
 def plan(deployment: Deployment, experiment_id: str) -> dict[str, object]:
-    """Mark the experiment as started and put its cells in order.
+    """Mark the experiment as started and put its cells in order, so many at once.
+
+    No more at once than the team may have: each that asks in vain lengthens the workflow's history,
+    of which AWS allows 25,000 events (docs.aws.amazon.com/step-functions, service quotas).
 
     Raises:
         RunStoppedError: It was stopped before it began.
@@ -30,7 +33,9 @@ def plan(deployment: Deployment, experiment_id: str) -> dict[str, object]:
     if not begun:
         _require_running(experiments.get(experiment.team, experiment_id))
     drawn = order(record.cells, record.seed)
-    return {"batches": batches(drawn, experiment.batch_size), "at_once": experiment.at_once}
+    team = (deployment.teams or {}).get(experiment.team)
+    at_once = min(experiment.at_once, team.concurrent_runs if team else experiment.at_once)
+    return {"batches": batches(drawn, experiment.batch_size), "at_once": at_once}
 
 
 def submit_cell(deployment: Deployment, experiment_id: str, cell: int) -> dict[str, object]:

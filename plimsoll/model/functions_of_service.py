@@ -25,7 +25,7 @@ OF_SERVICE = (
         summary="Marks an experiment as started and puts its cells in order.",
         timeout_s=30,
         memory_mib=512,
-        environment=EXPERIMENT_ENVIRONMENT,
+        environment={**EXPERIMENT_ENVIRONMENT, "TEAMS": Setting.TEAMS},
         permissions=(READ_EXPERIMENT, CHANGE_EXPERIMENT),
     ),
     Function(

@@ -79,7 +79,8 @@ def _notes(experiment: Experiment, at_once: int, budgets: Sequence[float | None]
         of = "the runs" if len(given) == len(budgets) else f"{len(given)} of the runs"
         yield f"Each run's budget_usd is its own; those of {of} are ${sum(given):,.2f} together."
     if at_once < experiment.at_once:
-        yield f"The team may have {at_once} runs at once, so that is how many go at once."
+        asked = experiment.at_once
+        yield f"At once go {at_once}, not {asked}: the most runs that the team may have."
     if experiment.seed is None and at_once > 1:
         yield _ORDER
     yield _WORKFLOW

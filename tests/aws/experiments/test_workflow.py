@@ -1,6 +1,7 @@
 """What the workflow of an experiment calls, and what starts and stops it."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import boto3
@@ -37,6 +38,14 @@ def experiment(**changes: Any) -> Experiment:
         "seed": 11,
     }
     return checked_experiment(value | changes)
+
+
+def states(part: Any) -> Iterator[dict[str, Any]]:
+    """Give every state of a definition, those within maps too."""
+    for state in part.get("States", {}).values():
+        yield state
+        if "ItemProcessor" in state:
+            yield from states(state["ItemProcessor"])
 
 
 @pytest.fixture
@@ -117,6 +126,31 @@ def test_the_plan_is_the_seeds_order_in_batches(place: Deployment, started: str)
     }
     assert experiments_of(place).get("dba", started).state is RunState.RUNNING
     assert plan(place, started) == planned  # a repeated call changes nothing
+
+
+def test_no_more_cells_go_at_once_than_the_team_may_have_runs(
+    place: Deployment, machines: dict[str, str]
+) -> None:
+    """So that none of them asks in vain, again and again, for what another of them holds."""
+    asked = experiment(at_once=5)
+    started = submit_experiment(place, asked, state_machine_arn=machines["experiment"])
+    of_two = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=2)}})
+    assert plan(of_two, started)["at_once"] == 2
+    of_nine = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=9)}})
+    assert plan(of_nine, started)["at_once"] == 5
+
+
+def test_a_cell_that_waits_for_weeks_does_not_fill_the_history() -> None:
+    """AWS ends an execution of 25,000 events; a call that fails and is repeated is three."""
+    [submit] = [
+        state for state in states(json.loads(read_definition("experiment"))) if "Retry" in state
+        and "NoRoomYetError" in json.dumps(state["Retry"])
+    ]  # fmt: skip
+    retry = submit["Retry"][0]
+    day_s, waiting = 86_400, 10
+    events = 3 * waiting * 5 * day_s / retry["MaxDelaySeconds"]
+    assert events < 25_000
+    assert retry["MaxAttempts"] * retry["MaxDelaySeconds"] > 30 * day_s
 
 
 def test_a_cell_is_recorded_before_it_is_started(place: Deployment, started: str) -> None:

@@ -75,7 +75,7 @@ def test_no_more_go_at_once_than_the_team_may_have() -> None:
     held = quote_experiment(experiment(at_once=3), builtin(), runs_most=1)
     assert held.at_once == 1
     assert held.time_s == quoted(at_once=1).time_s
-    assert "The team may have 1 runs at once, so that is how many go at once." in held.notes
+    assert "At once go 1, not 3: the most runs that the team may have." in held.notes
 
 
 def test_one_price_that_is_missing_leaves_no_sum_and_is_named_once() -> None:
