@@ -6,6 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from plimsoll.cli.output import print_figures
 from plimsoll.model.capacity import Axis, Capacity, JudgedStep
 
 HEADINGS: dict[Axis, str] = {
@@ -26,7 +27,7 @@ STYLES = {
 
 def print_capacity(capacity: Capacity, console: Console) -> None:
     """Print the curve as a table, then the verdict with all that qualifies it."""
-    console.print(_curve(capacity))
+    print_figures(console, _curve(capacity))
     style = STYLES[capacity.verdict]
     answer = Text.assemble((capacity.verdict, style), "  ", capacity.summary)
     console.print(answer, soft_wrap=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from plimsoll.cli.output import print_figures
 from plimsoll.cli.results import comparison, print_result
 from plimsoll.cli.show import results_json
 from plimsoll.client.problems import ServiceError
@@ -75,4 +76,4 @@ def print_fetched(results: dict[str, RunResult], out: Path | None, *, as_json: b
         print_result(result, out, console)
         console.print()
     if len(results) > 1:
-        console.print(comparison(results))
+        print_figures(console, comparison(results))

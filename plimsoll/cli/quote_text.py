@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from plimsoll.cli.output import print_figures
 from plimsoll.cli.wording import plural
 from plimsoll.model.quote import Amounts, ExperimentQuote, Quote, QuoteLine
 from plimsoll.service.quotes import sum_of
@@ -15,8 +16,8 @@ CENT = 0.005  # items that round to nothing are summed up
 def print_quote(name: str, quote: Quote, console: Console) -> None:
     """Print one run's quote."""
     console.print(f"[bold]{name}[/]  {_dated(quote)}", highlight=False)
-    console.print(_times(quote))
-    console.print(_money(quote.lines, quote.usd))
+    print_figures(console, _times(quote))
+    print_figures(console, _money(quote.lines, quote.usd))
     _print_end(quote, console)
 
 
@@ -29,8 +30,8 @@ def print_experiment_quote(name: str, quote: ExperimentQuote, console: Console) 
     runs, batches = plural(len(quote.cells), "run"), plural(quote.batches, "batch", "batches")
     way = f"{runs} in {batches}, {quote.at_once} at once"
     table.add_row("in all", *_expected_and_most(quote.time_s), *_usd(quote.usd), way)
-    console.print(table)
-    console.print(_money(_together(quote), quote.usd))
+    print_figures(console, table)
+    print_figures(console, _money(_together(quote), quote.usd))
     _print_end(quote, console)
 
 

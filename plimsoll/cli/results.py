@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from plimsoll.cli.output import print_figures
 from plimsoll.cli.wording import target_line, three_figures
 from plimsoll.model.capacity import JudgedStep
 from plimsoll.model.results import RunResult, StepResult
@@ -18,9 +19,11 @@ SHOWS_A_CAPACITY = {"=": "", ">=": ">= ", "<": "< ", None: ""}
 
 def print_result(result: RunResult, directory: Path | None, console: Console) -> None:
     """Print one run, and where its files are, if they are here."""
-    console.print(f"[bold]{result.name}[/]  {target_line(result.request)}", highlight=False)
+    console.print(
+        f"[bold]{result.name}[/]  {target_line(result.request)}", highlight=False, soft_wrap=True
+    )
     if result.steps:
-        console.print(curve(result))
+        print_figures(console, curve(result))
     if result.failure is not None:
         failure = result.failure
         where = f" in its {failure.phase} phase" if failure.phase else ""

@@ -8,6 +8,7 @@ import click
 from pydantic import ValidationError
 from rich.console import Console
 
+from plimsoll.cli.output import print_figures
 from plimsoll.cli.results import comparison, print_result
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
@@ -71,7 +72,7 @@ def print_results(results: dict[str, tuple[Path, RunResult]], *, as_json: bool) 
         print_result(result, path, console)
         console.print()
     if len(results) > 1:
-        console.print(comparison({name: result for name, (_, result) in results.items()}))
+        print_figures(console, comparison({name: result for name, (_, result) in results.items()}))
         for sentence in compare([result for _, result in results.values()]).sentences:
             console.print(sentence, highlight=False, soft_wrap=True)
 

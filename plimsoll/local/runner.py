@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from plimsoll.errors import PlimsollError
 from plimsoll.local.faults import Faults
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Setting
@@ -99,13 +100,22 @@ class LocalRun:
 
 
 def save_files(files: RunFiles, directory: Path) -> None:
-    """Write a run's files into a folder, as they are in S3, except what only the fleet needs."""
-    for path in files.paths():
-        if "/claims/" in path:
-            continue
-        place = directory / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(files.find(path) or b"")
+    """Write a run's files into a folder, as they are in S3, except what only the fleet needs.
+
+    Raises:
+        PlimsollError: The folder cannot be written, or its disk is full.
+    """
+    try:
+        for path in files.paths():
+            if "/claims/" in path:
+                continue
+            place = directory / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(files.find(path) or b"")
+    except OSError as error:
+        raise PlimsollError(
+            f"{directory}: {error.strerror}: the run has ended, but its files are not all there"
+        ) from None
 
 
 @contextmanager

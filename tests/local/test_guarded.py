@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -11,6 +12,7 @@ import pytest
 
 from plimsoll.errors import PlimsollError
 from plimsoll.local.guarded import GuardedProcess
+from tests.local.runs.conftest import PATIENCE_S
 
 
 def start(tmp_path: Path, *command: str) -> GuardedProcess:
@@ -21,7 +23,7 @@ def start(tmp_path: Path, *command: str) -> GuardedProcess:
 
 def test_its_output_environment_and_exit_code(tmp_path: Path) -> None:
     process = start(tmp_path, "/bin/sh", "-c", "echo $A; pwd; exit 7")
-    assert process.wait(20) == 7
+    assert process.wait(PATIENCE_S) == 7
     assert (tmp_path / "log").read_text() == f"b\n{tmp_path.resolve()}\n"
 
 
@@ -31,8 +33,8 @@ def test_a_program_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 
 
 def test_killed_and_stopped_are_told_apart(tmp_path: Path) -> None:
-    assert start(tmp_path, "/bin/sleep", "60").kill() == 128 + signal.SIGKILL
-    assert start(tmp_path, "/bin/sleep", "60").stop(20) == 128 + signal.SIGTERM
+    assert start(tmp_path, "/bin/sleep", "600").kill() == 128 + signal.SIGKILL
+    assert start(tmp_path, "/bin/sleep", "600").stop(PATIENCE_S) == 128 + signal.SIGTERM
 
 
 def test_one_that_does_not_stop_is_killed(tmp_path: Path) -> None:
@@ -40,11 +42,12 @@ def test_one_that_does_not_stop_is_killed(tmp_path: Path) -> None:
     process = start(tmp_path, sys.executable, "-c", script + "signal.pause()")
     while not (tmp_path / "log").read_text():
         assert process.poll() is None
+        time.sleep(0.01)
     assert process.stop(0.2) == 128 + signal.SIGKILL
 
 
 def test_ending_twice_is_no_error(tmp_path: Path) -> None:
-    process = start(tmp_path, "/bin/sleep", "60")
+    process = start(tmp_path, "/bin/sleep", "600")
     assert process.kill() == process.kill() == process.stop(1)
 
 
@@ -57,7 +60,7 @@ started = []
 def start():  # from a thread that ends: the program must outlive the thread, not the process
     started.append(
         GuardedProcess.start(
-            ["/bin/sleep", "60"],
+            ["/bin/sleep", "600"],
             environment={},
             working_directory=folder,
             log=folder / "log",
@@ -88,7 +91,7 @@ def test_it_dies_with_its_owner_and_its_folder_goes(tmp_path: Path, number: sign
         assert guard is not None
         assert state == "None"
         os.kill(owner.pid, number)
-        psutil.wait_procs([program, guard], timeout=20)
+        psutil.wait_procs([program, guard], timeout=PATIENCE_S)
         assert not program.is_running()
         assert not guard.is_running()
     assert not (tmp_path / "data").exists()

@@ -15,6 +15,7 @@ from plimsoll.errors import UsageError
 from plimsoll.local.twin import LocalTwin
 from plimsoll.local.volumes.places import state_path
 from plimsoll.model.functions import FUNCTIONS
+from tests.local.runs.conftest import PATIENCE_S
 
 PROJECT = Path(__file__).parents[2]
 
@@ -36,7 +37,7 @@ def test_it_deploys_what_the_project_deploys_and_leaves_no_process(tmp_path: Pat
         children = set(psutil.Process().children(recursive=True)) - before
         assert children
         port = twin.endpoint_url
-    assert not psutil.wait_procs(children, timeout=10)[1]
+    assert not psutil.wait_procs(children, timeout=PATIENCE_S)[1]
     assert port.startswith("http://127.0.0.1:")
 
 
@@ -106,9 +107,9 @@ def test_its_processes_die_with_their_parent_and_its_data_goes(tmp_path: Path, h
         END[how](psutil.Process(parent.pid), server)
         if how == "server-killed":
             others = [child for child in children if child != server]
-            assert not psutil.wait_procs(others, timeout=20)[1]
+            assert not psutil.wait_procs(others, timeout=PATIENCE_S)[1]
             parent.stdin.close()
-    assert not psutil.wait_procs(children, timeout=20)[1]
+    assert not psutil.wait_procs(children, timeout=PATIENCE_S)[1]
     assert directory.exists() == (how == "server-killed")  # its parent has an interest in the logs
     assert not list(directory.glob("databases/*"))
     assert not state.exists()

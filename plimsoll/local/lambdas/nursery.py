@@ -114,6 +114,7 @@ class Nursery:
             if 0 in readable:
                 data = os.read(0, 1 << 16)
                 if not data:
+                    self._end()
                     return
                 *lines, pending = (pending + data).split(b"\n")
                 for line in lines:
@@ -134,6 +135,13 @@ class Nursery:
             become_sandbox(nursery, command)
         self.pids[command["spawn"]] = pid
         say({"spawned": command["spawn"], "pid": pid})
+
+    def _end(self) -> None:
+        """Kill and reap all, so that none is left when whoever waits for the nursery goes on."""
+        for pid in self.pids.values():
+            os.kill(pid, signal.SIGKILL)
+        for pid in self.pids.values():
+            os.waitpid(pid, 0)
 
     def _reap(self) -> None:
         while self.pids:
@@ -183,7 +191,7 @@ def say(message: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Run the nursery; at its end the kernel kills what it forked."""
+    """Run the nursery; should it be killed, the kernel kills what it forked."""
     die_with(int(sys.argv[1]))
     Nursery().run()
 

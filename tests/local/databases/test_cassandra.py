@@ -18,6 +18,7 @@ from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.cassandra import VERSION
 from plimsoll.model.volume_samples import rates
 from plimsoll.model.volumes import Volume
+from tests.local.runs.conftest import PATIENCE_S
 
 ROWS = 4000  # of 4 KiB: each read is one of the volume, since no page cache stands before it
 
@@ -81,12 +82,14 @@ def rows(session: Session, volume: EmulatedVolume) -> str:
     return "SELECT value FROM io.rows WHERE id = ?"
 
 
-@pytest.mark.parametrize("iops", [100, 300])  # far below what a busy machine reaches
+# far below what a busy machine reaches: of 64 reads at once, many always wait for their turn, so
+# that a pause of the machine is made up for
+@pytest.mark.parametrize("iops", [100, 200])
 def test_the_iops_counted_by_the_volume_follow_its_cap(
     session: Session, volume: EmulatedVolume, rows: str, iops: int
 ) -> None:
     read = session.prepare(rows)
-    keys = [(i * 7919 % ROWS,) for i in range(iops * 3 // 2)]
+    keys = [(i * 7919 % ROWS,) for i in range(iops * 2)]
     volume.reconfigure(Volume(type="io1", size_gib=100, iops=iops))
     before = volume.sample()
     execute_concurrent_with_args(session, read, keys, concurrency=64)
@@ -133,7 +136,7 @@ def test_sudden_death_of_its_owner_leaves_neither_server_nor_data(tmp_path: Path
         guard = server.parent()
         assert guard is not None
         os.kill(owner.pid, signal.SIGKILL)
-        psutil.wait_procs([server, guard], timeout=20)
+        psutil.wait_procs([server, guard], timeout=PATIENCE_S)
         assert not server.is_running()
         assert not guard.is_running()
         assert not (directory / "data").exists()

@@ -13,6 +13,7 @@ import pytest
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.mariadb import MariaDbServer
 from tests.local.conftest import MariaDbFactory
+from tests.local.runs.conftest import PATIENCE_S
 
 
 def query(server: MariaDbServer, sql: str) -> tuple[tuple[object, ...], ...]:
@@ -120,7 +121,7 @@ def test_sudden_death_leaves_no_server_behind(tmp_path: Path, victim: str) -> No
         assert server.name() == "mariadbd"
         os.kill(owner.pid if victim == "owner" else guard.pid, signal.SIGKILL)
         # a dead guard stays a zombie until its owner collects it
-        psutil.wait_procs([server, guard] if victim == "owner" else [server], timeout=20)
+        psutil.wait_procs([server, guard] if victim == "owner" else [server], timeout=PATIENCE_S)
         assert not server.is_running()
         if victim == "owner":
             assert not guard.is_running()

@@ -1,7 +1,6 @@
 """A Cassandra target's stack: a real node on its emulated volume, and nothing of it afterwards."""
 
 import datetime as dt
-import time
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -14,12 +13,14 @@ from cassandra.cluster import Cluster
 from plimsoll.local.twin import LocalTwin
 from plimsoll.local.volumes.places import state_path
 from plimsoll.model.cassandra import CQL_PORT, VERSION, CassandraTarget
+from plimsoll.model.results import TargetFigures
 from plimsoll.model.runs import TargetAddress
 from plimsoll.runs import services
 from plimsoll.targets.instances import data_volume_id
 from plimsoll.targets.metrics import figures, read_samples
 from plimsoll.targets.template import cassandra_parameters
 from tests.local.resources.test_stacks import Stacks, outputs
+from tests.local.runs.conftest import wait_until
 
 TEMPLATE = (files("plimsoll.targets") / "templates/cassandra.template.json").read_text()
 
@@ -97,20 +98,27 @@ def test_cloudwatch_has_its_figures_under_the_names_of_ec2_and_ebs(stack: dict[s
         protocol="cql",
         volume_id=volume,
     )
-    deadline = time.monotonic() + 30
     start = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=5)
-    seen = None
-    while seen is None or seen.write_iops is None or seen.cpu_percent is None:
-        assert time.monotonic() < deadline
+
+    def read() -> TargetFigures | None:
         now = dt.datetime.now(dt.UTC)
         samples = read_samples(address, start=start, end=now, period_s=1)
-        seen = figures(
+        return figures(
             samples,
             start_epoch_ms=round(start.timestamp() * 1000),
             end_epoch_ms=round(now.timestamp() * 1000),
             period_s=1,
         )
+
+    def all_there() -> bool:
+        seen = read()
+        return seen is not None and None not in (seen.write_iops, seen.cpu_percent)
+
+    wait_until(all_there, "figures of the volume and of the processor")
+    seen = read()
+    assert seen is not None
     assert seen.read_iops is not None
+    assert seen.write_iops is not None
     assert 0 <= seen.read_iops + seen.write_iops <= 700 * 1.05
     assert seen.burst_balance_percent is None  # io1 has no credits
     assert data_volume_id("i-00000000000000000") is None

@@ -3,8 +3,7 @@
 import datetime as dt
 import json
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from plimsoll.local.volumes.places import state_path
+from tests.local.runs.conftest import wait_until
 
 TEMPLATE = (files("plimsoll.targets") / "templates/rds.template.json").read_text()
 
@@ -58,14 +58,16 @@ class Stacks:
         return self.wait(stack)
 
     def wait(self, stack: str) -> dict[str, Any]:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            told: dict[str, Any] = self.client.describe_stacks(StackName=stack)["Stacks"][0]
-            if not told["StackStatus"].endswith("IN_PROGRESS"):
-                return told
-            assert "Outputs" not in told
-            time.sleep(0.02)
-        raise AssertionError(f"{stack} is not done")
+        told: dict[str, Any] = {}
+
+        def done() -> bool:
+            told.update(self.client.describe_stacks(StackName=stack)["Stacks"][0])
+            under_way: bool = told["StackStatus"].endswith("IN_PROGRESS")
+            assert not (under_way and "Outputs" in told)
+            return not under_way
+
+        wait_until(done, f"{stack} is done", 0.02)
+        return told
 
     def delete(self, stack: str) -> dict[str, Any]:
         made = self.client.describe_stacks(StackName=stack)["Stacks"][0]["StackId"]
@@ -159,24 +161,16 @@ def test_its_figures_are_in_cloudwatch_every_second(twin: Any, target: dict[str,
         for name in names
     ]
     now = dt.datetime.now(dt.UTC)
-    window = {"StartTime": now - dt.timedelta(60), "EndTime": now + dt.timedelta(minutes=1)}
-    window["StartTime"] = now - dt.timedelta(minutes=2)
+    around = {"StartTime": now - dt.timedelta(hours=1), "EndTime": now + dt.timedelta(hours=1)}
     cloudwatch = twin.client("cloudwatch")
 
     def found() -> dict[str, list[float]]:
-        results = cloudwatch.get_metric_data(MetricDataQueries=queries, **window)
+        results = cloudwatch.get_metric_data(MetricDataQueries=queries, **around)
         return {one["Id"]: one["Values"] for one in results["MetricDataResults"]}
 
-    await_true(lambda: all(len(values) >= 2 for values in found().values()))
+    wait_until(lambda: all(len(values) >= 2 for values in found().values()), "two of each")
     assert set(found()) == {name.lower() for name in names}
     assert all(value >= 0 for values in found().values() for value in values)
-
-
-def await_true(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.05)
 
 
 def test_nothing_is_left_of_a_deleted_stack(twin: Any, stacks: Stacks) -> None:

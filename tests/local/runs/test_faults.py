@@ -244,16 +244,26 @@ def test_the_time_limit_passes(bench: Bench) -> None:
 
 
 def test_the_budget_would_be_passed_by_the_next_step(bench: Bench) -> None:
-    """At a price that makes one client a second a cent: the second step has eight."""
-    dear = {"as_of": "2026-01-01", "usd": {"lambda": {"arm64-duration": 0.01}}}
-    asked = tiny("too-dear", search__clients=[1, 8], budget_usd=3.5)
+    """At a price that makes one client a second a cent: the second step has a hundred.
+
+    The target costs nothing: its part of a budget is a deadline, which a busy machine could pass.
+    """
+    free = {
+        "rds-mariadb": {"db.m5.large": 0},
+        "rds-storage": {"io1": 0},
+        "rds-iops": {"io1": 0},
+        "secrets-manager": {"secret": 0},
+    }
+    dear = {"as_of": "2026-01-01", "usd": {"lambda": {"arm64-duration": 0.01}, **free}}
+    asked = tiny("too-dear", search__clients=[1, 100], budget_usd=20)
     run = bench.start(asked, prices=dear)
     record, result = bench.end(run)
     assert record.state is RunState.OVER_BUDGET
-    assert [step.plan.clients for step in result.steps] == [1]
+    assert {step.plan.clients for step in result.steps} == {1}
     assert result.failure is not None
     assert result.failure.error == "BudgetPassedError"
-    assert "with step 2 (8 clients) it would be $" in result.failure.cause
+    following = len(result.steps) + 1
+    assert f"with step {following} (100 clients) it would be $" in result.failure.cause
 
 
 def test_the_schedule_deletes_a_target_that_nobody_tears_down(bench: Bench) -> None:

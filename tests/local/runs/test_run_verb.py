@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from plimsoll.model.results import RunResult
-from tests.local.runs.conftest import tiny
+from tests.local.runs.conftest import PATIENCE_S, tiny
 
 ROOT = Path(__file__).parents[3]
 
@@ -55,7 +55,7 @@ def test_a_run_prints_its_result_and_leaves_its_files(tmp_path: Path) -> None:
     out = tmp_path / "out"
     request = request_file(tmp_path)
     process = run_here(tmp_path, request, out, "--json")
-    stdout, stderr = process.communicate(timeout=120)
+    stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, stderr
     printed = RunResult.model_validate(json.loads(stdout))
     assert printed == RunResult.model_validate_json((out / "result.json").read_bytes())
@@ -69,7 +69,7 @@ def test_a_failed_run_says_so_and_exits_with_1(tmp_path: Path) -> None:
     request = request_file(tmp_path, target__engine_version="99.1")
     out = tmp_path / "out"
     process = run_here(tmp_path, request, out)
-    stdout, stderr = process.communicate(timeout=120)
+    stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
     assert "FAILED in its provision phase" in stdout
     assert "Cannot find version 99.1 for mariadb" in stdout
@@ -87,16 +87,26 @@ def test_an_interrupt_stops_the_run_and_leaves_nothing(tmp_path: Path, number: i
         if "step 1: 1 client" in line:
             break
     process.send_signal(number)
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, stderr
     assert "the target is gone" in stderr
     assert "STOPPED" in stdout
     assert left_of(tmp_path) == []
 
 
-def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("out", "told"),
+    [
+        (".", "this folder holds something already"),
+        ("request.yaml/folder", "cannot be written: Not a directory"),
+    ],
+)
+def test_a_folder_that_cannot_take_the_results_is_refused_before_anything_is_made(
+    tmp_path: Path, out: str, told: str
+) -> None:
     request = request_file(tmp_path)
-    process = run_here(tmp_path, request, tmp_path)
-    _, stderr = process.communicate(timeout=60)
+    process = run_here(tmp_path, request, tmp_path / out)
+    _, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 2
-    assert "this folder holds something already" in stderr
+    assert told in stderr
+    assert "starting" not in stderr

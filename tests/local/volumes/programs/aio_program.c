@@ -37,11 +37,15 @@ int main(int count, char **arguments)
         calls[i].aio_offset = i == CALLS ? 0 : 2 * i * SIZE;
         list[i] = &calls[i];
     }
+    struct timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
     if (io_submit(id, CALLS, list) != CALLS)
         return 4;
     struct io_event events[CALLS + 1];
     struct timespec none = {0, 0};
     int early = io_getevents(id, 0, CALLS, events, &none); /* what is not yet due does not come */
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    long within_ms = (after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000;
     int rest = io_getevents(id, CALLS - early, CALLS - early, events + early, NULL);
     if (early + rest != CALLS || io_submit(id, 1, list + CALLS) != 1 ||
         io_getevents(id, 1, 1, events + CALLS, NULL) != 1)
@@ -54,6 +58,6 @@ int main(int count, char **arguments)
         told |= 1 << at;
         printf("%d:%lld ", at, (long long)events[i].res);
     }
-    printf("early=%d\n", early);
+    printf("%d %ld\n", early, within_ms);
     return calls[0].aio_data == 1000 ? io_destroy(id) : 7;
 }
