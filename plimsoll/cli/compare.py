@@ -13,6 +13,7 @@ from plimsoll.report import compare_page
 from plimsoll.report.comparing import Comparison, compare
 from plimsoll.report.folder import read_run
 from plimsoll.report.matrix import Matrix, matrix
+from plimsoll.runs.files import RESULT
 
 
 @click.command("compare")
@@ -29,7 +30,7 @@ from plimsoll.report.matrix import Matrix, matrix
     multiple=True,
     type=NumberRange(min=0, min_open=True),
     metavar="USD",
-    help="What each target costs an hour; once for each DIR, in their order.",
+    help="What each target costs an hour; once for each run, in their order.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def command(
@@ -39,7 +40,11 @@ def command(
     usd_per_hour: tuple[float, ...],
     as_json: bool,
 ) -> None:
-    """Compare finished runs: capacities with their ratio, latency at equal load, cost."""
+    """Compare finished runs: capacities with their ratio, latency at equal load, cost.
+
+    A folder that holds the folders of several runs, as an experiment's does, stands for all.
+    """
+    folders = tuple(run for folder in folders for run in _runs_of(folder))
     if len(folders) < 2:
         raise UsageError("compare: give at least two folders of runs")
     if usd_per_hour and len(usd_per_hour) != len(folders):
@@ -64,6 +69,13 @@ def command(
     _print(found, decision)
     if output is not None:
         click.echo(f"\n{output}")
+
+
+def _runs_of(folder: Path) -> list[Path]:
+    """The runs of a folder: itself, or the folders in it that hold one."""
+    if (folder / RESULT).is_file():
+        return [folder]
+    return sorted(path.parent for path in folder.glob(f"*/{RESULT}")) or [folder]
 
 
 def _print(found: Comparison, decision: Matrix | None) -> None:

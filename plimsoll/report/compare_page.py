@@ -1,12 +1,14 @@
 """The page of several runs side by side. Pure: figures in, text out."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from plimsoll.model.results import RunResult
 from plimsoll.report import overlay, text
 from plimsoll.report.answer import SIGNS, VERDICTS
 from plimsoll.report.comparing import Comparison, EqualLoad, RunLine
-from plimsoll.report.matrix import Matrix
+from plimsoll.report.differences import question
+from plimsoll.report.matrix import Matrix, question_labels
 from plimsoll.report.page import fill
 from plimsoll.report.ratios import Ratio
 from plimsoll.report.tables import Cell, Table
@@ -15,21 +17,56 @@ from plimsoll.report.tables import Cell, Table
 def render(results: Sequence[RunResult], comparison: Comparison, decision: Matrix | None) -> str:
     """Write the page of a comparison."""
     names = [line.label for line in comparison.runs]
-    operations = overlay.operations(results)
+    groups = _by_question(results, names)
     found = [
-        *(overlay.curve(results, names, operation) for operation in operations),
-        overlay.throughput(results, names),
+        chart
+        for group in groups
+        for chart in (
+            *(overlay.curve(group.runs, group.names, name, group.id) for name in group.operations),
+            overlay.throughput(group.runs, group.names, group.id),
+        )
     ]
     return fill(
         "compare.html.j2",
         [chart for chart in found if chart is not None],
         comparison=comparison,
-        operations=operations,
+        groups=groups,
         runs=runs_table(comparison),
         loads=loads_table(comparison),
         differing=_differing(comparison),
         decision=decision and _matrix(decision),
     )
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that ask the same: their curves lie over each other."""
+
+    id: str
+    title: str  # empty where all runs ask the same
+    runs: Sequence[RunResult]
+    names: Sequence[str]
+    operations: Sequence[str]
+
+
+def _by_question(results: Sequence[RunResult], names: Sequence[str]) -> list[Group]:
+    asked: dict[str, list[int]] = {}
+    for index, result in enumerate(results):
+        asked.setdefault(question(result), []).append(index)
+    titles = question_labels([results[places[0]] for places in asked.values()])
+    groups = []
+    for number, (title, places) in enumerate(zip(titles, asked.values(), strict=True), 1):
+        runs = [results[place] for place in places]
+        groups.append(
+            Group(
+                id="over" if len(asked) == 1 else f"over-{number}",
+                title="" if len(asked) == 1 else title,
+                runs=runs,
+                names=[names[place] for place in places],
+                operations=overlay.operations(runs),
+            )
+        )
+    return groups
 
 
 def figure(line: RunLine) -> str:

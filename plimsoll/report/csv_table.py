@@ -21,7 +21,7 @@ _TARGET = (
 
 
 def steps_csv(result: RunResult) -> str:
-    """Write every step with every statistic; `plimsoll capacity` reads it again."""
+    """Write every step with every statistic, for spreadsheets; `plimsoll capacity DIR` judges."""
     operations = list(dict.fromkeys(name for done in result.steps for name in done.operations))
     table = [_row(result, done, operations) for done in result.steps]
     out = io.StringIO()

@@ -4,7 +4,7 @@ from typing import Any
 
 import altair as alt
 
-from plimsoll.model.experiments import CellOutcome, ExperimentResult
+from plimsoll.model.experiments import CellOutcome, ExperimentResult, Gain
 from plimsoll.report import text, theme
 from plimsoll.report.answer import SIGNS, VERDICTS
 from plimsoll.report.chart import Chart
@@ -67,7 +67,7 @@ def gains_table(result: ExperimentResult) -> Table | None:
             Cell(f"{gain.lower} to {gain.higher}"),
             Cell(text.number(gain.lower_iops)),
             Cell("no limit" if gain.higher_iops is None else text.number(gain.higher_iops)),
-            Cell(text.NOTHING if gain.ratio is None else f"{gain.ratio:.2f}", "strong"),
+            Cell(_times(gain), "strong"),
             Cell(text.NOTHING if gain.low is None else f"{gain.low:.2f} to {gain.high:.2f}"),
             Cell(gain.outcome),
         )
@@ -75,6 +75,14 @@ def gains_table(result: ExperimentResult) -> Table | None:
     ]
     columns = ("", "step", "IOPS", "IOPS after", "x throughput", "95 % interval", "outcome")
     return Table(groups=(), columns=columns, rows=tuple(rows))
+
+
+def _times(gain: Gain) -> str:
+    """The ratio; one that is known to be a gain or a loss without an interval is a bound."""
+    if gain.ratio is None:
+        return text.NOTHING
+    sign = {"gain": "≥ ", "loss": "≤ "}.get(gain.outcome, "") if gain.low is None else ""
+    return f"{sign}{gain.ratio:.2f}"
 
 
 def cells_table(result: ExperimentResult) -> Table:

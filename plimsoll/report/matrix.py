@@ -65,7 +65,7 @@ def matrix(
     names = _target_labels(examples)
     asked = [next(r for (q, _), (r, _) in cells.items() if q == key) for key in questions]
     rows = []
-    for key, title in zip(questions, _question_labels(asked), strict=True):
+    for key, title in zip(questions, question_labels(asked), strict=True):
         found = [cells.get((key, target)) for target in targets]
         rows.append(_row(title, found, names))
     return Matrix(targets=names, rows=tuple(rows))
@@ -78,12 +78,16 @@ def _target_labels(examples: Sequence[RunResult]) -> tuple[str, ...]:
         for e in examples
     ]
     found = labels(alike)
-    if any(label == e.run_id for label, e in zip(found, examples, strict=True)):
-        return tuple(target_name(e.request) for e in examples)
-    return found
+    names = tuple(target_name(e.request) for e in examples)
+    unsaid = any(label in {e.run_id, e.name} for label, e in zip(found, examples, strict=True))
+    return names if unsaid and len(set(names)) == len(names) else found
 
 
-def _question_labels(asked: Sequence[RunResult]) -> tuple[str, ...]:
+def question_labels(asked: Sequence[RunResult]) -> tuple[str, ...]:
+    """A name for each question: its workload where that tells them apart, else what differs."""
+    workloads = tuple(result.request.workload.name or result.name for result in asked)
+    if len(set(workloads)) == len(asked):
+        return workloads
     target = asked[0].request.target
     alike = []
     for result in asked:

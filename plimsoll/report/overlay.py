@@ -10,11 +10,32 @@ from plimsoll.report import by_load, encodings, rows, text, theme
 from plimsoll.report.chart import Chart, latency_y
 
 HEIGHT_PX = 300
+DASHES = ([1, 0], [8, 4], [12, 3, 3, 3], [16, 5], [6, 6], [8, 3, 2, 3, 2, 3])
+NAMES_MOST = 30  # letters of all names, so that they stand side by side on a telephone
 
 
 def _runs(names: Sequence[str]) -> alt.Color:
     scale = alt.Scale(domain=list(names), range=theme.series(len(names)))
-    return alt.Color("run:N", title=None, scale=scale, legend=alt.Legend(labelLimit=320))
+    return alt.Color("run:N", title=None, scale=scale, legend=_legend(names))
+
+
+def _dashes(names: Sequence[str]) -> alt.StrokeDash:
+    """A run's line is told apart without its color too, and none looks like a limit's dots."""
+    found = [DASHES[index % len(DASHES)] for index in range(len(names))]
+    scale = alt.Scale(domain=list(names), range=found)
+    return alt.StrokeDash("run:N", title=None, scale=scale, legend=_legend(names))
+
+
+def _legend(names: Sequence[str]) -> alt.Legend:
+    """Lines with their names, below one another where they would not fit on a telephone."""
+    wide = sum(map(len, names)) > NAMES_MOST
+    return alt.Legend(
+        symbolType="stroke",
+        symbolSize=500,
+        symbolStrokeWidth=2,
+        labelLimit=320,
+        columns=1 if wide else 0,
+    )
 
 
 def _rows(results: Sequence[RunResult], names: Sequence[str]) -> list[dict[str, Any]]:
@@ -32,7 +53,9 @@ def operations(results: Sequence[RunResult]) -> list[str]:
     return list(dict.fromkeys(name for names in found for name in names))
 
 
-def curve(results: Sequence[RunResult], names: Sequence[str], operation: str) -> Chart | None:
+def curve(
+    results: Sequence[RunResult], names: Sequence[str], operation: str, prefix: str = "over"
+) -> Chart | None:
     """Latency of one operation over throughput, a line for each run."""
     found = [row for row in _rows(results, names) if row["operation"] == operation]
     statistics = {r.capacity.statistic for r in results if r.capacity is not None}
@@ -42,7 +65,7 @@ def curve(results: Sequence[RunResult], names: Sequence[str], operation: str) ->
     most = max(row["throughput"] for row in found) or 1
     limits = _limits(results, names, operation)
     heights = [row["latency_us"] for row in found] + [row["limit_us"] for row in limits]
-    data, color = f"over-{operation}", _runs(names)
+    data, color = f"{prefix}-{operation}", _runs(names)
     base = alt.Chart(alt.NamedData(data)).encode(
         x=alt.X(
             "throughput:Q",
@@ -54,14 +77,14 @@ def curve(results: Sequence[RunResult], names: Sequence[str], operation: str) ->
         color=color,
         detail=alt.Detail("run:N"),
     )
-    dash = alt.StrokeDash("run:N", title=None, scale=alt.Scale(domain=list(names)))
+    dash = _dashes(names)
     drawn = alt.layer(
-        alt.Chart(alt.NamedData("capacities"))
+        alt.Chart(alt.NamedData(f"{prefix}-capacities"))
         .mark_rule(strokeWidth=1.5, opacity=0.8)
         .encode(
             x=alt.X("figure:Q"), color=color, tooltip=[alt.Tooltip("run:N"), alt.Tooltip("label:N")]
         ),
-        alt.Chart(alt.NamedData(f"over-limits-{operation}"))
+        alt.Chart(alt.NamedData(f"{prefix}-limits-{operation}"))
         .mark_rule(strokeDash=[2, 3])
         .encode(
             y=alt.Y("limit_us:Q"),
@@ -88,8 +111,8 @@ def curve(results: Sequence[RunResult], names: Sequence[str], operation: str) ->
         spec=drawn,
         data={
             data: found,
-            "capacities": _capacities(results, names),
-            f"over-limits-{operation}": limits,
+            f"{prefix}-capacities": _capacities(results, names),
+            f"{prefix}-limits-{operation}": limits,
         },
     )
 
@@ -118,7 +141,9 @@ def _capacities(results: Sequence[RunResult], names: Sequence[str]) -> list[dict
     return found
 
 
-def throughput(results: Sequence[RunResult], names: Sequence[str]) -> Chart | None:
+def throughput(
+    results: Sequence[RunResult], names: Sequence[str], prefix: str = "over"
+) -> Chart | None:
     """Throughput by load, a line for each run; None where the loads are of different kinds."""
     axes = {r.capacity.axis for r in results if r.capacity is not None}
     found = [
@@ -132,9 +157,9 @@ def throughput(results: Sequence[RunResult], names: Sequence[str]) -> Chart | No
     axis = axes.pop()
     title = rows.AXIS_TITLES[axis]
     color = _runs(names)
-    dash = alt.StrokeDash("run:N", title=None, scale=alt.Scale(domain=list(names)))
+    dash = _dashes(names)
     most = max(row["load"] for row in found)
-    base = alt.Chart(alt.NamedData("over-throughput")).encode(
+    base = alt.Chart(alt.NamedData(f"{prefix}-throughput")).encode(
         x=alt.X(
             "load:Q",
             title=title,
@@ -156,4 +181,4 @@ def throughput(results: Sequence[RunResult], names: Sequence[str]) -> Chart | No
             ],
         ),
     ).properties(width="container", height=HEIGHT_PX)
-    return Chart(id="over-throughput", spec=drawn, data={"over-throughput": found})
+    return Chart(id=f"{prefix}-throughput", spec=drawn, data={f"{prefix}-throughput": found})

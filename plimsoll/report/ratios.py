@@ -55,7 +55,7 @@ def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio 
     load = only_load(a, b)
     if load is None and (a.bound != "=" or b.bound != "="):
         return _bounded(of, to, figure / other, a.bound, b.bound)
-    says = f"{of} sustains" if load is None else f"at {text.load(load, a.axis)} {of} gives"
+    says = f"{of} sustains" if load is None else f"At {text.load(load, a.axis)}, {of} gives"
     mine, theirs = repetitions_of(a), repetitions_of(b)
     if len(mine) < 2 or len(theirs) < 2:
         value = figure / other

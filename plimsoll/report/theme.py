@@ -111,6 +111,8 @@ CONFIG: dict[str, Any] = {
         "symbolStrokeColor": INK,
         "labelLimit": 240,
         "offset": 26,
+        # below one another: side by side they would be cut on a telephone
+        "layout": {"top": {"anchor": "start", "direction": "vertical", "margin": 4}},
     },
     "title": {"color": INK, "anchor": "start", "fontSize": 13, "subtitleColor": MUTED},
     "range": {"category": list(SERIES)},

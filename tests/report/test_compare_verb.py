@@ -46,6 +46,19 @@ def test_json_holds_the_ratio_and_the_page_is_written(
     assert page.read_text().startswith("<!doctype html>")
 
 
+def test_a_folder_of_runs_stands_for_all_of_them(
+    folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `plimsoll run` writes an experiment."""
+    for folder in map(Path, folders):
+        (tmp_path / folder.name).symlink_to(folder)
+    assert ended([str(tmp_path), "--json"]) == 0
+    assert {run["run_id"] for run in json.loads(capsys.readouterr().out)["runs"]} == {
+        "slow",
+        "fast",
+    }
+
+
 @pytest.mark.parametrize(
     ("extra", "message"),
     [

@@ -169,6 +169,15 @@ def test_the_matrix_has_a_row_for_each_number_of_threads() -> None:
     ]
 
 
+def test_curves_lie_over_each_other_only_where_the_question_is_the_same() -> None:
+    results = [SLOW, FAST, with_workload(SLOW, "ycsb-c")]
+    page = compare_page.render(results, compare(results), None)
+    for title in ("Throughput by load (ycsb-a)", "Throughput by load (ycsb-c)"):
+        assert title in page
+    alike = [SLOW, FAST]
+    assert "<h3>Throughput by load</h3>" in compare_page.render(alike, compare(alike), None)
+
+
 def test_runs_that_ask_different_things_have_no_ratio() -> None:
     other = with_workload(FAST, "ycsb-c")
     found = compare([SLOW, other])

@@ -18,7 +18,7 @@ from plimsoll.model.runs import Failure, RunState
 from plimsoll.model.steps import Step
 from plimsoll.report import text
 from plimsoll.report.experiment import Measured
-from plimsoll.report.experiment_page import cells_table, matrix_table, render
+from plimsoll.report.experiment_page import cells_table, gains_table, matrix_table, render
 from plimsoll.runs.record import now
 from tests.support.synthetic_run import synthetic_run
 
@@ -170,6 +170,27 @@ def test_no_gain_is_not_claimed_of_what_is_not_known(mid: Capacity, outcome: str
     found: dict[str, Capacity | None] = {"low-reads": low, "mid-reads": mid}
     gain = result_of(found).gains[0]
     assert (gain.lower, gain.higher, gain.outcome) == ("low", "mid", outcome)
+
+
+def test_a_gain_over_a_lower_bound_is_one_itself() -> None:
+    """Nothing failed with more IOPS: at least so much more, and the table says at least."""
+    open_end = judge(
+        [
+            Step(
+                clients=clients,
+                connections=clients * 100,
+                throughput_ops_per_second=figure,
+                latency_us={"read": {"p99": 500.0}},
+            )
+            for clients, figure in ((1, 1100.0), (2, 2000.0))
+        ],
+        Rules(limits_us={"read": 1000}, confirmation=None),
+    )
+    result = result_of({"low-reads": capacity(1000, repeats=1), "mid-reads": open_end})
+    assert result.gains[0].sentence.endswith("gain: at least 2.00 times the throughput")
+    table = gains_table(result)
+    assert table is not None
+    assert [cell.text for cell in table.rows[0]][4:] == ["≥ 2.00", text.NOTHING, "gain"]
 
 
 def test_at_one_load_throughput_is_compared_and_no_bound_stands_in_the_way() -> None:
