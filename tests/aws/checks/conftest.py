@@ -9,6 +9,7 @@ from moto import mock_aws
 
 from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
+from tests.support.tables import create_table
 
 REGION: Literal["eu-west-1"] = "eu-west-1"
 ACCOUNT = "123456789012"
@@ -38,8 +39,8 @@ def deployment(aws: Any) -> Deployment:
     services.s3().create_bucket(
         Bucket="results", CreateBucketConfiguration={"LocationConstraint": REGION}
     )
-    _table("runs", "run_id")
-    _table("service", "pk", "sk")
+    create_table("runs", "run_id")
+    create_table("service", "pk", "sk")
     services.scheduler().create_schedule_group(Name=GROUP)
     services.events().create_event_bus(Name="plimsoll")
     topic = services.sns().create_topic(Name="alarms")["TopicArn"]
@@ -59,18 +60,6 @@ def deployment(aws: Any) -> Deployment:
         check_role_arn=f"arn:aws:iam::{ACCOUNT}:role/checks",
         start_check_arn=f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:start-check",
         allowed_endpoints=json.dumps({"db.example:3306": SECRET}),
-    )
-
-
-def _table(name: str, *keys: str) -> None:
-    kinds: tuple[Literal["HASH", "RANGE"], ...] = ("HASH", "RANGE")
-    services.dynamodb().create_table(
-        TableName=name,
-        KeySchema=[
-            {"AttributeName": key, "KeyType": kind} for key, kind in zip(keys, kinds, strict=False)
-        ],
-        AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in keys],
-        BillingMode="PAY_PER_REQUEST",
     )
 
 

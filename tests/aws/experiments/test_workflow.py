@@ -22,6 +22,7 @@ from plimsoll.runs.record import RunNotFoundError, RunStoppedError
 from plimsoll.runs.submit import start_execution
 from plimsoll.statemachines import read_definition
 from tests.aws.runs.conftest import REQUESTED
+from tests.support.tables import create_table
 
 ROLE = "arn:aws:iam::123456789012:role/states"
 ASKED = {name: value for name, value in REQUESTED.items() if name != "name"}
@@ -63,18 +64,7 @@ def machines(deployment: Deployment) -> dict[str, str]:
 
 @pytest.fixture
 def place(deployment: Deployment, machines: dict[str, str]) -> Deployment:
-    boto3.client("dynamodb").create_table(
-        TableName="service",
-        KeySchema=[
-            {"AttributeName": "pk", "KeyType": "HASH"},
-            {"AttributeName": "sk", "KeyType": "RANGE"},
-        ],
-        AttributeDefinitions=[
-            {"AttributeName": "pk", "AttributeType": "S"},
-            {"AttributeName": "sk", "AttributeType": "S"},
-        ],
-        BillingMode="PAY_PER_REQUEST",
-    )
+    create_table("service", "pk", "sk")
     more = {"service_table": "service", "run_machine_arn": machines["run"], "results_days": 3}
     return deployment.model_copy(update=more)
 

@@ -13,20 +13,13 @@ from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import REQUEST
 from plimsoll.runs.record import now
+from tests.support.requested import REQUESTED as SMALL
+from tests.support.tables import create_table
 
 RUN = "20260101-000000-abcdef"
 REQUESTED: dict[str, Any] = {
-    "name": "small",
-    "target": {
-        "kind": "rds",
-        "engine": "mariadb",
-        "engine_version": "11.4.5",
-        "instance_class": "db.m5.large",
-        "volume": {"type": "io1", "size_gib": 100, "iops": 1000},
-        "parameters": {"innodb_buffer_pool_size": 16777216},
-    },
-    "workload": {"name": "ycsb-a", "records": 1000},
-    "search": {"strategy": "steps", "clients": [1, 2]},
+    **SMALL,
+    "target": {**SMALL["target"], "parameters": {"innodb_buffer_pool_size": 16777216}},
     "prepare": {"warm_s": 0},
 }
 
@@ -47,12 +40,7 @@ def deployment() -> Iterator[Deployment]:
         boto3.client("s3").create_bucket(
             Bucket="results", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"}
         )
-        boto3.client("dynamodb").create_table(
-            TableName="runs",
-            KeySchema=[{"AttributeName": "run_id", "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": "run_id", "AttributeType": "S"}],
-            BillingMode="PAY_PER_REQUEST",
-        )
+        create_table("runs", "run_id")
         boto3.client("scheduler").create_schedule_group(Name="plimsoll")
         yield Deployment(
             results_bucket="results",

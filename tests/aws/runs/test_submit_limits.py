@@ -3,7 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-import boto3
 import pytest
 
 from plimsoll.errors import LimitReachedError, UsageError
@@ -19,6 +18,7 @@ from plimsoll.runs.record import now
 from plimsoll.service.limits import Ask, Limits, limits_of
 from plimsoll.service.reconcile import reconcile
 from tests.aws.runs.conftest import REQUESTED
+from tests.support.tables import create_table
 
 TEAMS = {"default": Team(concurrent_runs=2, usd_per_run=5.0)}
 MACHINE = "arn:aws:states:eu-west-1:123456789012:stateMachine:plimsoll-run"
@@ -26,15 +26,7 @@ MACHINE = "arn:aws:states:eu-west-1:123456789012:stateMachine:plimsoll-run"
 
 @pytest.fixture
 def limited(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Deployment:
-    boto3.client("dynamodb").create_table(
-        TableName="service",
-        KeySchema=[
-            {"AttributeName": "pk", "KeyType": "HASH"},
-            {"AttributeName": "sk", "KeyType": "RANGE"},
-        ],
-        AttributeDefinitions=[{"AttributeName": k, "AttributeType": "S"} for k in ("pk", "sk")],
-        BillingMode="PAY_PER_REQUEST",
-    )
+    create_table("service", "pk", "sk")
     monkeypatch.setattr(submit, "start_execution", lambda _arn, _run_id: None)
     return deployment.model_copy(update={"service_table": "service", "teams": TEAMS})
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import boto3
 import pytest
 from botocore.client import BaseClient
 from moto import mock_aws
 
 from plimsoll.runs import services
+from tests.support.tables import create_table
 
 TABLE = "service"
 
@@ -31,14 +31,8 @@ def service_table() -> Iterator[None]:
         patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
         patch.setattr(BaseClient, "_make_api_call", one_at_a_time)
         services.through(None)
-        for name, keys in ((TABLE, ("pk", "sk")), ("runs", ("run_id",))):
-            kinds = zip(("HASH", "RANGE"), keys, strict=False)
-            boto3.client("dynamodb").create_table(
-                TableName=name,
-                KeySchema=[{"AttributeName": key, "KeyType": kind} for kind, key in kinds],  # type: ignore[typeddict-item]  # literals
-                AttributeDefinitions=[{"AttributeName": k, "AttributeType": "S"} for k in keys],
-                BillingMode="PAY_PER_REQUEST",
-            )
+        create_table(TABLE, "pk", "sk")
+        create_table("runs", "run_id")
         yield
         services.through(None)
 

@@ -10,7 +10,8 @@ from plimsoll.experiments.records import asked, experiments_of
 from plimsoll.local.deployment import state_machine_arn
 from plimsoll.model.runs import RunState
 from plimsoll.runs import services
-from tests.aws.service.api.conftest import OTHER, REQUESTED, Api
+from tests.aws.service.api.conftest import OTHER, Api
+from tests.support.requested import REQUESTED
 
 EXPERIMENT: dict[str, Any] = {
     "name": "matrix",

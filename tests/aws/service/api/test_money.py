@@ -3,7 +3,8 @@
 import pytest
 
 from plimsoll.model.quote import ExperimentQuote, Quote
-from tests.aws.service.api.conftest import OTHER, REQUESTED, Api
+from tests.aws.service.api.conftest import OTHER, Api
+from tests.support.requested import REQUESTED
 
 
 def test_a_quote_says_time_and_money_and_makes_nothing(api: Api) -> None:

@@ -7,7 +7,8 @@ import pytest
 from plimsoll.model.engine import Consistency
 from plimsoll.service.api import app
 from plimsoll.service.api.guards import BODY_MOST_BYTES, DEPTH_MOST
-from tests.aws.service.api.conftest import ENDPOINT_SECRET, OTHER, REQUESTED, Api, executions
+from tests.aws.service.api.conftest import ENDPOINT_SECRET, OTHER, Api, executions
+from tests.support.requested import REQUESTED
 
 STRANGER = "arn:aws:iam::999999999999:user/mallory"
 RDS = REQUESTED["target"]

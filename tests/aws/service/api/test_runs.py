@@ -9,7 +9,8 @@ from plimsoll.model.request import Request
 from plimsoll.model.runs import RunState
 from plimsoll.runs.files import REQUEST
 from plimsoll.runs.record import now
-from tests.aws.service.api.conftest import OTHER, REQUESTED, Api, executions
+from tests.aws.service.api.conftest import OTHER, Api, executions
+from tests.support.requested import REQUESTED
 
 
 def started(api: Api, name: str = "small", **changes: Any) -> str:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from plimsoll.runs import services
-from tests.aws.service.api.conftest import REQUESTED, Api
+from tests.aws.service.api.conftest import Api
+from tests.support.requested import REQUESTED
 
 OTHER = "arn:aws:sts::123456789012:assumed-role/other/ci"
 BODY: dict[str, Any] = {

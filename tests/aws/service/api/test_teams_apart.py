@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.aws.service.api.conftest import OTHER, REQUESTED, Api, executions
+from tests.aws.service.api.conftest import OTHER, Api, executions
+from tests.support.requested import REQUESTED
 
 
 @pytest.mark.parametrize(
