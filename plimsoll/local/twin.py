@@ -14,9 +14,10 @@ from typing import Any, Self
 import boto3
 import botocore.session
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError
 
 import plimsoll
-from plimsoll.errors import MissingToolError, UsageError
+from plimsoll.errors import MissingToolError, PlimsollError, UsageError
 from plimsoll.local.aws.names import NO_ACCOUNT
 from plimsoll.local.aws.process import AwsProcess
 from plimsoll.local.deployment import Deployment, default_settings, state_machine_arn
@@ -244,4 +245,11 @@ class LocalTwin:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        why = None
+        if isinstance(error, BotoCoreError) and self._aws is not None:
+            why = self._aws.why_ended()
         self.close()
+        if why is not None:
+            raise PlimsollError(
+                f"the local stand-in for AWS has ended ({why}), and with it all that ran there"
+            ) from None

@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.twin import LocalTwin
 from plimsoll.local.volumes.places import state_path
 from plimsoll.model.functions import FUNCTIONS
@@ -49,6 +49,19 @@ def test_it_is_gone_after_an_exception(tmp_path: Path) -> None:
     ):
         raise RuntimeError("mine")
     assert not set(psutil.Process().children(recursive=True)) - before
+
+
+def test_one_whose_process_is_killed_says_so_to_whoever_calls_it(tmp_path: Path) -> None:
+    before = set(psutil.Process().children())
+
+    def call_a_killed_one() -> None:
+        with LocalTwin(tmp_path / "aws", functions={}, state_machines_directory=tmp_path) as twin:
+            (server,) = set(psutil.Process().children()) - before
+            server.kill()
+            twin.client("s3").list_buckets()
+
+    with pytest.raises(PlimsollError, match=r"stand-in for AWS has ended \(Killed\)"):
+        call_a_killed_one()
 
 
 def test_a_second_twin_in_one_folder_is_refused(twin: LocalTwin, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import urllib.error
@@ -14,6 +15,7 @@ from typing import Any
 from plimsoll.errors import PlimsollError, UsageError
 
 _CLOSE_TIMEOUT_S = 30.0
+_END_TIMEOUT_S = 5.0
 
 
 class AwsProcess:
@@ -61,10 +63,10 @@ class AwsProcess:
             self._process.kill()
             self._process.wait()
             raise
+        self._log = log
         if not line:
             self.close()
-            told = log.read_text(errors="replace").strip().splitlines() or ["it said nothing"]
-            raise PlimsollError(f"the local stand-in for AWS did not start: {told[-1]}")
+            raise PlimsollError(f"the local stand-in for AWS did not start: {self._last_words()}")
         answer = json.loads(line)
         if "error" in answer:
             self.close()
@@ -80,6 +82,18 @@ class AwsProcess:
     def alive(self) -> bool:
         """Whether it still runs."""
         return self._process.poll() is None
+
+    def why_ended(self) -> str | None:
+        """Say why it has ended, if it has; a connection can fail a moment before."""
+        try:
+            code = self._process.wait(_END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            return None
+        return signal.strsignal(-code) if code < 0 else self._last_words()
+
+    def _last_words(self) -> str:
+        told = self._log.read_text(errors="replace").strip().splitlines()
+        return told[-1] if told else "it said nothing"
 
     def ask(self, name: str, **question: object) -> Any:
         """Ask it something that AWS has no API for.

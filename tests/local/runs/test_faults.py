@@ -109,6 +109,7 @@ def test_the_disk_fills(bench: Bench) -> None:
     assert record.state is RunState.FAILED
     assert result.failure is not None
     assert result.failure.phase == "prepare"
+    assert "No space left on device" in result.failure.cause
 
 
 def test_the_database_is_killed_during_a_step(bench: Bench) -> None:
