@@ -17,7 +17,7 @@ from plimsoll.runs.files import RESULT
 
 
 @click.command("compare")
-@click.argument("folders", metavar="DIR DIR...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("folders", metavar="DIR...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "-o",
     "--output",
