@@ -18,6 +18,7 @@ Row = dict[str, Any]
 
 COLUMNS_MOST = 480  # more than a screen can show; keeps the page small
 HEAT_COLUMNS_MOST = 240
+USUAL_OPERATIONS = 3
 HEAT_ROWS_PER_OCTAVE = 4  # of latency: each row spans 19 %
 HEAT_CLASSES = 7
 
@@ -61,8 +62,10 @@ class Clock:
         if result.moments.ended is not None:
             ends.append(result.moments.ended.timestamp())
         self.length_s = max([end - self._zero_s for end in ends], default=1.0)
-        self.width_s = bin_width_s(self.length_s)
-        self.heat_width_s = bin_width_s(self.length_s, HEAT_COLUMNS_MOST)
+        operations = len({second.operation for second in seconds.operations})
+        share = min(1.0, USUAL_OPERATIONS / max(1, operations))  # more of them: fewer columns each
+        self.width_s = bin_width_s(self.length_s, round(COLUMNS_MOST * share))
+        self.heat_width_s = bin_width_s(self.length_s, round(HEAT_COLUMNS_MOST * share))
 
     def at(self, epoch_s: float) -> float:
         """Seconds since the start, to the millisecond."""

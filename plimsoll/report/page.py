@@ -21,9 +21,13 @@ def _asset(name: str) -> str:
 
 
 def columns(found: Rows) -> dict[str, Any]:
-    """Rows as columns, so that a page names each field once."""
+    """Rows as columns, so that a page names each field once; figures to ten digits."""
     names = list(dict.fromkeys(name for row in found for name in row))
-    return {"names": names, "rows": [[row.get(name) for name in names] for row in found]}
+    return {"names": names, "rows": [[_short(row.get(name)) for name in names] for row in found]}
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.10g}") if isinstance(value, float) else value
 
 
 def script_json(value: object) -> Markup:
@@ -88,6 +92,7 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
         repeated=capacity is not None and any(step.repetitions > 1 for step in capacity.steps),
         steps=tables.steps_table(result),
         audits=tables.audits_table(capacity),
+        audits_left_out=tables.audits_left_out(capacity),
         audit_details=tables.audit_details(capacity),
         problems=[(s.plan.index, problem) for s in result.steps for problem in s.problems],
         request_yaml=yaml.safe_dump(

@@ -16,6 +16,7 @@ AUDIT_NAMES = {
     "server_count": "server counted the same",
     "undisturbed": "this machine undisturbed",
 }
+LOADS_MOST = 100  # whose audits are all shown
 MARKS = {True: "✓", False: "✕", None: text.NOTHING}
 
 
@@ -119,14 +120,17 @@ def _step_cells(
 
 
 def audits_table(capacity: Capacity | None) -> Table | None:
-    """One row for each load, one column for each audit."""
+    """One row for each load, one column for each audit; of very many loads, those that failed one.
+
+    A page of a thousand loads would not stay small otherwise, and nobody reads so many ticks.
+    """
     if capacity is None or not capacity.steps:
         return None
     names = list(dict.fromkeys(audit.name for judged in capacity.steps for audit in judged.audits))
     if not names:
         return None
     found = []
-    for judged in capacity.steps:
+    for judged in _with_audits(capacity):
         results = {audit.name: audit.passed for audit in judged.audits}
         cells = [Cell(text.load(judged.load, capacity.axis))]
         for name in names:
@@ -149,7 +153,18 @@ def audit_details(capacity: Capacity | None) -> list[tuple[str, str, str, str]]:
             MARKS[audit.passed],
             audit.detail,
         )
-        for judged in capacity.steps
+        for judged in _with_audits(capacity)
         for audit in judged.audits
         if audit.passed is not None
     ]
+
+
+def _with_audits(capacity: Capacity) -> tuple[JudgedStep, ...]:
+    if len(capacity.steps) <= LOADS_MOST:
+        return capacity.steps
+    return tuple(s for s in capacity.steps if any(audit.passed is False for audit in s.audits))
+
+
+def audits_left_out(capacity: Capacity | None) -> int:
+    """How many loads the table of audits leaves out: none of theirs failed."""
+    return 0 if capacity is None else len(capacity.steps) - len(_with_audits(capacity))
