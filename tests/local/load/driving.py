@@ -39,12 +39,13 @@ def drive(
     workload: EngineWorkload = READS,
     *,
     on_second: Callable[[list[dict[str, Any]]], None] | None = None,
+    token: plimsoll_engine.CancelToken | None = None,
     **spec: Any,
 ) -> LoadReport:
-    """Run a load to its end."""
+    """Run a load to its end, or until its token is cancelled."""
     text = LoadSpec(target=target, workload=workload, **spec).model_dump_json()
     hear = None if on_second is None else lambda seconds: on_second(json.loads(seconds))
-    return LoadReport.model_validate_json(plimsoll_engine.run(text, hear))
+    return LoadReport.model_validate_json(plimsoll_engine.run(text, hear, token))
 
 
 def latencies_us(report: LoadReport, operation: str = "read") -> dict[int, int]:

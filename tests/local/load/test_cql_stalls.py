@@ -1,6 +1,7 @@
 """A CQL server that stalls: many operations share a connection, and none hides the stall."""
 
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -95,6 +96,7 @@ def test_a_time_out_is_recorded_at_its_full_length_and_late_answers_are_nobodys(
 def test_beyond_capacity_the_open_loop_forgets_nothing_and_ends_on_time() -> None:
     """Four connections at 10 ms each serve 400/s; 2,000/s fall due."""
     due = 2000 * 2
+    started = time.monotonic()
     with CqlStandIn(service_s=0.01) as server:
         report = drive(
             parse_dsn(f"cassandra://127.0.0.1:{server.port}/k"),
@@ -103,9 +105,11 @@ def test_beyond_capacity_the_open_loop_forgets_nothing_and_ends_on_time() -> Non
             duration_s=2.0,
             loop=OpenLoop(rate_ops_per_second=2000.0),
         )
+        took_s = time.monotonic() - started
         answered = sum(len(session.answered_at) for session in server.sessions)
     read, client = report.operations["read"], report.client
     assert report.ended == "duration"
+    assert took_s < 2.0 + 5.0  # to work off what was due would take 10 s
     assert read.succeeded <= answered
     assert read.succeeded + client.unanswered + (client.unsent or 0) == pytest.approx(due, abs=1)
     assert client.backlog_end == pytest.approx(due - read.succeeded, abs=8)

@@ -103,6 +103,7 @@ def test_a_time_out_is_recorded_at_its_full_length_and_the_load_goes_on() -> Non
 def test_beyond_capacity_the_open_loop_forgets_nothing_and_ends_on_time() -> None:
     """Four connections at 10 ms each serve 400/s; 2,000/s fall due."""
     due = 2000 * 2
+    started = time.monotonic()
     with StandIn(service_s=0.01) as server:
         report = drive(
             stand_in_target(server.port),
@@ -110,10 +111,11 @@ def test_beyond_capacity_the_open_loop_forgets_nothing_and_ends_on_time() -> Non
             duration_s=2.0,
             loop=OpenLoop(rate_ops_per_second=2000.0),
         )
+        took_s = time.monotonic() - started
         answered = sum(len(session.answered_at) for session in server.sessions)
     read, client = report.operations["read"], report.client
     assert report.ended == "duration"
-    assert report.window_s == pytest.approx(2.0, abs=0.05)
+    assert took_s < 2.0 + 5.0  # to work off what was due would take 10 s
     assert read.succeeded <= answered
     assert read.succeeded + client.unanswered + (client.unsent or 0) == pytest.approx(due, abs=1)
     assert client.unanswered <= CONNECTIONS
