@@ -18,10 +18,15 @@ _ID = b"0123456789abcdef"
 
 @dataclass
 class Connection:
-    """What one connection has sent: each execution's stream and body, and when it was answered."""
+    """What one connection has sent: each execution's stream and body, and its times."""
 
     executions: list[tuple[int, bytes]] = field(default_factory=list)
+    received_at: list[float] = field(default_factory=list)
     answered_at: list[float] = field(default_factory=list)
+
+    def numbers(self) -> list[tuple[int, int]]:
+        """Give each execution's stream and its last bind, an int."""
+        return [(stream, int.from_bytes(body[-4:], "big")) for stream, body in self.executions]
 
 
 class CqlStandIn:
@@ -122,6 +127,7 @@ class CqlStandIn:
             return frame(stream, RESULT, _prepared(body.count(b"?")))
         if opcode == EXECUTE:
             connection.executions.append((stream, body))
+            connection.received_at.append(time.monotonic())
             self._open.wait()
             if self.service_s:
                 threading.Event().wait(self.service_s)

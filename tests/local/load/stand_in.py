@@ -56,12 +56,17 @@ def one_row(value: bytes = b"x") -> bytes:
 
 @dataclass
 class Session:
-    """What one connection has sent: the payloads of its executions, in order."""
+    """What one connection has sent: the payloads of its executions, in order, and when."""
 
     executions: list[bytes] = field(default_factory=list)
     queries: list[bytes] = field(default_factory=list)
     statements: list[bytes] = field(default_factory=list)
+    received_at: list[float] = field(default_factory=list)
     answered_at: list[float] = field(default_factory=list)
+
+    def numbers(self) -> list[tuple[int, int]]:
+        """Give each execution's lane, of which there is one, and its last bind, a whole number."""
+        return [(0, int.from_bytes(payload[-8:], "little")) for payload in self.executions]
 
 
 class StandIn:
@@ -158,6 +163,7 @@ class StandIn:
             return _prepared(len(session.statements), payload[1:])
         if command == 0x17:  # COM_STMT_EXECUTE
             session.executions.append(payload)
+            session.received_at.append(time.monotonic())
             statement = session.statements[struct.unpack_from("<I", payload, 1)[0] - 1]
             self._open.wait()
             if self.service_s:

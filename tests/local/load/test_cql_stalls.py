@@ -10,10 +10,17 @@ from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import ClosedLoop, OpenLoop
 from plimsoll.model.engine_report import LoadReport
 from tests.local.load.cql_stand_in import CqlStandIn
-from tests.local.load.driving import drive, latencies_us, longest_silence_s
+from tests.local.load.driving import (
+    at_quantile,
+    drive,
+    latencies_us,
+    latency_bounds_us,
+    longest_silence_s,
+)
 
 pytestmark = pytest.mark.alone
 STALL_S = 0.8
+ROUNDING_US = 10_000  # as in `test_stalls`
 IN_FLIGHT = 6
 
 
@@ -48,10 +55,13 @@ def test_the_open_loop_shows_the_stall_in_its_percentiles_as_theory_says() -> No
         assert len(server.sessions) == 1
     read = report.operations["read"]
     assert read.errors == {}
+    lowest, highest = latency_bounds_us(server, report, rate)
     for quantile, seen_us in ((0.99, read.latency_us.p99), (0.999, read.latency_us.p999)):
-        theory_us = 1e6 * (stall_s - (1 - quantile) * report.window_s)
-        assert seen_us == pytest.approx(theory_us, rel=0.06)
-    assert count_above(report, 1e6 * stall_s / 2) == pytest.approx(rate * stall_s / 2, rel=0.25)
+        assert seen_us is not None
+        assert seen_us >= 1e6 * (stall_s - (1 - quantile) * report.window_s) * 0.99
+        assert seen_us >= at_quantile(lowest, quantile) - ROUNDING_US
+        assert seen_us <= at_quantile(highest, quantile) + ROUNDING_US
+    assert count_above(report, 1e6 * stall_s / 2) >= rate * stall_s / 2 * 0.96 - 1
     assert report.client.backlog_max is not None
     assert report.client.backlog_max >= rate * stall_s * 0.8 - IN_FLIGHT
 

@@ -8,11 +8,19 @@ import pytest
 
 from plimsoll.model.engine import ClosedLoop, OpenLoop
 from plimsoll.model.engine_report import LoadReport
-from tests.local.load.driving import drive, latencies_us, longest_silence_s, stand_in_target
+from tests.local.load.driving import (
+    at_quantile,
+    drive,
+    latencies_us,
+    latency_bounds_us,
+    longest_silence_s,
+    stand_in_target,
+)
 from tests.local.load.stand_in import StandIn
 
 pytestmark = pytest.mark.alone
 STALL_S = 0.8
+ROUNDING_US = 10_000  # of the load's start to a millisecond; and of those under way at its end
 CONNECTIONS = 4
 
 
@@ -55,15 +63,31 @@ def test_the_open_loop_shows_the_stall_in_its_percentiles_as_theory_says(
         report, stall_s = drive_through_a_stall(server, loop)
     read = report.operations["read"]
     assert read.errors == {}
+    # on a busy machine more than the stall holds operations up: no less than theory, and no more
+    # than the server saw
+    spread = 0.01 if arrivals == "constant" else 0.06
+    _, highest = latency_bounds_us(server, report, rate)
     for quantile, seen_us in ((0.99, read.latency_us.p99), (0.999, read.latency_us.p999)):
-        theory_us = 1e6 * (stall_s - (1 - quantile) * report.window_s)
-        assert seen_us == pytest.approx(theory_us, rel=0.06)
-    waiting = sum(
-        count for value, count in latencies_us(report).items() if value > 1e6 * stall_s / 2
-    )
-    assert waiting == pytest.approx(rate * stall_s / 2, rel=0.25)
+        assert seen_us is not None
+        assert seen_us >= 1e6 * (stall_s - (1 - quantile) * report.window_s) * (1 - spread)
+        if arrivals == "constant":  # else when each was due is not known here
+            assert seen_us <= at_quantile(highest, quantile) + ROUNDING_US
+    assert count_above(report, 1e6 * stall_s / 2) >= rate * stall_s / 2 * (1 - 4 * spread) - 1
     assert report.client.backlog_max is not None
     assert report.client.backlog_max >= rate * stall_s * 0.8 - CONNECTIONS
+
+
+def test_each_latency_lies_between_what_the_server_saw() -> None:
+    """As the test above, of every tenth of them, with an answer that takes its time."""
+    rate = 200.0
+    with StandIn(service_s=0.004) as server:
+        report, _ = drive_through_a_stall(server, OpenLoop(rate_ops_per_second=rate))
+    lowest, highest = latency_bounds_us(server, report, rate)
+    seen = [us for us, count in sorted(latencies_us(report).items()) for _ in range(count)]
+    assert len(seen) == pytest.approx(len(lowest), abs=CONNECTIONS)
+    for tenth in range(1, 11):
+        at_least, at_most = (at_quantile(bound, tenth / 10) for bound in (lowest, highest))
+        assert at_least - ROUNDING_US <= at_quantile(seen, tenth / 10) <= at_most + ROUNDING_US
 
 
 def test_the_closed_loop_shows_the_stall_once_per_connection() -> None:
