@@ -7,8 +7,10 @@ from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-# A busy machine is no failure: how long an example takes is measured in benchmarks/, not here.
-settings.register_profile("plimsoll", deadline=None)
+# A busy machine is no failure: how long an example takes is measured in benchmarks/, not here. The
+# code alone decides what fails; other examples: `pytest --hypothesis-profile explore`.
+settings.register_profile("plimsoll", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, max_examples=500)
 settings.load_profile("plimsoll")
 
 # Of `tests/`, what shares something costly: templates, a browser, a twin, a Cassandra of 1 GiB.

@@ -158,7 +158,7 @@ class Machines:
 
     def wait(self, execution: str, status: str | None = None) -> dict[str, Any]:
         """Wait until an execution has ended; describe it."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 240
         while time.monotonic() < deadline:
             told: dict[str, Any] = self.client.describe_execution(executionArn=execution)
             if told["status"] != "RUNNING":
