@@ -8,6 +8,7 @@ import math
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
@@ -220,9 +221,12 @@ def _rounded(value: float) -> int:
 def phase_rows(clock: Clock, result: RunResult) -> list[Row]:
     """The phases before and after the steps, as far as they came."""
     moments = result.moments
+    starts = [done.plan.start_at_epoch_ms / 1000 for done in result.steps]
+    warmed = datetime.fromtimestamp(min(starts), UTC) if starts else moments.teardown
     edges = [
         ("provision", moments.provision, moments.target_ready or moments.teardown),
         ("prepare", moments.prepare, moments.step or moments.teardown),
+        ("warm caches", moments.step if result.request.prepare.warm_s else None, warmed),
         ("teardown", moments.teardown, moments.deleted or moments.ended),
     ]
     return [

@@ -64,7 +64,7 @@ def _add_panel(
     names = list(dict.fromkeys(fields.values()))
     panels.data[name] = found if limits is None else clocks.stacked(found, "series", "value", names)
     present = [title for title in names if any(row["series"] == title for row in found)]
-    colors = [theme.SERIES[i] for i in (2, 3, 4)][: len(present)]
+    colors = list(theme.TARGET[: len(present)])
     legend = alt.Legend() if len(present) > 1 else None
     color = alt.Color(
         "series:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=colors)

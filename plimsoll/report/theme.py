@@ -3,7 +3,7 @@
 Charts name colors as CSS variables, so that the page turns dark, or black on white in print,
 without drawing anything anew; `resolved` puts the colors in for pictures. The series colors follow
 Okabe and Ito's palette (told apart with any color vision), moved to at least 3:1 contrast on their
-background; whatever a color tells, a shape, a dash or a label tells too.
+background; whatever a color tells, a shape, a dash, a label or an order tells too.
 """
 
 import json
@@ -64,6 +64,7 @@ DARK = {
 COLORS: dict[Theme, dict[str, str]] = {"light": LIGHT, "dark": DARK}
 
 SERIES = tuple(f"var(--series-{n})" for n in range(1, 7))
+TARGET = (SERIES[2], SERIES[4], SERIES[3])  # of the target's own figures, the most apart first
 HEAT = tuple(f"var(--heat-{n})" for n in range(1, 8))
 INK, MUTED, GRID, RULE, BAND = (
     f"var(--{name})" for name in ("ink", "muted", "grid", "rule", "band")

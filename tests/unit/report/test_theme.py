@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from plimsoll.report.theme import COLORS, Theme, resolved
+from plimsoll.report.theme import COLORS, SERIES, TARGET, Theme, resolved
 
 Linear = tuple[float, float, float]
 
@@ -85,6 +85,15 @@ def test_the_first_four_series_are_told_apart(theme: Theme, vision: str) -> None
     series = [COLORS[theme][f"series-{n}"] for n in range(1, 5)]
     for a, b in combinations(series, 2):
         assert distance(a, b, vision) >= 12, (a, b)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("vision", sorted(VISIONS))
+def test_what_lies_on_top_of_one_another_is_far_apart(theme: Theme, vision: str) -> None:
+    """Blocks side by side in half-tone: reads and updates, the volume's reads and writes."""
+    for pair in (SERIES[:2], TARGET[:2]):
+        lower, upper = (COLORS[theme][name.removeprefix("var(--").rstrip(")")] for name in pair)
+        assert distance(lower, upper, vision) >= 30
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
