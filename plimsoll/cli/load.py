@@ -18,6 +18,7 @@ from plimsoll.model.engine_report import LoadReport
 from plimsoll.workload import Compiled, Workload, load_workload
 from plimsoll.workload.database import open_database
 from plimsoll.workload.items import Scalar
+from plimsoll.workload.notes import check_loaded
 
 
 @click.command("load")
@@ -169,27 +170,17 @@ def _resolve(
                 " --records if another tool has made it"
             )
         if note is not None:
-            records = _known_records(records, note.records, workload)
+            records = note.records if records is None else records
             given = {
                 **{k: v for k, v in note.parameters.items() if k in workload.parameters},
                 **given,
             }
         compiled = workload.compile(records, given, target.protocol)
+        if note is not None:
+            check_loaded(compiled, note)
         if note is None or not compiled.inserts:
             return compiled, compiled.engine, server
         return compiled, compiled.engine_workload(database.begin_load(compiled)), server
-
-
-def _known_records(asked: int | None, noted: int, workload: Workload) -> int:
-    """Choose how many records to draw from: rows that are not there are no reads to measure."""
-    if asked is None:
-        return noted
-    if asked > noted:
-        raise PlimsollError(
-            f"--records: {asked:,} is more than the {noted:,} that the dataset"
-            f" {workload.dataset!r} has; `plimsoll prepare` makes it larger"
-        )
-    return asked
 
 
 def _run(spec: LoadSpec) -> LoadReport:

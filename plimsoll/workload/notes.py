@@ -44,6 +44,22 @@ def check_this(compiled: Compiled, note: DatasetNote, *, notes: str) -> None:
         )
 
 
+def check_loaded(compiled: Compiled, note: DatasetNote) -> None:
+    """Check that the rows which a load draws from are there: a miss would count as a read.
+
+    Raises:
+        PlimsollError: A table was not prepared, or not to its end.
+    """
+    for table in compiled.tables:
+        loaded = note.loaded_rows.get(table.name, 0)
+        if loaded < table.rows:
+            raise PlimsollError(
+                f"--records {compiled.records:,} needs {table.rows:,} rows of {table.name}, and"
+                f" {loaded:,} are surely there: complete them (plimsoll prepare --workload"
+                f" {compiled.name} --records {max(compiled.records, note.records)}), or name fewer"
+            )
+
+
 def check_short(compiled: Compiled, counts: Mapping[str, int]) -> None:
     """Check the tables' counts.
 

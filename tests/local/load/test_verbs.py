@@ -147,6 +147,10 @@ def test_an_interrupted_prepare_is_completed_and_comes_to_the_same(
     (interrupted,) = query(connection, fresh_database, "SELECT COUNT(*) FROM usertable")
     assert isinstance(interrupted, int)
     assert interrupted < 60_000
+    load = ["load", "--dsn", fresh_database, "--workload", "ycsb-a", "--operations", "9"]
+    code, out, err = plimsoll(*load, "--warmup", "0")
+    assert (code, out) == (1, "")
+    assert "--records 60,000 needs 60,000 rows of usertable, and 0 are surely there" in err
     code, out, _ = plimsoll(*arguments, "--json")
     assert code == 0
     assert json.loads(out)["rows_counted"] == {"usertable": 60_000}
@@ -261,7 +265,7 @@ def test_a_load_in_which_nothing_succeeds_exits_with_1(
 @pytest.mark.parametrize(
     ("records", "code", "message"),
     [
-        ("501", 1, "--records: 501 is more than the 500 that the dataset 'ycsb' has"),
+        ("501", 1, "--records 501 needs 501 rows of usertable, and 500 are surely there"),
         ("0", 2, "records: must be from 1 to"),
     ],
 )
