@@ -21,12 +21,13 @@ from moto.server import ThreadedMotoServer
 
 from plimsoll.local.databases.mariadb import MariaDbServer
 from plimsoll.local.deployment import PRINCIPAL, default_settings
+from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.fleet import ClientResult, StepPlan
 from plimsoll.model.functions import FUNCTIONS, Setting
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import client_path, plan_path
+from plimsoll.runs.files import RunFiles, client_path, plan_path
 from plimsoll.runs.submit import submit
 from stacks.packaging import THIS_MACHINE, build, kinds, size_mib
 
@@ -135,9 +136,9 @@ def endpoint_request(mariadb: MariaDbServer, database: str) -> Request:
     )
 
 
-def plan(*, lead_ms: int) -> StepPlan:
+def plan(step: int, *, lead_ms: int) -> StepPlan:
     return StepPlan(
-        index=1,
+        index=step,
         purpose="baseline",
         why="the first",
         clients=1,
@@ -151,6 +152,24 @@ def plan(*, lead_ms: int) -> StepPlan:
         recovered=None,
         server_before=None,
     )
+
+
+def in_time(packages: dict[str, Path], run_id: str, *, allowed: str) -> LoadReport:
+    """Run a client whose barrier is so far ahead as this machine takes to start one."""
+    files = RunFiles("results", run_id)
+    for step, lead_ms in enumerate((3_000, 15_000, 60_000), start=1):
+        files.put_model(plan_path(step), plan(step, lead_ms=lead_ms))
+        event = {"run_id": run_id, "step": step, "client": 0}
+        try:
+            invoke(packages, "load-client", event, allowed=allowed)
+        except AssertionError as refused:
+            if "after the barrier, when half of the window was over" not in str(refused):
+                raise
+            continue
+        report = files.get(client_path(step, 0), ClientResult).report
+        if report.late_start_ms == 0:
+            return report
+    raise AssertionError("a client does not start in a minute")
 
 
 def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
@@ -174,12 +193,9 @@ def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
         invoke(packages, "load-dataset", {"run_id": run_id, "part": part}, allowed=allowed)
     counted = {"run_id": run_id, "failed_parts": []}
     invoke(packages, "verify-dataset", counted, allowed=allowed)
-    files = deployment.files(run_id)
-    files.put_model(plan_path(1), plan(lead_ms=3_000))
-    invoke(packages, "load-client", {"run_id": run_id, "step": 1, "client": 0}, allowed=allowed)
+    measured = in_time(packages, run_id, allowed=allowed)
 
     assert deployment.records.get(run_id).rows == RECORDS
-    measured = files.get(client_path(1, 0), ClientResult).report
     assert set(measured.operations) == {"read"}
     assert measured.operations["read"].succeeded > 0
     assert measured.operations["read"].errors == {}
