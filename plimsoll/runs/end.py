@@ -83,6 +83,7 @@ def end_run(
         cost, usd = _cost(record.model_copy(update=last), files)
         last["cost_usd"] = None if usd is None else f"{usd:.6f}"
         result = _result(record.model_copy(update=last), files, cost)
+        _keep_series(files, run_id)
         files.put_model(RESULT, result)
         # who sees the end finds the results, and room for the next run
         _release(deployment, record, last["cost_usd"])
@@ -170,6 +171,15 @@ def run_ended(result: RunResult, files: RunFiles) -> RunEnded:
         ended_at=result.moments.ended or now(),
         results=files.address,
     )
+
+
+def _keep_series(files: RunFiles, run_id: str) -> None:
+    """Put the clients' seconds together where the run ended before `conclude` could."""
+    if SECONDS in files.paths(SECONDS):
+        return
+    measured = tuple(second for step in finished_steps(files) for second in step.seconds)
+    if measured:
+        files.put_model(SECONDS, Seconds(run_id=run_id, operations=measured, target=()))
 
 
 def _draw_report(files: RunFiles, result: RunResult) -> None:
