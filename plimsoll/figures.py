@@ -13,3 +13,8 @@ def latency(us: float) -> str:
 def rate(per_second: float) -> str:
     """Write operations per second without the unit: whole from 100 up, else one decimal."""
     return f"{per_second:,.0f}" if per_second >= 99.95 else f"{per_second:,.1f}"
+
+
+def plural(number: int, noun: str, many: str | None = None) -> str:
+    """Count something; `many` where its plural has more than an `s`."""
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"

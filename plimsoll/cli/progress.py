@@ -7,7 +7,8 @@ from typing import Self
 from rich.console import Console
 from rich.status import Status
 
-from plimsoll.cli.wording import minutes, plural, step_line, target_line
+from plimsoll.cli.wording import minutes, step_line, target_line
+from plimsoll.figures import plural
 from plimsoll.model.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.search import StepsSearch

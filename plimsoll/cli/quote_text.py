@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from plimsoll.cli.output import print_figures
-from plimsoll.cli.wording import plural
+from plimsoll.figures import plural
 from plimsoll.model.quote import Amounts, ExperimentQuote, Quote, QuoteLine
 from plimsoll.service.quotes import sum_of
 

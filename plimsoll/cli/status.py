@@ -3,7 +3,8 @@
 import click
 
 from plimsoll.cli.service import capacity_text, connect, json_option, service_options
-from plimsoll.cli.wording import minutes, plural, target_line
+from plimsoll.cli.wording import minutes, target_line
+from plimsoll.figures import plural
 from plimsoll.model.api import RunDetail
 from plimsoll.runs.record import now
 

@@ -1,5 +1,6 @@
 """Figures as people read them: 1,234 ops/s, 2.10 ms, 1:05 min."""
 
+from plimsoll.figures import plural
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.steps import Statistic
@@ -22,11 +23,6 @@ def minutes(seconds: float) -> str:
     """Write a time as minutes and seconds."""
     whole = max(0, round(seconds))
     return f"{whole // 60}:{whole % 60:02d}"
-
-
-def plural(number: int, noun: str, many: str | None = None) -> str:
-    """Count something; `many` where its plural has more than an `s`."""
-    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
 def target_line(request: Request) -> str:

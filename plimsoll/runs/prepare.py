@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from plimsoll.errors import PlimsollError
+from plimsoll.figures import plural
 from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.model.runs import RunRecord
@@ -77,7 +78,7 @@ def verify_dataset(
     require_loading_budget(record, now())
     if failed_parts:
         first = plain_cause(str(failed_parts[0]["cause"]))
-        parts = f"{len(failed_parts)} part{'s' if len(failed_parts) > 1 else ''}"
+        parts = plural(len(failed_parts), "part")
         raise DatasetError(f"{parts} of the dataset could not be loaded; the first: {first}")
     target = engine_target(record.target)
     with open_database(target) as database:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from plimsoll.capacity import next_step
+from plimsoll.figures import plural
 from plimsoll.fleet.plan import barrier_epoch_ms, plan_step, warming_step
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
 from plimsoll.model.request import Request
@@ -135,7 +136,7 @@ def _start(
         raise deadline_passed(
             record,
             f"leaves no time for step {plan.index}"
-            f" ({plan.clients} clients, {plan.warmup_s + plan.duration_s:g} s)",
+            f" ({plural(plan.clients, 'client')}, {plan.warmup_s + plan.duration_s:g} s)",
         )
     deployment.files(record.run_id).put_model(plan_path(plan.index), plan)
     deployment.records.change(record.run_id, step=plan.index)

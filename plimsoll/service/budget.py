@@ -10,6 +10,7 @@ deadline too.
 import math
 
 from plimsoll.errors import UsageError
+from plimsoll.figures import plural
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.prices import Item
 from plimsoll.model.quote import Amounts, Quote
@@ -93,7 +94,8 @@ def require_step_budget(
     if spent > float(record.budget.fleet_usd):
         raise BudgetPassedError(
             f"the run's budget of ${record.budget.usd} keeps ${record.budget.fleet_usd} for its"
-            f" load; with step {plan.index} ({plan.clients} clients) it would be ${spent:.6f}"
+            f" load; with step {plan.index} ({plural(plan.clients, 'client')}) it would be"
+            f" ${spent:.6f}"
         )
 
 
