@@ -52,7 +52,7 @@ class MariaDbServer(DatabaseServer):
         user: str = "plimsoll",
         password: str = "plimsoll",  # noqa: S107 - it listens on loopback and lives for a test or a run
         database: str = "plimsoll",
-        ready_timeout_s: float = 60.0,
+        ready_timeout_s: float = 180.0,
     ) -> "MariaDbServer":
         """Start a server and wait until it answers.
 

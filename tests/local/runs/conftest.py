@@ -25,7 +25,6 @@ from plimsoll.model.runs import RunRecord
 from plimsoll.runs import services
 from plimsoll.runs.files import RESULT
 from plimsoll.runs.submit import run_id_for
-from plimsoll.runs.watch import Snapshot
 
 ROOT = Path(__file__).parents[3]
 LOOK_S = 0.1  # between two looks at a run, each some calls that the twin answers
@@ -113,14 +112,6 @@ class Bench:
         path = self._gates / f"{function}-{run.run_id}"
         assert path.exists()
         return Gate(path)
-
-    def until(self, run: LocalRun, true: Callable[[Snapshot], bool], what: str) -> None:
-        def now() -> bool:
-            snapshot = run.look()
-            assert true(snapshot) or not snapshot.record.state.ended, snapshot.record
-            return true(snapshot)
-
-        wait_until(now, what)
 
     def database(self, run: LocalRun) -> RunningDatabase:
         name = f"plimsoll-{run.run_id}"

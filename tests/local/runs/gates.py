@@ -19,7 +19,7 @@ def pass_gate(gates: Path, function: str, event: dict[str, Any]) -> None:
     name = function if number is None else f"{function}-{number}"
     gate = gates / f"{name}-{event.get('run_id')}"
     if gate.exists():
-        gate.with_suffix(".reached").write_text(str(os.getpid()))
+        _tell(gate)
         while gate.exists():
             time.sleep(LOOK_S)
     freezing = gates / f"freeze-{gate.name}"
@@ -28,11 +28,18 @@ def pass_gate(gates: Path, function: str, event: dict[str, Any]) -> None:
         threading.Thread(target=_freeze, args=arguments, daemon=True).start()
 
 
+def _tell(gate: Path) -> None:
+    """Say which process is here; whoever sees the file finds it written."""
+    written = gate.with_suffix(".writing")
+    written.write_text(str(os.getpid()))
+    written.replace(gate.with_suffix(".reached"))
+
+
 def _freeze(gate: Path, start_at_s: float) -> None:
     """Stop this process when its load is under way; whoever wants it to go on says so (SIGCONT)."""
     while time.time() < start_at_s or not _connected():
         time.sleep(LOOK_S)
-    gate.with_suffix(".reached").write_text(str(os.getpid()))
+    _tell(gate)
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
