@@ -120,8 +120,9 @@ def record_request(
         budget=held_budget(request, quoted),
     )
     limits = limits_of(deployment, request.team)
-    taken = limits is not None and limits.acquire(run_id, ask_of(request, quoted), at=submitted_at)
-    created = False
+    taken = created = False
+    if limits is not None and deployment.records.find(run_id) is None:  # a known run needs no room
+        taken = limits.acquire(run_id, ask_of(request, quoted), at=submitted_at)
     try:
         created = deployment.records.create(record)
         if not created:

@@ -88,6 +88,16 @@ def test_a_repetition_of_a_run_that_has_ended_holds_nothing(limited: Deployment)
     assert of_team(limited).grants() == {}
 
 
+def test_a_repetition_is_the_same_run_though_the_team_has_no_room_now(limited: Deployment) -> None:
+    run_id = submitted(limited, "monday")
+    end_run(limited, run_id)
+    submitted(limited, "tuesday")
+    submitted(limited, "wednesday")
+    assert submitted(limited, "monday") == run_id
+    with pytest.raises(LimitReachedError, match="concurrent_runs: 2 in use"):
+        submitted(limited, "thursday")
+
+
 def test_a_run_that_cannot_be_started_gives_its_share_back_and_can_never_begin(
     limited: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
