@@ -8,12 +8,10 @@ import math
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
 from plimsoll.model.results import RunResult, Seconds, SecondTotals, TargetSample
-from plimsoll.report import ticks
 
 Row = dict[str, Any]
 
@@ -216,42 +214,3 @@ def with_classes(rows: list[Row]) -> tuple[list[Row], list[str]]:
 def _rounded(value: float) -> int:
     """Two significant digits."""
     return int(round(value, 1 - math.floor(math.log10(value))))
-
-
-def phase_rows(clock: Clock, result: RunResult) -> list[Row]:
-    """The phases before and after the steps, as far as they came."""
-    moments = result.moments
-    starts = [done.plan.start_at_epoch_ms / 1000 for done in result.steps]
-    warmed = datetime.fromtimestamp(min(starts), UTC) if starts else moments.teardown
-    edges = [
-        ("provision", moments.provision, moments.target_ready or moments.teardown),
-        ("prepare", moments.prepare, moments.step or moments.teardown),
-        ("warm caches", moments.step if result.request.prepare.warm_s else None, warmed),
-        ("teardown", moments.teardown, moments.deleted or moments.ended),
-    ]
-    return [
-        {"phase": name, "t": clock.at(a.timestamp()), "t2": clock.at(b.timestamp())}
-        for name, a, b in edges
-        if a is not None and b is not None
-    ]
-
-
-def step_rows(clock: Clock, result: RunResult) -> list[Row]:
-    """The steps' loads: warm-up and window."""
-    rows = []
-    shown = ticks.named(len(result.steps))
-    for place, done in enumerate(result.steps):
-        start = done.plan.start_at_epoch_ms / 1000
-        window = (done.window_start_epoch_ms or done.plan.window_start_epoch_ms) / 1000
-        end = (done.window_end_epoch_ms or done.plan.window_end_epoch_ms) / 1000
-        rows.append(
-            {
-                "step": done.plan.index,
-                "label": str(done.plan.index) if place in shown else None,
-                "clients": done.plan.clients,
-                "t": clock.at(start),
-                "window": clock.at(window),
-                "t2": clock.at(end),
-            }
-        )
-    return rows

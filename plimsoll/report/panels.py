@@ -7,7 +7,7 @@ import altair as alt
 
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.report import clock as clocks
-from plimsoll.report import text, theme, ticks
+from plimsoll.report import phases, text, theme, ticks
 from plimsoll.report.chart import Rows
 
 WIDTH_PX = 900  # of a picture; a page sets its own
@@ -26,8 +26,8 @@ class Panels:
         self.seconds = seconds
         self.panels: list[alt.LayerChart] = []
         self.data: dict[str, Rows] = {
-            "steps": clocks.step_rows(self.clock, result),
-            "phases": clocks.phase_rows(self.clock, result),
+            "steps": phases.step_rows(self.clock, result),
+            "phases": phases.phase_rows(self.clock, result),
         }
         width_s = self.clock.width_s
         self.clock_unit = "h:min:s" if ticks.in_hours(self.clock.length_s) else "min:s"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from plimsoll.model.results import Seconds, SecondTotals, TargetSample
 from plimsoll.report import clock as clocks
+from plimsoll.report import phases
 from tests.support.synthetic_run import START, start_epoch_s, synthetic_run
 
 RESULT, SECONDS = synthetic_run()
@@ -118,7 +119,7 @@ def test_a_sample_that_cloudwatch_lacks_is_no_row() -> None:
 
 def test_the_phases_are_those_of_the_moments_and_the_warming_ends_with_the_first_step() -> None:
     clock = clocks.Clock(RESULT, SECONDS)
-    found = {row["phase"]: (row["t"], row["t2"]) for row in clocks.phase_rows(clock, RESULT)}
+    found = {row["phase"]: (row["t"], row["t2"]) for row in phases.phase_rows(clock, RESULT)}
     ended = RESULT.moments.ended
     assert ended is not None
     length = (ended - START).total_seconds()
@@ -130,7 +131,7 @@ def test_the_phases_are_those_of_the_moments_and_the_warming_ends_with_the_first
     }
     no_warming = RESULT.request.prepare.model_copy(update={"warm_s": 0})
     request = RESULT.request.model_copy(update={"prepare": no_warming})
-    cold = clocks.phase_rows(clock, RESULT.model_copy(update={"request": request}))
+    cold = phases.phase_rows(clock, RESULT.model_copy(update={"request": request}))
     assert "warm caches" not in {row["phase"] for row in cold}
 
 
