@@ -27,7 +27,7 @@ def experiment_twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalT
 
 def matrix(**changes: Any) -> Experiment:
     """Two volumes by two versions, of which one does not exist."""
-    shared = tiny("cell", load__duration_s=2, load__timeout_ms=30_000).model_dump(
+    shared = tiny("cell", load__duration_s=5).model_dump(
         mode="json", exclude={"name", "team", "tags"}
     )
     del shared["target"]["volume"]
