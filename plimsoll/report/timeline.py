@@ -84,7 +84,6 @@ def _operations(panels: Panels, found: Rows) -> None:
     names += sorted({row["operation"] for row in found} - set(names))
     color = _series_color(names)
     panels.data["ops"] = clocks.stacked(found, "operation", "rate", names)
-    base = alt.Chart(alt.NamedData("ops")).encode(x=panels.x("middle:Q"), color=color)
     rates = panels.wide("rate", found, "operation", {"rate": "ops/s"}, panels.clock.width_s)
     panels.add(
         [
@@ -94,17 +93,20 @@ def _operations(panels: Panels, found: Rows) -> None:
     )
     _latency(panels, found, _series_color(names, legend=False))
     if any(row["errors"] for row in found):
-        panels.add(
-            [
-                base.transform_filter("datum.errors > 0")
-                .mark_bar(width=2)
-                .encode(
-                    y=alt.Y("errors:Q", title=f"failed operations/s ({panels.per})"),
-                    tooltip=[alt.Tooltip("operation:N"), alt.Tooltip("errors:Q", title="failed/s")],
-                )
-            ],
-            height_px=70,
-        )
+        _failed(panels, found, names)
+
+
+def _failed(panels: Panels, found: Rows, names: list[str]) -> None:
+    failed = [row for row in found if row["errors"]]
+    panels.data["failed"] = clocks.stacked(failed, "operation", "errors", names)
+    told = {"errors": "failed/s"}
+    wide = panels.wide("failed", failed, "operation", told, panels.clock.width_s)
+    blocks = panels.piled(
+        "failed",
+        _series_color(names, legend=False),
+        f"failed operations/s, stacked ({panels.per})",
+    )
+    panels.add([blocks, panels.crosshair("failed", wide, ",.1f")], height_px=70)
 
 
 def _latency(panels: Panels, found: Rows, color: alt.Color) -> None:

@@ -53,6 +53,28 @@ def test_the_curve_has_a_mark_for_each_load_and_operation(shown: Watched) -> Non
     assert shown.marks("latency-update", points) == len(CLIENTS) * 3
 
 
+def test_every_panel_of_the_time_line_has_the_same_clock(browser: Browser, tmp_path: Path) -> None:
+    """A window begins and ends at the same place in each, that of failed operations included."""
+    failing = tuple(
+        second.model_copy(update={"errors": second.epoch_s % 3}) for second in SECONDS.operations
+    )
+    path = tmp_path / "report.html"
+    path.write_text(render(RESULT, SECONDS.model_copy(update={"operations": failing})), "utf-8")
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+    watched = Watched(context.new_page(), path)
+    assert watched.complaints == []
+    edges = watched.page.evaluate(
+        """[...document.querySelectorAll('#timeline path[aria-label^="window: "]')].map(path => {
+          const box = path.getBoundingClientRect();
+          return [Math.round(box.left), Math.round(box.right)].join();
+        })"""
+    )
+    context.close()
+    panels = len(edges) // len(RESULT.steps)
+    assert panels >= 6
+    assert {edges.count(edge) for edge in edges} == {panels}
+
+
 def test_the_heat_map_has_a_mark_for_each_cell(shown: Watched) -> None:
     cells = shown.page.evaluate(
         "Object.values(plimsollViews['heat-map'].spec.datasets)"
