@@ -15,7 +15,7 @@ def phase_rows(clock: Clock, result: RunResult) -> list[Row]:
     edges = [
         ("provision", moments.provision, moments.target_ready or moments.teardown),
         ("prepare", moments.prepare, moments.step or moments.teardown),
-        ("warm caches", moments.step if result.request.prepare.warm_s else None, warmed),
+        ("warming", moments.step if result.request.prepare.warm_s else None, warmed),
         ("teardown", moments.teardown, moments.deleted or moments.ended),
     ]
     return [

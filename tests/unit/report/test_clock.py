@@ -126,13 +126,13 @@ def test_the_phases_are_those_of_the_moments_and_the_warming_ends_with_the_first
     assert found == {
         "provision": (2, 7),
         "prepare": (8, 18),
-        "warm caches": (18, 20),
+        "warming": (18, 20),
         "teardown": (length - 4, length - 1),
     }
     no_warming = RESULT.request.prepare.model_copy(update={"warm_s": 0})
     request = RESULT.request.model_copy(update={"prepare": no_warming})
     cold = phases.phase_rows(clock, RESULT.model_copy(update={"request": request}))
-    assert "warm caches" not in {row["phase"] for row in cold}
+    assert "warming" not in {row["phase"] for row in cold}
 
 
 def test_the_heat_map_holds_every_operation_in_its_latency() -> None:
