@@ -61,7 +61,8 @@ def command(
     try:
         prepared = prepare(target, compiled, connections=connections, on_progress=advance)
     finally:
-        progress.stop()
+        if progress.live.is_started:  # else it would leave an empty line
+            progress.stop()
     seconds = time.monotonic() - started
     if as_json:
         result = {
