@@ -125,7 +125,9 @@ def _run_one(twin: "LocalTwin", request: Request, folder: Path) -> bool:
             current.wait(progress.show)
         except KeyboardInterrupt:
             interrupted = True
-            progress.say("interrupted: stopping the run and deleting its target")
+            progress.say(
+                "interrupted: stopping the run and deleting its target (again: at once, no results)"
+            )
             current.stop()
             current.wait(progress.show)
         current.save(folder)

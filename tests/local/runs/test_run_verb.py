@@ -77,15 +77,31 @@ def test_a_failed_run_says_so_and_exits_with_1(tmp_path: Path) -> None:
     assert left_of(tmp_path) == []
 
 
+def await_line(process: "subprocess.Popen[str]", words: str) -> None:
+    assert process.stderr is not None
+    assert any(words in line for line in process.stderr)
+
+
+def test_a_second_interrupt_ends_it_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+    request = request_file(tmp_path, load__duration_s=60, load__warmup_s=1)
+    process = run_here(tmp_path, request, tmp_path / "out")
+    await_line(process, "step 1: 1 client")
+    process.send_signal(signal.SIGINT)
+    await_line(process, "interrupted: stopping the run")
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    assert left_of(tmp_path) == []
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_stops_the_run_and_leaves_nothing(tmp_path: Path, number: int) -> None:
     request = request_file(tmp_path, load__duration_s=60, load__warmup_s=1)
     out = tmp_path / "out"
     process = run_here(tmp_path, request, out)
-    assert process.stderr is not None
-    for line in process.stderr:
-        if "step 1: 1 client" in line:
-            break
+    await_line(process, "step 1: 1 client")
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, stderr
