@@ -123,8 +123,8 @@ def test_a_certificate_is_believed(
     address, target = server
     asked = target.model_copy(update={"tls": tls})
     if address in believed_for:
-        report = drive(asked, connections=2, duration_s=5, operations_limit=20)
+        report = drive(asked, connections=2, duration_s=60, operations_limit=20)
         assert report.operations["read"].succeeded == 20
         return
     with pytest.raises(EngineError, match=r"(?i)certificate"):
-        drive(asked, connections=2, duration_s=5, operations_limit=20)
+        drive(asked, connections=2, duration_s=60, operations_limit=20)

@@ -50,7 +50,7 @@ def test_single_statements(
     connection: Connection, fresh_database: str, loop: ClosedLoop | OpenLoop
 ) -> None:
     report, moved = counted_load(
-        connection, fresh_database, "ycsb-a", loop=loop, duration_s=20.0, operations_limit=2000
+        connection, fresh_database, "ycsb-a", loop=loop, duration_s=120.0, operations_limit=2000
     )
     read, update = report.operations["read"], report.operations["update"]
     assert (read.errors, update.errors) == ({}, {})
@@ -69,7 +69,7 @@ def test_transactions_count_as_operations_and_as_statements(
         fresh_database,
         "sysbench-oltp-read-write",
         connections=1,  # alone, no transaction meets another's rows
-        duration_s=20.0,
+        duration_s=120.0,
         operations_limit=100,
     )
     operation = report.operations["transaction"]
@@ -90,7 +90,7 @@ def test_a_transaction_that_deadlocks_is_a_failed_operation_and_no_commit(
         connection,
         fresh_database,
         "sysbench-oltp-read-write",
-        duration_s=20.0,
+        duration_s=120.0,
         operations_limit=100,
     )
     operation = report.operations["transaction"]
@@ -116,7 +116,7 @@ def test_warm_up_and_window_together_are_all_that_was_sent(
 
 def test_rows_inserted_are_rows_counted(connection: Connection, fresh_database: str) -> None:
     report, moved = counted_load(
-        connection, fresh_database, "batch-1-bulk-insert", duration_s=20.0, operations_limit=20
+        connection, fresh_database, "batch-1-bulk-insert", duration_s=120.0, operations_limit=20
     )
     bulk = report.operations["bulk_insert"]
     assert (bulk.succeeded, bulk.records, bulk.errors) == (20, 2000, {})
@@ -131,7 +131,7 @@ def test_an_operation_that_failed_is_no_throughput(
 ) -> None:
     compiled = load_workload("ycsb-d").compile(500)
     prepare(parse_dsn(fresh_database), compiled, connections=2)
-    few: dict[str, Any] = {"connections": 2, "duration_s": 20.0, "operations_limit": 400}
+    few: dict[str, Any] = {"connections": 2, "duration_s": 120.0, "operations_limit": 400}
     first = drive(parse_dsn(fresh_database), compiled.engine, **few)
     again = drive(parse_dsn(fresh_database), compiled.engine, **few)  # the same new rows once more
     inserted = first.operations["insert"].succeeded

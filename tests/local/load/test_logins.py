@@ -31,7 +31,7 @@ def test_ed25519(mariadb_factory: MariaDbFactory) -> None:
         cursor.execute(f"CREATE TABLE {server.database}.t (id INT PRIMARY KEY, v INT)")
     dsn = f"mysql://curve:PASSWORD@{server.host}:{server.port}/{server.database}"
     target = parse_dsn(dsn.replace("PASSWORD", "s3cret"))
-    report = drive(target, connections=2, duration_s=5, operations_limit=20)
+    report = drive(target, connections=2, duration_s=60, operations_limit=20)
     assert report.operations["read"].succeeded == 20
     with pytest.raises(EngineError, match="Access denied for user 'curve'"):
-        drive(parse_dsn(dsn.replace("PASSWORD", "wrong")), connections=2, duration_s=5)
+        drive(parse_dsn(dsn.replace("PASSWORD", "wrong")), connections=2, duration_s=60)

@@ -13,7 +13,7 @@ def sent(workload: EngineWorkload, seed: int) -> list[list[bytes]]:
             stand_in_target(server.port),
             workload,
             connections=4,
-            duration_s=30.0,
+            duration_s=120.0,
             operations_limit=400,
             seed=seed,
         )

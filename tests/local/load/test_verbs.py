@@ -201,7 +201,7 @@ def test_load_knows_the_tables_that_prepare_has_made(
 ) -> None:
     prepare = ["prepare", "--dsn", fresh_database, "--workload", "sysbench-oltp-insert"]
     plimsoll(*prepare, "--records", "200", "--tables", "3")
-    load = ["load", "--dsn", fresh_database, "--json", "--warmup", "0", "--duration", "9"]
+    load = ["load", "--dsn", fresh_database, "--json", "--warmup", "0", "--duration", "120"]
     code, out, _ = plimsoll(
         *load, "--workload", "sysbench-oltp-point-select", "--operations", "300"
     )
