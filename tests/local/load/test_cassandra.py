@@ -185,7 +185,11 @@ def test_nobody_there(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("says", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
-def test_no_cassandra(says: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_cassandra(
+    says: bytes, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plimsoll.workload.cassandra.CONNECT_TIMEOUT_S", 2)
+
     def answer() -> None:
         while True:
             try:
