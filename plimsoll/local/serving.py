@@ -18,7 +18,7 @@ from plimsoll.runs.files import REPORT
 from plimsoll.runs.record import now
 from plimsoll.targets.schedule import DELETE_STACK
 
-STOP_PATIENCE_S = 90.0  # then the twin is ended with what still runs in it
+STOP_PATIENCE_S = 300.0  # then the twin is ended with what still runs in it
 REPORT_PATIENCE_S = 30.0  # the page is drawn after the run has ended, and not always
 _LOOK_EVERY_S = 1.0
 WAYS_OUT = ("teardown", "experiment-end")  # the workflows that remove what others have made

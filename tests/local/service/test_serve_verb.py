@@ -21,7 +21,7 @@ def test_its_end_stops_every_run_and_leaves_their_results_alone(tmp_path: Path) 
     [first, second] = api("GET", f"/experiments/{started.body['experiment_id']}").body["cells"]
     running = api.until_one_is_in_its_step([first["run_id"], second["run_id"]])
     process.send_signal(signal.SIGTERM)
-    _, stderr = process.communicate(timeout=200)
+    _, stderr = process.communicate(timeout=400)
     assert process.returncode == 0, stderr
     assert f"stopping {running} and deleting its target" in stderr
     assert "Traceback" not in stderr
@@ -44,7 +44,7 @@ def _long_experiment() -> dict[str, object]:
 def test_a_port_that_is_taken_is_named(tmp_path: Path, api: Caller) -> None:
     port = api.url.rpartition(":")[2]
     process = plimsoll(tmp_path, "serve", "--port", port, "--dir", str(tmp_path / "results"))
-    _, stderr = process.communicate(timeout=120)
+    _, stderr = process.communicate(timeout=400)
     assert process.returncode == 2
     assert f"--port {port}: " in stderr
     assert left_of(tmp_path) == []
