@@ -5,32 +5,17 @@ import io
 import pytest
 from rich.console import Console
 
-from plimsoll.capacity import judge
 from plimsoll.cli.results import comparison
-from plimsoll.model.capacity import Capacity, Rules
-from plimsoll.model.steps import Step
+from plimsoll.model.capacity import Capacity
+from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, _ = synthetic_run()
 
 
-def capacity(*steps: tuple[int, float, float]) -> Capacity:
-    """Steps of clients, ops/s and p99 in microseconds."""
-    made = [
-        Step(
-            clients=clients,
-            connections=clients * 100,
-            throughput_ops_per_second=throughput,
-            latency_us={"read": {"p99": p99}},
-        )
-        for clients, throughput, p99 in steps
-    ]
-    return judge(made, Rules(limits_us={"read": 1000}, confirmation=None))
-
-
-KNEE = capacity((1, 1000, 500), (2, 1500, 500), (4, 1600, 5000))
-OPEN_END = capacity((1, 2000, 500), (2, 3000, 500))
-TOO_SLOW = capacity((1, 300, 5000))
+KNEE = judged((1, 1000, 500), (2, 1500, 500), (4, 1600, 5000))
+OPEN_END = judged((1, 2000, 500), (2, 3000, 500))
+TOO_SLOW = judged((1, 300, 5000))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from plimsoll.model.results import RunResult
 from plimsoll.model.runs import Failure, RunState
 from plimsoll.model.steps import Step
 from plimsoll.report.answer import answer, usd_per_million
+from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
 
 RESULT, _ = synthetic_run()
@@ -18,17 +19,7 @@ RESULT, _ = synthetic_run()
 
 def with_steps(*steps: tuple[int, float, float]) -> RunResult:
     """Steps of clients, ops/s and p99 in microseconds."""
-    made = [
-        Step(
-            clients=clients,
-            connections=clients * 100,
-            throughput_ops_per_second=throughput,
-            latency_us={"read": {"p99": p99}},
-        )
-        for clients, throughput, p99 in steps
-    ]
-    limits = Rules(limits_us={"read": 1000}, confirmation=None)
-    return RESULT.model_copy(update={"capacity": judge(made, limits), "limiting": None})
+    return RESULT.model_copy(update={"capacity": judged(*steps), "limiting": None})
 
 
 def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:
