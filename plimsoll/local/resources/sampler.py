@@ -24,6 +24,7 @@ from plimsoll.local.machine import CpuTimes, cpu_times, stolen_share
 from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.volume_samples import VolumeRates, VolumeSample, rates
 
+HELD_UP_MAX_S = 60  # a longer standstill has points of its last minute only
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -125,6 +126,20 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
+def seconds_to_publish(published_s: int, now_s: int) -> range:
+    """Say of which seconds points are due: one of each, since CloudWatch sums counts.
+
+    Where this machine stood still, its seconds have what the whole interval had on average.
+
+    Args:
+        published_s: The last second with points; 0: none has any.
+        now_s: In which the interval has ended.
+    """
+    last_s = max(published_s + 1, now_s)
+    first_s = max(published_s + 1, last_s - HELD_UP_MAX_S + 1) if published_s else last_s
+    return range(first_s, last_s + 1)
+
+
 class Sampler:
     """Publishes one target's figures until it is closed."""
 
@@ -160,8 +175,12 @@ class Sampler:
         return self._volume.sample(), cpu_seconds(self._pid), cpu_times()
 
     def _publish(self, seen: Seen, epoch_ms: int) -> None:
-        self._published_s = max(self._published_s + 1, epoch_ms // 1000)
-        at = dt.datetime.fromtimestamp(self._published_s, dt.UTC).replace(tzinfo=None)
+        for second in seconds_to_publish(self._published_s, epoch_ms // 1000):
+            self._published_s = second
+            self._publish_second(seen, dt.datetime.fromtimestamp(second, dt.UTC))
+
+    def _publish_second(self, seen: Seen, second: dt.datetime) -> None:
+        at = second.replace(tzinfo=None)
         for points in self._naming(seen):
             name, value_of = points.dimension
             known = {n: (v, unit) for n, (v, unit) in points.values.items() if v is not None}
