@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE_MS = 120_000  # how long to wait on a busy machine, not a measure
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +20,9 @@ def browser() -> Iterator[Browser]:
     # root, as CI is, has no sandbox; what is shown here is our own
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=program, args=arguments)
+        launched = playwright.chromium.launch(
+            executable_path=program, args=arguments, timeout=PATIENCE_MS
+        )
         yield launched
         launched.close()
 
@@ -29,7 +32,7 @@ class Watched:
 
     def __init__(self, page: Page, path: Path) -> None:
         self.page = page
-        page.set_default_timeout(120_000)  # how long to wait on a busy machine, not a measure
+        page.set_default_timeout(PATIENCE_MS)
         self.complaints: list[str] = []
         self.requests: list[str] = []
         page.on("console", lambda message: self.complaints.append(message.text))

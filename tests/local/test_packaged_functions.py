@@ -146,7 +146,7 @@ def plan(step: int, *, lead_ms: int) -> StepPlan:
         rate_ops_per_second=None,
         warmup_s=0,
         duration_s=1,
-        timeout_ms=5_000,
+        timeout_ms=60_000,
         seed=1,
         start_at_epoch_ms=round(time.time() * 1000) + lead_ms,
         recovered=None,

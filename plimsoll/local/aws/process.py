@@ -15,7 +15,7 @@ from typing import Any
 from plimsoll.errors import PlimsollError, UsageError
 
 _CLOSE_TIMEOUT_S = 30.0
-_END_TIMEOUT_S = 5.0
+_END_TIMEOUT_S = 15.0
 
 
 class AwsProcess:

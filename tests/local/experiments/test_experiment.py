@@ -73,8 +73,8 @@ def test_cells_that_fail_are_told_and_the_matrix_goes_on(
 ) -> None:
     running = LocalExperiment(experiment_twin, matrix(batch_size=3))
     ended = running.wait()
+    assert ended.record.failure is None, ended.record.failure
     assert ended.record.state is RunState.SUCCEEDED
-    assert ended.record.failure is None
     result = running.save(tmp_path)
     names = ["slow-known", "slow-unknown", "fast-known", "fast-unknown"]
     assert [cell.name for cell in result.cells] == names
@@ -87,7 +87,7 @@ def test_cells_that_fail_are_told_and_the_matrix_goes_on(
         runs.append(run)
         assert run.moments.teardown is not None
         if cell.variants["server"] == "known":
-            assert cell.state is RunState.SUCCEEDED
+            assert cell.state is RunState.SUCCEEDED, cell.no_answer
             assert cell.verdict is not None
         else:
             assert cell.state is RunState.FAILED

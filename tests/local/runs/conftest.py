@@ -21,7 +21,7 @@ from plimsoll.model.functions import FUNCTIONS, Setting
 from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult
-from plimsoll.model.runs import RunRecord
+from plimsoll.model.runs import RunRecord, RunState
 from plimsoll.runs import services
 from plimsoll.runs.files import RESULT
 from plimsoll.runs.submit import run_id_for
@@ -52,11 +52,13 @@ class Gate:
     """Holds one function of one run, before it begins or in the midst of its load."""
 
     path: Path
+    run: LocalRun
 
     def await_arrival(self) -> int:
         """Wait until the function is held; gives its process."""
         reached = self.path.with_suffix(".reached")
-        wait_until(reached.exists, f"{self.path.name} reached", 0.02)
+        wait_until(lambda: reached.exists() or ended(self.run), f"{self.path.name} reached")
+        assert reached.exists(), self.run.look().record.failure
         return int(reached.read_text())
 
     def await_frozen(self) -> psutil.Process:
@@ -74,6 +76,10 @@ def wait_until(true: Callable[[], bool], what: str, every_s: float = LOOK_S) -> 
     while not true():
         assert time.monotonic() < deadline, f"waited in vain for: {what}"
         time.sleep(every_s)
+
+
+def ended(run: LocalRun) -> bool:
+    return run.look().record.state.ended
 
 
 class Bench:
@@ -111,19 +117,25 @@ class Bench:
         """Give a gate that was closed at the run's start."""
         path = self._gates / f"{function}-{run.run_id}"
         assert path.exists()
-        return Gate(path)
+        return Gate(path, run)
 
     def database(self, run: LocalRun) -> RunningDatabase:
-        name = f"plimsoll-{run.run_id}"
-        wait_until(lambda: name in self.twin.databases, f"database of {run.run_id}")
-        return self.twin.databases[name]
+        """Give the database of a run that has made it."""
+        return self.twin.databases[f"plimsoll-{run.run_id}"]
 
     def end(self, run: LocalRun) -> tuple[RunRecord, RunResult]:
         """Wait for a run's end, and see that nothing is left of it."""
-        wait_until(lambda: run.look().record.state.ended, f"end of {run.run_id}")
+        wait_until(lambda: ended(run), f"end of {run.run_id}")
         record = run.look().record
         self.assert_nothing_left(run, record)
         return record, run.deployment.files(run.run_id).get(RESULT, RunResult)
+
+    def succeed(self, run: LocalRun) -> tuple[RunRecord, RunResult]:
+        """Wait for the end of a run that is to go well; if it does not, its cause is told first."""
+        record, result = self.end(run)
+        assert record.failure is None, record.failure
+        assert record.state is RunState.SUCCEEDED
+        return record, result
 
     def assert_nothing_left(self, run: LocalRun, record: RunRecord) -> None:
         assert f"plimsoll-{run.run_id}" not in self.twin.databases

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import psutil
 
 LOOK_S = 0.02
+_CALLS = {"here": 0}  # of this process: a load that is over is not waited for in the next one
 
 
 def pass_gate(gates: Path, function: str, event: dict[str, Any]) -> None:
@@ -23,8 +24,9 @@ def pass_gate(gates: Path, function: str, event: dict[str, Any]) -> None:
         while gate.exists():
             time.sleep(LOOK_S)
     freezing = gates / f"freeze-{gate.name}"
+    _CALLS["here"] += 1
     if freezing.exists():
-        arguments = (freezing, event["start_at_epoch_ms"] / 1000)
+        arguments = (freezing, event["start_at_epoch_ms"] / 1000, _CALLS["here"])
         threading.Thread(target=_freeze, args=arguments, daemon=True).start()
 
 
@@ -35,10 +37,12 @@ def _tell(gate: Path) -> None:
     written.replace(gate.with_suffix(".reached"))
 
 
-def _freeze(gate: Path, start_at_s: float) -> None:
+def _freeze(gate: Path, start_at_s: float, call: int) -> None:
     """Stop this process when its load is under way; whoever wants it to go on says so (SIGCONT)."""
     while time.time() < start_at_s or not _connected():
         time.sleep(LOOK_S)
+        if call != _CALLS["here"]:  # it came too late, and sent nothing
+            return
     _tell(gate)
     os.kill(os.getpid(), signal.SIGSTOP)
 

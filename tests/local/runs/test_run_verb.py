@@ -14,13 +14,20 @@ from plimsoll.model.results import RunResult
 from tests.local.runs.conftest import PATIENCE_S, tiny
 
 ROOT = Path(__file__).parents[3]
+# tests that run in the background ignore Ctrl-C, and so would what they start
+MAIN = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from plimsoll.cli.main import main
+main()
+"""
 
 
 def plimsoll(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     """Start the command with temporary files in a folder of the test's."""
     (folder / "tmp").mkdir()
     return subprocess.Popen(
-        [sys.executable, "-c", "from plimsoll.cli.main import main; main()", *arguments],
+        [sys.executable, "-c", MAIN, *arguments],
         cwd=ROOT,
         env={**os.environ, "TMPDIR": str(folder / "tmp")},
         stdout=subprocess.PIPE,

@@ -36,6 +36,7 @@ def test_an_experiment_runs_every_cell_and_ends_with_its_decision(api: Caller) -
     experiment_id = start(api, matrix(load__duration_s=2), key="matrix")
     assert start(api, matrix(load__duration_s=2), key="matrix") == experiment_id
     shown = end(api, experiment_id)
+    assert shown["record"]["failure"] is None, shown["record"]["failure"]
     assert shown["record"]["state"] == "SUCCEEDED"
     assert [cell["name"] for cell in shown["cells"]] == ["iops-1000", "iops-2000"]
     for cell in shown["cells"]:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from schemathesis.checks import CHECKS
 
 from plimsoll.client.address import Address
-from tests.local.service.conftest import FUZZER, HEADER, Caller
+from tests.local.service.conftest import FUZZER, HEADER, PATIENCE_S, Caller
 
 ROOT = Path(__file__).parents[3]
 
@@ -47,7 +47,10 @@ def fuzzer(address: Address) -> Iterator[Caller]:
 @settings(max_examples=10, suppress_health_check=list(HealthCheck))
 def test_it_keeps_to_its_document(case: schemathesis.Case[Any], fuzzer: Caller) -> None:
     response = case.call_and_validate(
-        base_url=fuzzer.url, headers={HEADER: FUZZER}, excluded_checks=NOT_OURS
+        base_url=fuzzer.url,
+        headers={HEADER: FUZZER},
+        excluded_checks=NOT_OURS,
+        timeout=PATIENCE_S,  # its own 10 s would be a measure of this machine
     )
     if case.method == "POST" and "Location" in response.headers:
         assert fuzzer("DELETE", response.headers["Location"][0]).status in {200, 202}
