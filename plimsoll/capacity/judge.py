@@ -7,6 +7,7 @@ from plimsoll import figures
 from plimsoll.capacity.annotations import power_point, usl_fit
 from plimsoll.capacity.assess import Assessed, assess, limits
 from plimsoll.capacity.intervals import coefficient_of_variation
+from plimsoll.capacity.measured import where
 from plimsoll.capacity.points import Repetition, choose_axis, gather
 from plimsoll.capacity.verdict import Answer, decide
 from plimsoll.errors import UsageError
@@ -25,7 +26,7 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
     """Judge finished steps, in any order, repetitions included.
 
     Args:
-        steps: at least one.
+        steps: at least one that is not void; void ones are told of in the notes.
         rules: with `confirmation`, only loads that it confirms carry a figure, which is then the
             one-sided 95 % lower limit; without, the medians of the repetitions decide and are it.
         axis: what the load is; None finds it.
@@ -33,10 +34,12 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
     Raises:
         UsageError: the steps cannot be judged; names the row and the column.
     """
-    if not steps:
-        raise UsageError("no steps to judge")
-    axis = axis or choose_axis(steps)
-    points = gather(steps, rules, axis)
+    told = [step for step in steps if step.void is None]
+    if not told:
+        void = f": {where(steps[0], 1)} says nothing: {steps[0].void}" if steps else ""
+        raise UsageError(f"no steps to judge{void}")
+    axis = axis or choose_axis(told)
+    points = gather(told, rules, axis)
     limit_us = limits(points, rules)
     judged = assess(points, rules, limit_us)
     relative = any(name not in rules.limits_us for name in limit_us)
@@ -53,7 +56,7 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
         cause=answer.causes[0] if answer.causes else None,
         causes=answer.causes,
         summary=_summary(answer, axis),
-        notes=(*answer.notes, *_notes(judged, answer)),
+        notes=(*answer.notes, *_notes(judged, answer), *_void(steps)),
         repetitions=len(at.point.counted) if at else None,
         median_ops_per_second=at.point.measured.throughput if at else None,
         interval=answer.interval,
@@ -151,6 +154,14 @@ def _notes(judged: Sequence[Assessed], answer: Answer) -> list[str]:
         if one.point.client_bound and answer.verdict != "CLIENT_BOUND":
             notes.append(f"{name} is client-bound: {one.point.client_bound}")
     return [*notes, *_improved(judged)]
+
+
+def _void(steps: Sequence[Step]) -> list[str]:
+    return [
+        f"{where(step, number)} says nothing of the target: {step.void}"
+        for number, step in enumerate(steps, 1)
+        if step.void is not None
+    ]
 
 
 def _improved(judged: Sequence[Assessed]) -> list[str]:

@@ -57,19 +57,21 @@ def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextSte
         rules: those by which `judge` will judge; `rules.confirmation` governs repetitions.
 
     Returns:
-        The same answer for the same arguments. After at most `probes_max` steps it is `Done`.
+        The same answer for the same arguments. After at most `probes_max` steps it is `Done`. A
+        void step counts among them, and is asked for again.
 
     Raises:
         UsageError: a finished step cannot be judged; names the row and the column.
     """
     ladder = LADDERS[search.strategy](search)
-    if not finished:
-        return _step(search, finished, Wish(ladder.first, "baseline", "the lightest load"), [])
-    points = gather(finished, rules, ladder.axis)
-    judged = assess(points, rules, limits(points, rules))
     if len(finished) >= search.probes_max:
         return Done(why=f"all {search.probes_max} probes are spent")
-    wish = _wish(search, ladder, judged, finished, rules)
+    told = [step for step in finished if step.void is None]
+    if not told:
+        return _step(search, finished, Wish(ladder.first, "baseline", "the lightest load"), [])
+    points = gather(told, rules, ladder.axis)
+    judged = assess(points, rules, limits(points, rules))
+    wish = _wish(search, ladder, judged, told, rules, left=search.probes_max - len(finished))
     return wish if isinstance(wish, Done) else _step(search, finished, wish, judged)
 
 
@@ -79,9 +81,10 @@ def _wish(
     judged: Sequence[Assessed],
     finished: Sequence[Step],
     rules: Rules,
+    *,
+    left: int,
 ) -> Wish | Done:
     """Walk the phases; the first that lacks something asks for it."""
-    left = search.probes_max - len(finished)
     way = climb(judged, rules, closed_loop=ladder.axis != "rate_ops_per_second")
     return (
         _repeat_disputed(judged, finished, ladder)
@@ -218,6 +221,7 @@ def _step(
     """Turn a load into a step: how many clients, connections, and whether to recover first."""
     rate = wish.load if search.strategy == "rate" else None
     clients, connections = _fleet(search, finished, wish)
+    last = finished[-1] if finished else None
     overloads = [step for one in judged for step in one.overloads]
     return NextStep(
         index=len(finished),
@@ -225,7 +229,8 @@ def _step(
         connections=connections,
         rate_ops_per_second=rate,
         purpose=wish.purpose,
-        recover_first=any(step is finished[-1] for step in overloads),
+        recover_first=last is not None
+        and (last.void is not None or any(step is last for step in overloads)),
         why=wish.why,
     )
 

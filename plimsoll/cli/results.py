@@ -78,7 +78,7 @@ def curve(result: RunResult) -> Table:
             *(three_figures(step.step.latency_us.get(name, {}).get(statistic)) for name in names),
             "-" if step.step.errors is None else f"{step.step.errors:,}",
             *_target_cells(step),
-            _verdict_cell(judged.get(step.plan.index)),
+            "void" if step.step.void else _verdict_cell(judged.get(step.plan.index)),
         )
     return table
 

@@ -4,12 +4,31 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+from plimsoll.errors import PlimsollError
 from plimsoll.model.fleet import ClientResult, FailedClient
 from plimsoll.model.results import StepResult
 
 PROBLEMS_TOLD = 3  # of a step: with a hundred clients there may be a hundred
 _MESSAGE = re.compile(r'\{"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
+
+
+class ClientTooLateError(PlimsollError):
+    """A client that was called when half of its window was over, and sent nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Why a step says nothing of its target."""
+
+    reason: str
+    passing: bool  # asked again, it may well say something
+
+
+def too_late(client: FailedClient) -> bool:
+    """Say whether a client failed for coming too late, and for nothing else."""
+    return client.error == ClientTooLateError.__name__
 
 
 def failed_clients(errors: Iterable[Mapping[str, object]]) -> list[FailedClient]:
@@ -40,8 +59,28 @@ def plain_cause(cause: str) -> str:
     return " ".join(message.split())
 
 
-def unanswered(step: StepResult, results: Sequence[ClientResult]) -> str | None:
-    """Say which operations have no latency in a step's window, and why; None where all have one.
+def nothing_told(step: StepResult, results: Sequence[ClientResult]) -> Nothing | None:
+    """Say why a step cannot be judged; None where it can.
+
+    A machine that stood still, or was slow to start the clients, may be quicker the next time; an
+    operation that fails, or a client, will fail again.
+    """
+    index, fleet = step.plan.index, step.fleet
+    if not results:
+        told = "; ".join(f"client {one.client}: {one.cause}" for one in fleet.failed[:3])
+        late = bool(fleet.failed) and not fleet.missing and all(map(too_late, fleet.failed))
+        reason = f"no client of step {index} ran: {told or 'none of them started'}"
+        return Nothing(reason, passing=late)
+    if silence := _unanswered(step, results):
+        return silence
+    if step.step.throughput_ops_per_second is None:
+        reason = f"the clients of step {index} did not run together for a whole second"
+        return Nothing(reason, passing=True)
+    return None
+
+
+def _unanswered(step: StepResult, results: Sequence[ClientResult]) -> Nothing | None:
+    """Say which operations have no latency in a step's window, and why.
 
     A time-out counts as a latency, at its full length; any other failure has none.
     """
@@ -65,4 +104,5 @@ def unanswered(step: StepResult, results: Sequence[ClientResult]) -> str | None:
     if len(step.problems) > PROBLEMS_TOLD:
         reasons.extend(["...", step.problems[-1]])
     told = "; ".join(reasons) or f"none was sent within its {step.plan.duration_s:g} s"
-    return f"no {who} was answered in the window of step {step.plan.index}: {told}"
+    reason = f"no {who} was answered in the window of step {step.plan.index}: {told}"
+    return Nothing(reason, passing=not errors)

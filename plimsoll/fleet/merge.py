@@ -118,16 +118,16 @@ def _half(plan: StepPlan, results: Sequence[ClientResult], start: float, end: fl
     )
 
 
-def throughput(plan: StepPlan, window: Window, results: Sequence[ClientResult]) -> float:
-    """Give the successful operations per second in the window.
+def throughput(plan: StepPlan, window: Window, results: Sequence[ClientResult]) -> float | None:
+    """Give the successful operations per second in the window; None where it holds no time.
 
     Where a client was late beyond the warm-up, only the whole seconds in which all ran count.
     """
     if window.whole:
         succeeded = sum(op.succeeded for r in results for op in r.report.operations.values())
-        return succeeded / window.length_s if window.length_s else 0.0
+        return succeeded / window.length_s if window.length_s else None
     whole = _half(plan, results, window.start_epoch_ms, window.end_epoch_ms)
-    return whole.throughput_ops_per_second or 0.0
+    return whole.throughput_ops_per_second
 
 
 def fleet_figures(

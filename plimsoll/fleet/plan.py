@@ -1,12 +1,21 @@
 """Dividing a step among its clients, and setting the barrier at which all of them start."""
 
+from collections.abc import Sequence
+from itertools import takewhile
+
+from plimsoll.fleet.failures import too_late
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
 from plimsoll.model.request import Request
+from plimsoll.model.results import StepResult
 from plimsoll.model.search import NextStep, RampSearch, StepsSearch
 
+LEAD_DOUBLINGS = 3
 
-def barrier_epoch_ms(now_epoch_ms: int, *, clients: int, lead_ms: int, per_client_ms: int) -> int:
+
+def barrier_epoch_ms(
+    now_epoch_ms: int, *, clients: int, lead_ms: int, per_client_ms: int, late_before: int = 0
+) -> int:
     """Give the instant at which a step's clients all start.
 
     Args:
@@ -15,8 +24,24 @@ def barrier_epoch_ms(now_epoch_ms: int, *, clients: int, lead_ms: int, per_clien
         lead_ms: Time that the first ones need to be called, started and connected.
         per_client_ms: Time that each further one adds: AWS makes 1,000 new environments of a
             function in 10 s (docs.aws.amazon.com/lambda/latest/dg/lambda-concurrency.html).
+        late_before: Steps just before it whose clients came too late: each doubles the time, up to
+            eightfold.
     """
-    return now_epoch_ms + lead_ms + clients * per_client_ms
+    lead = lead_ms + clients * per_client_ms
+    return now_epoch_ms + (lead << min(late_before, LEAD_DOUBLINGS))
+
+
+def late_in_a_row(finished: Sequence[StepResult]) -> int:
+    """Count the last steps, one after the other, whose clients came too late for their window."""
+    late = takewhile(_clients_were_late, reversed(finished))
+    return sum(1 for _ in late)
+
+
+def _clients_were_late(step: StepResult) -> bool:
+    warmup_ms = step.plan.warmup_s * 1000
+    return any(map(too_late, step.fleet.failed)) or any(
+        late_ms > warmup_ms for late_ms in step.fleet.late.values()
+    )
 
 
 def plan_step(

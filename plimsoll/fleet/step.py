@@ -61,6 +61,7 @@ def _step(
     server: ServerFigures | None,
 ) -> Step:
     succeeded = sum(totals.succeeded for totals in operations.values())
+    failed = sum(sum(totals.errors.values()) for totals in operations.values())
     reports = [result.report for result in results]
     lateness = [
         report.client.send_lateness_us.p99
@@ -75,13 +76,14 @@ def _step(
         connections=plan.connections,
         rate_ops_per_second=plan.rate_ops_per_second,
         throughput_ops_per_second=merge.throughput(plan, window, results) if window else None,
-        operations=succeeded,
-        errors=sum(sum(totals.errors.values()) for totals in operations.values()),
+        operations=succeeded if results else None,
+        errors=failed if results else None,
         window_s=window.length_s or None if window else None,
         latency_us={name: _latency(totals) for name, totals in operations.items()},
         shares={name: t.succeeded / succeeded for name, t in operations.items() if succeeded},
         operation_counts={name: totals.succeeded for name, totals in operations.items()},
         clients_ran=fleet.ran,
+        clients_late=sum(late_ms > plan.warmup_s * 1000 for late_ms in fleet.late.values()),
         client_busy=min(fleet.busiest_client, 1.0) if fleet.busiest_client is not None else None,
         send_lateness_us=max(lateness, default=None),
         backlog_end=sum(backlogs) if backlogs else None,

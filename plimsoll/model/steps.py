@@ -34,6 +34,7 @@ class Step(Model):
 
     index: Count | None = None  # its number in the run, from 0; None in a table from elsewhere
     source: str | None = None  # where a reader finds it: "results.csv row 4", "steps/3"
+    void: str | None = None  # why it says nothing of the target, and is not judged; None: it does
     clients: Positive | None = None
     connections: Positive | None = None  # of all clients together
     rate_ops_per_second: Annotated[float, Field(gt=0)] | None = None  # offered; None: closed loop

@@ -115,7 +115,8 @@ def _step_cells(
         Cell(text.number(step.errors)),
         Cell(text.percent(step.client_busy)),
     ]
-    found = rows.outcome(judged) if judged else "not judged"
+    unjudged = "void" if step.void else "not judged"
+    found = rows.outcome(judged) if judged else unjudged
     return [*cells, Cell(found, found)]
 
 

@@ -6,11 +6,12 @@ import time
 
 import plimsoll_engine
 from plimsoll.errors import PlimsollError
+from plimsoll.fleet.failures import ClientTooLateError
 from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.engine_report import LoadReport
-from plimsoll.model.fleet import ClientResult, StepPlan
+from plimsoll.model.fleet import WARMING_STEP, ClientResult, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.files import REQUEST, claim_path, client_path, plan_path
@@ -23,14 +24,15 @@ _CALLS = {"here": 0}  # of this process: the first one is its cold start
 
 
 class ClientRefusedError(PlimsollError):
-    """A client that must not send: another one does, or it comes too late."""
+    """A client that must not send: another one does."""
 
 
 def run_client(deployment: Deployment, run_id: str, step: int, client: int) -> None:
     """Run one client of a step.
 
     Raises:
-        ClientRefusedError: This client's load is being sent already, or the window is half over.
+        ClientRefusedError: This client's load is being sent already.
+        ClientTooLateError: The window is half over.
         EngineError: The target refuses the client.
     """
     invoked_ms = round(time.time() * 1000)
@@ -38,8 +40,11 @@ def run_client(deployment: Deployment, run_id: str, step: int, client: int) -> N
     _CALLS["here"] += 1
     files = deployment.files(run_id)
     plan = files.get(plan_path(step), StepPlan)
+    if step == WARMING_STEP:  # nobody waits for it: it begins when it is there
+        start = max(plan.start_at_epoch_ms, invoked_ms)
+        plan = plan.model_copy(update={"start_at_epoch_ms": start})
     if invoked_ms > plan.window_start_epoch_ms + plan.duration_s * 500:
-        raise ClientRefusedError(
+        raise ClientTooLateError(
             f"called {(invoked_ms - plan.start_at_epoch_ms) / 1000:.1f} s after the barrier, when"
             " half of the window was over"
         )

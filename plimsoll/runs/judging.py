@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.fleet.failures import failed_clients, unanswered
+from plimsoll.fleet.failures import Nothing, failed_clients, nothing_told
 from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.events import StepJudged
@@ -23,9 +23,11 @@ from plimsoll.runs.target_figures import target_samples, with_host_figures
 from plimsoll.targets.connection import engine_target
 from plimsoll.targets.family import read_counters
 
+VOID_MAX = 3  # steps in a row that say nothing: then the run gives up
+
 
 class StepError(PlimsollError):
-    """A step that says nothing about the target: no client ran, or the target is gone."""
+    """A step that says nothing about the target, and would not if it were done again."""
 
 
 def judge_step(
@@ -33,12 +35,15 @@ def judge_step(
 ) -> StepJudged:
     """Merge what the clients of a step wrote into `steps/<n>/step.json`.
 
+    A step that says nothing by chance, as its clients all came too late, is void: the search asks
+    for it again.
+
     Returns:
         What the workflow tells the bus, for this function has no way to it.
 
     Raises:
-        StepError: No client ran, the target does not answer any more, or an operation had no answer
-            in the window, so that nothing can be judged.
+        StepError: No client ran, the target does not answer any more, an operation only fails, or
+            several steps in a row were void.
     """
     files = deployment.files(run_id)
     plan = files.get(plan_path(step), StepPlan)
@@ -52,18 +57,40 @@ def judge_step(
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
         samples = target_samples(deployment, record, since=since)
         merged = with_host_figures(merged, samples, deployment.metric_period_seconds)
+    nothing = nothing_told(merged, results)
+    if nothing is not None and nothing.passing and step != WARMING_STEP:
+        merged = _void(merged, nothing.reason)
     files.put_model(step_path(step), _published(run_id, merged))
     finished = finished_steps(files)
     deployment.records.change(run_id, step=step, steps_finished=len(finished))
-    if not results:
-        told = "; ".join(f"client {one.client}: {one.cause}" for one in merged.fleet.failed[:3])
-        raise StepError(f"no client of step {step} ran: {told or 'none of them started'}")
-    if after is None:
-        raise StepError(f"the target does not answer after step {step}")
-    silence = unanswered(merged, results)
-    if silence is not None and step != WARMING_STEP:
-        raise StepError(silence)
+    _require_sense(merged, nothing, finished, answers=after is not None)
     return step_judged(record, merged, finished, files.get(REQUEST, Request))
+
+
+def _void(step: StepResult, reason: str) -> StepResult:
+    problems = (f"it says nothing of the target: {reason}", *step.problems)
+    void = step.step.model_copy(update={"void": reason})
+    return step.model_copy(update={"step": void, "problems": problems})
+
+
+def _require_sense(
+    step: StepResult, nothing: Nothing | None, finished: Sequence[StepResult], *, answers: bool
+) -> None:
+    """Let the run go on only where another step can tell something.
+
+    Raises:
+        StepError: None can.
+    """
+    index = step.plan.index
+    last = [one.step.void for one in finished[-VOID_MAX:]]
+    if nothing is not None and not step.fleet.ran and not nothing.passing:
+        raise StepError(nothing.reason)
+    if not answers:
+        raise StepError(f"the target does not answer after step {index}")
+    if nothing is not None and index != WARMING_STEP and not nothing.passing:
+        raise StepError(nothing.reason)
+    if len(last) == VOID_MAX and None not in last:
+        raise StepError(f"{VOID_MAX} steps in a row say nothing; the last: {last[-1]}")
 
 
 def step_judged(

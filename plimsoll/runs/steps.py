@@ -1,12 +1,12 @@
 """The loop: picking the next step and setting its barrier."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from plimsoll.capacity import next_step
 from plimsoll.figures import plural
-from plimsoll.fleet.plan import barrier_epoch_ms, plan_step, warming_step
+from plimsoll.fleet.plan import barrier_epoch_ms, late_in_a_row, plan_step, warming_step
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
@@ -87,7 +87,8 @@ def plan_next(deployment: Deployment, run_id: str) -> dict[str, object]:
     if record.step is None:
         deployment.records.change(run_id, phase="step", step_at=now())
         if request.prepare.warm_s > 0:
-            return _start(deployment, record, request, warming_step(request, start_at_epoch_ms=0))
+            warming = warming_step(request, start_at_epoch_ms=0)
+            return _start(deployment, record, request, warming, finished=[])
     finished = finished_steps(files)
     following = next_step(request.search, [done.step for done in finished], request.limits)
     if isinstance(following, Done):
@@ -100,7 +101,7 @@ def plan_next(deployment: Deployment, run_id: str) -> dict[str, object]:
     plan = plan_step(
         following, request, start_at_epoch_ms=0, recovered=recovered, server_before=counters
     )
-    return _start(deployment, record, request, plan)
+    return _start(deployment, record, request, plan, finished)
 
 
 def _recovered(
@@ -118,7 +119,11 @@ def _waited_enough(finished: list[StepResult], request: Request) -> bool:
 
 
 def _start(
-    deployment: Deployment, record: RunRecord, request: Request, plan: StepPlan
+    deployment: Deployment,
+    record: RunRecord,
+    request: Request,
+    plan: StepPlan,
+    finished: Sequence[StepResult],
 ) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     require_step_budget(deployment.files(record.run_id), record, request, plan)
@@ -129,6 +134,7 @@ def _start(
         clients=plan.clients,
         lead_ms=deployment.start_lead_ms,
         per_client_ms=deployment.start_lead_ms_per_client,
+        late_before=late_in_a_row(finished),
     )
     plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
     ends_s = plan.window_end_epoch_ms / 1000 + AFTER_STEP_S

@@ -2,6 +2,7 @@
 
 import pytest
 
+from plimsoll.model.fleet import WARMING_STEP
 from plimsoll.model.results import StepResult, TargetSample
 from plimsoll.model.runs import RunRecord, TargetAddress
 from plimsoll.runs import judging
@@ -46,6 +47,43 @@ def test_on_one_machine_the_step_knows_how_far_the_machine_was_disturbed(
     judging.judge_step(here, RUN, 1, failed=[])
     step = here.files(RUN).get(step_path(1), StepResult).step
     assert (step.host_late_percent, step.host_stolen_percent) == (30.0, 4.0)
+
+
+def late(deployment: Deployment, step: int) -> None:
+    """Judge a step for which both of its clients came too late."""
+    deployment.files(RUN).put_model(plan_path(step), planned().model_copy(update={"index": step}))
+    cause = "called 9.0 s after the barrier"
+    refused = [{"client": n, "error": "ClientTooLateError", "cause": cause} for n in (0, 1)]
+    told = judging.judge_step(deployment, RUN, step, refused)
+    assert (told.step, told.throughput_ops_per_second, told.passed) == (step, None, None)
+    assert told.problems[0].startswith("it says nothing of the target: no client of step ")
+
+
+def test_a_step_that_all_clients_missed_is_void_and_the_run_goes_on(judged: Deployment) -> None:
+    late(judged, 2)
+    step = judged.files(RUN).get(step_path(2), StepResult).step
+    assert step.void == (
+        "no client of step 2 ran: client 0: called 9.0 s after the barrier;"
+        " client 1: called 9.0 s after the barrier"
+    )
+    assert judged.records.get(RUN).steps_finished == 1
+
+
+def test_three_void_steps_in_a_row_end_the_run(judged: Deployment) -> None:
+    late(judged, 2)
+    late(judged, 3)
+    judging.judge_step(judged, RUN, 1, failed=[])
+    with pytest.raises(judging.StepError, match=r"3 steps in a row say nothing; .* of step 4 ran"):
+        late(judged, 4)
+
+
+@pytest.mark.parametrize("step", [WARMING_STEP, 2])
+def test_a_step_whose_clients_failed_ends_the_run_at_once(judged: Deployment, step: int) -> None:
+    plan = planned(clients=1).model_copy(update={"index": step})
+    judged.files(RUN).put_model(plan_path(step), plan)
+    killed = {"client": 0, "error": "Lambda.Unknown", "cause": "signal: killed"}
+    with pytest.raises(judging.StepError, match=f"^no client of step {step} ran: client 0: signal"):
+        judging.judge_step(judged, RUN, step, [killed])
 
 
 def test_on_aws_nothing_is_asked_of_cloudwatch_which_this_function_may_not_reach(

@@ -42,6 +42,7 @@ def finished(
     arn = bench.twin.state_machine_arn("run").replace(":stateMachine:", ":execution:")
     arn = f"{arn}:{run.run_id}"
     workflow = bench.twin.client("stepfunctions")
+    assert result.failure is None  # for if it has one, that is what to know
     # the record ends before the workflow, whose last function still draws the run's page
     wait_until(
         lambda: workflow.describe_execution(executionArn=arn)["status"] != "RUNNING",

@@ -144,6 +144,18 @@ def test_notes_tell_what_was_left_out_and_what_passed_in_vain() -> None:
     assert "update is faster under load (100 µs) than at the lightest step (300 µs)" in notes
 
 
+def test_void_steps_are_told_of_and_not_judged() -> None:
+    void = Step(clients=3, void="no client ran", source="steps/4")
+    with_void, without = judge([*LINEAR, void], RULES), judge(LINEAR, RULES)
+    assert with_void.notes == (
+        *without.notes,
+        "steps/4 says nothing of the target: no client ran",
+    )
+    assert with_void.model_copy(update={"notes": without.notes}) == without
+    with pytest.raises(UsageError, match="no steps to judge: steps/4 says nothing: no client ran"):
+        judge([void], RULES)
+
+
 def test_the_scalability_law_is_found_again_where_it_holds() -> None:
     def law(n: int) -> float:
         return 1000 * n / (1 + 0.05 * (n - 1) + 0.001 * n * (n - 1))

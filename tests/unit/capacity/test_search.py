@@ -119,6 +119,18 @@ def test_a_failure_of_a_target_that_had_not_recovered_is_asked_again_and_never_b
     assert "dispute" in ended.why
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_void_step_is_asked_for_again_after_a_recovery_and_costs_a_probe(strategy: str) -> None:
+    search = search_for(strategy, collapse())
+    trial = run(search, collapse(), 0.0, 0)
+    for count, asked in enumerate(trial.asked):
+        void = Step(clients=1, void="nothing was answered", source=f"steps/{count + 1}")
+        again = next_step(search, [*trial.steps[:count], void], Rules())
+        assert again == asked.model_copy(update={"index": count + 1, "recover_first": True})
+    last = search.model_copy(update={"probes_max": 3})
+    assert isinstance(next_step(last, [*trial.steps[:2], void], Rules()), Done)
+
+
 def test_a_lightest_load_that_fails_sends_the_search_down() -> None:
     search = RateSearch(rate_first_ops_per_second=12_000, rate_max_ops_per_second=20_000)
     rules = Rules(limits_us={"read": 30_000, "update": 30_000})

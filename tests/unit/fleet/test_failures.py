@@ -1,12 +1,13 @@
 """What Lambda says of an error becomes one sentence; so does a step that nothing answered."""
 
 import json
+from collections.abc import Sequence
 
 import pytest
 
-from plimsoll.fleet.failures import failed_clients, plain_cause, unanswered
+from plimsoll.fleet.failures import Nothing, failed_clients, nothing_told, plain_cause
 from plimsoll.fleet.step import merged_step
-from plimsoll.model.fleet import ClientResult
+from plimsoll.model.fleet import ClientResult, FailedClient
 from tests.unit.fleet.test_merge import after, planned, result
 
 TOLD = json.dumps(
@@ -33,27 +34,74 @@ def test_failed_clients_keep_their_number_and_error() -> None:
     assert (failed.client, failed.error, failed.cause) == (3, "Lambda.Unknown", 'no route: "db"')
 
 
-def told(*results: ClientResult) -> str | None:
-    return unanswered(merged_step(planned(), results, [], server_after=after(1100)), results)
+def told(*results: ClientResult, failed: Sequence[FailedClient] = ()) -> Nothing | None:
+    step = merged_step(planned(), results, failed, server_after=after(1100))
+    return nothing_told(step, results)
 
 
-def test_a_step_with_an_answer_to_each_operation_is_not_silent() -> None:
+def refused(client: int) -> FailedClient:
+    return FailedClient(client=client, error="ClientTooLateError", cause="called 4.0 s after it")
+
+
+def test_a_step_with_an_answer_to_each_operation_tells_something() -> None:
     assert told(result(0, [100]), result(1, [])) is None
+
+
+def test_clients_that_all_came_too_late_may_be_in_time_the_next_time() -> None:
+    assert told(failed=[refused(0), refused(1)]) == Nothing(
+        "no client of step 1 ran: client 0: called 4.0 s after it; client 1: called 4.0 s after it",
+        passing=True,
+    )
+
+
+def test_clients_that_failed_otherwise_or_never_started_will_again() -> None:
+    killed = FailedClient(client=1, error="Lambda.Unknown", cause="signal: killed")
+    assert told(failed=[refused(0), killed]) == Nothing(
+        "no client of step 1 ran: client 0: called 4.0 s after it; client 1: signal: killed",
+        passing=False,
+    )
+    assert told(failed=[refused(0)]) == Nothing(
+        "no client of step 1 ran: client 0: called 4.0 s after it", passing=False
+    )
+    none = Nothing("no client of step 1 ran: none of them started", passing=False)
+    assert told() == none
 
 
 def test_a_silent_step_says_how_late_its_clients_were() -> None:
     late = [result(client, [], late_ms=9_000, window=(5_000, 5_000)) for client in (0, 1)]
-    assert told(*late) == (
-        "no operation was answered in the window of step 1: 2 clients were late, at most by 9000 ms"
+    assert told(*late) == Nothing(
+        "no operation was answered in the window of step 1:"
+        " 2 clients were late, at most by 9000 ms",
+        passing=True,
+    )
+
+
+def test_clients_that_never_ran_together_measured_nothing_together() -> None:
+    """One's window ends as the other's begins: no rate is the sum of theirs."""
+    apart = result(0, [100], window=(1_000, 3_200)), result(1, [100], window=(2_900, 5_000))
+    assert told(*apart) == Nothing(
+        "the clients of step 1 did not run together for a whole second", passing=True
     )
 
 
 def test_a_silent_step_says_what_its_operations_failed_with() -> None:
     failing = result(0, [], errors={"1146": 70, "connection_lost": 2})
     report = failing.report.model_copy(update={"error_examples": {"1146": "no such table"}})
-    assert told(failing.model_copy(update={"report": report}), result(1, [])) == (
+    assert told(failing.model_copy(update={"report": report}), result(1, [])) == Nothing(
         "no operation was answered in the window of step 1:"
-        " 70 failed with 1146 (no such table); 2 failed with connection_lost"
+        " 70 failed with 1146 (no such table); 2 failed with connection_lost",
+        passing=False,
+    )
+
+
+def test_operations_that_waited_for_their_answers_may_get_them_the_next_time() -> None:
+    waiting = result(0, [])
+    client = waiting.report.client.model_copy(update={"unanswered": 2})
+    report = waiting.report.model_copy(update={"client": client})
+    assert told(waiting.model_copy(update={"report": report}), result(1, [])) == Nothing(
+        "no operation was answered in the window of step 1:"
+        " 2 still waited for their answers at its end",
+        passing=True,
     )
 
 
@@ -64,7 +112,6 @@ def test_one_silent_operation_is_named() -> None:
         update={"histogram": result(0, []).report.operations["read"].histogram}
     )
     report = one.report.model_copy(update={"operations": {"read": reads, "scan": scans}})
-    sentence = told(one.model_copy(update={"report": report}), result(1, [100]))
-    assert sentence == (
-        "no scan was answered in the window of step 1: none was sent within its 4 s"
+    assert told(one.model_copy(update={"report": report}), result(1, [100])) == Nothing(
+        "no scan was answered in the window of step 1: none was sent within its 4 s", passing=True
     )

@@ -4,10 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.fleet.plan import barrier_epoch_ms, connections_of, plan_step, rate_of, warming_step
-from plimsoll.model.fleet import StepPlan
+from plimsoll.fleet.plan import (
+    barrier_epoch_ms,
+    connections_of,
+    late_in_a_row,
+    plan_step,
+    rate_of,
+    warming_step,
+)
+from plimsoll.fleet.step import merged_step
+from plimsoll.model.fleet import FailedClient, StepPlan
 from plimsoll.model.request import Request
+from plimsoll.model.results import StepResult
 from plimsoll.model.search import NextStep
+from tests.unit.fleet.test_merge import planned as two
+from tests.unit.fleet.test_merge import result
 
 REQUEST = Request.model_validate(
     {
@@ -72,6 +83,33 @@ def test_a_larger_fleet_is_given_more_time_to_start() -> None:
         return barrier_epoch_ms(50, clients=clients, lead_ms=1_000, per_client_ms=10)
 
     assert (barrier(1), barrier(100)) == (1_060, 2_050)
+
+
+@pytest.mark.parametrize(
+    ("late_before", "lead_ms"), [(0, 1_010), (1, 2_020), (2, 4_040), (3, 8_080), (9, 8_080)]
+)
+def test_clients_that_came_too_late_are_given_twice_the_time(
+    late_before: int, lead_ms: int
+) -> None:
+    barrier = barrier_epoch_ms(
+        50, clients=1, lead_ms=1_000, per_client_ms=10, late_before=late_before
+    )
+    assert barrier == 50 + lead_ms
+
+
+def test_only_the_last_steps_in_a_row_were_late() -> None:
+    """Beyond their warm-up of 1 s, or so late that they were refused."""
+    refused = FailedClient(client=1, error="ClientTooLateError", cause="")
+    killed = FailedClient(client=1, error="Lambda.Unknown", cause="")
+
+    def step(late_ms: int, *failed: FailedClient) -> StepResult:
+        return merged_step(two(), [result(0, [9], late_ms=late_ms)], failed, server_after=None)
+
+    late, in_time = step(1_001), step(1_000)
+    assert late_in_a_row([]) == 0
+    assert late_in_a_row([late, late, in_time]) == 0
+    assert late_in_a_row([in_time, late, step(0, refused)]) == 2
+    assert late_in_a_row([late, step(0, killed)]) == 0
 
 
 def test_the_warming_step_is_step_zero_with_the_first_steps_connections() -> None:
