@@ -16,6 +16,7 @@ from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.submit import check_request
 from plimsoll.runs.workloads import compiled_workload
+from plimsoll.service.possible import require_possible
 from plimsoll.workload.items import unknown
 
 SCHEDULE_NAME_MOST = 64  # EventBridge Scheduler's limit
@@ -114,7 +115,9 @@ def _require_possible(deployment: Deployment, team: str, check: Check) -> None:
         if request is None:
             continue
         try:
-            check_request(deployment, request)
+            local = deployment.on_one_machine
+            check_request(deployment, request, local=local)
+            require_possible(request, deployment.price_table, local=local)
         except UsageError as error:
             of_control = field == "control" and str(error).startswith("target.")
             path = str(error).removeprefix("target.") if of_control else str(error)

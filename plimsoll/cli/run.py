@@ -10,6 +10,7 @@ import click
 
 from plimsoll.cli.progress import Progress
 from plimsoll.cli.show import print_results, read_results
+from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
 from plimsoll.experiments.file import read_file
 from plimsoll.model.experiment import Experiment
@@ -53,6 +54,7 @@ def run(
         raise UsageError(
             "a run on this machine needs --local; on AWS: plimsoll submit (docs/deploying.md)"
         )
+    require_all_possible(request_file, asked, local=True)
     directory = _directory(request_file, out)
     if isinstance(asked, Experiment):
         from plimsoll.cli.run_experiment import run_experiment  # noqa: PLC0415 - only for these

@@ -6,25 +6,63 @@ from pathlib import Path
 import click
 
 from plimsoll.cli.wording import target_line
+from plimsoll.errors import UsageError
 from plimsoll.experiments.cells import cells_of
 from plimsoll.experiments.file import read_file
 from plimsoll.model.experiment import Experiment
+from plimsoll.model.request import Request
+from plimsoll.prices import builtin
+from plimsoll.runs.complaints import ComplaintsError
+from plimsoll.service.possible import require_possible
+from plimsoll.service.quotes import NOTES, quote
 
 
 @click.command()
 @click.argument("request_file", type=click.Path(path_type=Path))
+@click.option("--local", is_flag=True, help="Also whether this machine can stand in for it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the requests with all defaults.")
-def validate(request_file: Path, *, as_json: bool) -> None:
-    """Check REQUEST_FILE, volume rules included, without making anything."""
+def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
+    """Check REQUEST_FILE, volume rules included, without making anything.
+
+    A budget is set against the list prices of us-east-1.
+    """
     asked = read_file(request_file)
+    requests = require_all_possible(request_file, asked, local=local)
+    told = {} if local else {name: _warnings(request) for name, request in requests.items()}
+    if as_json:
+        runs = {name: request.model_dump(mode="json") for name, request in requests.items()}
+        click.echo(json.dumps({"valid": True, "runs": runs, "warnings": told}, indent=2))
+        return
+    for name, request in requests.items():
+        click.echo(f"{name}: {target_line(request)}; {request.workload.name or 'its own workload'}")
+        for warning in told.get(name, ()):
+            click.echo(f"  {warning}")
+    click.echo(f"{request_file} is valid: {len(requests)} run{'s' if len(requests) > 1 else ''}")
+
+
+def require_all_possible(
+    request_file: Path, asked: Experiment | dict[str, Request], *, local: bool
+) -> dict[str, Request]:
+    """Refuse a file whichever of its runs cannot be; gives its runs by name.
+
+    Raises:
+        UsageError: A budget cannot suffice, or this machine has no such target.
+    """
     if isinstance(asked, Experiment):
         requests = {cell.name: cell.request for cell in cells_of(asked)}
     else:
         requests = asked
-    if as_json:
-        runs = {name: request.model_dump(mode="json") for name, request in requests.items()}
-        click.echo(json.dumps({"valid": True, "runs": runs}, indent=2))
-        return
     for name, request in requests.items():
-        click.echo(f"{name}: {target_line(request)}; {request.workload.name or 'its own workload'}")
-    click.echo(f"{request_file} is valid: {len(requests)} run{'s' if len(requests) > 1 else ''}")
+        try:
+            require_possible(request, builtin(), local=local)
+        except ComplaintsError as error:
+            place = f"{request_file}: {name}: " if len(requests) > 1 else f"{request_file}: "
+            raise UsageError(f"{place}{error}") from None
+    return requests
+
+
+def _warnings(request: Request) -> list[str]:
+    """Say what may go wrong with it on AWS."""
+    found = quote(request, builtin())
+    lacking = [f"No price is known for {', '.join(found.missing)}."] if found.missing else []
+    return [f"on AWS: {note}" for note in (*lacking, *found.notes) if note not in NOTES]

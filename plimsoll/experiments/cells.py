@@ -1,13 +1,15 @@
 """The runs of an experiment: each a whole request, checked as any other before anything is made."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from plimsoll.model.experiment import Cell, Experiment, asked_of, combinations, origin
 from plimsoll.model.request import Request
 from plimsoll.runs.complaints import Complaint, ComplaintsError, checked, checked_shape
+
+Made = TypeVar("Made")
 
 
 def checked_experiment(value: Mapping[str, Any]) -> Experiment:
@@ -42,6 +44,29 @@ def cells_of(experiment: Experiment) -> tuple[Cell, ...]:
         raise ComplaintsError(complaints)
     _refuse_twins(cells)
     return tuple(cells)
+
+
+def of_each_cell(experiment: Experiment, make: Callable[[Request], Made]) -> tuple[Made, ...]:
+    """Make something of every cell's request, in the order of the axes.
+
+    Args:
+        experiment: Whose cells.
+        make: Called with each request; its complaints are about fields of that.
+
+    Raises:
+        ComplaintsError: One of them cannot be; each complaint names where it was written.
+    """
+    made: list[Made] = []
+    complaints: dict[Complaint, None] = {}
+    for cell in cells_of(experiment):
+        try:
+            made.append(make(cell.request))
+        except ComplaintsError as error:
+            for complaint in error.complaints:
+                complaints[_placed(experiment, cell.variants, complaint)] = None
+    if complaints:
+        raise ComplaintsError(complaints)
+    return tuple(made)
 
 
 def _placed(experiment: Experiment, variants: Mapping[str, str], complaint: Complaint) -> Complaint:

@@ -5,7 +5,7 @@ import secrets
 from datetime import timedelta
 
 from plimsoll.errors import UsageError
-from plimsoll.experiments.cells import cells_of
+from plimsoll.experiments.cells import cells_of, of_each_cell
 from plimsoll.experiments.records import (
     EXPERIMENT,
     RESULT,
@@ -27,6 +27,7 @@ from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.record import RunNotFoundError, now
 from plimsoll.runs.stop import stop_execution
 from plimsoll.runs.submit import begin_execution, run_id_for
+from plimsoll.service.possible import require_possible
 
 SEEDS = 2**31
 
@@ -56,6 +57,8 @@ def submit_experiment(
     cells = cells_of(experiment)
     if not local and any(cell.request.faults for cell in cells):
         raise UsageError("faults: only an experiment on one machine (--local) may have them")
+    prices = deployment.price_table
+    of_each_cell(experiment, lambda asked: require_possible(asked, prices, local=local))
     digest = hashlib.sha256(experiment.model_dump_json().encode()).hexdigest()
     experiment_id = run_id_for(experiment.team, idempotency_key)
     submitted_at = now()

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.instances import require_plausible
 from plimsoll.model.volumes import Service, Volume, check
 
 # The newest of the series that today's users run. R2's 3.11.1 needs Java 8, and is out of support.
@@ -85,6 +86,10 @@ class CassandraTarget(Model):
             check(self.volume, service=self.service)
         except UsageError as error:
             raise ValueError(str(error)) from None
+        try:
+            require_plausible(self.instance_type)
+        except UsageError as error:
+            raise ValueError(f"instance_type: {error}") from None
         if self.volume.type == "nvme" and not has_instance_store(self.instance_type):
             raise ValueError(
                 f"volume.type: nvme is not to be had on {self.instance_type}, which has no disks of"

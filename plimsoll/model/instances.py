@@ -8,12 +8,18 @@ least once every 24 hours" (docs.aws.amazon.com/ec2/latest/instancetypes, EBS-op
 2026-11-21).
 """
 
+import re
+
 from pydantic import Field
 
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 
 BURST_S = 1800  # at the maximum, once the balance is full
+# The sizes that EC2 names; RDS has no metal.
+# https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-type-names.html (2026-11-21)
+_SIZE = re.compile(r"nano|micro|small|medium|large|([1-9]\d*)?xlarge")
+_METAL = re.compile(r"metal(-\d+xl)?")
 
 
 class InstanceLimits(Model):
@@ -33,7 +39,7 @@ def instance_limits(instance_class: str) -> InstanceLimits:
     """
     name = instance_class.removeprefix("db.")
     if name not in _TABLE:
-        families = ", ".join(dict.fromkeys(known.split(".")[0] for known in _TABLE))
+        families = ", ".join(known_families())
         raise UsageError(
             f"instance_class: {instance_class} is not known; known families: {families}"
         )
@@ -44,6 +50,32 @@ def instance_limits(instance_class: str) -> InstanceLimits:
         baseline_throughput_mib_s=baseline_mb_s * 1e6 / 2**20,
         burst_throughput_mib_s=burst_mb_s * 1e6 / 2**20,
     )
+
+
+def known_families() -> tuple[str, ...]:
+    """List the families of the table, as EC2 names them: `m5`."""
+    return tuple(dict.fromkeys(known.split(".")[0] for known in _TABLE))
+
+
+def require_plausible(instance_class: str) -> None:
+    """Refuse a class that surely is none; one of a family that is not in the table may be AWS's.
+
+    Raises:
+        UsageError: Its family has no such size, or nothing has; says which it may be.
+    """
+    prefix = "db." if instance_class.startswith("db.") else ""
+    family, _, size = instance_class.removeprefix(prefix).partition(".")
+    known = [name for name in _TABLE if name.startswith(f"{family}.")]
+    if f"{family}.{size}" in known or (not prefix and _METAL.fullmatch(size)):
+        return
+    if known:
+        allowed = ", ".join(f"{prefix}{name}" for name in known)
+        raise UsageError(f"the family {family} has no size {size!r} (allowed: {allowed})")
+    if not _SIZE.fullmatch(size):
+        raise UsageError(
+            f"no instance has the size {size!r}"
+            " (allowed: nano, micro, small, medium, large, xlarge, 2xlarge and so on)"
+        )
 
 
 # class: baseline IOPS, maximum IOPS, baseline MB/s, maximum MB/s (decimal megabytes)

@@ -4,6 +4,7 @@ Strict: unknown fields are refused by name, and what AWS would refuse is refused
 anything is made. `docs/requests.md` is generated from this module.
 """
 
+import math
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -12,6 +13,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Rules
 from plimsoll.model.cassandra import CassandraTarget
+from plimsoll.model.instances import require_plausible
 from plimsoll.model.search import Search
 from plimsoll.model.volume_samples import Drain
 from plimsoll.model.volumes import FaultPlan, Service, Volume, check, limits
@@ -32,7 +34,8 @@ class RdsTarget(Model):
         description="The engine's version as RDS names it, such as 8.4.6 or 11.4.5."
     )
     instance_class: Annotated[str, Field(pattern=r"^db\.[a-z0-9-]+\.[a-z0-9]+$")] = Field(
-        description="The instance class, such as db.m6i.large."
+        description="The instance class, such as db.m6i.large. One machine stands in for the"
+        " families t3, t4g, m5 to m8g, r3 to r8g, i3 and i4i; AWS may have more."
     )
     volume: Volume = Field(description="The storage.")
     parameters: dict[ParameterName, str | int] = Field(
@@ -58,6 +61,14 @@ class RdsTarget(Model):
             check(self.volume, service=self.service)
         except UsageError as error:
             raise ValueError(str(error)) from None
+        return self
+
+    @model_validator(mode="after")
+    def _class_may_be(self) -> Self:
+        try:
+            require_plausible(self.instance_class)
+        except UsageError as error:
+            raise ValueError(f"instance_class: {error}") from None
         return self
 
 
@@ -188,13 +199,31 @@ class Request(Model):
         " it is refused where that cannot suffice, and torn down before it would be passed.",
     )
     time_limit_s: Annotated[int, Field(ge=10, le=86_400)] = Field(
-        7200, description="After which the target is deleted whatever happens, in seconds."
+        7200,
+        description="After which the target is deleted whatever happens, in seconds; at least"
+        " `prepare.warm_s`, `load.warmup_s` and `load.duration_s` together.",
     )
     team: Name = Field("default", description="Who the run is charged to.")
     tags: dict[TagName, Annotated[str, Field(max_length=200)]] = Field(
         default_factory=dict, max_length=20, description="Labels for its readers; no `=` in a name."
     )
     faults: tuple[Fault, ...] = Field((), description="On one machine only: what goes wrong.")
+
+    @model_validator(mode="after")
+    def _has_time_for_a_step(self) -> Self:
+        parts = {
+            "prepare.warm_s": self.prepare.warm_s,
+            "load.warmup_s": self.load.warmup_s,
+            "load.duration_s": self.load.duration_s,
+        }
+        least_s = math.ceil(sum(parts.values()))
+        if self.time_limit_s < least_s:
+            told = " + ".join(f"{name} {value:g}" for name, value in parts.items())
+            raise ValueError(
+                f"time_limit_s: {self.time_limit_s} s are over before a single step can be:"
+                f" {told} s (allowed: >= {least_s})"
+            )
+        return self
 
     @model_validator(mode="after")
     def _credits_can_be_spent(self) -> Self:

@@ -17,6 +17,7 @@ from plimsoll.runs.record import now
 from plimsoll.runs.workloads import compiled_workload
 from plimsoll.service.budget import held_budget
 from plimsoll.service.limits import Limits, ask_of, limits_of
+from plimsoll.service.possible import require_stand_in
 from plimsoll.service.quotes import quote
 from plimsoll.workload.items import unknown
 
@@ -93,7 +94,7 @@ def record_request(
         UsageError: As `submit`.
         LimitReachedError: A limit of the team leaves no room for it.
     """
-    check_request(deployment, request)
+    check_request(deployment, request, local=local)
     if deployment.teams is not None and request.team not in deployment.teams and not local:
         known = ", ".join(sorted(deployment.teams))
         raise UsageError(
@@ -162,14 +163,16 @@ def give_up(deployment: Deployment, run_id: str, team: str) -> None:
         limits.release(run_id, usd=0.0)
 
 
-def check_request(deployment: Deployment, request: Request) -> None:
+def check_request(deployment: Deployment, request: Request, *, local: bool = False) -> None:
     """Check what the request's model alone cannot.
 
     Raises:
-        UsageError: The workload cannot be, a limit names an operation that it does not have, or the
-            deployment does not allow load on the endpoint.
+        UsageError: The workload cannot be, a limit names an operation that it does not have, the
+            deployment does not allow load on the endpoint, or one machine has no such target.
     """
     deployment.require_kind(request.target.kind)
+    if local:
+        require_stand_in(request)
     operations = {operation.name for operation in compiled_workload(request).engine.operations}
     for name in request.limits.limits_us:
         if name not in operations:

@@ -9,13 +9,13 @@ deadline too.
 
 import math
 
-from plimsoll.errors import UsageError
 from plimsoll.figures import plural
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.prices import Item
 from plimsoll.model.quote import Amounts, Quote
 from plimsoll.model.request import Request
 from plimsoll.model.runs import HeldBudget, RunRecord
+from plimsoll.runs.complaints import Complaint, ComplaintsError
 from plimsoll.runs.files import QUOTE, RunFiles, plan_path
 from plimsoll.runs.record import BudgetPassedError
 from plimsoll.service.charges import CLIENT_GIB, Extent, fleet_charges
@@ -29,6 +29,7 @@ FLEET_ITEMS = {
     Item.CLOUDWATCH,
 }
 CENT = 0.01
+_ROUNDING_S = 1e-6  # 60 s, less what a division loses, are 60 s
 LEAST_RUN_S = 60  # with less, there is no point in making a target
 
 
@@ -39,29 +40,20 @@ def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
     each its share. Of the target's time 15 minutes are kept for its deletion.
 
     Raises:
-        UsageError: It cannot suffice, or a price that it needs is not known.
+        ComplaintsError: It cannot suffice, or a price that it needs is not known.
     """
     budget = request.budget_usd
     if budget is None:
         return None
     if quote.usd is None:
-        raise UsageError(
-            "budget_usd: cannot be held, for no price is known for"
-            f" {', '.join(quote.missing)} in {quote.region}"
-        )
-    if budget < quote.usd.least:
-        raise UsageError(
-            f"budget_usd: ${budget:g} is less than the run costs at least: ${quote.usd.least:.3f}"
-        )
+        lacking = f"{', '.join(quote.missing)} in {quote.region}"
+        message = f"cannot be held, for no price is known for {lacking}"
+        raise ComplaintsError([Complaint(("budget_usd",), message, budget)])
+    require_sufficient_budget(budget, quote)
     fleet = _fleet(quote)
     per_s = (quote.target_usd_per_hour or 0.0) / 3600
     kept = TEARDOWN_S[1]
     least_target = per_s * (LEAST_RUN_S + kept)
-    if budget < least_target + fleet.least:
-        raise UsageError(
-            f"budget_usd: ${budget:g} leaves the run no time beside 15 minutes for its target's"
-            f" deletion; at least ${least_target + fleet.least + CENT:.2f}"
-        )
     for_fleet = _part_of_fleet(request, quote, fleet, per_s)
     for_fleet = min(for_fleet, budget - least_target)
     target_s = float(request.time_limit_s)
@@ -70,11 +62,39 @@ def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
     loaders_usd_per_s = request.prepare.clients * CLIENT_GIB * _client_usd(quote)
     return HeldBudget(
         usd=f"{budget:g}",
-        target_s=math.floor(target_s),
+        target_s=math.floor(target_s + _ROUNDING_S),
         fleet_usd=f"{for_fleet:.6f}",
         loading_s=math.floor(min(for_fleet / loaders_usd_per_s, request.time_limit_s))
         if loaders_usd_per_s
         else request.time_limit_s,
+    )
+
+
+def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
+    """Refuse a budget with which no step could be; a quote without a sum refuses nothing.
+
+    It must pay for a step, and for a minute of the target beside the time kept for its deletion.
+
+    Raises:
+        ComplaintsError: It is too small; says what suffices.
+    """
+    if quote.usd is None:
+        return
+    target_usd = (quote.target_usd_per_hour or 0.0) / 3600 * (LEAST_RUN_S + TEARDOWN_S[1])
+    least = max(quote.usd.least, target_usd + _fleet(quote).least)
+    if budget_usd >= least:
+        return
+    enough = f">= {math.ceil(least / CENT) * CENT:.2f}"
+    raise ComplaintsError(
+        [
+            Complaint(
+                ("budget_usd",),
+                f"${budget_usd:g} is less than the run costs at least, with a single step and 15"
+                f" minutes kept for its target's deletion (allowed: {enough})",
+                budget_usd,
+                (enough,),
+            )
+        ]
     )
 
 

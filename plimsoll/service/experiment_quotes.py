@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Iterator, Sequence
 
-from plimsoll.experiments.cells import cells_of
+from plimsoll.experiments.cells import cells_of, of_each_cell
 from plimsoll.model.experiment import Experiment, batches, order
 from plimsoll.model.prices import PriceTable
 from plimsoll.model.quote import Amounts, CellQuote, ExperimentQuote
@@ -29,11 +29,11 @@ def quote_experiment(
     Raises:
         ComplaintsError: A run of it cannot be.
     """
+    quotes = of_each_cell(experiment, lambda request: quote(request, prices))
     cells = tuple(
-        CellQuote(name=cell.name, variants=cell.variants, quote=quote(cell.request, prices))
-        for cell in cells_of(experiment)
+        CellQuote(name=cell.name, variants=cell.variants, quote=found)
+        for cell, found in zip(cells_of(experiment), quotes, strict=True)
     )
-    quotes = [cell.quote for cell in cells]
     costs = [one.usd for one in quotes if one.usd is not None]
     at_once = min(experiment.at_once, runs_most or experiment.at_once)
     drawn = range(len(cells)) if experiment.seed is None else order(len(cells), experiment.seed)

@@ -44,6 +44,13 @@ class Duration:
     step_s: float  # one step's load, warm-up and window
     rehearsed: Rehearsed
 
+    @property
+    def first_step_s(self) -> float:
+        """Seconds after which the first step is expected to have been judged."""
+        seconds = {phase.name: phase.expected_s for phase in self.phases}
+        each = seconds["search"] / self.rehearsed.steps
+        return seconds["provision"] + seconds["prepare"] + seconds["warm"] + each
+
 
 def duration(request: Request, rows: int) -> Duration:
     """Estimate how long a run takes.

@@ -8,6 +8,7 @@ from plimsoll.model.quote import Amounts, Quote, QuoteLine
 from plimsoll.model.request import Request
 from plimsoll.runs.workloads import compiled_workload
 from plimsoll.service import extents
+from plimsoll.service.budget import require_sufficient_budget
 from plimsoll.service.charges import Charge, Extent, charges, target_charges
 
 NOTES = (
@@ -25,7 +26,7 @@ def quote(request: Request, prices: PriceTable) -> Quote:
         prices: Of the region.
 
     Raises:
-        UsageError: Its workload cannot be.
+        UsageError: Its workload cannot be, or its budget cannot suffice.
     """
     rows = sum(table.rows for table in compiled_workload(request).tables)
     length = extents.duration(request, rows)
@@ -39,7 +40,7 @@ def quote(request: Request, prices: PriceTable) -> Quote:
     usd = None if missing else sum_of([line.usd for line in lines if line.usd is not None])
     expected_s = sum(phase.expected_s for phase in length.phases)
     limit_s = extents.longest_s(request)
-    return Quote(
+    found = Quote(
         region=prices.region,
         as_of=oldest(line.price for line in lines),
         phases=length.phases,
@@ -54,8 +55,11 @@ def quote(request: Request, prices: PriceTable) -> Quote:
         missing=missing,
         target_usd_per_hour=target_usd_per_hour(request, prices),
         budget_usd=request.budget_usd,
-        notes=(*_notes(request, expected_s, usd), *NOTES),
+        notes=(*_notes(request, length, usd), *NOTES),
     )
+    if request.budget_usd is not None:
+        require_sufficient_budget(request.budget_usd, found)
+    return found
 
 
 def target_usd_per_hour(request: Request, prices: PriceTable) -> float | None:
@@ -112,13 +116,19 @@ def _named(price: Price) -> str:
     return f"{price.item} {price.name}"
 
 
-def _notes(request: Request, expected_s: float, usd: Amounts | None) -> Iterator[str]:
+def _notes(request: Request, length: extents.Duration, usd: Amounts | None) -> Iterator[str]:
     if request.budget_usd is not None and usd is not None and request.budget_usd < usd.expected:
         yield (
             f"The budget of ${request.budget_usd:g} is less than what the run is expected to cost:"
             " it will probably end without a verdict."
         )
-    if expected_s > extents.longest_s(request):
+    expected_s = sum(phase.expected_s for phase in length.phases)
+    if (first_s := length.first_step_s) > request.time_limit_s:
+        yield (
+            f"Its first step is expected to end after {first_s / 60:.0f} minutes, later than its"
+            f" time limit of {request.time_limit_s / 60:.0f}: it will probably measure nothing."
+        )
+    elif expected_s > extents.longest_s(request):
         yield (
             f"The run is expected to take {expected_s / 60:.0f} minutes, more than its time limit"
             f" of {request.time_limit_s / 60:.0f}: it will probably end without a verdict."

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+
+from pydantic import TypeAdapter
 
 from plimsoll.capacity import next_step
 from plimsoll.capacity.ladders import LADDERS
@@ -12,6 +15,7 @@ from plimsoll.model.steps import STATISTICS, Step
 PLACES = (0.25, 0.5, 0.75)  # where on the way up the capacity may lie
 SLOW = 4.0  # times the limit: what a load beyond the knee takes
 WINDOW_S = 60.0
+_SEARCH: TypeAdapter[Search] = TypeAdapter(Search)
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,14 @@ def rehearse(search: Search, rules: Rules) -> Rehearsed:
 
     Noise asks for repetitions, so a real search takes some steps more.
     """
+    return _rehearsed(search.model_dump_json(), rules.model_dump_json())
+
+
+@lru_cache(128)
+def _rehearsed(search_json: str, rules_json: str) -> Rehearsed:
+    """Remember the answer: the runs of an experiment mostly share their search."""
+    search = _SEARCH.validate_json(search_json)
+    rules = Rules.model_validate_json(rules_json)
     loads = list(_loads(search))
     found = []
     for place in PLACES:

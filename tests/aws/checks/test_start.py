@@ -98,7 +98,7 @@ def test_a_run_that_is_refused_is_a_gap_that_says_why(
 @pytest.mark.parametrize(
     ("change", "same"),
     [
-        ({"name": "other", "description": "words", "tags": {"a": "b"}, "time_limit_s": 60}, True),
+        ({"name": "other", "description": "words", "tags": {"a": "b"}, "time_limit_s": 600}, True),
         ({"team": "other"}, True),
         ({"workload": {"name": "ycsb-b", "records": 1000}}, False),
         ({"target": CONTROL}, False),

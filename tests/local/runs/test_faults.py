@@ -217,12 +217,12 @@ def test_the_execution_is_stopped_while_its_target_is_being_made(bench: Bench) -
 
 
 def test_the_time_limit_passes(bench: Bench) -> None:
-    run = bench.start(tiny("too-long", time_limit_s=200, load__duration_s=200))
+    run = bench.start(tiny("too-long", time_limit_s=201, load__duration_s=200))
     record, result = bench.end(run)
     assert record.state is RunState.TIMED_OUT
     assert result.failure is not None
     assert result.failure.error == "TimeLimitPassedError"
-    assert "200 s leaves no time for step 1" in result.failure.cause
+    assert "201 s leaves no time for step 1" in result.failure.cause
 
 
 def test_the_budget_would_be_passed_by_the_next_step(bench: Bench) -> None:

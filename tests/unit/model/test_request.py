@@ -76,6 +76,11 @@ def test_an_endpoint_is_a_target() -> None:
         ("search.strategy", "guess", "'steps', 'ramp', 'rate'"),
         ("name", "Has Spaces", "name"),
         ("time_limit_s", 5, "greater than or equal to 10"),
+        ("time_limit_s", 149, r"60 \+ load.warmup_s 30 \+ load.duration_s 60 s .allowed: >= 150"),
+        ("target.instance_class", "db.m5.huge", "m5 has no size 'huge' .allowed: db.m5.large, db"),
+        ("target.instance_class", "db.m5.metal", "m5 has no size 'metal'"),
+        ("target.instance_class", "db.m99.huge", "no instance has the size 'huge' .allowed: nano"),
+        ("target.instance_class", "m5.large", "instance_class"),
         ("budget_usd", 0, "greater than 0"),
         ("faults", [{"step": 0, "volume": {"kind": "heal"}}], "greater than or equal to 1"),
         ("faults", [{"step": 1, "volume": {"kind": "drain"}}], "this target has none"),
@@ -85,6 +90,17 @@ def test_an_endpoint_is_a_target() -> None:
 def test_a_wrong_request_is_refused(path: str, value: object, complaint: str) -> None:
     with pytest.raises(ValidationError, match=complaint.replace("`", ".")):
         Request.model_validate(changed(path, value))
+
+
+def test_a_time_limit_is_enough_for_a_step() -> None:
+    assert Request.model_validate(changed("time_limit_s", 150)).time_limit_s == 150
+
+
+@pytest.mark.parametrize("name", ["db.m9g.large", "db.x2g.16xlarge", "db.r5b.24xlarge"])
+def test_a_class_of_a_family_that_the_table_lacks_may_be_awss(name: str) -> None:
+    target = Request.model_validate(changed("target.instance_class", name)).target
+    assert isinstance(target, RdsTarget)
+    assert target.instance_class == name
 
 
 CASSANDRA: dict[str, Any] = {
@@ -111,6 +127,7 @@ def test_cassandra_is_a_target_with_the_volumes_of_ebs() -> None:
         ({"version": "3.11.1"}, "'5.0.8'"),
         ({"instance_type": "db.r5.large"}, "instance_type"),
         ({"instance_type": "r5"}, "instance_type"),
+        ({"instance_type": "r5.hug"}, "r5 has no size 'hug' .allowed: r5.large, r5.xlarge"),
         ({"database": "Mixed"}, "database"),
         ({"engine": "cassandra"}, "engine"),
     ],

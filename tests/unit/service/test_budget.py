@@ -54,13 +54,24 @@ def test_an_endpoints_budget_is_all_for_the_load() -> None:
 @pytest.mark.parametrize(
     ("budget_usd", "told"),
     [
-        (0.01, r"budget_usd: \$0.01 is less than the run costs at least: \$0.10"),
-        (0.12, r"budget_usd: \$0.12 leaves the run no time .* at least \$0\.17"),
+        # ten minutes of the target are $0.10; a step and 16 minutes of it $0.1643
+        (0.01, r"budget_usd: \$0\.01 is less than the run costs at least.*allowed: >= 0\.17\)"),
+        (0.12, r"budget_usd: \$0\.12 is less than the run costs at least.*allowed: >= 0\.17\)"),
     ],
 )
-def test_a_budget_that_cannot_suffice_is_refused(budget_usd: float, told: str) -> None:
+def test_a_budget_that_cannot_suffice_is_refused_and_not_even_quoted(
+    budget_usd: float, told: str
+) -> None:
+    asked = request(budget_usd=budget_usd)
     with pytest.raises(UsageError, match=told):
-        held(budget_usd=budget_usd)
+        quote(asked, builtin())
+    with pytest.raises(UsageError, match=told):
+        held_budget(asked, quote(request(), builtin()))
+
+
+def test_what_a_refusal_allows_is_allowed() -> None:
+    assert held(budget_usd=0.17).target_s >= 60
+    assert held(target=ENDPOINT, budget_usd=0.01).target_s == 7200
 
 
 def test_a_budget_that_lacks_a_price_is_refused() -> None:
@@ -72,7 +83,7 @@ def test_a_budget_that_lacks_a_price_is_refused() -> None:
 @settings(max_examples=30, deadline=None)
 @given(
     budget_usd=st.floats(0.001, 40),
-    time_limit_s=st.integers(60, 86_400),
+    time_limit_s=st.integers(150, 86_400),
     clients=st.integers(1, 100),
     iops=st.integers(1000, 5000),
 )
@@ -86,11 +97,11 @@ def test_whatever_is_asked_target_deletion_and_load_never_pass_the_budget(
         search={"strategy": "steps", "clients": [clients]},
         target={**TARGET, "volume": volume},
     )
-    quoted = quote(asked, builtin())
     try:
-        found = held_budget(asked, quoted)
+        quoted = quote(asked, builtin())
     except UsageError:
         return
+    found = held_budget(asked, quoted)
     assert found is not None
     assert quoted.target_usd_per_hour is not None
     target_usd = (found.target_s + 900) / 3600 * quoted.target_usd_per_hour

@@ -20,6 +20,7 @@ TARGET: dict[str, Any] = {
     "instance_class": "db.m5.large",
     "volume": VOLUME,
 }
+MANY = {"strategy": "steps", "clients": list(range(1, 30)), "whole_list": True}
 ENDPOINT = {
     "kind": "endpoint",
     "engine": "mysql",
@@ -125,9 +126,20 @@ def test_an_endpoint_is_charged_for_its_load_alone() -> None:
 
 
 def test_a_run_that_will_not_end_in_time_is_told_so() -> None:
-    found = quote(request(time_limit_s=600), builtin())
-    assert found.time_s.expected == found.time_s.most == 600 + 900
-    assert any("more than its time limit of 10" in note for note in found.notes)
+    found = quote(request(time_limit_s=1200, search=MANY), builtin())
+    assert found.time_s.expected == found.time_s.most == 1200 + 900
+    assert any("more than its time limit of 20" in note for note in found.notes)
+
+
+def test_a_run_whose_first_step_will_not_end_in_time_is_told_so() -> None:
+    """Creation 600 s, rows and count 73, warming 95, the step 125: 893.01 s."""
+    asked = request(workload={"name": "ycsb-b", "records": 200_000}, time_limit_s=894)
+    assert not [note for note in quote(asked, builtin()).notes if "first step" in note]
+    found = quote(asked.model_copy(update={"time_limit_s": 893}), builtin())
+    assert found.notes[0] == (
+        "Its first step is expected to end after 15 minutes, later than its time limit of 15:"
+        " it will probably measure nothing."
+    )
 
 
 def test_more_rows_on_a_slower_volume_take_longer() -> None:
@@ -172,7 +184,7 @@ SEARCHES = st.one_of(
 @given(
     search=SEARCHES,
     records=st.integers(1, 10**8),
-    time_limit_s=st.integers(10, 86_400),
+    time_limit_s=st.integers(150, 86_400),
     limits=st.dictionaries(st.sampled_from(["read", "update"]), st.integers(1, 10**6)),
 )
 def test_least_expected_and_most_are_in_that_order_for_every_line(

@@ -1,5 +1,7 @@
 """Quotes over the API, and what a team's limits answer."""
 
+from typing import Any
+
 import pytest
 
 from plimsoll.model.quote import ExperimentQuote, Quote
@@ -68,7 +70,57 @@ def test_what_no_waiting_makes_room_for_is_a_conflict(api: Api) -> None:
     assert "clients: the run asks for 500, the limit is 200" in answered.body["detail"]
 
 
-def test_a_budget_that_cannot_suffice_names_its_field(api: Api) -> None:
-    answered = api("POST", "/runs", {**REQUESTED, "budget_usd": 0.01})
+SMALL = {**REQUESTED, "budget_usd": 0.01}
+UNKNOWN = {**REQUESTED, "target": {**REQUESTED["target"], "instance_class": "db.m99.large"}}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "place"),
+    [
+        ("POST", "/runs", SMALL, ""),
+        ("POST", "/quotes", SMALL, ""),
+        ("PUT", "/schedules/nightly", {"schedule": "rate(1 day)", "request": SMALL}, "request."),
+    ],
+)
+def test_a_budget_that_cannot_suffice_names_its_field_and_what_would(
+    api: Api, method: str, path: str, body: dict[str, Any], place: str
+) -> None:
+    answered = api(method, path, body)
     assert answered.status == 422
-    assert "less than the run costs at least" in answered.wrong["budget_usd"]["detail"]
+    error = answered.wrong[f"{place}budget_usd"]
+    assert "less than the run costs at least" in error["detail"]
+    assert error["value"] == 0.01
+    assert error["allowed"] == [">= 0.10"]
+
+
+@pytest.mark.parametrize("path", ["/experiments", "/quotes/experiments"])
+def test_one_run_whose_budget_cannot_suffice_refuses_its_experiment(api: Api, path: str) -> None:
+    shared = {name: value for name, value in REQUESTED.items() if name != "name"}
+    axes = {"budget": {"low": {"budget_usd": 0.01}, "high": {"budget_usd": 5}}}
+    refused = api("POST", path, {"name": "matrix", "request": shared, "axes": axes})
+    assert refused.status == 422
+    assert set(refused.wrong) == {"axes.budget.low.budget_usd"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "field"),
+    [
+        ("POST", "/runs", UNKNOWN, "target.instance_class"),
+        (
+            "PUT",
+            "/schedules/nightly",
+            {"schedule": "rate(1 day)", "request": UNKNOWN},
+            "request.target.instance_class",
+        ),
+    ],
+)
+def test_one_machine_refuses_a_class_that_it_cannot_stand_in_for(
+    api: Api, method: str, path: str, body: dict[str, Any], field: str
+) -> None:
+    """AWS may have it: its quote says that no price is known."""
+    answered = api(method, path, body)
+    assert answered.status == 422
+    assert answered.wrong[field]["value"] == "db.m99.large"
+    assert "db.m5" in answered.wrong[field]["allowed"]
+    quoted = api("POST", "/quotes", UNKNOWN).body
+    assert quoted["missing"] == ["rds-mariadb db.m99.large"]
