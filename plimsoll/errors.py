@@ -24,8 +24,22 @@ class LimitReachedError(PlimsollError):
 
     Attributes:
         waiting_helps: Whether there will be room once other runs have ended.
+        field: The field of the request that asks for it; None: any run would be refused.
+        value: What it asks for; None: see the message.
+        most: What may stand there now, or ever where no waiting helps; None: nothing.
     """
 
-    def __init__(self, message: str, *, waiting_helps: bool = True) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        waiting_helps: bool = True,
+        field: str | None = None,
+        value: str | float | None = None,
+        most: float | None = None,
+    ) -> None:
         super().__init__(message)
         self.waiting_helps = waiting_helps
+        self.field = field
+        self.value = value
+        self.most = most

@@ -25,12 +25,15 @@ from plimsoll.service.rehearsal import clients_most
 ATTEMPTS = 20  # each lost to another run's acquisition or release
 _GRANT = "grant#"
 _MICRO = 1_000_000
+_IOPS_FIELD = "target.volume.iops"
+_USD_FIELD = "budget_usd"  # bounds what a run may cost
 
 
 class Ask(Model):
     """What one run needs of its team's limits, besides being one run."""
 
     clients: int  # of its largest step, or its loaders
+    clients_field: str = "search.clients"  # where the request says so
     iops: int  # provisioned
     usd_most: float | None  # None: a price is missing
 
@@ -51,8 +54,11 @@ def ask_of(request: Request, quote: Quote) -> Ask:
     if usd is not None and request.budget_usd is not None:
         usd = min(usd, request.budget_usd)
     volume = getattr(request.target, "volume", None)
+    stepping, loading = clients_most(request.search), request.prepare.clients
+    of_search = "search.clients" if request.search.strategy == "steps" else "search.clients_max"
     return Ask(
-        clients=max(clients_most(request.search), request.prepare.clients),
+        clients=max(stepping, loading),
+        clients_field=of_search if stepping >= loading else "prepare.clients",
         iops=(volume.iops or 0) if volume is not None else 0,
         usd_most=usd,
     )
@@ -98,7 +104,7 @@ class Limits:
             item = self._item()
             if _GRANT + run_id in item:
                 return False
-            self._require_room(item, grant)
+            self._require_room(item, grant, ask)
         raise LimitReachedError(f"team {self._team}: too many runs begin at once; try again")
 
     def release(self, run_id: str, *, usd: float | None) -> bool:
@@ -145,14 +151,17 @@ class Limits:
     def _require_possible(self, ask: Ask) -> None:
         """Refuse what no waiting would make room for."""
         may = self._limits
-        for name, asked, most in (
-            ("clients", ask.clients, may.clients),
-            ("provisioned_iops", ask.iops, may.provisioned_iops),
+        for name, field, asked, most in (
+            ("clients", ask.clients_field, ask.clients, may.clients),
+            ("provisioned_iops", _IOPS_FIELD, ask.iops, may.provisioned_iops),
         ):
             if most is not None and asked > most:
                 raise LimitReachedError(
                     f"team {self._team}: {name}: the run asks for {asked:,}, the limit is {most:,}",
                     waiting_helps=False,
+                    field=field,
+                    value=asked,
+                    most=most,
                 )
         for name, limit in (
             ("usd_per_run", may.usd_per_run),
@@ -165,27 +174,42 @@ class Limits:
                     f"team {self._team}: {name}: ${limit:,g} cannot be held, for a price of the run"
                     " is not known (plimsoll quote names it)",
                     waiting_helps=False,
+                    field="target",
                 )
             if ask.usd_most > limit:
                 raise LimitReachedError(
                     f"team {self._team}: {name}: the run may cost ${ask.usd_most:,.2f}, the limit"
                     f" is ${limit:,g}; a budget_usd or a shorter time_limit_s bounds it",
                     waiting_helps=False,
+                    field=_USD_FIELD,
+                    most=limit,
                 )
 
-    def _require_room(self, item: Mapping[str, Any], grant: Grant) -> None:
+    def _require_room(self, item: Mapping[str, Any], grant: Grant, ask: Ask) -> None:
         """Name the limit that leaves no room now; return where there is some."""
+        fields: dict[str, tuple[str, str | int | None]] = {
+            "concurrent_runs": ("team", self._team),
+            "clients": (ask.clients_field, grant.clients),
+            "provisioned_iops": (_IOPS_FIELD, grant.iops),
+            "spend_usd_per_month": (_USD_FIELD, None),
+        }
         for name, counter, most, asked in self._bounds(grant):
             used = int(item.get(counter, 0))
             if used + asked > most:
                 shown = [used, asked, most]
+                field, value = fields[name]
+                room: float = most - used
                 if counter.startswith("usd"):
+                    room /= _MICRO
                     words = [f"${value / _MICRO:,.2f}" for value in shown]
                 else:
                     words = [f"{value:,}" for value in shown]
                 raise LimitReachedError(
                     f"team {self._team}: {name}: {words[0]} in use, the run asks for {words[1]},"
-                    f" the limit is {words[2]}"
+                    f" the limit is {words[2]}",
+                    field=field,
+                    value=value,
+                    most=room if room > 0 and field != "team" else None,
                 )
 
     def _bounds(self, grant: Grant) -> list[tuple[str, str, int, int]]:

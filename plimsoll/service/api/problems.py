@@ -1,5 +1,6 @@
 """RFC 9457 problem documents: what an error of the library is to a caller of the API."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -64,7 +65,7 @@ def told(error: PlimsollError) -> ApiError | None:
         )
         return ApiError(403, "other-team", str(error), errors=[team])
     if isinstance(error, LimitReachedError):
-        return ApiError(429 if error.waiting_helps else 409, "limit-reached", str(error))
+        return _of_limit(error)
     for kind, (status, name) in KINDS.items():
         if isinstance(error, kind):
             lines = str(error).splitlines()
@@ -72,6 +73,23 @@ def told(error: PlimsollError) -> ApiError | None:
             detail = lines[0] if len(lines) == 1 else f"{len(lines)} fields are wrong"
             return ApiError(status, name, detail, errors=errors)
     return None
+
+
+def _of_limit(error: LimitReachedError) -> ApiError:
+    """Say which field asks for more than a limit of the team leaves, and what it leaves."""
+    errors = []
+    if error.field is not None:
+        allowed = () if error.most is None else (f"<= {_floored(error.most)}",)
+        errors = [
+            FieldProblem(field=error.field, detail=str(error), value=error.value, allowed=allowed)
+        ]
+    status = 429 if error.waiting_helps else 409
+    return ApiError(status, "limit-reached", str(error), errors=errors)
+
+
+def _floored(most: float) -> str:
+    """Write a limit: whole, or in cents, never more than it is."""
+    return f"{most:g}" if most == int(most) else f"{math.floor(most * 100) / 100:.2f}"
 
 
 def invalid(complaints: Iterable[Complaint]) -> ApiError:

@@ -30,8 +30,14 @@ def limits(**changes: Any) -> Limits:
     return Limits(TABLE, "dba", TEAM.model_copy(update=changes))
 
 
-def ask(*, clients: int = 10, iops: int = 1000, usd_most: float | None = 2.0) -> Ask:
-    return Ask(clients=clients, iops=iops, usd_most=usd_most)
+def ask(
+    *,
+    clients: int = 10,
+    iops: int = 1000,
+    usd_most: float | None = 2.0,
+    clients_field: str = "search.clients",
+) -> Ask:
+    return Ask(clients=clients, clients_field=clients_field, iops=iops, usd_most=usd_most)
 
 
 def test_what_a_run_holds_is_counted_and_given_back() -> None:
@@ -81,21 +87,27 @@ def test_each_month_has_its_own_spend_and_a_run_counts_where_it_began() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "told", "about"),
     [
-        (ask(clients=81), r"team dba: clients: 20 in use, the run asks for 81, the limit is 100"),
+        (
+            ask(clients=81),
+            r"team dba: clients: 20 in use, the run asks for 81, the limit is 100",
+            ("search.clients", 81, 80),
+        ),
         (
             ask(iops=8001),
             r"provisioned_iops: 2,000 in use, the run asks for 8,001, the limit is 10,000",
+            ("target.volume.iops", 8001, 8000),
         ),
         (
             ask(usd_most=9.99),
             r"spend_usd_per_month: \$11.00 in use, the run asks for \$9.99, the limit is \$20.00",
+            ("budget_usd", None, 9.0),
         ),
     ],
 )
 def test_a_limit_that_is_reached_names_what_is_in_use_and_what_was_asked(
-    asked: Ask, told: str
+    asked: Ask, told: str, about: tuple[str, int | None, float]
 ) -> None:
     team = limits()
     team.acquire("a", ask(usd_most=5.5), at=AT)
@@ -103,6 +115,7 @@ def test_a_limit_that_is_reached_names_what_is_in_use_and_what_was_asked(
     with pytest.raises(LimitReachedError, match=told) as caught:
         team.acquire("c", asked, at=AT)
     assert caught.value.waiting_helps
+    assert (caught.value.field, caught.value.value, caught.value.most) == about
     team.release("a", usd=0.0)
     assert team.acquire("c", asked, at=AT)
 
@@ -111,23 +124,45 @@ def test_no_more_runs_at_once_than_the_team_may_have() -> None:
     team = limits()
     for name in ("a", "b", "c"):
         team.acquire(name, ask(), at=AT)
-    with pytest.raises(LimitReachedError, match=r"concurrent_runs: 3 in use, .* 1, .* is 3"):
+    with pytest.raises(
+        LimitReachedError, match=r"concurrent_runs: 3 in use, .* 1, .* is 3"
+    ) as caught:
         team.acquire("d", ask(), at=AT)
+    assert (caught.value.field, caught.value.value, caught.value.most) == ("team", "dba", None)
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "told", "about"),
     [
-        (ask(clients=101), "clients: the run asks for 101, the limit is 100"),
-        (ask(iops=10_001), "provisioned_iops: the run asks for 10,001, the limit is 10,000"),
-        (ask(usd_most=10.5), r"usd_per_run: the run may cost \$10.50, the limit is \$10;"),
-        (ask(usd_most=None), r"usd_per_run: \$10 cannot be held, for a price"),
+        (
+            ask(clients=101, clients_field="prepare.clients"),
+            "clients: the run asks for 101, the limit is 100",
+            ("prepare.clients", 101, 100),
+        ),
+        (
+            ask(iops=10_001),
+            "provisioned_iops: the run asks for 10,001, the limit is 10,000",
+            ("target.volume.iops", 10_001, 10_000),
+        ),
+        (
+            ask(usd_most=10.5),
+            r"usd_per_run: the run may cost \$10.50, the limit is \$10;",
+            ("budget_usd", None, 10),
+        ),
+        (
+            ask(usd_most=None),
+            r"usd_per_run: \$10 cannot be held, for a price",
+            ("target", None, None),
+        ),
     ],
 )
-def test_what_no_waiting_makes_room_for_says_so(asked: Ask, told: str) -> None:
+def test_what_no_waiting_makes_room_for_says_so(
+    asked: Ask, told: str, about: tuple[str, int | None, float | None]
+) -> None:
     with pytest.raises(LimitReachedError, match=told) as caught:
         limits().acquire("a", asked, at=AT)
     assert not caught.value.waiting_helps
+    assert (caught.value.field, caught.value.value, caught.value.most) == about
     assert limits().counted() == {}
 
 
@@ -233,9 +268,12 @@ def test_a_run_asks_for_its_largest_step_its_volume_and_the_most_that_it_may_cos
     asked = request(search={"strategy": "ramp", "clients_max": 40})
     quoted = quote(asked, builtin())
     assert quoted.usd is not None
-    assert ask_of(asked, quoted) == Ask(clients=40, iops=3000, usd_most=quoted.usd.most)
+    assert ask_of(asked, quoted) == Ask(
+        clients=40, clients_field="search.clients_max", iops=3000, usd_most=quoted.usd.most
+    )
     loaders = request(prepare={"clients": 64})
-    assert ask_of(loaders, quote(loaders, builtin())).clients == 64
+    of_loaders = ask_of(loaders, quote(loaders, builtin()))
+    assert (of_loaders.clients, of_loaders.clients_field) == (64, "prepare.clients")
     bounded = request(budget_usd=0.5)
     assert ask_of(bounded, quote(bounded, builtin())).usd_most == 0.5
     endpoint = request(target=ENDPOINT)

@@ -60,6 +60,13 @@ def test_a_limit_that_is_reached_is_a_problem_that_names_it(api: Api) -> None:
     assert refused.status == 429
     assert refused.body["type"] == "urn:plimsoll:problem:limit-reached"
     assert "the run asks for 150, the limit is 200" in refused.body["detail"]
+    [error] = refused.body["errors"]
+    assert error == {
+        "field": "search.clients",
+        "detail": refused.body["detail"],
+        "value": 150,
+        "allowed": ["<= 50"],
+    }
     api("DELETE", f"/runs/{first.body['run_id']}", principal=OTHER)
 
 
@@ -68,6 +75,9 @@ def test_what_no_waiting_makes_room_for_is_a_conflict(api: Api) -> None:
     answered = api("POST", "/runs", body, principal=OTHER)
     assert answered.status == 409
     assert "clients: the run asks for 500, the limit is 200" in answered.body["detail"]
+    [error] = answered.body["errors"]
+    assert (error["field"], error["value"]) == ("search.clients", 500)
+    assert error["allowed"] == ["<= 200"]
 
 
 SMALL = {**REQUESTED, "budget_usd": 0.01}
