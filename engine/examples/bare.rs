@@ -41,8 +41,7 @@ fn execution(id: u32, tell_type: bool) -> Vec<u8> {
 
 fn run(load: &Load) -> std::io::Result<u64> {
     let program = Program::new(&load.workload).expect("a workload");
-    let timeout = Duration::from_millis(load.timeout_ms);
-    let opener = Opener::new(load.target.clone(), program.prepared, timeout).expect("a target");
+    let opener = Opener::new(load.target.clone(), program.prepared).expect("a target");
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let mut streams = Vec::new();
     let mut buffer = vec![0; 65_536];

@@ -5,6 +5,7 @@ use std::sync::mpsc::channel;
 use plimsoll_engine::load::operation::Failure;
 use plimsoll_engine::load::pacing::SECOND;
 use plimsoll_engine::load::record::{Recorder, Window};
+use plimsoll_engine::load::seconds::Gatherer;
 
 const START: u64 = 5 * SECOND;
 
@@ -19,7 +20,7 @@ fn every_success_is_in_its_own_second_and_in_the_window_if_it_ended_there() {
     for n in 0..1_000 {
         recorder.success(usize::from(n % 3 == 0), (n + 1) * 1_000, START + n * 3 * SECOND / 1_000);
     }
-    recorder.finish();
+    recorder.finish(WINDOW.end);
     let ended = |operation: u64, from: u64, to: u64| {
         (from..to).filter(move |n| u64::from(n % 3 == 0) == operation)
     };
@@ -32,7 +33,7 @@ fn every_success_is_in_its_own_second_and_in_the_window_if_it_ended_there() {
     }
     assert_eq!(recorder.ended, 834 - 167);
     let turned: Vec<_> = heard.iter().collect();
-    assert_eq!(turned.iter().map(|turned| turned.until).collect::<Vec<_>>(), [1, 2, u64::MAX]);
+    assert_eq!(turned.iter().map(|turned| turned.until).collect::<Vec<_>>(), [1, 2, 3, u64::MAX]);
     let bounds = [(0, 334), (334, 667), (667, 1_000)];
     for (second, (turned, (from, to))) in (0..).zip(turned.iter().zip(bounds)) {
         assert_eq!(turned.seconds.len(), 2);
@@ -53,7 +54,7 @@ fn failures_stand_beside_the_successes_of_their_second() {
     recorder.success(0, 2_000, WINDOW.start);
     recorder.failure(0, &Failure::new("1205", "lock"), None, WINDOW.start + 1);
     recorder.failure(0, &Failure::new("timeout", "late"), Some(9_000), START + SECOND);
-    recorder.finish();
+    recorder.finish(0);
     let tally = &recorder.tallies[0];
     let codes: Vec<_> = tally.errors.iter().map(|(code, &n)| (code.as_str(), n)).collect();
     assert_eq!(codes, [("1205", 1), ("timeout", 1)]);
@@ -62,4 +63,16 @@ fn failures_stand_beside_the_successes_of_their_second() {
     let told: Vec<_> =
         seconds.iter().map(|s| (s.second, s.succeeded, s.errors, s.latency.len())).collect();
     assert_eq!(told, [(0, 1, 1, 1), (1, 0, 1, 1)]);
+}
+
+#[test]
+fn seconds_without_an_answer_are_told_to_the_end_of_the_load() {
+    let (sender, heard) = channel();
+    let mut recorder = Recorder::new(1, START, WINDOW, 0, sender);
+    recorder.success(0, 2_000, START + 1);
+    recorder.finish(WINDOW.end);
+    let mut gatherer = Gatherer::new(vec!["read".to_owned()], 1);
+    let seconds: Vec<_> = heard.iter().flat_map(|turned| gatherer.take(turned)).collect();
+    let told: Vec<_> = seconds.iter().map(|s| (s.second, s.succeeded, s.max_us)).collect();
+    assert_eq!(told, [(0, 1, Some(2)), (1, 0, None), (2, 0, None)]);
 }

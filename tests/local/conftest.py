@@ -16,6 +16,7 @@ from plimsoll.local.databases.mariadb import MariaDbServer
 from plimsoll.local.deployment import ROLE
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Function, Setting
+from tests.support.patient_cassandra import PATIENT_SETTINGS
 
 MariaDbFactory = Callable[..., MariaDbServer]
 
@@ -56,7 +57,9 @@ def mariadb_factory(tmp_path: Path) -> Iterator[MariaDbFactory]:
 @pytest.fixture(scope="session")
 def cassandra(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CassandraServer]:
     """One Cassandra shared by every test that leaves it as it was; it takes 10 s to start."""
-    with CassandraServer.start(directory=tmp_path_factory.mktemp("cassandra") / "shared") as server:
+    with CassandraServer.start(
+        directory=tmp_path_factory.mktemp("cassandra") / "shared", settings=PATIENT_SETTINGS
+    ) as server:
         yield server
 
 

@@ -1,7 +1,5 @@
 //! A dataset cut into statements of many rows; of CQL, into rows that are sent together.
 
-use std::time::Duration;
-
 use super::cql::CqlSender;
 use super::mysql::MysqlSender;
 use super::sender::{CHECK_EVERY, Sender};
@@ -49,8 +47,7 @@ impl<'a> Plan<'a> {
             prepared = sizes.map(|n| prepare(dataset, &values, n)).collect();
             order = load_order(dataset, &values, &mut drawing, &mut scope);
         }
-        let timeout = Duration::from_millis(dataset.timeout_ms);
-        let opener = Opener::new(dataset.target.clone(), prepared, timeout)?;
+        let opener = Opener::new(dataset.target.clone(), prepared)?;
         Ok(Plan { dataset, opener, values, scope, rows, order, rows_per_statement })
     }
 

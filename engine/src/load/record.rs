@@ -195,9 +195,11 @@ impl Recorder {
         self.hand_over(self.second);
     }
 
-    /// Hands over everything: nothing more comes.
-    pub fn finish(&mut self) {
+    /// Hands over everything: nothing more comes. Until `end` all seconds are told, also those in
+    /// which nothing was answered.
+    pub fn finish(&mut self, end: u64) {
         self.enter();
+        self.hand_over(end.saturating_sub(self.start).div_ceil(SECOND).max(self.second));
         self.hand_over(u64::MAX);
         self.turned = None;
     }

@@ -52,9 +52,7 @@ fn run_over<W: Wire>(
     listener: &mut dyn Listener,
 ) -> Result<LoadReport, EngineError> {
     let program = Program::new(&load.workload)?;
-    let timeout = Duration::from_millis(load.timeout_ms);
-    let opener = Opener::new(load.target.clone(), program.prepared.clone(), timeout)?;
-    let opener = Arc::new(opener);
+    let opener = Arc::new(Opener::new(load.target.clone(), program.prepared.clone())?);
     let clock = Clock::start();
     let threads = u64::from(load.threads.min(load.connections));
     let plans: Vec<Plan<'_>> =

@@ -28,8 +28,10 @@ const BUFFER: usize = 64 * 1024;
 pub(super) const BELL: u64 = u64::MAX;
 /// The name of the timer that ends a wait.
 pub(super) const ALARM: u64 = u64::MAX - 1;
-/// How long the answers to what is under way are awaited after the end.
+/// How long the answers to what is under way are awaited after the end, and how much of that one
+/// wait may use up: in a machine that stands still meanwhile no answer can come.
 const DRAIN_NS: u64 = 2 * SECOND;
+const DRAIN_STEP_NS: u64 = SECOND / 20;
 
 /// What all threads of a load share.
 pub struct Shared<'a> {
@@ -197,17 +199,16 @@ impl<'a, W: Wire> Worker<'a, W> {
             self.open_loop.as_mut().map_or((0, 0), |open| open.end_window(after_start));
         let oldest = self.oldest_due().min(self.oldest_late_due);
         let unanswered = self.busy as u64 + self.late_answers;
-        let give_up = self.shared.clock.now() + DRAIN_NS.min(shared.timeout_ns);
-        while self.busy > 0 {
+        let mut patience = DRAIN_NS.min(shared.timeout_ns);
+        while self.busy > 0 && patience > 0 {
             let now = shared.clock.now();
-            if now >= give_up {
-                break;
-            }
-            self.poll(give_up, now);
+            let step = DRAIN_STEP_NS.min(patience);
+            self.poll(now + step, now);
             self.handle_events();
+            patience -= (shared.clock.now() - now).min(step);
         }
         self.lines.iter_mut().for_each(|line| line.wire.quit());
-        self.recorder.finish();
+        self.recorder.finish(if end < shared.window.end { 0 } else { end });
         Finished {
             recorder: self.recorder,
             connections: self.report,

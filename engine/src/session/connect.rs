@@ -14,7 +14,8 @@ use crate::error::EngineError;
 use crate::generators::program::Prepared;
 use crate::spec::Target;
 
-/// The longest that one attempt to connect may take.
+/// The longest that one attempt to connect may take, however soon an operation is given up: a
+/// machine that stands still for some seconds is no reason to refuse a load.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How to open a session, again and again.
@@ -22,7 +23,6 @@ pub struct Opener {
     pub(crate) target: Target,
     pub(crate) tls: Option<Arc<ClientConfig>>,
     pub(crate) prepared: Vec<Prepared>,
-    patience: Duration,
 }
 
 /// An open session: its link, and what its login found out.
@@ -42,24 +42,15 @@ pub trait Login: Sized + Send + 'static {
 }
 
 impl Opener {
-    pub fn new(
-        target: Target,
-        prepared: Vec<Prepared>,
-        timeout: Duration,
-    ) -> Result<Self, EngineError> {
+    pub fn new(target: Target, prepared: Vec<Prepared>) -> Result<Self, EngineError> {
         let tls = target.tls.as_ref().map(tls::configure).transpose()?;
-        Ok(Opener {
-            target,
-            tls,
-            prepared,
-            patience: timeout.clamp(Duration::from_secs(1), PATIENCE),
-        })
+        Ok(Opener { target, tls, prepared })
     }
 
     /// Opens a session, or says in one line why not. A panic in what reads the handshake (a crate,
     /// on bytes that a server may choose) is an error like another.
     pub fn open<K: Login>(&self) -> Result<Session<K>, EngineError> {
-        let deadline = Instant::now() + self.patience;
+        let deadline = Instant::now() + PATIENCE;
         let open = || K::log_in(self, self.reach()?, deadline);
         catch_unwind(AssertUnwindSafe(open))
             .unwrap_or_else(|_| Err(EngineError::protocol("the handshake cannot be read")))
@@ -72,7 +63,7 @@ impl Opener {
             .map_err(|error| EngineError::new("dns", format!("{host} has no address: {error}")))?;
         let mut last = EngineError::new("dns", format!("{host} has no address"));
         for address in addresses {
-            match TcpStream::connect_timeout(&address, self.patience) {
+            match TcpStream::connect_timeout(&address, PATIENCE) {
                 Ok(stream) => {
                     stream.set_nodelay(true).map_err(lost)?;
                     return Ok(stream);

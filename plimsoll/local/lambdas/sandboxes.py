@@ -27,6 +27,7 @@ class Sandbox:
 
     Attributes:
         pid: Process id, 0 until it has been forked.
+        forked: Set when the process id is known, which may be after it asks for work.
         inbox: The invocation it is to run next; None ends it.
         running: The invocation it runs.
     """
@@ -34,6 +35,7 @@ class Sandbox:
     id: int
     function: FunctionSpec
     pid: int = 0
+    forked: threading.Event = field(default_factory=threading.Event)
     inbox: "queue.SimpleQueue[Invocation | None]" = field(default_factory=queue.SimpleQueue)
     running: Invocation | None = None
 
@@ -130,8 +132,9 @@ class SandboxPool:
         if invocation is not None:
             with self._lock:
                 box.running = invocation
-            invocation.deliver()
+            box.forked.wait(START_TIMEOUT_S)
             self._logs.started(box.function.name, invocation, box.pid)
+            invocation.deliver()
         return invocation
 
     def answered(self, sandbox: int, request_id: str, body: bytes, *, failed: bool) -> bool:
@@ -211,6 +214,7 @@ class SandboxPool:
                     with self._lock:
                         if sandbox := self._sandboxes.get(message["spawned"]):
                             sandbox.pid = message["pid"]
+                            sandbox.forked.set()
                 else:
                     self._exited(message["exited"], message["status"])
 

@@ -197,7 +197,7 @@ def _repeat(
     def work(mine: list[float], seed: int) -> None:
         buffer, draw = _buffer(io_bytes), random.Random(seed)  # noqa: S311 - positions, not secrets
         try:
-            while time.perf_counter() < end:
+            while not mine or time.perf_counter() < end:
                 mine.append(once(buffer, draw.randrange(positions)))
         except OSError as error:
             failures.append(error)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from cassandra.cluster import Cluster, Session
+from cassandra.cluster import Session
 from cassandra.concurrent import execute_concurrent_with_args
 
 from plimsoll.errors import PlimsollError
@@ -20,6 +20,8 @@ from plimsoll.model.cassandra import VERSION
 from plimsoll.model.volume_samples import rates
 from plimsoll.model.volumes import Volume
 from tests.local.runs.conftest import PATIENCE_S
+from tests.support.awake import Awake
+from tests.support.patient_cassandra import PATIENT_SETTINGS, patient_session
 
 ROWS = 4000  # of 4 KiB: each read is one of the volume, since no page cache stands before it
 
@@ -34,15 +36,17 @@ def volume(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatedVolume]
 @pytest.fixture(scope="module")
 def server(volume: EmulatedVolume) -> Iterator[CassandraServer]:
     with CassandraServer.start(
-        directory=volume.directory / "server", environment=volume.environment()
+        directory=volume.directory / "server",
+        settings=PATIENT_SETTINGS,
+        environment=volume.environment(),
     ) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def session(server: CassandraServer) -> Iterator[Session]:
-    with Cluster([server.host], port=server.port) as cluster:
-        yield cluster.connect()
+    with patient_session(server.host, server.port) as connected:
+        yield connected
 
 
 def test_it_is_the_pinned_one_with_settings_that_the_emulated_volume_can_see(
@@ -84,24 +88,29 @@ def rows(session: Session, volume: EmulatedVolume) -> str:
     return "SELECT value FROM io.rows WHERE id = ?"
 
 
-# far below what a busy machine reaches: of 64 reads at once, many always wait for their turn, so
-# that a pause of the machine is made up for
+# far below what a busy machine reaches: of 64 reads at once, many always wait for their turn
 @pytest.mark.parametrize("iops", [100, 200])
 def test_the_iops_counted_by_the_volume_follow_its_cap(
     session: Session, volume: EmulatedVolume, rows: str, iops: int
 ) -> None:
     read = session.prepare(rows)
     keys = [(i * 7919 % ROWS,) for i in range(iops * 2)]
-    volume.reconfigure(Volume(type="io1", size_gib=100, iops=iops))
-    before = volume.sample()
-    execute_concurrent_with_args(session, read, keys, concurrency=64)
-    after = volume.sample()
-    volume.reconfigure(Volume(type="nvme", size_gib=10))
-    assert after.read_ios - before.read_ios >= len(keys)  # no read passes unseen
-    seen = rates(before, after)
-    counted = seen.read_iops + seen.write_iops
-    assert counted <= iops * 1.05
-    assert counted >= iops * 0.7
+    for tries_left in reversed(range(5)):
+        volume.reconfigure(Volume(type="io1", size_gib=100, iops=iops))
+        before = volume.sample()
+        with Awake() as awake:
+            execute_concurrent_with_args(session, read, keys, concurrency=64)
+        after = volume.sample()
+        volume.reconfigure(Volume(type="nvme", size_gib=10))
+        assert after.read_ios - before.read_ios >= len(keys)  # no read passes unseen
+        seen = rates(before, after)
+        counted = seen.read_iops + seen.write_iops
+        assert counted <= iops * 1.05
+        # a cap does not make good what the machine has lost by standing still
+        reached = counted * seen.interval_s / awake.seconds
+        if reached >= iops * 0.7:
+            break
+        assert tries_left, f"{reached:.0f} I/Os per second that the machine went on"
 
 
 def test_a_setting_that_does_not_exist_is_one_clear_line(tmp_path: Path) -> None:
@@ -154,7 +163,7 @@ def test_data_outlives_a_stop_and_a_removed_server_leaves_no_files(
     server.stop()
     assert not server.running
     with CassandraServer.start(directory=server.directory, port=server.port) as again:
-        with Cluster([again.host], port=again.port) as cluster:
-            found = cluster.connect().execute("SELECT value FROM io.rows WHERE id = -1").one()
+        with patient_session(again.host, again.port) as connected:
+            found = connected.execute("SELECT value FROM io.rows WHERE id = -1").one()
         assert found == (b"\x42",)
     assert not server.directory.exists()

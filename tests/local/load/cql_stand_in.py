@@ -1,5 +1,6 @@
 """A stand-in for a CQL server: answers at once, or stalls on command, and records all."""
 
+import queue
 import socket
 import ssl
 import struct
@@ -9,11 +10,16 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import BinaryIO, Self
 
+from tests.local.load.stalling import Stall
+
 ERROR, STARTUP, READY, AUTHENTICATE, QUERY, RESULT = 0x00, 0x01, 0x02, 0x03, 0x07, 0x08
 PREPARE, EXECUTE, AUTH_RESPONSE, AUTH_SUCCESS = 0x09, 0x0A, 0x0F, 0x10
+_REQUEST = 0x04  # of the protocol's version 4
 _VOID = struct.pack(">i", 1)
 _INT = 0x09
 _ID = b"0123456789abcdef"
+# what has arrived on a connection: stream, opcode, body, and whether its answer is held back
+_Inbox = queue.SimpleQueue[tuple[int, int, bytes, bool] | None]
 
 
 @dataclass
@@ -35,12 +41,14 @@ class CqlStandIn:
     Attributes:
         sessions: One for each connection that was ever let in.
         service_s: How long each execution takes.
+        stall: When it answers no execution for a time, if ever.
     """
 
     def __init__(
         self,
         *,
         service_s: float = 0.0,
+        stall: Stall | None = None,
         password: str | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
@@ -49,18 +57,11 @@ class CqlStandIn:
         self._tls = tls
         self.sessions: list[Connection] = []
         self.service_s = service_s
-        self._open = threading.Event()
-        self._open.set()
+        self.stall = stall
         self._sockets: set[socket.socket] = set()
         self._threads: list[threading.Thread] = []
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port: int = self._listener.getsockname()[1]
-
-    def stall(self, seconds: float) -> None:
-        """Answer no execution for a time."""
-        self._open.clear()
-        threading.Event().wait(seconds)
-        self._open.set()
 
     def __enter__(self) -> Self:
         self._start(self._accept)
@@ -72,7 +73,8 @@ class CqlStandIn:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._open.set()
+        if self.stall is not None:
+            self.stall.end()
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         for client in list(self._sockets):
@@ -100,19 +102,36 @@ class CqlStandIn:
             self._start(self._serve, client)
 
     def _serve(self, client: socket.socket) -> None:
-        connection = Connection()
+        connection, inbox = Connection(), _Inbox()
         try:
             if self._tls is not None:
                 client = self._tls.wrap_socket(client, server_side=True)
                 self._sockets.add(client)
             with client, client.makefile("rb") as stream:
                 self.sessions.append(connection)
+                self._start(self._answer, client, connection, inbox)
                 while (request := _read(stream)) is not None:
-                    client.sendall(self._respond(connection, *request))
+                    held = False
+                    if request[1] == EXECUTE:
+                        connection.executions.append((request[0], request[2]))
+                        connection.received_at.append(time.monotonic())
+                        held = self.stall is not None and self.stall.holds()
+                    inbox.put((*request, held))
         except OSError:
             return  # the client has gone
         finally:
+            inbox.put(None)
             self._sockets.discard(client)
+
+    def _answer(self, client: socket.socket, connection: Connection, inbox: _Inbox) -> None:
+        while (request := inbox.get()) is not None:
+            stream, opcode, body, held = request
+            if held and self.stall is not None:
+                self.stall.wait()
+            try:
+                client.sendall(self._respond(connection, stream, opcode, body))
+            except OSError:
+                return  # the client has gone
 
     def _respond(self, connection: Connection, stream: int, opcode: int, body: bytes) -> bytes:
         if opcode == STARTUP:
@@ -126,9 +145,6 @@ class CqlStandIn:
         if opcode == PREPARE:
             return frame(stream, RESULT, _prepared(body.count(b"?")))
         if opcode == EXECUTE:
-            connection.executions.append((stream, body))
-            connection.received_at.append(time.monotonic())
-            self._open.wait()
             if self.service_s:
                 threading.Event().wait(self.service_s)
             connection.answered_at.append(time.monotonic())
@@ -154,6 +170,8 @@ def _read(stream: BinaryIO) -> tuple[int, int, bytes] | None:
     header = stream.read(9)
     if len(header) < 9:
         return None
-    _, _, number, opcode, length = struct.unpack(">BBhBI", header)
+    version, _, number, opcode, length = struct.unpack(">BBhBI", header)
+    if version != _REQUEST:
+        return None  # a real one says so and closes the connection, too
     body = stream.read(length)
     return (number, opcode, body) if len(body) == length else None

@@ -17,13 +17,15 @@ from plimsoll.model.engine import (
     EngineTarget,
     EngineWorkload,
     LoadSpec,
+    OpenLoop,
 )
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.values import IntegerValue, Sequential
 from tests.local.load.cql_stand_in import CqlStandIn
 from tests.local.load.stand_in import StandIn
 
-# each operation's bind is its number, in the order in which they start
+WITHOUT_END_S = 240.0  # something else ends the load
+# each operation's bind is its number, in the order in which they start (without a limit)
 SELECT = EngineStatement(
     sql=("SELECT v FROM t WHERE id = ?",),
     binds=(IntegerValue(low=0, high=10**6, distribution=Sequential()),),
@@ -52,6 +54,24 @@ def drive(
     return LoadReport.model_validate_json(plimsoll_engine.run(text, hear, token))
 
 
+def drive_past_its_stall(
+    server: StandIn | CqlStandIn, target: EngineTarget, loop: OpenLoop, **spec: Any
+) -> LoadReport:
+    """Run an open loop until all that fell due in its server's stall is answered, and some more."""
+    token = plimsoll_engine.CancelToken()
+    stall = server.stall
+    assert stall is not None
+
+    def hear(_: list[dict[str, Any]]) -> None:
+        if stall.ended_at is not None:
+            first = min(session.received_at[0] for session in server.sessions)
+            due = loop.rate_ops_per_second * (stall.ended_at - first + 0.5)
+            if sum(len(session.answered_at) for session in server.sessions) > due:
+                token.cancel()
+
+    return drive(target, loop=loop, on_second=hear, token=token, duration_s=WITHOUT_END_S, **spec)
+
+
 def latencies_us(report: LoadReport, operation: str = "read") -> dict[int, int]:
     """Count the operations by latency, as an independent reader finds them in the histogram."""
     histogram = HdrHistogram.decode(report.operations[operation].histogram)
@@ -59,6 +79,13 @@ def latencies_us(report: LoadReport, operation: str = "read") -> dict[int, int]:
         item.value_iterated_to: item.count_at_value_iterated_to
         for item in histogram.get_recorded_iterator()
     }
+
+
+def epoch_of_monotonic_s() -> float:
+    """Give the calendar's time at which `time.monotonic` was 0, the two read without a pause."""
+    tries = ((time.monotonic(), time.time(), time.monotonic()) for _ in range(5))
+    before, epoch, after = min(tries, key=lambda read: read[2] - read[0])
+    return epoch - (before + after) / 2
 
 
 def latency_bounds_us(
@@ -69,10 +96,7 @@ def latency_bounds_us(
     However fast the machine is: the client had an answer no sooner than the server gave it, and no
     later than the server had the next request of the same connection (or stream).
     """
-    epoch = time.time() - time.monotonic()
-    start, end = (
-        at / 1000 - epoch for at in (report.window_start_epoch_ms, report.window_end_epoch_ms)
-    )
+    start, end = _window_s(report)
     lowest, highest = [], []
     for session in server.sessions:
         next_request: dict[int, float] = {}
@@ -86,12 +110,43 @@ def latency_bounds_us(
     return sorted(lowest), sorted(highest)
 
 
+def lateness_bounds_us(
+    server: StandIn | CqlStandIn, report: LoadReport, rate_ops_per_second: float
+) -> tuple[float, float]:
+    """Bound the longest time that one of `READS` was sent after it was due, likewise.
+
+    The client sent it no sooner than the server had answered what it sent before on the same
+    connection (or stream), and no later than the server had it.
+    """
+    start, end = _window_s(report)
+    least, most = [0.0], [0.0]
+    for session in server.sessions:
+        free_at: dict[int, float] = {}
+        for place, ((lane, number), received_at) in enumerate(
+            zip(session.numbers(), session.received_at, strict=True)
+        ):
+            due = start + number / rate_ops_per_second
+            least.append(1e6 * (free_at.get(lane, due) - due))
+            most.append(1e6 * (min(received_at, end) - due))
+            if place < len(session.answered_at):
+                free_at[lane] = session.answered_at[place]
+    return max(least), max(most)
+
+
+def _window_s(report: LoadReport) -> tuple[float, float]:
+    """Give the window's start and end, both cut to a millisecond, by `time.monotonic`."""
+    epoch = epoch_of_monotonic_s()
+    start_ms, end_ms = report.window_start_epoch_ms, report.window_end_epoch_ms + 1
+    return start_ms / 1000 - epoch, end_ms / 1000 - epoch
+
+
 def at_quantile(ordered: Sequence[float], quantile: float) -> float:
     """Give the value that this share of the others does not exceed."""
     return ordered[math.ceil(quantile * len(ordered)) - 1]
 
 
-def longest_silence_s(server: StandIn | CqlStandIn) -> float:
-    """How long a server answered nothing: the stall, and whatever held up the machine with it."""
+def silences_s(server: StandIn | CqlStandIn, least_s: float) -> list[float]:
+    """How long a server answered nothing: its stall, and what held up the machine for so long."""
     answers = sorted(moment for session in server.sessions for moment in session.answered_at)
-    return max(later - earlier for earlier, later in pairwise(answers))
+    between = (later - earlier for earlier, later in pairwise(answers))
+    return [silence for silence in between if silence >= least_s]

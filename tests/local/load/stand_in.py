@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import BinaryIO, Self
 
+from tests.local.load.stalling import Stall
+
 _PROTOCOL_41 = 1 << 9
 _CAPABILITIES = 0x1 | 0x8 | _PROTOCOL_41 | (1 << 13) | (1 << 15) | (1 << 19)
 _AUTOCOMMIT = 2
@@ -75,6 +77,7 @@ class StandIn:
     Attributes:
         sessions: One for each connection that was ever let in.
         service_s: How long each execution takes.
+        stall: When it answers nothing for a time, if ever.
         answer: Given the number of the execution in its session and the statement, what goes back
             on the wire instead of the usual answer (None: the usual one).
     """
@@ -83,24 +86,17 @@ class StandIn:
         self,
         *,
         service_s: float = 0.0,
+        stall: Stall | None = None,
         answer: Callable[[int, bytes], bytes | None] = lambda _number, _statement: None,
     ) -> None:
         self.sessions: list[Session] = []
         self.service_s = service_s
+        self.stall = stall
         self.answer = answer
-        self._open = threading.Event()
-        self._open.set()
-        self._closing = False
         self._sockets: set[socket.socket] = set()
         self._threads: list[threading.Thread] = []
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port: int = self._listener.getsockname()[1]
-
-    def stall(self, seconds: float) -> None:
-        """Answer no execution for a time."""
-        self._open.clear()
-        threading.Event().wait(seconds)
-        self._open.set()
 
     def __enter__(self) -> Self:
         self._start(self._accept)
@@ -112,8 +108,8 @@ class StandIn:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._closing = True
-        self._open.set()
+        if self.stall is not None:
+            self.stall.end()
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         for client in list(self._sockets):
@@ -165,7 +161,8 @@ class StandIn:
             session.executions.append(payload)
             session.received_at.append(time.monotonic())
             statement = session.statements[struct.unpack_from("<I", payload, 1)[0] - 1]
-            self._open.wait()
+            if self.stall is not None and self.stall.holds():
+                self.stall.wait()
             if self.service_s:
                 threading.Event().wait(self.service_s)
             session.answered_at.append(time.monotonic())

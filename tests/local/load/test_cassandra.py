@@ -21,6 +21,7 @@ from plimsoll.workload.cql import CassandraDatasets
 from plimsoll.workload.database import open_database
 from plimsoll.workload.prepare import prepare
 from tests.local.load.driving import drive
+from tests.support.patient_cassandra import PATIENT_SETTINGS
 
 RECORDS = 500
 ADMIN = "cassandra:cassandra"  # what a Cassandra that asks for passwords begins with
@@ -215,7 +216,11 @@ def test_no_cassandra(
 def test_a_server_that_asks_for_passwords_is_killed_and_comes_back(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = {"authenticator": "PasswordAuthenticator", "commitlog_sync_period": "100ms"}
+    settings = {
+        "authenticator": "PasswordAuthenticator",
+        "commitlog_sync_period": "100ms",
+        **PATIENT_SETTINGS,
+    }
     with CassandraServer.start(directory=tmp_path / "server", settings=settings) as server:
         place = f"127.0.0.1:{server.port}"
         for verb in ("prepare", "load"):
@@ -247,7 +252,7 @@ def test_a_server_that_asks_for_passwords_is_killed_and_comes_back(
 
 
 def killed_in_mid_run(
-    server: CassandraServer, target: EngineTarget, settings: dict[str, str]
+    server: CassandraServer, target: EngineTarget, settings: dict[str, object]
 ) -> LoadReport:
     """Load a server that is killed after a second, until it has been back for a while."""
     compiled = prepared(target, "ycsb-c")

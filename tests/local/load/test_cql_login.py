@@ -15,7 +15,7 @@ from tests.local.load.test_refusals import self_signed
 
 def load(server: CqlStandIn, *, account: str = "u:p@", options: str = "") -> LoadReport:
     target = parse_dsn(f"cassandra://{account}127.0.0.1:{server.port}/k{options}")
-    return drive(target, connections=40, duration_s=120.0, operations_limit=400, timeout_ms=2000)
+    return drive(target, connections=40, duration_s=120.0, operations_limit=400)
 
 
 def succeeded(report: LoadReport) -> int:

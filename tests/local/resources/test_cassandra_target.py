@@ -8,7 +8,6 @@ from typing import Any
 
 import psutil
 import pytest
-from cassandra.cluster import Cluster
 
 from plimsoll.local.twin import LocalTwin
 from plimsoll.local.volumes.places import state_path
@@ -21,6 +20,7 @@ from plimsoll.targets.metrics import figures, read_samples
 from plimsoll.targets.template import cassandra_parameters
 from tests.local.resources.test_stacks import Stacks, outputs
 from tests.local.runs.conftest import wait_until
+from tests.support.patient_cassandra import patient_session
 
 TEMPLATE = (files("plimsoll.targets") / "templates/cassandra.template.json").read_text()
 
@@ -68,8 +68,8 @@ def test_its_outputs_lead_to_a_real_node_with_an_address_of_its_own(stack: dict[
     assert told["Endpoint"] != "127.0.0.1"
     assert int(told["Port"]) == CQL_PORT
     assert "SecretArn" not in told
-    with Cluster([told["Endpoint"]], port=CQL_PORT) as cluster:
-        row = cluster.connect().execute("SELECT release_version FROM system.local").one()
+    with patient_session(told["Endpoint"], CQL_PORT) as session:
+        row = session.execute("SELECT release_version FROM system.local").one()
     assert row == (VERSION,)
 
 

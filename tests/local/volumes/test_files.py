@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.model.volumes import Volume
-from tests.local.volumes.conftest import VolumeFactory, ran, run_on
+from tests.local.volumes.conftest import VolumeFactory, ran, ran_at_once, run_on
 
 
 def test_only_the_files_under_the_directory_are_on_the_volume(
@@ -76,7 +76,7 @@ fcntl.fcntl(fd, fcntl.F_SETFL, os.O_DIRECT)
 for _ in range(2):
     os.pwrite(fd, page, 0)
 """
-    sample = ran(volumes(), program)
+    sample = ran_at_once(volumes, program)
     assert (sample.write_operations, sample.write_ios) == (4, 3)
 
 

@@ -56,9 +56,10 @@ def test_every_call_is_counted_and_comes_back_as_it_was(
 def test_completions_wait_until_they_are_due(program: Path, volumes: VolumeFactory) -> None:
     volume = volumes(settings=VolumeSettings(base_latency_us=1_000_000))
     first, *_, early, within_ms = run(program, volume)
-    # at once comes at most the write beside the volume, if the disk was as quick as that
+    # at once comes at most the write beside the volume, if the disk was as quick as that; all of
+    # it only where the machine stood still until it was due
     assert int(early) <= 1 or int(within_ms) >= 500
-    assert first == "0:8192"
+    assert first == "0:8192" or int(within_ms) >= 500
     sample = volume.sample()
     assert sample.write_time_us >= 8 * 500_000
 

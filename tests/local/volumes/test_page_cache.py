@@ -3,7 +3,7 @@
 import pytest
 
 from plimsoll.model.volumes import Volume
-from tests.local.volumes.conftest import INSTANT, VolumeFactory, ran, run_on
+from tests.local.volumes.conftest import INSTANT, VolumeFactory, ran, ran_at_once, run_on
 
 KIB = 1024
 
@@ -21,7 +21,7 @@ KIB = 1024
 def test_dirty_pages_join_until_they_are_flushed(
     volumes: VolumeFactory, program: str, operations: int, ios: int, size: int
 ) -> None:
-    sample = ran(volumes(), f"fd = os.open('file', os.O_RDWR | os.O_CREAT)\n{program}")
+    sample = ran_at_once(volumes, f"fd = os.open('file', os.O_RDWR | os.O_CREAT)\n{program}")
     assert (sample.write_operations, sample.write_ios) == (operations, ios)
     assert sample.write_bytes == size
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.local.volumes.calibration import Measured, measure
 from plimsoll.model.volumes import Volume
 from tests.local.volumes.conftest import VolumeFactory, run_on
 
@@ -108,3 +109,11 @@ def test_calibrate_measures_and_judges(tmp_path: Path) -> None:
     assert done.returncode == (1 if result["host_bound"] else 0)
     assert result["measured"]["parallel_read"]["operations"] > 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_each_kind_of_io_is_measured_once_at_least(tmp_path: Path) -> None:
+    """However little of its time is left when the machine gets round to it."""
+    measured = measure(tmp_path, seconds_each=0, size_mib=1)
+    kinds = [each for _, each in measured if isinstance(each, Measured)]
+    assert len(kinds) == 7
+    assert all(each.operations >= 1 and each.mean_us > 0 for each in kinds)
