@@ -13,5 +13,8 @@ _DEPLOYMENT = Deployment.of_function("janitor")
 def handler(_event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer with the stacks whose deletion was asked for, and the runs whose shares came back."""
     topic, bus = _DEPLOYMENT.alarm_topic_arn or "", _DEPLOYMENT.event_bus
-    deleted = sweep(topic, event_bus=bus)  # first: a target costs more than a share
-    return {"deleted": deleted, "released": reconcile(_DEPLOYMENT, at=datetime.now(UTC))}
+    try:
+        deleted = sweep(topic, event_bus=bus)  # first: a target costs more than a share
+    finally:  # a target that cannot be deleted holds no team's shares
+        released = reconcile(_DEPLOYMENT, at=datetime.now(UTC))
+    return {"deleted": deleted, "released": released}

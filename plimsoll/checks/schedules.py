@@ -39,6 +39,11 @@ class ScheduledChecks(Model):
     """A team's checks."""
 
     schedules: tuple[ScheduledCheck, ...]
+    unreadable: int = Field(
+        0,
+        description="Schedules that were left out, since this version of the service cannot read"
+        " them; its logs name them.",
+    )
 
 
 def put_check(deployment: Deployment, team: str, check: Check) -> bool:
@@ -63,10 +68,12 @@ def read_check(deployment: Deployment, team: str, name: str) -> ScheduledCheck:
     return _scheduled(store, team, store.read_check(team, name))
 
 
-def list_checks(deployment: Deployment, team: str) -> tuple[ScheduledCheck, ...]:
-    """List a team's checks, by name."""
+def list_checks(deployment: Deployment, team: str) -> ScheduledChecks:
+    """List a team's checks, by name; what cannot be read is left out, and counted."""
     store = _store(deployment)
-    return tuple(_scheduled(store, team, check) for check in store.list_checks(team))
+    checks, unreadable = store.list_checks(team)
+    found = tuple(_scheduled(store, team, check) for check in checks)
+    return ScheduledChecks(schedules=found, unreadable=unreadable)
 
 
 def delete_check(deployment: Deployment, team: str, name: str) -> None:

@@ -10,12 +10,14 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 
 from plimsoll.errors import PlimsollError
 from plimsoll.model.base import Model
 from plimsoll.model.check import Check, HistoryPoint, Judgement, RunOfCheck
 from plimsoll.runs import services
+from plimsoll.runs.record import read_item, readable
 
 Side = Literal["target", "control"]
 JUDGEMENT = "judgement"
@@ -56,17 +58,18 @@ class CheckStore:
 
         Raises:
             CheckNotFoundError: There is none.
+            UnreadableRecordError: It is none that this version knows.
         """
         item = self._find(_check_key(team, name))
         if item is None:
             raise CheckNotFoundError(f"team {team} has no schedule {name!r}")
-        return Check.model_validate_json(item["check"]["S"])
+        return _check(team, item)
 
-    def list_checks(self, team: str) -> tuple[Check, ...]:
-        """List a team's checks, by name."""
+    def list_checks(self, team: str) -> tuple[list[Check], int]:
+        """List a team's checks, by name, and count those that cannot be read."""
         values = {":pk": {"S": f"team#{team}"}, ":sk": {"S": "schedule#"}}
         found = self._query("pk = :pk AND begins_with(sk, :sk)", values)
-        return tuple(Check.model_validate_json(item["check"]["S"]) for item in found)
+        return readable(partial(_check, team, item) for item in found)
 
     def delete_check(self, team: str, name: str) -> bool:
         """Delete a check, and leave its history; False where there was none."""
@@ -103,10 +106,11 @@ class CheckStore:
         )
 
     def read_points(self, team: str, name: str, *, most: int) -> tuple[HistoryPoint, ...]:
-        """Read the latest points of a history, oldest first."""
+        """Read the latest points of a history, oldest first; one that cannot be read is a gap."""
         values = {":pk": {"S": f"history#{team}#{name}"}, ":end": {"S": AFTER_TIMES}}
         found = self._query("pk = :pk AND sk < :end", values, latest=most)
-        return tuple(_point(item) for item in reversed(list(found)))
+        points, _ = readable(partial(_point, item) for item in reversed(list(found)))
+        return tuple(points)
 
     def bind(self, run_id: str, started: Started) -> None:
         """Remember which check a run was started by."""
@@ -169,7 +173,16 @@ class CheckStore:
         return (item for page in pages for item in page["Items"])
 
 
+def _check(team: str, item: Mapping[str, Any]) -> Check:
+    what = f"{item['sk']['S']} of team {team}"
+    return read_item(what, lambda: Check.model_validate_json(item["check"]["S"]))
+
+
 def _point(item: Mapping[str, Any]) -> HistoryPoint:
+    return read_item(f"{item['pk']['S']} {item['sk']['S']}", lambda: _point_of(item))
+
+
+def _point_of(item: Mapping[str, Any]) -> HistoryPoint:
     sides = {
         side: RunOfCheck.model_validate_json(item[side]["S"])
         for side in ("target", "control")

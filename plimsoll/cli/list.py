@@ -34,7 +34,9 @@ def command(
     """List the team's runs, newest first."""
     if tag is not None and "=" not in tag:
         raise click.UsageError(f"--tag: must be NAME=VALUE, not {tag!r}")
-    found = connect(url, stack).runs(most=most, team=team, state=state, tag=tag)
+    found = connect(url, stack).runs(
+        most=most, team=team, state=state, tag=tag, left_out=tell_left_out
+    )
     if as_json:
         runs = [run.model_dump(mode="json") for run in found]
         click.echo(json.dumps({"runs": runs}, indent=2))
@@ -54,3 +56,9 @@ def command(
         )
     console().print(table)
     return 0
+
+
+def tell_left_out(count: int) -> None:
+    """Say that a list is not whole."""
+    records = "record is" if count == 1 else "records are"
+    click.echo(f"{count} {records} left out: the service cannot read them, see its logs", err=True)

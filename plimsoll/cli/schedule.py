@@ -9,6 +9,7 @@ import yaml
 from rich.table import Table
 
 from plimsoll.checks.schedules import ScheduledCheck
+from plimsoll.cli.list import tell_left_out
 from plimsoll.cli.output import console
 from plimsoll.cli.service import connect, json_option, service_options
 from plimsoll.model.check import Change, CheckDefinition, Figure, History, HistoryPoint
@@ -75,6 +76,8 @@ def list_(*, url: str | None, stack: str | None, as_json: bool) -> int:
             check.name, check.schedule, check.time_zone, check.request.name, compares, _next(check)
         )
     console().print(table)
+    if found.unreadable:
+        tell_left_out(found.unreadable)
     return 0
 
 

@@ -1,6 +1,6 @@
 """The service's resources, as models."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 from urllib.parse import quote
 from urllib.request import ProxyHandler, build_opener
@@ -57,6 +57,7 @@ class Service:
         team: str | None = None,
         state: str | None = None,
         tag: str | None = None,
+        left_out: Callable[[int], None] = lambda _: None,
     ) -> Iterator[RunSummary]:
         """List runs, newest first.
 
@@ -65,11 +66,14 @@ class Service:
             team: The caller's own; None: likewise.
             state: Only runs in this state.
             tag: Only runs with this tag, as `name=value`.
+            left_out: Told how many records of a page the service cannot read, if any.
         """
         query: dict[str, str | int | None] = {"team": team, "state": state, "tag": tag}
         query["limit"] = min(most, _PAGE)
         while most > 0:
             page = read(Runs, self._http.ask("GET", "/runs", query=query))
+            if page.unreadable:
+                left_out(page.unreadable)
             yield from page.runs[:most]
             most -= len(page.runs)
             if page.next_cursor is None:

@@ -22,7 +22,7 @@ from plimsoll.report.experiment import Measured, by_question, decisions, layout,
 from plimsoll.report.gains import gains
 from plimsoll.runs import files as run_files
 from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.record import RunNotFoundError, now
+from plimsoll.runs.record import RunNotFoundError, UnreadableRecordError, now
 
 WAYS_OUT = {  # how an execution ended that could not say so itself
     "ABORTED": (RunState.STOPPED, "Stopped", "the experiment was stopped from outside"),
@@ -90,6 +90,8 @@ def _measured(
         record = deployment.records.get(run_id)
     except RunNotFoundError:
         return Measured(cell, run_id, None, None, refused)
+    except UnreadableRecordError as error:
+        return Measured(cell, run_id, None, None, str(error))
     if record.started_at is None:  # it left no files
         why = record.failure.cause if record.failure else refused
         return Measured(cell, run_id, record.state, None, why)

@@ -24,7 +24,7 @@ from plimsoll.model.experiments import (
 )
 from plimsoll.model.runs import RunState
 from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.record import RunNotFoundError, now
+from plimsoll.runs.record import UnreadableRecordError, now, pass_over
 from plimsoll.runs.stop import stop_execution
 from plimsoll.runs.submit import begin_execution, run_id_for
 from plimsoll.service.possible import require_possible
@@ -99,10 +99,12 @@ def get_experiment(deployment: Deployment, team: str, experiment_id: str) -> Exp
 
 def _status(deployment: Deployment, experiment_id: str, cell: Cell) -> CellStatus:
     run_id = run_id_of(experiment_id, cell)
+    record, unreadable = None, False
     try:
-        record = deployment.records.get(run_id)
-    except RunNotFoundError:
-        record = None
+        record = deployment.records.find(run_id)
+    except UnreadableRecordError as error:
+        pass_over(error)
+        unreadable = True
     return CellStatus(
         index=cell.index,
         name=cell.name,
@@ -112,6 +114,7 @@ def _status(deployment: Deployment, experiment_id: str, cell: Cell) -> CellStatu
         phase=record and record.phase,
         verdict=record and record.verdict,
         capacity_ops_per_second=record and record.capacity_ops_per_second,
+        unreadable=unreadable,
     )
 
 

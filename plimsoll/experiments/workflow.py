@@ -7,7 +7,13 @@ from plimsoll.model.experiment import Cell, batches, order
 from plimsoll.model.experiments import ExperimentRecord
 from plimsoll.model.runs import RunRecord, RunState
 from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.record import RunNotFoundError, RunStoppedError, now
+from plimsoll.runs.record import (
+    RunNotFoundError,
+    RunStoppedError,
+    UnreadableRecordError,
+    now,
+    pass_over,
+)
 from plimsoll.runs.stop import stop_run
 from plimsoll.runs.submit import record_request
 
@@ -105,6 +111,9 @@ def _settled(deployment: Deployment, experiment_id: str, cell: Cell, *, stop: bo
     try:
         record = deployment.records.get(run_id)
     except RunNotFoundError:  # its turn never came
+        return True
+    except UnreadableRecordError as error:  # no wait would end; its target has a schedule armed
+        pass_over(error)
         return True
     if stop or record.state is RunState.PENDING:  # pending: its workflow could not be started
         record = _stop(deployment, run_id)

@@ -105,6 +105,11 @@ class Runs(Model):
 
     runs: tuple[RunSummary, ...] = Field(description="At most `limit`, and maybe fewer.")
     next_cursor: str | None = Field(description="For `cursor` of the next page; null: the last.")
+    unreadable: int = Field(
+        0,
+        description="Records that were left out, since this version of the service cannot read"
+        " them; its logs name them. The next page may count some of them again.",
+    )
 
 
 class RunDetail(RunSummary):

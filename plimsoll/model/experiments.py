@@ -46,6 +46,7 @@ class CellStatus(Model):
     phase: str | None
     verdict: str | None
     capacity_ops_per_second: str | None  # a decimal, as in the run's record
+    unreadable: bool = False  # this version of the service cannot read its record
 
 
 class ExperimentStatus(Model):

@@ -4,19 +4,34 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from boto3.dynamodb.types import TypeDeserializer
 
 from plimsoll.errors import UsageError
 from plimsoll.model.runs import RUNS_BY_TEAM, RunRecord, RunState
 from plimsoll.runs import services
+from plimsoll.runs.record import UnreadableRecordError, pass_over, read_run
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef
 
 _MOST_QUERIES = 10  # for one page, each of up to 1 MiB: a rare tag is looked for no further
 _LONGEST_CURSOR = 400
+
+
+@dataclass(frozen=True)
+class PageOfRuns:
+    """A page.
+
+    Attributes:
+        runs: Newest first.
+        next_cursor: Of the next page; None where there is none.
+        unreadable: Records that this version cannot read, and left out.
+    """
+
+    runs: list[RunRecord]
+    next_cursor: str | None
+    unreadable: int
 
 
 def page_of_runs(
@@ -27,8 +42,8 @@ def page_of_runs(
     tag: tuple[str, str] | None = None,
     cursor: str | None = None,
     limit: int = 20,
-) -> tuple[list[RunRecord], str | None]:
-    """Read a page of a team's runs, newest first.
+) -> PageOfRuns:
+    """Read a page of a team's runs, newest first; what cannot be read is left out, and counted.
 
     Args:
         table: The runs table.
@@ -38,29 +53,34 @@ def page_of_runs(
         cursor: Where the page before ended.
         limit: Runs at most; a page may hold fewer, and have a next one all the same.
 
-    Returns:
-        The runs, and the next page's cursor; None where there is none.
-
     Raises:
         UsageError: The cursor is none of ours.
     """
     start = _start(team, cursor) if cursor is not None else None
     found: list[RunRecord] = []
-    read = TypeDeserializer().deserialize
+    unreadable = 0
     for _ in range(_MOST_QUERIES):
         query = _query(table, team, state, tag)
         if start is not None:
             query["ExclusiveStartKey"] = start
         answer = services.dynamodb().query(**query)
-        items = ({key: read(v) for key, v in item.items()} for item in answer["Items"])
-        found.extend(map(RunRecord.model_validate, items))
+        for item in answer["Items"]:
+            if len(found) > limit:
+                break
+            try:
+                found.append(read_run(item))
+            except UnreadableRecordError as error:
+                pass_over(error)
+                unreadable += 1
         start = answer.get("LastEvaluatedKey")
         if start is None or len(found) >= limit:
             break
     if len(found) > limit:
         last = found[limit - 1]
-        return found[:limit], _cursor(last.run_id, last.submitted_at.isoformat())
-    return found, _cursor(start["run_id"]["S"], start["submitted_at"]["S"]) if start else None
+        following = _cursor(last.run_id, last.submitted_at.isoformat())
+        return PageOfRuns(found[:limit], following, unreadable)
+    cursor = _cursor(start["run_id"]["S"], start["submitted_at"]["S"]) if start else None
+    return PageOfRuns(found, cursor, unreadable)
 
 
 def _query(

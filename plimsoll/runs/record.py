@@ -1,15 +1,19 @@
 """The runs table: reading and changing a run's record, each change under its condition."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
+from pydantic import ValidationError
 
 from plimsoll.errors import PlimsollError
 from plimsoll.model.base import Model
 from plimsoll.model.runs import RunRecord, RunState
 from plimsoll.runs import services
+
+Read = TypeVar("Read")
 
 
 class RunNotFoundError(PlimsollError):
@@ -26,6 +30,64 @@ class TimeLimitPassedError(PlimsollError):
 
 class BudgetPassedError(PlimsollError):
     """To go on would pass the run's budget."""
+
+
+class UnreadableRecordError(PlimsollError):
+    """Something in a table that this version cannot read: written by another one, say."""
+
+
+def read_item(what: str, read: Callable[[], Read]) -> Read:
+    """Read an item of a table.
+
+    Args:
+        what: What it is called in the error: its kind and name.
+        read: Makes it of what stands there.
+
+    Raises:
+        UnreadableRecordError: It cannot; names the fields, and never what stands in them.
+    """
+    try:
+        return read()
+    except ValidationError as error:
+        found = error.errors(include_input=False, include_url=False)
+        parts = [f"{'.'.join(map(str, one['loc']))} ({one['type']})" for one in found]
+        reason = ", ".join(parts)
+    except (KeyError, TypeError, ValueError) as error:
+        reason = type(error).__name__
+    raise UnreadableRecordError(f"{what} cannot be read by this version: {reason}")
+
+
+def pass_over(error: UnreadableRecordError) -> None:
+    """Tell the logs of an item that is left out, so that the others are not."""
+    print(json.dumps({"unreadable": str(error)}), flush=True)
+
+
+def readable(found: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
+    """Read what can be read, and count what cannot, which the logs name.
+
+    Args:
+        found: Each reads one item, and raises UnreadableRecordError where it cannot.
+    """
+    good, unreadable = [], 0
+    for read in found:
+        try:
+            good.append(read())
+        except UnreadableRecordError as error:
+            pass_over(error)
+            unreadable += 1
+    return good, unreadable
+
+
+def read_run(item: Mapping[str, Any]) -> RunRecord:
+    """Read an item of the runs table.
+
+    Raises:
+        UnreadableRecordError: It is none that this version knows.
+    """
+    read = TypeDeserializer().deserialize
+    values = {key: read(value) for key, value in item.items()}
+    what = f"the record of run {values.get('run_id')}"
+    return read_item(what, lambda: RunRecord.model_validate(values))
 
 
 def now() -> datetime:
@@ -106,6 +168,7 @@ class Records:
 
         Raises:
             RunNotFoundError: There is none.
+            UnreadableRecordError: It is none that this version knows.
         """
         found = self.find(run_id)
         if found is None:
@@ -113,14 +176,17 @@ class Records:
         return found
 
     def find(self, run_id: str) -> RunRecord | None:
-        """Read a record, consistently; None where there is none."""
+        """Read a record, consistently; None where there is none.
+
+        Raises:
+            UnreadableRecordError: It is none that this version knows.
+        """
         answer = services.dynamodb().get_item(
             TableName=self._table, Key={"run_id": {"S": run_id}}, ConsistentRead=True
         )
         if "Item" not in answer:
             return None
-        read = TypeDeserializer().deserialize
-        return RunRecord.model_validate({key: read(v) for key, v in answer["Item"].items()})
+        return read_run(answer["Item"])
 
     def create(self, record: RunRecord) -> bool:
         """Write a new record; False where its id exists already, which is left as it is."""

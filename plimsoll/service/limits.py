@@ -9,6 +9,7 @@ millionths: at acquisition the most that a run may cost, at its release what it 
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
@@ -20,6 +21,7 @@ from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
 from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.record import UnreadableRecordError, pass_over, read_item
 from plimsoll.service.rehearsal import clients_most
 
 ATTEMPTS = 20  # each lost to another run's acquisition or release
@@ -46,6 +48,10 @@ class Grant(Model):
     usd_micro: int
     month: str  # 2026_11: whose spend it counts in
     at: datetime
+
+
+def _grant(value: object) -> Grant:
+    return Grant.model_validate(value)
 
 
 def ask_of(request: Request, quote: Quote) -> Ask:
@@ -133,12 +139,16 @@ class Limits:
         return self._update(expression, "attribute_exists(#grant)", run_id, held.month, values)
 
     def grants(self) -> dict[str, Grant]:
-        """Give what runs hold, by their ids."""
-        return {
-            name.removeprefix(_GRANT): Grant.model_validate(value)
-            for name, value in self._item().items()
-            if name.startswith(_GRANT)
-        }
+        """Give what runs hold, by their ids; what cannot be read is passed over."""
+        found: dict[str, Grant] = {}
+        for name, value in self._item().items():
+            if name.startswith(_GRANT):
+                what = f"{name} of team {self._team}"
+                try:
+                    found[name.removeprefix(_GRANT)] = read_item(what, partial(_grant, value))
+                except UnreadableRecordError as error:
+                    pass_over(error)
+        return found
 
     def counted(self) -> dict[str, int]:
         """Give the counters: runs, clients, iops, and each month's millionths of a dollar."""

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from plimsoll.model.runs import Failure, RunRecord, RunState
 from plimsoll.runs.deployment import Deployment
+from plimsoll.runs.record import UnreadableRecordError, pass_over
 from plimsoll.service.limits import Grant, limits_of
 
 BEGINS_WITHIN = timedelta(hours=1)  # of its share's acquisition; a workflow starts in seconds
@@ -30,7 +31,11 @@ def reconcile(deployment: Deployment, *, at: datetime) -> list[str]:
         if limits is None:
             continue
         for run_id, grant in limits.grants().items():
-            over = _over(deployment, run_id, grant, at)
+            try:
+                over = _over(deployment, run_id, grant, at)
+            except UnreadableRecordError as error:
+                pass_over(error)
+                over = Over(None) if at - grant.at > LASTS_AT_MOST else None
             if over is not None and limits.release(run_id, usd=over.usd):
                 released.append(run_id)
     return released

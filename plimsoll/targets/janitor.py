@@ -1,9 +1,13 @@
 """The last resort: deletes target stacks whose time has passed, and reports each."""
 
 import json
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from botocore.exceptions import BotoCoreError, ClientError
+
+from plimsoll.errors import PlimsollError
 from plimsoll.model.events import TargetLeaked
 from plimsoll.runs import services
 from plimsoll.runs.events import emit
@@ -13,6 +17,7 @@ if TYPE_CHECKING:
 
 STACK_PREFIX = "plimsoll-run-"
 EXPIRES_AT = "plimsoll:expires-at"
+LONGEST = timedelta(seconds=86_400)  # that a run's time limit may be
 
 
 def sweep(topic_arn: str, *, event_bus: str | None = None, at: datetime | None = None) -> list[str]:
@@ -25,37 +30,73 @@ def sweep(topic_arn: str, *, event_bus: str | None = None, at: datetime | None =
 
     Returns:
         The names of the stacks whose deletion was asked for.
+
+    Raises:
+        PlimsollError: Something of it failed, after all the rest was done.
     """
     moment = at or datetime.now(UTC)
     pages = services.cloudformation().get_paginator("describe_stacks").paginate()
     stacks = [stack for page in pages for stack in page["Stacks"]]
     expired = [stack for stack in stacks if _expired(stack, moment)]
-    for stack in expired:
-        services.cloudformation().delete_stack(StackName=stack["StackId"])
-        print(json.dumps({"expired_target": stack["StackName"]}))  # an alarm counts these lines
-    for stack in expired:  # only now: a message that cannot be sent keeps no target alive
-        emit(event_bus, _leaked(stack, moment))
-        if topic_arn:
-            services.sns().publish(
-                TopicArn=topic_arn,
-                Subject="Plimsoll: a target outlived its time limit",
-                Message=f"{stack['StackName']} should have been gone at {_expiry(stack)};"
-                " the janitor has asked for its deletion",
-            )
-    return [stack["StackName"] for stack in expired]
+    failures: list[str] = []
+    asked = [stack for stack in expired if _done(failures, stack, _delete)]
+    for stack in asked:  # only now: a message that cannot be sent keeps no target alive
+        _done(failures, stack, lambda one: _tell(one, moment, topic_arn, event_bus))
+    if failures:
+        raise PlimsollError("; ".join(failures))
+    return [stack["StackName"] for stack in asked]
 
 
-def _leaked(stack: "StackTypeDef", moment: datetime) -> TargetLeaked:
-    return TargetLeaked(
+def _done(
+    failures: list[str], stack: "StackTypeDef", act: Callable[["StackTypeDef"], None]
+) -> bool:
+    """Do something about one stack; what fails is told and kept from none of the others."""
+    try:
+        act(stack)
+    except (BotoCoreError, ClientError, PlimsollError) as error:
+        failures.append(f"{stack['StackName']}: {error}")
+        print(json.dumps({"janitor_failed": stack["StackName"], "error": str(error)}))
+        return False
+    return True
+
+
+def _delete(stack: "StackTypeDef") -> None:
+    services.cloudformation().delete_stack(StackName=stack["StackId"])
+    print(json.dumps({"expired_target": stack["StackName"]}))  # an alarm counts these lines
+
+
+def _tell(stack: "StackTypeDef", moment: datetime, topic_arn: str, event_bus: str | None) -> None:
+    expired_at = _expires_at(stack)
+    assert expired_at is not None  # noqa: S101 - it has expired
+    leaked = TargetLeaked(
         run_id=stack["StackName"].removeprefix(STACK_PREFIX),
         stack_name=stack["StackName"],
-        expired_at=datetime.fromisoformat(_expiry(stack) or ""),
+        expired_at=expired_at,
         found_at=moment,
     )
+    emit(event_bus, leaked)
+    if topic_arn:
+        services.sns().publish(
+            TopicArn=topic_arn,
+            Subject="Plimsoll: a target outlived its time limit",
+            Message=f"{stack['StackName']} should have been gone at {expired_at.isoformat()};"
+            " the janitor has asked for its deletion",
+        )
 
 
-def _expiry(stack: "StackTypeDef") -> str | None:
-    return next((t["Value"] for t in stack.get("Tags", []) if t["Key"] == EXPIRES_AT), None)
+def _expires_at(stack: "StackTypeDef") -> datetime | None:
+    """When a target should be gone; None: it carries no such tag, and is none of ours.
+
+    Where the tag cannot be read: when the longest time limit since its creation has passed.
+    """
+    tags = {tag["Key"]: tag["Value"] for tag in stack.get("Tags", [])}
+    if EXPIRES_AT not in tags:
+        return None
+    try:
+        told = datetime.fromisoformat(tags[EXPIRES_AT])
+    except ValueError:
+        return stack["CreationTime"] + LONGEST
+    return told if told.tzinfo else told.replace(tzinfo=UTC)
 
 
 def _expired(stack: "StackTypeDef", moment: datetime) -> bool:
@@ -63,5 +104,5 @@ def _expired(stack: "StackTypeDef", moment: datetime) -> bool:
         return False
     if stack["StackStatus"] in {"DELETE_COMPLETE", "DELETE_IN_PROGRESS"}:
         return False
-    expiry = _expiry(stack)
-    return expiry is not None and datetime.fromisoformat(expiry) <= moment
+    expires_at = _expires_at(stack)
+    return expires_at is not None and expires_at <= moment

@@ -116,7 +116,7 @@ def list_runs(
     deployment, caller = deployment_of(router), caller_of(router)
     caller.require_team(caller.team if team is None else team)
     name, _, value = (tag or "").partition("=")
-    records, following = page_of_runs(
+    page = page_of_runs(
         deployment.runs_table,
         caller.team,
         state=state,
@@ -124,7 +124,11 @@ def list_runs(
         cursor=cursor,
         limit=limit,
     )
-    return Runs(runs=tuple(map(run_views.summary, records)), next_cursor=following)
+    return Runs(
+        runs=tuple(map(run_views.summary, page.runs)),
+        next_cursor=page.next_cursor,
+        unreadable=page.unreadable,
+    )
 
 
 @router.get(

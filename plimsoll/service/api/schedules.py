@@ -33,8 +33,7 @@ _JSON = "application/json"
 )
 def list_schedules() -> ScheduledChecks:
     """List the checks of the caller's team."""
-    found = schedules.list_checks(deployment_of(router), caller_of(router).team)
-    return ScheduledChecks(schedules=found)
+    return schedules.list_checks(deployment_of(router), caller_of(router).team)
 
 
 @router.put(

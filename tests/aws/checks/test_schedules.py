@@ -16,6 +16,7 @@ from plimsoll.checks.schedules import (
 from plimsoll.checks.start import start_check
 from plimsoll.checks.store import CheckNotFoundError
 from plimsoll.errors import UsageError
+from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
 from tests.aws.checks.conftest import schedules
 from tests.unit.checks.histories import REQUEST, check
@@ -60,11 +61,31 @@ def test_two_teams_have_checks_of_one_name_and_see_their_own(deployment: Deploym
     put_check(deployment, "payments", check(description="theirs"))
     put_check(deployment, "search", check(description="ours"))
     put_check(deployment, "search", check(name="hourly"))
-    assert [one.name for one in list_checks(deployment, "search")] == ["hourly", "nightly"]
+    listed = list_checks(deployment, "search")
+    assert [one.name for one in listed.schedules] == ["hourly", "nightly"]
     assert read_check(deployment, "search", "nightly").description == "ours"
     delete_check(deployment, "search", "nightly")
     assert set(schedules()) == {"payments.nightly", "search.hourly"}
     assert read_check(deployment, "payments", "nightly").description == "theirs"
+
+
+def test_a_check_that_cannot_be_read_leaves_the_others_listed(
+    deployment: Deployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("early", "newer", "nightly"):
+        put_check(deployment, "payments", check(name=name))
+    key = {"pk": {"S": "team#payments"}, "sk": {"S": "schedule#newer"}}
+    assert deployment.service_table is not None
+    services.dynamodb().put_item(
+        TableName=deployment.service_table, Item={**key, "check": {"S": '{"secret": "hunter2"}'}}
+    )
+    found = list_checks(deployment, "payments")
+    assert [one.name for one in found.schedules] == ["early", "nightly"]
+    assert found.unreadable == 1
+    told = json.loads(capsys.readouterr().out)["unreadable"]
+    assert told.startswith("schedule#newer of team payments cannot be read by this version: ")
+    assert "secret (extra_forbidden)" in told
+    assert "hunter2" not in told
 
 
 def test_a_deleted_check_is_gone_with_its_schedule(deployment: Deployment) -> None:
@@ -108,7 +129,7 @@ def test_a_check_that_cannot_run_is_refused_before_anything_is_made(
         put_check(deployment, team, check(**changes))
     assert words in str(error.value)
     assert schedules() == {}
-    assert list_checks(deployment, team) == ()
+    assert list_checks(deployment, team).schedules == ()
 
 
 def test_the_next_run_is_told_where_it_is_known(deployment: Deployment) -> None:

@@ -10,11 +10,18 @@ import pytest
 from plimsoll.errors import LimitReachedError, UsageError
 from plimsoll.experiments.cells import cells_of, checked_experiment
 from plimsoll.experiments.conclude import conclude_experiment
-from plimsoll.experiments.records import ExperimentNotFoundError, experiments_of, run_id_of
+from plimsoll.experiments.records import (
+    RESULT,
+    ExperimentNotFoundError,
+    experiments_of,
+    files_of,
+    run_id_of,
+)
 from plimsoll.experiments.service import get_experiment, stop_experiment, submit_experiment
 from plimsoll.experiments.workflow import NoRoomYetError, plan, settle_cells, submit_cell
 from plimsoll.model.deployment import Team
 from plimsoll.model.experiment import Experiment, order
+from plimsoll.model.experiments import ExperimentResult
 from plimsoll.model.runs import RunState
 from plimsoll.runs import services
 from plimsoll.runs.deployment import Deployment
@@ -200,6 +207,29 @@ def test_cells_are_settled_when_each_has_ended_or_never_began(
     assert states == [None, RunState.RUNNING, RunState.STOPPED, None, None]
     place.records.change(running, state=RunState.SUCCEEDED)
     assert settle_cells(place, started, stop=False)["settled"] is True
+
+
+def test_a_cell_whose_record_cannot_be_read_keeps_no_other_from_its_end(
+    place: Deployment, started: str, machines: dict[str, str]
+) -> None:
+    plan(place, started)
+    bad, running = (str(submit_cell(place, started, index)["run_id"]) for index in (0, 1))
+    start_execution(machines["run"], running)
+    place.records.change(bad, state=RunState.RUNNING, colour="blue")
+    place.records.change(running, state=RunState.RUNNING)
+    cells = get_experiment(place, "dba", started).cells
+    assert [(cell.state, cell.unreadable) for cell in cells[:3]] == [
+        (None, True),
+        (RunState.RUNNING, False),
+        (None, False),
+    ]
+    assert settle_cells(place, started, stop=True)["settled"] is False
+    assert place.records.get(running).state is RunState.STOPPING
+    place.records.change(running, state=RunState.STOPPED)
+    assert settle_cells(place, started, stop=True)["settled"] is True
+    conclude_experiment(place, started)
+    result = files_of(place, started).get(RESULT, ExperimentResult)
+    assert "colour (extra_forbidden)" in (result.cells[0].no_answer or "")
 
 
 def test_a_team_without_room_lets_a_cell_wait_and_refuses_what_never_fits(

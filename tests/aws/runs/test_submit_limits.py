@@ -10,7 +10,7 @@ from plimsoll.model.deployment import Team
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult
 from plimsoll.model.runs import RunState
-from plimsoll.runs import start, submit
+from plimsoll.runs import services, start, submit
 from plimsoll.runs.deployment import Deployment
 from plimsoll.runs.end import delete_target, end_run
 from plimsoll.runs.files import RESULT
@@ -133,6 +133,31 @@ def test_the_janitor_releases_what_a_crash_has_left(limited: Deployment) -> None
     assert limited.records.get(pending).state is RunState.FAILED  # it cannot begin any more
     with pytest.raises(Exception, match="stopped before it began"):
         start.record_run(limited, pending)
+
+
+def test_one_record_that_cannot_be_read_keeps_no_other_share(limited: Deployment) -> None:
+    """It may go on: its own share comes back when no workflow lasts so long, cost not known."""
+    team = of_team(limited)
+    unreadable, ended = submitted(limited, "a"), submitted(limited, "b")
+    limited.records.change(unreadable, state=RunState.FAILED, colour="blue")
+    limited.records.change(ended, state=RunState.FAILED)
+    assert reconcile(limited, at=now()) == [ended]
+    assert reconcile(limited, at=now() + timedelta(days=4)) == [unreadable]
+    assert team.grants() == {}
+    assert sum(v for n, v in team.counted().items() if n.startswith("usd_")) > 0
+
+
+def test_one_share_that_cannot_be_read_keeps_no_other(limited: Deployment) -> None:
+    ended = submitted(limited, "a")
+    limited.records.change(ended, state=RunState.FAILED)
+    services.dynamodb().update_item(
+        TableName="service",
+        Key={"pk": {"S": "team#default"}, "sk": {"S": "limits"}},
+        UpdateExpression="SET #grant = :grant",
+        ExpressionAttributeNames={"#grant": "grant#newer"},
+        ExpressionAttributeValues={":grant": {"M": {"gpus": {"N": "1"}}}},
+    )
+    assert reconcile(limited, at=now()) == [ended]
 
 
 def test_the_janitor_leaves_runs_alone_that_go_on(limited: Deployment) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from plimsoll.model.request import Request
 from plimsoll.model.runs import RunState
+from plimsoll.runs import services
 from plimsoll.runs.files import REQUEST
 from plimsoll.runs.record import now
 from tests.aws.service.api.conftest import OTHER, Api, executions
@@ -99,6 +100,31 @@ def test_runs_are_listed_by_state_and_tag(api: Api, query: dict[str, str], named
     api.deployment.records.change(started(api, "ended"), state=RunState.FAILED)
     listed = api("GET", "/runs", query=query)
     assert {run["name"] for run in listed.body["runs"]} == named
+
+
+def test_a_record_that_cannot_be_read_leaves_the_others_listed(
+    api: Api, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of another version, say: it names a state that this one does not know."""
+    before, bad, after = (started(api, name) for name in ("before", "bad", "after"))
+    services.dynamodb().update_item(
+        TableName=api.deployment.runs_table,
+        Key={"run_id": {"S": bad}},
+        UpdateExpression="SET #state = :state",
+        ExpressionAttributeNames={"#state": "state"},
+        ExpressionAttributeValues={":state": {"S": "PAUSED"}},
+    )
+    page = api("GET", "/runs")
+    assert page.status == 200
+    assert [run["run_id"] for run in page.body["runs"]] == [after, before]
+    assert page.body["unreadable"] == 1
+    told = f"the record of run {bad} cannot be read by this version: state (enum)"
+    assert told in capsys.readouterr().out
+    first = api("GET", "/runs", query={"limit": "1"}).body
+    following = {"limit": "1", "cursor": first["next_cursor"]}
+    second = api("GET", "/runs", query=following).body
+    assert [one["runs"][0]["run_id"] for one in (first, second)] == [after, before]
+    assert api("GET", f"/runs/{bad}").body["title"] == "Unexpected"
 
 
 def test_a_stopped_run_is_marked_and_its_workflow_ends(api: Api) -> None:
