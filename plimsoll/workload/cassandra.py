@@ -31,6 +31,7 @@ Rows = list[tuple[Any, ...]]
 
 CONNECT_TIMEOUT_S = 10
 REQUEST_TIMEOUT_S = 60  # of statements about the schema, which flush tables
+TRIES = 4  # of a statement whose time passed in the server
 # a node that gives up a read of its own, since its time is up, calls that a failure of the replica
 _TIMEOUTS = (OperationTimedOut, ReadFailure, ReadTimeout, WriteTimeout)
 
@@ -40,6 +41,10 @@ logging.getLogger("cassandra").setLevel(logging.CRITICAL)
 
 class CassandraTimeoutError(PlimsollError):
     """The server, or the driver, gave up waiting."""
+
+    def __init__(self, message: str, *, by_server: bool) -> None:
+        super().__init__(message)
+        self.by_server = by_server  # which answers, then: it may well be quicker the next time
 
 
 class Cassandra:
@@ -97,11 +102,20 @@ class Cassandra:
     def execute(self, cql: str, values: Sequence[object] = ()) -> Rows:
         """Send a statement and return its rows; values replace its `%s`.
 
+        It has to be one that may be repeated: a server that stood still for some seconds gives up
+        what it was asked meanwhile, done or not.
+
         Raises:
-            CassandraTimeoutError: The server, or the driver, gave up waiting.
+            CassandraTimeoutError: The server gave up waiting each time, or the driver did.
             PlimsollError: The server refuses it, or is gone.
         """
-        return self.result(self.start(cql, values), cql)
+        for tries_left in reversed(range(TRIES)):
+            try:
+                return self.result(self.start(cql, values), cql)
+            except CassandraTimeoutError as error:
+                if not (error.by_server and tries_left):
+                    raise
+        raise AssertionError("unreachable")  # pragma: no cover
 
     def start(self, cql: str, values: Sequence[object] = ()) -> ResponseFuture:
         """Send a statement without awaiting its answer; `result` does."""
@@ -117,8 +131,11 @@ class Cassandra:
         try:
             return list(future.result())
         except (DriverException, NoHostAvailable, OSError) as error:
-            kind = CassandraTimeoutError if isinstance(error, _TIMEOUTS) else PlimsollError
-            raise kind(f"the database says: {_line(error)} to: {_short(cql)}") from None
+            told = f"the database says: {_line(error)} to: {_short(cql)}"
+            if isinstance(error, _TIMEOUTS):
+                by_server = not isinstance(error, OperationTimedOut)
+                raise CassandraTimeoutError(told, by_server=by_server) from None
+            raise PlimsollError(told) from None
 
     def keyspace_exists(self, name: str) -> bool:
         """Whether there is a keyspace of this name."""

@@ -76,7 +76,8 @@ class CassandraDatasets:
         if not session.keyspace_exists(self._keyspace):
             replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
             session.execute(
-                f"CREATE KEYSPACE {quoted(self._keyspace)} WITH replication = {replication}"
+                f"CREATE KEYSPACE IF NOT EXISTS {quoted(self._keyspace)}"
+                f" WITH replication = {replication}"
             )
         session.use(self._keyspace)
         session.execute(_CREATE_NOTES)
