@@ -20,7 +20,7 @@ from plimsoll.local.twin import LocalTwin, RunningDatabase
 from plimsoll.model.functions import FUNCTIONS, Setting
 from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.request import Request
-from plimsoll.model.results import RunResult
+from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.runs import RunRecord, RunState
 from plimsoll.runs import services
 from plimsoll.runs.files import RESULT
@@ -190,6 +190,13 @@ def bench(shared_bench: Bench) -> Iterator[Bench]:
     deployment_of(shared_bench.twin)  # another twin may have been reached since
     yield shared_bench
     assert shared_bench.twin.databases == {}
+
+
+def measured(result: RunResult) -> list[StepResult]:
+    """Give the steps in which all clients ran: where this machine stood still, not all of them."""
+    steps = [s for s in result.steps if s.step.void is None and s.fleet.ran == s.plan.clients]
+    assert steps
+    return steps
 
 
 def tiny(name: str, **changes: Any) -> Request:

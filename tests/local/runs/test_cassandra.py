@@ -5,7 +5,7 @@ import pytest
 from plimsoll.model.cassandra import VERSION
 from plimsoll.model.results import RunResult
 from plimsoll.model.runs import RunState
-from tests.local.runs.conftest import Bench, tiny
+from tests.local.runs.conftest import Bench, measured, tiny
 
 CASSANDRA = {
     "kind": "cassandra",
@@ -32,11 +32,11 @@ def test_it_ends_with_a_verdict_and_a_counted_dataset(finished: RunResult) -> No
     assert finished.capacity is not None
     assert finished.rows == 300
     assert VERSION in str(finished.versions.server)
-    assert set(finished.steps[0].operations) == {"read", "update"}
+    assert set(measured(finished)[0].operations) == {"read", "update"}
 
 
 def test_the_node_counted_what_the_clients_sent(finished: RunResult) -> None:
-    server = finished.steps[0].server
+    server = measured(finished)[0].server
     assert server is not None
     assert server.statements_by_clients is not None
     assert server.statements_by_clients > 100
@@ -48,7 +48,7 @@ def test_the_node_counted_what_the_clients_sent(finished: RunResult) -> None:
 def test_the_volume_of_ebs_and_the_instances_processor_are_among_its_figures(
     finished: RunResult,
 ) -> None:
-    seen = finished.steps[0].target
+    seen = measured(finished)[0].target
     assert seen is not None
     assert seen.cpu_percent is not None
     assert seen.read_iops is not None

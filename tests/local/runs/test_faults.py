@@ -15,7 +15,7 @@ from plimsoll.model.results import RunResult
 from plimsoll.model.runs import RunState
 from plimsoll.model.volume_samples import Fail
 from plimsoll.runs import services
-from tests.local.runs.conftest import Bench, tiny, wait_until
+from tests.local.runs.conftest import Bench, measured, tiny, wait_until
 
 LONG_STEP = {"load__warmup_s": 1, "load__duration_s": 6}  # longer than a machine stands still
 
@@ -281,10 +281,9 @@ def test_two_runs_at_once_do_not_disturb_each_other(bench: Bench) -> None:
     for run in runs:
         _, result = bench.succeed(run)
         assert result.run_id == run.run_id
-        counted = [step.server for step in result.steps if step.server is not None]
-        assert counted
-        for server in counted:
-            assert server.statements_by_clients == server.statements_by_server
+        for step in measured(result):
+            assert step.server is not None
+            assert step.server.statements_by_clients == step.server.statements_by_server
 
 
 def test_one_idempotency_key_is_one_run(bench: Bench) -> None:

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from plimsoll.cli.main import cli
 from plimsoll.client.address import URL_VARIABLE
 from plimsoll.errors import PlimsollError
+from tests.local.runs.conftest import wait_until
 from tests.local.service.conftest import PATIENCE_S, Caller, body
 
 Verb = Callable[..., Result]
@@ -177,11 +178,14 @@ def test_a_check_fires_and_its_runs_are_its_history(
     while not (points := api("GET", "/schedules/daily/history").body["points"]):
         assert time.monotonic() < deadline
         time.sleep(0.5)
-    api.end(points[0]["target"]["run_id"])
+    run_id = points[0]["target"]["run_id"]
+    # the point is there before the run's record
+    wait_until(lambda: api("GET", f"/runs/{run_id}").status == 200, run_id)
+    api.end(run_id)
     while "FAILED" not in (told := verb("schedule", "history", "daily").stdout):
         assert time.monotonic() < deadline, told
         time.sleep(0.5)
-    assert points[0]["target"]["run_id"] in told
+    assert run_id in told
     assert verb("schedule", "delete", "daily", "--json").return_value == 0
 
 
