@@ -25,7 +25,7 @@ from moto.stepfunctions.parser.asl.component.common.string.string_expression imp
 from plimsoll.local.aws.corrections.support import failure, replace
 
 # No expression of a state machine needs more.
-_TIMEOUT_MS = 10_000
+_TIMEOUT_MS = 60_000
 _MAX_DEPTH = 500
 
 
