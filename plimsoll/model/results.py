@@ -100,9 +100,9 @@ class StepResult(Model):
 
 
 class TargetSample(Model):
-    """CloudWatch's metrics of the target at one moment; None where there is no point."""
+    """CloudWatch's metrics of the target over one period; None where there is no point."""
 
-    epoch_ms: int
+    epoch_ms: int  # when the period begins
     read_iops: float | None = None
     write_iops: float | None = None
     read_mib_s: float | None = None

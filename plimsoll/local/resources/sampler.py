@@ -10,6 +10,7 @@ processor time that its hypervisor gave to others.
 """
 
 import datetime as dt
+import math
 import os
 import threading
 import time
@@ -126,18 +127,25 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def seconds_to_publish(published_s: int, now_s: int) -> range:
+def seconds_to_publish(published_s: int, ended_epoch_ms: int) -> range:
     """Say of which seconds points are due: one of each, since CloudWatch sums counts.
 
-    Where this machine stood still, its seconds have what the whole interval had on average.
+    A point is of the second that begins at its moment, as CloudWatch's are of their period: due are
+    those that have ended. Where this machine stood still, they have what the whole interval had on
+    average.
 
     Args:
         published_s: The last second with points; 0: none has any.
-        now_s: In which the interval has ended.
+        ended_epoch_ms: When the interval ended, of which something is known.
     """
-    last_s = max(published_s + 1, now_s)
+    last_s = max(published_s + 1, ended_epoch_ms // 1000 - 1)
     first_s = max(published_s + 1, last_s - HELD_UP_MAX_S + 1) if published_s else last_s
     return range(first_s, last_s + 1)
+
+
+def wait_s(epoch_s: float) -> float:
+    """Give how long to wait for the next look: until a second ends, half a one at least."""
+    return math.ceil(epoch_s + 0.5) - epoch_s
 
 
 class Sampler:
@@ -159,9 +167,7 @@ class Sampler:
 
     def _run(self) -> None:
         before, cpu_before, machine_before = self._look()
-        due = time.monotonic() + 1
-        while not self._closed.wait(max(0.0, due - time.monotonic())):
-            due = max(due + 1, time.monotonic() + 0.5)  # held up: no points of no length
+        while not self._closed.wait(wait_s(time.time())):
             after, cpu, machine = self._look()
             volume = rates(before, after)
             used_s = None if cpu is None or cpu_before is None else cpu - cpu_before
@@ -175,7 +181,7 @@ class Sampler:
         return self._volume.sample(), cpu_seconds(self._pid), cpu_times()
 
     def _publish(self, seen: Seen, epoch_ms: int) -> None:
-        for second in seconds_to_publish(self._published_s, epoch_ms // 1000):
+        for second in seconds_to_publish(self._published_s, epoch_ms):
             self._published_s = second
             self._publish_second(seen, dt.datetime.fromtimestamp(second, dt.UTC))
 
