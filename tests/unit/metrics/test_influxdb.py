@@ -11,6 +11,8 @@ import pytest
 from plimsoll.metrics import Point, publish
 from plimsoll.metrics.influxdb import Credentials, InfluxSink
 
+PATIENCE_S = 60.0  # a request that is given up is sent again, and counted twice
+
 
 class Server(HTTPServer):
     """Answers with the given statuses in turn, then 204; keeps what it was sent."""
@@ -56,6 +58,7 @@ def sink(port: int) -> InfluxSink:
         org="o",
         bucket="b",
         credentials=Credentials(token="s3cret"),
+        timeout_s=PATIENCE_S,
         retry_base_s=0.001,
     )
 
@@ -78,7 +81,8 @@ def test_a_user_signs_in_and_out(server: Server) -> None:
     user = Credentials(username="plimsoll", password="s3cret")
     url = f"http://127.0.0.1:{server.server_port}"
 
-    report = publish(POINTS, InfluxSink(url=url, org="o", bucket="b", credentials=user))
+    signing_in = InfluxSink(url=url, org="o", bucket="b", credentials=user, timeout_s=PATIENCE_S)
+    report = publish(POINTS, signing_in)
 
     assert report.problem is None
     signed_in, wrote, signed_out = server.requests
