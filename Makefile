@@ -10,6 +10,12 @@ BIN    := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 UV     := $(BIN)/uv
 
+# two at a time: most of what installs or checks waits for the network or runs on one core
+ifeq ($(filter clean,$(MAKECMDGOALS)),)
+MAKEFLAGS += --jobs=2
+endif
+unexport MAKEFLAGS # programs would look for this make's job server, which recipes cannot reach
+
 export UV_LINK_MODE ?= copy
 # compiled modules are kept: tests and functions of the twin are many processes that import the same
 unexport PYTHONDONTWRITEBYTECODE
@@ -40,9 +46,12 @@ $(STAMPS)/package: pyproject.toml $(STAMPS)/dependencies
 
 ENGINE_SOURCES := $(shell find engine -name target -prune -o \( -name '*.rs' -o -name '*.toml' -o -name 'Cargo.lock' \) -print)
 
-$(STAMPS)/engine: $(ENGINE_SOURCES) $(STAMPS)/dependencies
+.PHONY: rust
+rust:
 	@command -v cargo >/dev/null && command -v cc >/dev/null || { \
 	  echo "the engine is built from source: it needs Rust (on Debian or Ubuntu: apt-get install rustup && rustup default stable) and a C compiler (apt-get install build-essential)" >&2; exit 1; }
+
+$(STAMPS)/engine: $(ENGINE_SOURCES) $(STAMPS)/dependencies | rust
 	$(BIN)/maturin build --quiet --release --locked --manifest-path engine/Cargo.toml --interpreter $(BIN)/python --out .cache/wheels
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --force-reinstall "$$(ls -t .cache/wheels/plimsoll_engine-*.whl | head -1)"
 	@touch $@
@@ -52,14 +61,14 @@ $(STAMPS)/mariadb: plimsoll/local/databases/artifact.py $(STAMPS)/package
 	@touch $@
 
 # Cassandra's jars, for whoever runs it: Java 17 is asked for when it starts
-$(STAMPS)/cassandra: plimsoll/local/databases/cassandra_program.py plimsoll/local/databases/cassandra.sha256 $(STAMPS)/package
+$(STAMPS)/cassandra: plimsoll/local/databases/cassandra_program.py plimsoll/local/databases/cassandra.sha256 $(STAMPS)/package | $(STAMPS)/mariadb # Maven by Maven
 	$(BIN)/python -m plimsoll.local.databases.cassandra_program
 	@touch $@
 
 .PHONY: cassandra-local
 cassandra-local: $(STAMPS)/cassandra ## Fetch the Cassandra that runs on this machine (it needs Java 17)
 
-$(STAMPS)/test-programs: Makefile tools/debian_package.py $(STAMPS)/venv
+$(STAMPS)/test-programs: Makefile tools/debian_package.py $(STAMPS)/venv | browser # apt by apt
 	$(BIN)/python tools/debian_package.py victoria-metrics influxdb mariadb-server
 	@touch $@
 
@@ -83,12 +92,29 @@ $(STAMPS)/volumes: $(wildcard plimsoll/local/volumes/native/*) $(STAMPS)/package
 	@touch $@
 
 .PHONY: lint
-lint: setup ## Format, lint and type checks
+lint: lint-python types lint-rust ## Format, lint and type checks
+
+.PHONY: lint-python
+lint-python: $(STAMPS)/dependencies
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+.PHONY: types
+types: $(STAMPS)/package
 	$(BIN)/mypy
+
+# after the engine, with its profile: what both compile is compiled once
+.PHONY: lint-rust
+lint-rust: $(STAMPS)/engine
 	cargo fmt --manifest-path engine/Cargo.toml --check
-	cargo clippy --manifest-path engine/Cargo.toml --locked --quiet --all-features --all-targets -- --deny warnings
+	cargo clippy --manifest-path engine/Cargo.toml --release --locked --quiet --all-features --all-targets -- --deny warnings
+
+# the examples, which tests do not use, are compiled by the line above
+RUST_TESTS := cargo test --manifest-path engine/Cargo.toml --locked --quiet --lib --tests
+
+.PHONY: rust-tests
+rust-tests: rust
+	$(RUST_TESTS) --no-run
 
 # on both cores, without a plugin that takes a second to load and that they do not need
 QUICK := $(BIN)/pytest -q -n 2 -p no:schemathesis
@@ -98,8 +124,8 @@ unit: setup ## The quick tests, without databases
 	$(QUICK) tests/unit
 
 .PHONY: test
-test: lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node ## Every test
-	cargo test --manifest-path engine/Cargo.toml --locked --quiet
+test: rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node ## Every test
+	$(RUST_TESTS)
 	$(QUICK) tests/unit
 	$(QUICK) tests/aws
 	$(BIN)/pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m "not alone" --ignore=tests/unit --ignore=tests/aws tests

@@ -1,4 +1,4 @@
-"""Unpack a Debian package into .cache/debian/ without installing it: `debian_package.py NAME`.
+"""Unpack Debian packages into .cache/debian/ without installing them: `debian_package.py NAME...`.
 
 Needs no root: apt keeps its lists in the cache as well. For programs that only tests use.
 """
@@ -11,39 +11,41 @@ from pathlib import Path
 CACHE = Path(__file__).resolve().parents[1] / ".cache" / "debian"
 
 
-def fetch(package: str) -> Path:
-    """Download a package and unpack it; return its folder. Nothing is done if it is there."""
-    folder = CACHE / package
-    if folder.is_dir():
-        return folder
+def fetch(packages: list[str]) -> None:
+    """Download packages and unpack each into its folder; nothing is done for one that is there."""
+    missing = [package for package in packages if not (CACHE / package).is_dir()]
+    if not missing:
+        return
     if not (shutil.which("apt-get") and shutil.which("dpkg")):
-        sys.exit(
-            f"the tests need Debian's {package}, and apt-get to fetch it: use Debian or Ubuntu"
-        )
+        needed = ", ".join(missing)
+        sys.exit(f"the tests need Debian's {needed}, and apt-get to fetch it: use Debian or Ubuntu")
+    for folder in ("lists", "archives"):
+        (CACHE / "apt" / folder / "partial").mkdir(parents=True, exist_ok=True)
+    _apt_get("update", directory=CACHE)
+    for package in missing:
+        unpacked = CACHE / f"{package}.part"
+        shutil.rmtree(unpacked, ignore_errors=True)
+        unpacked.mkdir()
+        _apt_get("download", package, directory=unpacked)
+        (archive,) = unpacked.glob("*.deb")
+        subprocess.run(["dpkg", "-x", archive, unpacked], check=True)
+        archive.unlink()
+        unpacked.rename(CACHE / package)
+
+
+def _apt_get(*step: str, directory: Path) -> None:
     state = CACHE / "apt"
-    (state / "lists" / "partial").mkdir(parents=True, exist_ok=True)
-    (state / "archives" / "partial").mkdir(parents=True, exist_ok=True)
     options = ["-o", f"Dir::State::Lists={state}/lists", "-o", f"Dir::Cache={state}"]
-    unpacked = CACHE / f"{package}.part"
-    shutil.rmtree(unpacked, ignore_errors=True)
-    unpacked.mkdir()
-    for step in (["update"], ["download", package]):
-        done = subprocess.run(
-            ["apt-get", "-qq", *options, *step],
-            cwd=unpacked,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            sys.exit(f"apt-get {' '.join(step)} failed: {done.stderr.strip()}")
-    (archive,) = unpacked.glob("*.deb")
-    subprocess.run(["dpkg", "-x", archive, unpacked], check=True)
-    archive.unlink()
-    unpacked.rename(folder)
-    return folder
+    done = subprocess.run(
+        ["apt-get", "-qq", *options, *step],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"apt-get {' '.join(step)} failed: {done.stderr.strip()}")
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        fetch(name)
+    fetch(sys.argv[1:])
