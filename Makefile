@@ -129,7 +129,7 @@ test: rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra 
 	$(QUICK) tests/unit
 	$(QUICK) tests/aws
 	$(BIN)/pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m "not alone" --ignore=tests/unit --ignore=tests/aws tests
-	$(BIN)/pytest -q -m alone tests/local
+	$(BIN)/pytest -q -p no:schemathesis -m alone tests/local/load
 
 # the CDK's libraries run on Node.js, on whose release they would comment at every start
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 18,20

@@ -16,6 +16,7 @@ settings.load_profile("plimsoll")
 # Of `tests/`, what shares something costly: templates, a browser, a twin, a Cassandra of 1 GiB.
 CASSANDRA = {"test_cassandra", "test_cassandra_target"}
 TOGETHER = ("infrastructure", "browser", "local/aws", "local/runs", "local/service")
+ALONE = "local/load"  # where `make test` looks for tests that are marked so
 LONGEST_FIRST = ("cassandra", "local/runs", "infrastructure", "local/service")
 
 
@@ -40,6 +41,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByGroup
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, so that no worker is left with it in the end."""
+    """Begin with what takes longest, so that no worker is left with it in the end.
+
+    Raises:
+        UsageError: A test is marked `alone` where `make test` would not find it.
+    """
+    for item in items:
+        file = PurePosixPath(item.nodeid.partition("::")[0]).relative_to("tests")
+        if item.get_closest_marker("alone") and not file.is_relative_to(ALONE):
+            raise pytest.UsageError(f"{file}: tests marked `alone` belong in tests/{ALONE}/")
     rank = {name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: rank.get(group(item.nodeid), len(rank)))
