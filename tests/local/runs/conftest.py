@@ -58,7 +58,7 @@ class Gate:
         """Wait until the function is held; gives its process."""
         reached = self.path.with_suffix(".reached")
         wait_until(lambda: reached.exists() or ended(self.run), f"{self.path.name} reached")
-        assert reached.exists(), self.run.look().record.failure
+        assert reached.exists(), why(self.run.look().record)
         return int(reached.read_text())
 
     def await_frozen(self) -> psutil.Process:
@@ -80,6 +80,14 @@ def wait_until(true: Callable[[], bool], what: str, every_s: float = LOOK_S) -> 
 
 def ended(run: LocalRun) -> bool:
     return run.look().record.state.ended
+
+
+def why(record: RunRecord) -> str:
+    """Say how a run has ended; in whole, where pytest would cut what it shows."""
+    if record.failure is None:
+        return f"{record.state}, and nothing failed"
+    failure = record.failure
+    return f"{record.state} in its {failure.phase} phase: {failure.error}: {failure.cause}"
 
 
 class Bench:
@@ -133,7 +141,7 @@ class Bench:
     def succeed(self, run: LocalRun) -> tuple[RunRecord, RunResult]:
         """Wait for the end of a run that is to go well; if it does not, its cause is told first."""
         record, result = self.end(run)
-        assert record.failure is None, record.failure
+        assert record.failure is None, why(record)
         assert record.state is RunState.SUCCEEDED
         return record, result
 

@@ -5,7 +5,7 @@ import pytest
 from plimsoll.model.cassandra import VERSION
 from plimsoll.model.results import RunResult
 from plimsoll.model.runs import RunState
-from tests.local.runs.conftest import Bench, measured, tiny
+from tests.local.runs.conftest import Bench, measured, tiny, why
 
 CASSANDRA = {
     "kind": "cassandra",
@@ -70,7 +70,7 @@ def test_a_node_that_dies_in_a_step_fails_the_run_and_is_removed(bench: Bench) -
     bench.database(run).kill()
     client.resume()
     record, result = bench.end(run)  # sees that nothing is left
-    assert record.state is RunState.FAILED
+    assert record.state is RunState.FAILED, why(record)
     assert result.failure is not None
     assert result.failure.phase == "step"
     assert record.deleted_at is not None

@@ -15,7 +15,7 @@ from plimsoll.model.results import RunResult
 from plimsoll.model.runs import RunState
 from plimsoll.model.volume_samples import Fail
 from plimsoll.runs import services
-from tests.local.runs.conftest import Bench, measured, tiny, wait_until
+from tests.local.runs.conftest import Bench, measured, tiny, wait_until, why
 
 LONG_STEP = {"load__warmup_s": 1, "load__duration_s": 6}  # longer than a machine stands still
 
@@ -76,7 +76,7 @@ def bring_forward(name: str) -> None:
 def test_a_target_that_cannot_be_created(bench: Bench) -> None:
     run = bench.start(tiny("impossible", target__engine_version="99.1"))
     record, result = bench.end(run)
-    assert record.state is RunState.FAILED
+    assert record.state is RunState.FAILED, why(record)
     assert result.failure is not None
     assert result.failure.phase == "provision"
     assert result.failure.error == "TargetCreationError"
@@ -92,7 +92,7 @@ def test_the_database_dies_while_the_dataset_is_loaded(bench: Bench) -> None:
     bench.database(run).kill()
     gate.open()
     record, result = bench.end(run)
-    assert record.state is RunState.FAILED
+    assert record.state is RunState.FAILED, why(record)
     assert result.failure is not None
     assert (result.failure.phase, result.failure.error) == ("prepare", "DatasetError")
     assert "1 part of the dataset could not be loaded; the first: " in result.failure.cause
@@ -106,7 +106,7 @@ def test_the_disk_fills(bench: Bench) -> None:
         volume.inject(Fail(error="ENOSPC"))
     gate.open()
     record, result = bench.end(run)
-    assert record.state is RunState.FAILED
+    assert record.state is RunState.FAILED, why(record)
     assert result.failure is not None
     assert result.failure.phase == "prepare"
     assert "No space left on device" in result.failure.cause
@@ -118,7 +118,7 @@ def test_the_database_is_killed_during_a_step(bench: Bench) -> None:
     bench.database(run).kill()
     client.resume()
     record, result = bench.end(run)
-    assert record.state is RunState.FAILED
+    assert record.state is RunState.FAILED, why(record)
     assert result.failure is not None
     assert result.failure.phase == "step"
     assert "the target does not answer after step 1" in result.failure.cause
@@ -169,7 +169,7 @@ def test_a_client_runs_past_its_time_out(bench: Bench) -> None:
     finally:
         functions.update_function_configuration(FunctionName="load-client", Timeout=limit_s)
     assert not psutil.pid_exists(pid)
-    assert record.state is RunState.FAILED
+    assert record.state is RunState.FAILED, why(record)
     assert result.failure is not None
     assert (result.failure.phase, result.failure.error) == ("step", "StepError")
     assert "no client of step 1 ran: client 0: " in result.failure.cause
@@ -195,7 +195,7 @@ def test_the_execution_is_stopped_from_outside(bench: Bench, phase: str, functio
     run.stop()
     gate.open()
     record, result = bench.end(run)
-    assert record.state is RunState.STOPPED
+    assert record.state is RunState.STOPPED, why(record)
     assert result.failure is not None
     assert result.failure.cause == "the run was stopped from outside"
     assert result.state is RunState.STOPPED
@@ -213,13 +213,13 @@ def test_the_execution_is_stopped_while_its_target_is_being_made(bench: Bench) -
     )
     record, _ = bench.end(run)
     assert record.stack_id is None
-    assert record.state is RunState.STOPPED
+    assert record.state is RunState.STOPPED, why(record)
 
 
 def test_the_time_limit_passes(bench: Bench) -> None:
     run = bench.start(tiny("too-long", time_limit_s=201, load__duration_s=200))
     record, result = bench.end(run)
-    assert record.state is RunState.TIMED_OUT
+    assert record.state is RunState.TIMED_OUT, why(record)
     assert result.failure is not None
     assert result.failure.error == "TimeLimitPassedError"
     assert "201 s leaves no time for step 1" in result.failure.cause
@@ -240,7 +240,7 @@ def test_the_budget_would_be_passed_by_the_next_step(bench: Bench) -> None:
     asked = tiny("too-dear", search__clients=[1, 100], budget_usd=20)
     run = bench.start(asked, prices=dear)
     record, result = bench.end(run)
-    assert record.state is RunState.OVER_BUDGET
+    assert record.state is RunState.OVER_BUDGET, why(record)
     assert {step.plan.clients for step in result.steps} == {1}
     assert result.failure is not None
     assert result.failure.error == "BudgetPassedError"

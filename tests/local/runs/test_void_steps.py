@@ -7,7 +7,7 @@ from plimsoll.model.fleet import ClientResult, StepPlan
 from plimsoll.model.results import RunResult
 from plimsoll.model.runs import RunRecord, RunState
 from plimsoll.runs.files import client_path, plan_path
-from tests.local.runs.conftest import Bench, Gate, tiny, wait_until
+from tests.local.runs.conftest import Bench, Gate, tiny, wait_until, why
 
 
 def wait_for_the_end(run: LocalRun, *, step: int) -> None:
@@ -24,7 +24,7 @@ def hold_until_the_end(gate: Gate, run: LocalRun, *, step: int) -> None:
 
 def said_nothing(record: RunRecord, result: RunResult) -> str:
     """Say why step 1 said nothing, of a run that went on and has its answer."""
-    assert result.failure is None
+    assert result.failure is None, why(record)
     assert record.state is RunState.SUCCEEDED
     first = result.steps[0].step
     assert first.void is not None
@@ -59,7 +59,7 @@ def test_the_client_that_warms_the_caches_begins_when_it_comes(bench: Bench) -> 
     run = bench.start(tiny("warms", prepare__warm_s=0.5), hold=["load-client-0"])
     hold_until_the_end(bench.gate("load-client-0", run), run, step=0)
     record, result = bench.end(run)
-    assert result.failure is None
+    assert result.failure is None, why(record)
     assert record.state is RunState.SUCCEEDED
     warmed = run.deployment.files(run.run_id).get(client_path(0, 0), ClientResult)
     assert warmed.report.statements_sent > 0
