@@ -10,7 +10,6 @@ from plimsoll.model.runs import RunRecord
 from plimsoll.runs.watch import Snapshot
 
 POLL_S = 2.0
-REPORT_PATIENCE_S = 20.0  # a run's results are there when it ends, its page a little later
 
 
 class RemoteWatcher:
