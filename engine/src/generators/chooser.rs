@@ -2,7 +2,7 @@
 
 use super::rng::Rng;
 use super::sysbench::{self, RejectionZipfian};
-use super::zipf::{SCRAMBLED_ITEMS, Zipfian, fnv_hash};
+use super::zipf::{Zipfian, fnv_hash};
 use crate::error::EngineError;
 use crate::spec::Distribution;
 
@@ -48,12 +48,13 @@ impl Share {
 }
 
 impl Chooser {
-    /// `initial` numbers are there at the start, `expected` more may come (YCSB's zipfian spreads
-    /// its draws over both and redraws what is not there yet).
+    /// `initial` numbers are there at the start. `expected`: of keys, how many more may come; None
+    /// for the numbers of a range. YCSB's `CoreWorkload` spreads its zipfian over both and one key
+    /// more, and redraws what is not there yet.
     pub fn new(
         distribution: &Distribution,
         initial: u64,
-        expected: u64,
+        expected: Option<u64>,
         share: Share,
     ) -> Result<Self, EngineError> {
         let n = initial.max(1);
@@ -65,15 +66,15 @@ impl Chooser {
             Distribution::Zipfian { constant, scrambled } => {
                 within("zipfian: constant", constant, 0.0, 1.0)?;
                 if scrambled {
-                    let zipfian = Zipfian::new(SCRAMBLED_ITEMS, constant);
-                    Sampler::Scrambled { zipfian, items: n + expected }
+                    let zipfian = Zipfian::to_be_scrambled(constant);
+                    Sampler::Scrambled { zipfian, items: n + expected.map_or(0, |more| more + 1) }
                 } else {
                     Sampler::Zipfian(Zipfian::new(n, constant))
                 }
             }
             Distribution::Latest { constant } => {
                 within("latest: constant", constant, 0.0, 1.0)?;
-                Sampler::Latest(Zipfian::new(n, constant))
+                Sampler::Latest(Zipfian::new((n - 1).max(1), constant))
             }
             Distribution::Hotspot { hot_set, hot_operations } => {
                 fraction("hotspot: hot_set", hot_set)?;
@@ -133,8 +134,9 @@ impl Chooser {
             Sampler::Scrambled { zipfian, items } => {
                 redraw(extent.now, || fnv_hash(zipfian.draw(rng)) % *items)
             }
+            // over as many numbers as the newest one has before it: number 0 is not drawn
             Sampler::Latest(zipfian) => {
-                zipfian.grow(extent.now);
+                zipfian.grow(extent.now - 1);
                 extent.now - 1 - zipfian.draw(rng).min(extent.now - 1)
             }
             Sampler::Hotspot { hot_set, hot_operations } => {

@@ -128,7 +128,7 @@ impl Program {
             .iter()
             .map(|plan| {
                 let expected =
-                    plan.space.map_or(0, |space| self.expected_inserts(space, expected_operations));
+                    plan.space.map(|space| self.expected_inserts(space, expected_operations));
                 Chooser::new(&plan.distribution, plan.initial, expected, counters)
             })
             .collect::<Result<_, _>>()?;

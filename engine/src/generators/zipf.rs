@@ -2,9 +2,9 @@
 
 use super::rng::Rng;
 
-/// How many items YCSB's scrambled zipfian draws from before hashing
-/// (`ScrambledZipfianGenerator.ITEM_COUNT`, to which its precomputed `ZETAN` belongs).
-pub const SCRAMBLED_ITEMS: u64 = 10_000_000_000;
+/// How many items YCSB's scrambled zipfian draws from before hashing: 0 to
+/// `ScrambledZipfianGenerator.ITEM_COUNT`, both included.
+const SCRAMBLED_ITEMS: u64 = 10_000_000_001;
 /// zeta(10^10, 0.99), as precomputed in YCSB (`ScrambledZipfianGenerator.ZETAN`).
 const SCRAMBLED_ZETA: f64 = 26.469_028_201_783_02;
 
@@ -24,11 +24,16 @@ pub struct Zipfian {
 impl Zipfian {
     /// Over `items` ranks (at least 1); `theta` in (0, 1).
     pub fn new(items: u64, theta: f64) -> Self {
-        let zeta = if items == SCRAMBLED_ITEMS && theta == 0.99 {
-            SCRAMBLED_ZETA
-        } else {
-            zeta(items, theta)
-        };
+        Zipfian::with_zeta(items, theta, zeta(items, theta))
+    }
+
+    /// Over the ranks that YCSB's scrambled zipfian hashes, with its precomputed zeta.
+    pub fn to_be_scrambled(theta: f64) -> Self {
+        let known = if theta == 0.99 { SCRAMBLED_ZETA } else { zeta(SCRAMBLED_ITEMS, theta) };
+        Zipfian::with_zeta(SCRAMBLED_ITEMS, theta, known)
+    }
+
+    fn with_zeta(items: u64, theta: f64, zeta: f64) -> Self {
         let mut zipfian = Zipfian {
             items,
             theta,
@@ -114,7 +119,7 @@ mod tests {
     #[test]
     fn zeta_agrees_with_ycsbs_precomputed_value_and_with_plain_sums() {
         // YCSB added ten billion terms one by one; its rounding errors are of this order
-        assert!((zeta(SCRAMBLED_ITEMS, 0.99) - SCRAMBLED_ZETA).abs() < 1e-6);
+        assert!((zeta(10_000_000_000, 0.99) - SCRAMBLED_ZETA).abs() < 1e-6);
         for (n, theta) in [(1, 0.99), (10, 0.5), (1_000, 0.99), (1_001, 0.99), (250_000, 0.8)] {
             let sum: f64 = (1..=n).rev().map(|i| (i as f64).powf(-theta)).sum();
             assert!((zeta(n, theta) - sum).abs() < 1e-10, "{n} {theta}");

@@ -56,15 +56,32 @@ def fnv_1a(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 
 def scrambled(n: int, theta: float = 0.99) -> Floats:
-    """YCSB's ScrambledZipfianGenerator: ranks among 10^10, hashed, modulo n.
+    """YCSB's ScrambledZipfianGenerator: ranks from 0 to 10^10, hashed, modulo n.
 
     The first two million ranks are taken one by one; the others, each of them too rare to matter,
     fall on every number alike.
     """
-    ranks = gray(10**10, theta, upto=2_000_000, zeta_n=26.46902820178302)
+    ranks = gray(10**10 + 1, theta, upto=2_000_000, zeta_n=26.46902820178302)
     buckets = fnv_1a(np.arange(len(ranks), dtype=np.uint64)) % np.uint64(n)
     probabilities = np.bincount(buckets.astype(np.int64), weights=ranks, minlength=n)
     return np.asarray(probabilities + (1 - ranks.sum()) / n)
+
+
+def scrambled_keys(n: int) -> Floats:
+    """YCSB's CoreWorkload: n + 1 keys are drawn from, both ends included; the last is not there.
+
+    What is not there is drawn again.
+    """
+    there = scrambled(n + 1)[:n]
+    return np.asarray(there / there.sum())
+
+
+def latest(n: int, theta: float) -> Floats:
+    """YCSB's SkewedLatestGenerator: the newest key, less a zipfian number below it.
+
+    The newest is n - 1, so that there are as many numbers: key 0 is not drawn.
+    """
+    return np.concatenate([[0.0], gray(n - 1, theta)[::-1]])
 
 
 def hotspot(n: int, hot_set: float, hot_operations: float) -> Floats:

@@ -48,8 +48,8 @@ DEFINITIONS: list[tuple[dict[str, object], Callable[[int], Floats]]] = [
     ({"kind": "uniform"}, expected.uniform),
     ({"kind": "zipfian", "scrambled": False}, lambda n: expected.gray(n, 0.99)),
     ({"kind": "zipfian", "scrambled": False, "constant": 0.5}, lambda n: expected.gray(n, 0.5)),
-    ({"kind": "zipfian"}, expected.scrambled),
-    ({"kind": "latest"}, lambda n: expected.gray(n, 0.99)[::-1]),
+    ({"kind": "zipfian"}, expected.scrambled_keys),
+    ({"kind": "latest"}, lambda n: expected.latest(n, 0.99)),
     ({"kind": "hotspot"}, lambda n: expected.hotspot(n, 0.2, 0.8)),
     (
         {"kind": "hotspot", "hot_set": 0.01, "hot_operations": 0.5},
@@ -90,6 +90,21 @@ def test_numbers_of_a_range_follow_it_too(
 ) -> None:
     counts = np.bincount(integers(distribution, 1000), minlength=1000)
     assert chi_squared_p(counts, definition(1000)) > SIGNIFICANT
+
+
+def test_over_the_numbers_of_a_range_zipfian_is_scrambled_over_just_these() -> None:
+    counts = np.bincount(integers({"kind": "zipfian"}, 1000), minlength=1000)
+    assert chi_squared_p(counts, expected.scrambled(1000)) > SIGNIFICANT
+    assert chi_squared_p(counts, expected.scrambled_keys(1000)) < 1e-9
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_of_the_fewest_keys_each_distribution_draws_what_is_there(n: int) -> None:
+    """YCSB's own latest never draws key 0, where there is another."""
+    for distribution, _ in DEFINITIONS:
+        drawn = set(keys(distribution, n, 1000).tolist())
+        assert drawn <= set(range(n))
+    assert min(keys({"kind": "latest"}, n, 1000)) == min(1, n - 1)
 
 
 def test_a_wrong_definition_is_noticed() -> None:
@@ -133,7 +148,7 @@ def test_latest_follows_a_key_space_that_grows_under_heavy_inserts() -> None:
     uniforms = []
     for key, newest in drawn[:: inserts // 2000]:
         rows = newest  # numbered from 0, this operation's own insert not yet among them
-        below = np.concatenate([[0.0], np.cumsum(expected.gray(rows, 0.99))])
+        below = np.concatenate([[0.0], np.cumsum(expected.gray(rows - 1, 0.99))])
         back = rows - 1 - key
         uniforms.append(generator.uniform(below[back], below[back + 1]))
     assert expected.kolmogorov_p(np.array(uniforms)) > SIGNIFICANT
