@@ -37,7 +37,10 @@ def fetch(service: Service, run_id: str, folder: Path | None) -> RunResult:
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / RESULT).write_bytes(body)
-        (folder / REPORT).write_bytes(download(links.url))
+        if links.url is not None:
+            (folder / REPORT).write_bytes(download(links.url))
+        else:
+            click.echo(f"{run_id}: its page was not drawn: plimsoll report {folder}", err=True)
     try:
         return RunResult.model_validate(json.loads(body), extra="ignore")
     except ValueError as error:  # pydantic's, too

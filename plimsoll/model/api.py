@@ -150,6 +150,8 @@ class Steps(Model):
 class ReportLinks(Model):
     """Links that open without credentials, for a short while: treat them as secrets."""
 
-    url: str = Field(description="The page, report.html.")
+    url: str | None = Field(
+        description="The page, report.html; null: it was not drawn, its run is too long for that."
+    )
     result_url: str = Field(description="The results, result.json (docs/results.md).")
     expires_at: datetime = Field(description="Until when the links hold, at most. UTC.")

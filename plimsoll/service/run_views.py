@@ -12,6 +12,7 @@ from plimsoll.runs.files import REPORT, REQUEST, RESULT, plan_path, step_path
 from plimsoll.runs.record import now
 
 LINK_S = 300  # how long a link to a report holds
+DRAWN_WITHIN = timedelta(seconds=20)  # of a run's end, its page; it takes a second or a few
 
 
 def summary(record: RunRecord) -> RunSummary:
@@ -48,13 +49,20 @@ def steps(deployment: Deployment, record: RunRecord, *, after: int, limit: int) 
 
 
 def report_links(deployment: Deployment, record: RunRecord) -> ReportLinks | None:
-    """Sign links to a run's report and results; None where there is no report."""
+    """Sign links to a run's report and results; None where there are none yet.
+
+    The page is drawn right after a run's end. Where it is not there by then, it never will be: of
+    the longest runs there are the results alone.
+    """
     files = deployment.files(record.run_id)
-    if REPORT not in files.paths(REPORT):
-        return None
+    drawn = REPORT in files.paths(REPORT)
+    if not drawn:
+        drawing = record.ended_at is None or now() < record.ended_at + DRAWN_WITHIN
+        if drawing or RESULT not in files.paths(RESULT):
+            return None
     expires_at = now().replace(microsecond=0) + timedelta(seconds=LINK_S)
     return ReportLinks(
-        url=files.link(REPORT, lasts_s=LINK_S),
+        url=files.link(REPORT, lasts_s=LINK_S) if drawn else None,
         result_url=files.link(RESULT, lasts_s=LINK_S),
         expires_at=expires_at,
     )

@@ -84,7 +84,7 @@ def _request_id(event: Mapping[str, Any]) -> str:
 def _problem(error: Exception, event: Mapping[str, Any]) -> ApiError:
     """What an error is to a caller; one that nobody expected is logged, and told without detail."""
     if isinstance(error, PlimsollError) and (found := problems.told(error)):
-        return problems.with_values(found, _body(event))
+        return problems.with_values(found, _body(event), _parameters(event))
     LOG.error("unexpected", extra={"request_id": _request_id(event)}, exc_info=error)
     return _UNEXPECTED
 
@@ -99,7 +99,7 @@ def _failed(error: Exception) -> Response[str]:
 def _invalid(error: RequestValidationError) -> Response[str]:
     event = app.context["event"]
     found = problems.invalid(_complaint(one) for one in error.errors())
-    return _respond(problems.with_values(found, _body(event)), event)
+    return _respond(problems.with_values(found, _body(event), _parameters(event)), event)
 
 
 def _body(event: Mapping[str, Any]) -> Any:
@@ -107,6 +107,13 @@ def _body(event: Mapping[str, Any]) -> Any:
     with suppress(ValueError, RecursionError):
         return json.loads(event.get("body") or "null")
     return None
+
+
+def _parameters(event: Mapping[str, Any]) -> dict[str, str]:
+    """Give what an error may name besides the body's fields: the query's, and one header."""
+    headers = {name.title(): text for name, text in (event.get("headers") or {}).items()}
+    key = {name: text for name, text in headers.items() if name == "Idempotency-Key"}
+    return {**(event.get("queryStringParameters") or {}), **key}
 
 
 def _complaint(found: Any) -> Complaint:

@@ -144,18 +144,24 @@ def _deeper(path: str, message: str) -> tuple[str, str]:
     return (f"{path}.{inner['path']}", inner["message"]) if inner else (path, message)
 
 
-def with_values(error: ApiError, body: Any) -> ApiError:
-    """Add to each field that is wrong the single value that stands there in the body.
+def with_values(error: ApiError, body: Any, parameters: Mapping[str, str]) -> ApiError:
+    """Add to each field that is wrong the single value that stands there.
 
-    What stands where nothing is known of stays untold: it may be a secret that went astray.
+    It is looked for in the body, then among the parameters: of the query, and headers by name. What
+    stands where nothing is known of stays untold: it may be a secret that went astray.
     """
     error.errors = tuple(
-        one.model_copy(update={"value": _value_at(body, one.field)})
+        one.model_copy(update={"value": _given(one.field, body, parameters)})
         if one.value is None and not _NOT_KNOWN.match(one.detail)
         else one
         for one in error.errors
     )
     return error
+
+
+def _given(field: str, body: Any, parameters: Mapping[str, str]) -> Scalar:
+    found = _value_at(body, field)
+    return shortened(parameters[field]) if found is None and field in parameters else found
 
 
 def _value_at(body: Any, field: str) -> Scalar:

@@ -169,7 +169,8 @@ def list_steps(
 @router.get(
     "/runs/<run_id>/report",
     summary="Links to a run's report and results",
-    description="They open without credentials, for a few minutes. 404 until the run has ended.",
+    description="They open without credentials, for a few minutes. 404 until the run has ended and"
+    " its page is drawn, some seconds later.",
     response_description="The links.",
     operation_id="get_report",
     tags=["runs"],
@@ -179,7 +180,9 @@ def get_report(run_id: RunId) -> ReportLinks:
     record = _own(run_id)
     links = run_views.report_links(deployment_of(router), record)
     if links is None:
-        raise ApiError(404, "no-report", f"run {run_id} has no report yet: it is {record.state}")
+        drawing = ", and its page is drawn right after its end" if record.state.ended else ""
+        told = f"run {run_id} has no report yet: it is {record.state}{drawing}"
+        raise ApiError(404, "no-report", told)
     return links
 
 

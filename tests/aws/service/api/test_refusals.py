@@ -135,6 +135,22 @@ def test_a_wrong_field_is_told_with_its_value_and_what_may_stand_there(
     assert (error["field"], error["value"], error["allowed"]) == (field, value, allowed)
 
 
+@pytest.mark.parametrize(
+    ("query", "value"),
+    [
+        ({"cursor": "abc"}, "abc"),
+        ({"state": "DONE"}, "DONE"),
+        ({"limit": "many"}, "many"),
+        ({"secret": "hunter2"}, None),  # what stands where nothing is known of is not repeated
+    ],
+)
+def test_a_wrong_parameter_is_told_with_its_value(
+    api: Api, query: dict[str, str], value: str | None
+) -> None:
+    [error] = api("GET", "/runs", query=query).body["errors"]
+    assert (error["field"], error["value"]) == (*query, value)
+
+
 def test_every_wrong_field_is_told_at_once(api: Api) -> None:
     wrong = {**REQUESTED, "time_limit_s": 1, "name": "", "foo": None}
     assert set(api("POST", "/runs", wrong).wrong) == {"time_limit_s", "name", "foo"}

@@ -42,6 +42,14 @@ def test_the_same_key_is_the_same_run(api: Api) -> None:
     assert len(executions()) == 1
 
 
+def test_a_key_that_was_used_for_another_request_is_told(api: Api) -> None:
+    key = {"idempotency-key": "nightly"}
+    assert api("POST", "/runs", REQUESTED, headers=key).status == 202
+    refused = api("POST", "/runs", {**REQUESTED, "name": "other"}, headers=key)
+    [error] = refused.body["errors"]
+    assert (error["field"], error["value"]) == ("Idempotency-Key", "nightly")
+
+
 def test_the_same_key_of_another_team_is_another_run(api: Api) -> None:
     key = {"Idempotency-Key": "nightly"}
     mine = api("POST", "/runs", REQUESTED, headers=key)
@@ -164,6 +172,23 @@ def test_a_report_is_linked_once_it_is_there(api: Api) -> None:
     assert f"/runs/{run_id}/report.html?" in links["url"]
     assert f"/runs/{run_id}/result.json?" in links["result_url"]
     assert "X-Amz-Expires=300" in links["url"] or "Expires=" in links["url"]
+
+
+def test_the_results_of_a_run_whose_page_is_not_drawn_are_linked_all_the_same(api: Api) -> None:
+    """Right after its end it may still be: a run of hours has too many seconds for a page."""
+    run_id, nothing = started(api), started(api)
+    api.deployment.files(run_id).put("result.json", "{}")
+    for one in (run_id, nothing):
+        api.deployment.records.change(one, state=RunState.SUCCEEDED, ended_at=now())
+    early = api("GET", f"/runs/{run_id}/report")
+    assert early.status == 404
+    assert early.body["detail"].endswith("SUCCEEDED, and its page is drawn right after its end")
+    for one in (run_id, nothing):
+        api.deployment.records.change(one, ended_at=now() - timedelta(seconds=21))
+    links = api("GET", f"/runs/{run_id}/report")
+    assert (links.status, links.body["url"]) == (200, None)
+    assert f"/runs/{run_id}/result.json?" in links.body["result_url"]
+    assert api("GET", f"/runs/{nothing}/report").status == 404
 
 
 def test_what_is_answered_without_a_run(api: Api) -> None:
