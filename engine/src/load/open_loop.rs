@@ -1,6 +1,7 @@
 //! The open loop: operations fall due whatever the server does.
 
 use super::pacing::{Margin, Schedule};
+use super::record::Window;
 use crate::histogram::{self, Histogram};
 
 /// The pacing of an open loop, and what it shows.
@@ -10,6 +11,8 @@ pub struct OpenLoop {
     front: Schedule,
     pub margin: Margin,
     pub limit: u64,
+    /// Its start and end, after the start: what falls due from the end on is nobody's.
+    window: Window,
     due_before_window: u64,
     pub lateness: Histogram,
     pub backlog_max: u64,
@@ -23,10 +26,16 @@ impl OpenLoop {
             schedule,
             margin: Margin::new(interval_ns),
             limit,
+            window: Window { start: 0, end: u64::MAX },
             due_before_window: 0,
             lateness: histogram::new(),
             backlog_max: 0,
         }
+    }
+
+    /// The load has this window, in times after the load's start.
+    pub fn within(self, window: Window) -> Self {
+        OpenLoop { window, ..self }
     }
 
     /// When the next operation that has not been sent is due, after the start.
@@ -34,18 +43,14 @@ impl OpenLoop {
         (self.schedule.index() < self.limit).then(|| self.schedule.due())
     }
 
-    /// What was due before `at` (after the start) and has not been sent.
+    /// What was due before `at` (after the start), and before the end, and has not been sent.
     pub fn backlog(&mut self, at: u64) -> u64 {
+        let at = at.min(self.window.end); // a machine that stood still may ask when all is over
         while self.front.index() < self.limit && self.front.due() < at {
+            self.due_before_window += u64::from(self.front.due() < self.window.start);
             self.front.advance();
         }
         self.front.index().saturating_sub(self.schedule.index())
-    }
-
-    /// The window starts, at this time after the start.
-    pub fn start_window(&mut self, at: u64) {
-        self.backlog(at);
-        self.due_before_window = self.front.index();
     }
 
     /// The window ends, at this time after the start: the backlog, and how many operations of it
@@ -58,5 +63,25 @@ impl OpenLoop {
     /// Whether every operation that falls due has been sent.
     pub fn all_sent(&self) -> bool {
         self.schedule.index() >= self.limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generators::rng::Rng;
+    use crate::load::pacing::SECOND;
+    use crate::spec::Arrivals;
+
+    #[test]
+    fn what_falls_due_after_the_end_is_no_backlog_however_late_one_asks() {
+        let schedule = Schedule::new(Arrivals::Constant, 100.0, 0, 1, Rng::for_stream(1, &[]));
+        let mut open = OpenLoop::new(schedule, 1e7, u64::MAX)
+            .within(Window { start: SECOND, end: 3 * SECOND });
+        for _ in 0..90 {
+            open.schedule.advance(); // sent; then the machine stands still for four seconds
+        }
+        assert_eq!(open.backlog(5 * SECOND), 300 - 90);
+        assert_eq!(open.end_window(3 * SECOND), (210, 200), "ten of them were due in the warm-up");
     }
 }

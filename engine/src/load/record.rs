@@ -19,6 +19,11 @@ impl Window {
     pub fn contains(&self, at: u64) -> bool {
         (self.start..self.end).contains(&at)
     }
+
+    /// The same, counted from a time before it.
+    pub fn after(&self, start: u64) -> Self {
+        Window { start: self.start - start, end: self.end - start }
+    }
 }
 
 /// One operation's results in the window.

@@ -54,7 +54,7 @@ impl<W: Wire> Worker<'_, W> {
             return;
         }
         while let Some(due) = self.open_loop.as_ref().and_then(OpenLoop::due) {
-            if start + due > now {
+            if start + due > now || now >= self.shared.window.end {
                 break;
             }
             let Some(index) = self.take_idle() else {

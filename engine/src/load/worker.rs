@@ -114,7 +114,7 @@ impl<'a, W: Wire> Worker<'a, W> {
             lanes,
             lines,
             scopes,
-            open_loop,
+            open_loop: open_loop.map(|open| open.within(shared.window.after(shared.start))),
             recorder,
             reopener,
             report: ConnectionReport::default(),
@@ -159,10 +159,6 @@ impl<'a, W: Wire> Worker<'a, W> {
             let now = self.shared.clock.now();
             if self.cpu_at_start.is_none() && now >= self.shared.window.start {
                 self.cpu_at_start = Some(Cpu::now());
-                let start = self.shared.window.start - self.shared.start;
-                if let Some(open) = &mut self.open_loop {
-                    open.start_window(start);
-                }
             }
             if now >= self.shared.window.end || self.shared.cancelled.load(Ordering::Relaxed) {
                 return self.finish(now, false);
