@@ -23,7 +23,7 @@ from plimsoll.runs.target_figures import target_samples, with_host_figures
 from plimsoll.targets.connection import engine_target
 from plimsoll.targets.family import read_counters
 
-VOID_MAX = 3  # steps in a row that say nothing: then the run gives up
+VOID_MAX = 5  # steps in a row that say nothing: then the run gives up
 
 
 class StepError(PlimsollError):

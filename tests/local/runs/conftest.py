@@ -28,7 +28,7 @@ from plimsoll.runs.submit import run_id_for
 
 ROOT = Path(__file__).parents[3]
 LOOK_S = 0.1  # between two looks at a run, each some calls that the twin answers
-PATIENCE_S = 240.0  # a test that waits longer has failed; a Cassandra takes a while to start
+PATIENCE_S = 480.0  # a test that waits longer has failed; a Cassandra takes a while to start
 HANDLER = """\
 import importlib.util, sys
 from pathlib import Path
@@ -227,7 +227,7 @@ def tiny(name: str, **changes: Any) -> Request:
         "load": {"warmup_s": 0.5, "duration_s": 1, "recovery_max_s": 1, "timeout_ms": 30_000},
         "limits": {"confirmation": None, "audits_off": ["undisturbed"]},
         "prepare": {"warm_s": 0, "clients": 2},
-        "time_limit_s": 300,
+        "time_limit_s": 900,
     }
     for path, value in changes.items():
         *parents, last = path.split("__")
