@@ -1,6 +1,7 @@
 """Real database servers and a stand-in for AWS, on 127.0.0.1, each gone with the test session."""
 
 import json
+import os
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +20,9 @@ from plimsoll.model.functions import Function, Setting
 from tests.support.patient_cassandra import PATIENT_SETTINGS
 
 MariaDbFactory = Callable[..., MariaDbServer]
+
+# a Cassandra of the tests has ended before what Java's second compiler does for it pays
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 
 @pytest.fixture(scope="session")
