@@ -1,5 +1,7 @@
 """What holds for every test."""
 
+import gc
+from collections.abc import Generator
 from pathlib import PurePosixPath
 
 import pytest
@@ -52,3 +54,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             raise pytest.UsageError(f"{file}: tests marked `alone` belong in tests/{ALONE}/")
     rank = {name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: rank.get(group(item.nodeid), len(rank)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for garbage once all is imported, and not in that."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()

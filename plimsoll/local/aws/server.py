@@ -9,6 +9,7 @@ leave is removed by the parent, or by the next twin of the folder.
 """
 
 import fcntl
+import gc
 import json
 import logging
 import os
@@ -69,10 +70,13 @@ def main() -> None:
         directory / "logs", {**_NO_ACCOUNT, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
     )
     pool.preload([Path(root) for root in configuration["functions"].values()])
+    gc.disable()  # what is loaded stays: to look through it again and again finds nothing
     # now, while the nursery loads its libraries on another core
     from plimsoll.local.aws.services import Services  # noqa: PLC0415
 
     services = Services(configuration, pool, listener)
+    gc.freeze()
+    gc.enable()
     orphaned = True
     try:
         print(json.dumps({"port": port}), file=answers, flush=True)

@@ -54,6 +54,7 @@ def imported_modules(source: str) -> set[str]:
 
 def preload(task_roots: list[str]) -> None:
     """Import the libraries that the functions import; what fails to import fails in the sandbox."""
+    gc.disable()  # nothing that is loaded goes again
     names = {"boto3", "botocore.session", "botocore.endpoint", "json", "logging"}
     for root in task_roots:
         for file in Path(root).glob("*.py"):
@@ -70,6 +71,7 @@ def preload(task_roots: list[str]) -> None:
     warm_sdk()
     # What is loaded lives as long as the process: a collector that walked through it in a sandbox
     # would write to every page, and each sandbox would have a copy of its own.
+    gc.enable()
     gc.collect()
     gc.freeze()
 
