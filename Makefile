@@ -17,6 +17,8 @@ endif
 unexport MAKEFLAGS # programs would look for this make's job server, which recipes cannot reach
 
 export UV_LINK_MODE ?= copy
+# Maven runs for seconds: Java's second compiler would not pay
+export MAVEN_OPTS ?= -XX:TieredStopAtLevel=1
 # compiled modules are kept: tests and functions of the twin are many processes that import the same
 unexport PYTHONDONTWRITEBYTECODE
 
