@@ -9,7 +9,9 @@ from plimsoll.experiments.cells import cells_of
 from plimsoll.experiments.file import parse_experiment, read_file
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.search import StepsSearch
+from plimsoll.prices import builtin
 from plimsoll.report.experiment import layout
+from plimsoll.service.experiment_quotes import quote_experiment
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.yaml"))
@@ -43,6 +45,19 @@ def test_its_axes_are_the_studys(
     places = layout(asked)
     assert (places.target_axes, places.question_axes) == (targets, questions)
     assert len(cells_of(asked)) == cells
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in SCENARIOS if "demo" not in path.name], ids=lambda path: str(path.name)
+)
+def test_a_scenario_of_aws_has_time_for_its_answer(path: Path) -> None:
+    """As its own quote reckons; the demos are for one machine."""
+    asked = read_file(path)
+    assert isinstance(asked, Experiment)
+    found = quote_experiment(asked, builtin())
+    assert found.usd is not None
+    notes = {note for cell in found.cells for note in cell.quote.notes}
+    assert [note for note in notes if "it will probably" in note] == []
 
 
 def test_r1_repeats_the_published_tables() -> None:
