@@ -152,7 +152,7 @@ class Bench:
         servers = [
             process
             for process in psutil.process_iter(["cmdline"])
-            if any(run.run_id in word for word in process.info["cmdline"] or [])
+            if any(str(folder) in word for word in process.info["cmdline"] or [])
         ]
         assert servers == []
         stacks = services.cloudformation().list_stacks()["StackSummaries"]
