@@ -1,5 +1,6 @@
 """What CloudWatch says of a target: storage, CPU and credits, of RDS or of EC2 and EBS."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -96,7 +97,13 @@ def sources(target: TargetAddress) -> list[tuple[Source, str]]:
 def read_samples(
     target: TargetAddress, *, start: datetime, end: datetime, period_s: int
 ) -> tuple[TargetSample, ...]:
-    """Read a target's metrics over a time, one sample for each moment with at least one point."""
+    """Read a target's metrics over a time, one sample for each moment with at least one point.
+
+    Asked for are all periods that the time touches: CloudWatch knows whole ones only, and refuses a
+    time that it finds to begin and end in one second.
+    """
+    first = int(start.timestamp() // period_s)
+    past = max(first + 1, math.ceil(end.timestamp() / period_s))
     asked = [
         (source, identifier, metric)
         for source, identifier in sources(target)
@@ -123,8 +130,8 @@ def read_samples(
     pages = services.cloudwatch().get_paginator("get_metric_data")
     for page in pages.paginate(
         MetricDataQueries=queries,
-        StartTime=start,
-        EndTime=end,
+        StartTime=datetime.fromtimestamp(first * period_s, UTC),
+        EndTime=datetime.fromtimestamp(past * period_s, UTC),
         ScanBy="TimestampAscending",
     ):
         for result in page["MetricDataResults"]:
