@@ -1,13 +1,18 @@
 """`plimsoll prepare`: make the tables and rows that a workload runs on."""
 
 import json
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+import plimsoll_engine
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
+from plimsoll.errors import PlimsollError
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.workload import load_workload
 from plimsoll.workload.prepare import prepare
@@ -59,7 +64,10 @@ def command(
         progress.update(task, completed=rows)
 
     try:
-        prepared = prepare(target, compiled, connections=connections, on_progress=advance)
+        with _interrupts() as token:
+            prepared = prepare(
+                target, compiled, connections=connections, on_progress=advance, cancel=token
+            )
     finally:
         if progress.live.is_started:  # else it would leave an empty line
             progress.stop()
@@ -84,3 +92,28 @@ def command(
         click.echo(f"{table.name}: {counted:,} rows{extra}")
     done = f"{prepared.inserted_rows:,} rows inserted in {seconds:.1f} s"
     click.echo(done if prepared.sent_rows else f"complete already, counted in {seconds:.1f} s")
+
+
+@contextmanager
+def _interrupts() -> Iterator[plimsoll_engine.CancelToken]:
+    """Let Ctrl-C end it, wherever it comes.
+
+    Python forgets an exception that a signal raises while it clears up: the token does not.
+    """
+    token, interrupted = plimsoll_engine.CancelToken(), False
+
+    def interrupt(*_: object) -> None:
+        nonlocal interrupted
+        interrupted = True
+        token.cancel()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield token
+    except PlimsollError:
+        if interrupted:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -35,6 +35,7 @@ def prepare(
     connections: int,
     seed: int = 1,
     on_progress: Callable[[int], None] = lambda _: None,
+    cancel: plimsoll_engine.CancelToken | None = None,
 ) -> Prepared:
     """Make a dataset, or complete it; a call that finds it complete only counts.
 
@@ -44,9 +45,10 @@ def prepare(
         connections: Connections that insert at the same time.
         seed: Seed of the rows' random parts.
         on_progress: Told now and then how many of all rows are there.
+        cancel: Ends it while rows are inserted; the next call goes on from there.
 
     Raises:
-        PlimsollError: The database refuses, or rows are missing at the end.
+        PlimsollError: The database refuses, rows are missing at the end, or it was cancelled.
     """
     with open_database(target) as database:
         loaded = dict(database.create_tables(compiled).loaded_rows)
@@ -59,7 +61,7 @@ def prepare(
             spec = table.dataset_spec(target, connections=connections, seed=seed)
             rows = {"from_row": table.first + done, "to_row": table.first + upto}
             told = partial(_advance, on_progress, before + done)
-            answer = _load(spec.model_copy(update=rows), told)
+            answer = _load(spec.model_copy(update=rows), told, cancel)
             sent += answer["rows_sent"]
             inserted += answer["rows_inserted"]
             loaded[table.name] = upto
@@ -75,10 +77,14 @@ def _advance(on_progress: Callable[[int], None], start: int, rows: int) -> None:
     on_progress(start + rows)
 
 
-def _load(spec: DatasetSpec, on_progress: Callable[[int], None]) -> dict[str, Any]:
+def _load(
+    spec: DatasetSpec,
+    on_progress: Callable[[int], None],
+    cancel: plimsoll_engine.CancelToken | None,
+) -> dict[str, Any]:
     """Load a slice; the engine sends again what fails, since no row can come twice."""
     try:
-        text = plimsoll_engine.load_rows(spec.model_dump_json(), on_progress)
+        text = plimsoll_engine.load_rows(spec.model_dump_json(), on_progress, cancel)
     except plimsoll_engine.EngineError as error:
         raise PlimsollError(f"{error}") from None
     answer: dict[str, Any] = json.loads(text)

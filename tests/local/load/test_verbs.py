@@ -128,7 +128,10 @@ def test_an_interrupted_prepare_is_completed_and_comes_to_the_same(
     fresh_database: str,
     number: signal.Signals,
 ) -> None:
-    """It cannot be done before it is interrupted: another transaction holds one of its rows."""
+    """It cannot be done before it is interrupted: another transaction holds one of its rows.
+
+    It runs as in a shell's background, where Ctrl-C is ignored unless a program asks for it.
+    """
     workload = ["--dsn", fresh_database, "--workload", "sysbench-oltp-point-select"]
     prepare = ["prepare", *workload, "--tables", "1", "--records"]
     plimsoll(*prepare, "1000")
@@ -136,7 +139,8 @@ def test_an_interrupted_prepare_is_completed_and_comes_to_the_same(
     with closing(connect(target)) as holder, closing(connect(target)) as other:
         holder.begin()
         execute(holder, "INSERT INTO sbtest1 VALUES (40000, 0, '', '')")
-        command = [*COMMAND, *prepare, "60000"]
+        background = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
+        command = [*background, *COMMAND, *prepare, "60000"]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as started:
             while count_rows(other) <= 1000:
                 assert started.poll() is None
