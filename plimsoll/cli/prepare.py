@@ -96,9 +96,9 @@ def command(
 
 @contextmanager
 def _interrupts() -> Iterator[plimsoll_engine.CancelToken]:
-    """Let Ctrl-C end it, wherever it comes.
+    """Let an interrupt end it, wherever it comes, and in a shell's background, which ignores it.
 
-    Python forgets an exception that a signal raises while it clears up: the token does not.
+    An exception that a signal raises while Python clears up is lost: the token is not.
     """
     token, interrupted = plimsoll_engine.CancelToken(), False
 
