@@ -1,5 +1,6 @@
 """A stand-in for a CQL server: answers at once, or stalls on command, and records all."""
 
+import math
 import queue
 import socket
 import ssl
@@ -24,11 +25,26 @@ _Inbox = queue.SimpleQueue[tuple[int, int, bytes, bool] | None]
 
 @dataclass
 class Connection:
-    """What one connection has sent: each execution's stream and body, and its times."""
+    """What one connection has sent: each execution's stream and body, and its times.
 
+    Times are those of `time.monotonic`.
+    """
+
+    opened_at: float = field(default_factory=time.monotonic)
+    ended_at: float = math.inf
     executions: list[tuple[int, bytes]] = field(default_factory=list)
     received_at: list[float] = field(default_factory=list)
     answered_at: list[float] = field(default_factory=list)
+
+    def overlapping(self) -> int:
+        """Count the requests on a stream whose last one had no answer yet."""
+        free_at: dict[int, float] = {}
+        overlapping = 0
+        seen = zip(self.executions, self.received_at, self.answered_at, strict=True)
+        for (stream, _), received_at, answered_at in seen:
+            overlapping += received_at < free_at.get(stream, 0.0)
+            free_at[stream] = answered_at
+        return overlapping
 
     def numbers(self) -> list[tuple[int, int]]:
         """Give each execution's stream and its last bind, an int."""
@@ -120,6 +136,7 @@ class CqlStandIn:
         except OSError:
             return  # the client has gone
         finally:
+            connection.ended_at = time.monotonic()
             inbox.put(None)
             self._sockets.discard(client)
 

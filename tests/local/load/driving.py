@@ -3,8 +3,8 @@
 import json
 import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
@@ -25,6 +25,9 @@ from tests.local.load.cql_stand_in import CqlStandIn
 from tests.local.load.stand_in import StandIn
 
 WITHOUT_END_S = 240.0  # something else ends the load
+# operations of each connection (or lane) of a load that meets a stall, and those of the whole load
+# before it: fewer, so that however a machine favors one, each has some left to wait with
+EACH, BEFORE_STALL = 300, 250
 # each operation's bind is its number, in the order in which they start (without a limit)
 SELECT = EngineStatement(
     sql=("SELECT v FROM t WHERE id = ?",),
@@ -81,6 +84,16 @@ def latencies_us(report: LoadReport, operation: str = "read") -> dict[int, int]:
     }
 
 
+def count_above(report: LoadReport, limit_us: float) -> int:
+    """Count the operations that took longer."""
+    return sum(count for us, count in latencies_us(report).items() if us > limit_us)
+
+
+def count_longer(waits_s: Sequence[float], limit_s: float) -> int:
+    """Count the waits that were longer."""
+    return sum(wait_s > limit_s for wait_s in waits_s)
+
+
 def epoch_of_monotonic_s() -> float:
     """Give the calendar's time at which `time.monotonic` was 0, the two read without a pause."""
     tries = ((time.monotonic(), time.time(), time.monotonic()) for _ in range(5))
@@ -133,6 +146,29 @@ def lateness_bounds_us(
     return max(least), max(most)
 
 
+def waits_s(server: StandIn | CqlStandIn, report: LoadReport) -> tuple[list[float], list[float]]:
+    """Bound how long each operation of a closed loop took, likewise; both sorted.
+
+    The client sent it no sooner than the server had answered what it sent before on the same
+    connection (or stream), and had its answer no later than the server had the next request there;
+    of the last one is known only that it came before the end.
+    """
+    start, end = _window_s(report)
+    least, most = [], []
+    for session in server.sessions:
+        lanes = defaultdict(list)
+        for (lane, _), *times in zip(
+            session.numbers(), session.received_at, session.answered_at, strict=False
+        ):
+            lanes[lane].append(times)
+        for seen in lanes.values():
+            free_at = [max(start, session.opened_at), *(answered for _, answered in seen[:-1])]
+            heard_at = [*(received for received, _ in seen[1:]), min(session.ended_at, end)]
+            least += [answered - received for received, answered in seen]
+            most += [heard - free for free, heard in zip(free_at, heard_at, strict=True)]
+    return sorted(least), sorted(most)
+
+
 def _window_s(report: LoadReport) -> tuple[float, float]:
     """Give the window's start and end, both cut to a millisecond, by `time.monotonic`."""
     epoch = epoch_of_monotonic_s()
@@ -143,10 +179,3 @@ def _window_s(report: LoadReport) -> tuple[float, float]:
 def at_quantile(ordered: Sequence[float], quantile: float) -> float:
     """Give the value that this share of the others does not exceed."""
     return ordered[math.ceil(quantile * len(ordered)) - 1]
-
-
-def silences_s(server: StandIn | CqlStandIn, least_s: float) -> list[float]:
-    """How long a server answered nothing: its stall, and what held up the machine for so long."""
-    answers = sorted(moment for session in server.sessions for moment in session.answered_at)
-    between = (later - earlier for earlier, later in pairwise(answers))
-    return [silence for silence in between if silence >= least_s]

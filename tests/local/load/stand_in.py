@@ -4,6 +4,7 @@ It speaks enough of the client/server protocol for a load: the handshake (any pa
 prepared statements, and text statements. Every answer is an OK packet or one row of one column.
 """
 
+import math
 import socket
 import struct
 import threading
@@ -58,8 +59,13 @@ def one_row(value: bytes = b"x") -> bytes:
 
 @dataclass
 class Session:
-    """What one connection has sent: the payloads of its executions, in order, and when."""
+    """What one connection has sent: the payloads of its executions, in order, and when.
 
+    Times are those of `time.monotonic`.
+    """
+
+    opened_at: float = field(default_factory=time.monotonic)
+    ended_at: float = math.inf
     executions: list[bytes] = field(default_factory=list)
     queries: list[bytes] = field(default_factory=list)
     statements: list[bytes] = field(default_factory=list)
@@ -136,12 +142,12 @@ class StandIn:
             self._start(self._serve, client)
 
     def _serve(self, client: socket.socket) -> None:
+        session = Session()
         try:
             with client, client.makefile("rb") as stream:
                 client.sendall(packet(0, _greeting(len(self.sessions) + 1)))
                 _read(stream)
                 client.sendall(packet(2, OK))
-                session = Session()
                 self.sessions.append(session)
                 while (payload := _read(stream)) is not None:
                     if payload[0] == 0x01:  # COM_QUIT
@@ -150,6 +156,7 @@ class StandIn:
         except OSError:
             return  # the client has gone
         finally:
+            session.ended_at = time.monotonic()
             self._sockets.discard(client)
 
     def _respond(self, session: Session, payload: bytes) -> bytes:
