@@ -123,6 +123,20 @@ def latency_bounds_us(
     return sorted(lowest), sorted(highest)
 
 
+def quantile_bounds_us(
+    server: StandIn | CqlStandIn, report: LoadReport, rate_ops_per_second: float, quantile: float
+) -> tuple[float, float]:
+    """Bound one of the latencies' quantiles likewise.
+
+    Answers that were under way at the end, which the client does not count, may be anywhere among
+    those that the server gave.
+    """
+    lowest, highest = latency_bounds_us(server, report, rate_ops_per_second)
+    counted = sum(latencies_us(report).values())
+    rank = math.ceil(quantile * counted)
+    return lowest[rank - 1], highest[rank - 1 + len(highest) - counted]
+
+
 def lateness_bounds_us(
     server: StandIn | CqlStandIn, report: LoadReport, rate_ops_per_second: float
 ) -> tuple[float, float]:

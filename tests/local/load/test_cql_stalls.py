@@ -23,14 +23,15 @@ from tests.local.load.driving import (
     drive,
     drive_past_its_stall,
     latencies_us,
-    latency_bounds_us,
+    quantile_bounds_us,
     waits_s,
 )
 from tests.local.load.stalling import Stall
 
 pytestmark = pytest.mark.alone
 STALL_S = 0.8
-ROUNDING_US = 10_000  # as in `test_stalls`
+ROUNDING_US = 2_000  # as in `test_stalls`
+DIGITS = 1.001  # of a histogram, three of them: what it tells is the highest of a bucket
 IN_FLIGHT = 6
 
 
@@ -61,12 +62,11 @@ def test_the_open_loop_shows_the_stall_in_its_percentiles_as_theory_says() -> No
     stall_s = server.stall.length_s
     read = report.operations["read"]
     assert read.errors == {}
-    lowest, highest = latency_bounds_us(server, report, rate)
     for quantile, seen_us in ((0.99, read.latency_us.p99), (0.999, read.latency_us.p999)):
         assert seen_us is not None
         assert seen_us >= 1e6 * (stall_s - (1 - quantile) * read.succeeded / rate) * 0.99
-        assert seen_us >= at_quantile(lowest, quantile) - ROUNDING_US
-        assert seen_us <= at_quantile(highest, quantile) + ROUNDING_US
+        at_least, at_most = quantile_bounds_us(server, report, rate, quantile)
+        assert at_least - ROUNDING_US <= seen_us <= at_most * DIGITS + ROUNDING_US
     assert count_above(report, 1e6 * stall_s / 2) >= rate * stall_s / 2 * 0.96 - 1
     assert report.client.backlog_max is not None
     assert report.client.backlog_max >= rate * stall_s * 0.8 - IN_FLIGHT
@@ -90,7 +90,7 @@ def test_the_closed_loop_shows_the_stall_once_per_operation_in_flight(per_connec
     # one operation for each lane is less than 1 %: its p99 does not know of the stall
     assert operations / 100 > IN_FLIGHT
     assert read.latency_us.p99 is not None
-    assert read.latency_us.p99 <= 1e6 * at_quantile(most, 0.99) + ROUNDING_US
+    assert read.latency_us.p99 <= 1e6 * at_quantile(most, 0.99) * DIGITS + ROUNDING_US
 
 
 def test_a_time_out_is_recorded_at_its_full_length_and_late_answers_are_nobodys() -> None:

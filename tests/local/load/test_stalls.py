@@ -23,6 +23,7 @@ from tests.local.load.driving import (
     latencies_us,
     latency_bounds_us,
     lateness_bounds_us,
+    quantile_bounds_us,
     stand_in_target,
     waits_s,
 )
@@ -31,7 +32,8 @@ from tests.local.load.stand_in import StandIn
 
 pytestmark = pytest.mark.alone
 STALL_S = 0.8
-ROUNDING_US = 10_000  # of the load's start to a millisecond; and of those under way at its end
+ROUNDING_US = 2_000  # of the load's start to a millisecond, and of the two clocks' readings
+DIGITS = 1.001  # of a histogram, three of them: what it tells is the highest of a bucket
 CONNECTIONS = 4
 
 
@@ -66,13 +68,12 @@ def test_the_open_loop_shows_the_stall_in_its_percentiles_as_theory_says(
     # on a busy machine more than the stall holds operations up: no less than theory, and no more
     # than the server saw
     spread = 0.01 if arrivals == "constant" else 0.06
-    lowest, highest = latency_bounds_us(server, report, rate)
     for quantile, seen_us in ((0.99, read.latency_us.p99), (0.999, read.latency_us.p999)):
         assert seen_us is not None
         assert seen_us >= 1e6 * (stall_s - (1 - quantile) * read.succeeded / rate) * (1 - spread)
         if arrivals == "constant":  # else when each was due is not known here
-            assert seen_us >= at_quantile(lowest, quantile) - ROUNDING_US
-            assert seen_us <= at_quantile(highest, quantile) + ROUNDING_US
+            at_least, at_most = quantile_bounds_us(server, report, rate, quantile)
+            assert at_least - ROUNDING_US <= seen_us <= at_most * DIGITS + ROUNDING_US
     assert count_above(report, 1e6 * stall_s / 2) >= rate * stall_s / 2 * (1 - 4 * spread) - 1
     assert report.client.backlog_max is not None
     assert report.client.backlog_max >= rate * stall_s * 0.8 - CONNECTIONS
@@ -83,12 +84,16 @@ def test_each_latency_lies_between_what_the_server_saw() -> None:
     rate = 200.0
     with StandIn(service_s=0.004, stall=stall(after=200)) as server:
         report = drive_open(server, OpenLoop(rate_ops_per_second=rate))
-    lowest, highest = latency_bounds_us(server, report, rate)
+    lowest, _ = latency_bounds_us(server, report, rate)
     seen = [us for us, count in sorted(latencies_us(report).items()) for _ in range(count)]
-    assert len(seen) == pytest.approx(len(lowest), abs=CONNECTIONS)
+    assert len(seen) <= len(lowest) <= len(seen) + CONNECTIONS
     for tenth in range(1, 11):
-        at_least, at_most = (at_quantile(bound, tenth / 10) for bound in (lowest, highest))
-        assert at_least - ROUNDING_US <= at_quantile(seen, tenth / 10) <= at_most + ROUNDING_US
+        at_least, at_most = quantile_bounds_us(server, report, rate, tenth / 10)
+        assert (
+            at_least - ROUNDING_US
+            <= at_quantile(seen, tenth / 10)
+            <= at_most * DIGITS + ROUNDING_US
+        )
 
 
 def test_the_closed_loop_shows_the_stall_once_per_connection() -> None:
@@ -112,7 +117,7 @@ def test_the_closed_loop_shows_the_stall_once_per_connection() -> None:
     # one operation for each connection is less than 1 %: its p99 does not know of the stall
     assert operations / 100 > CONNECTIONS
     assert read.latency_us.p99 is not None
-    assert read.latency_us.p99 <= 1e6 * at_quantile(most, 0.99) + ROUNDING_US
+    assert read.latency_us.p99 <= 1e6 * at_quantile(most, 0.99) * DIGITS + ROUNDING_US
 
 
 def test_a_time_out_is_recorded_at_its_full_length_and_the_load_goes_on() -> None:
@@ -180,7 +185,7 @@ def test_beyond_capacity_the_open_loop_forgets_nothing_and_ends_on_time() -> Non
     assert client.send_lateness_us.max is not None
     # what was sent last was due long before
     at_least, at_most = lateness_bounds_us(server, report, rate)
-    assert at_least - ROUNDING_US <= client.send_lateness_us.max <= at_most + ROUNDING_US
+    assert at_least - ROUNDING_US <= client.send_lateness_us.max <= at_most * DIGITS + ROUNDING_US
 
 
 def test_memory_stays_bounded_however_far_behind() -> None:
