@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from plimsoll.model.fleet import StepPlan
+from plimsoll.model.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.results import StepResult
 from plimsoll.model.runs import RunRecord
 from plimsoll.runs.deployment import Deployment
@@ -27,6 +27,7 @@ class Watcher:
         self._run_id = run_id
         self._plan: StepPlan | None = None
         self._steps: list[StepResult] = []
+        self._next = WARMING_STEP  # the first step whose end has not been seen
 
     def look(self) -> Snapshot:
         """Say where the run stands now."""
@@ -37,14 +38,10 @@ class Watcher:
 
     def _follow(self, step: int) -> None:
         if self._plan is None or self._plan.index != step:
-            if self._plan is not None:
-                self._finish(self._plan.index)
             self._plan = self._files.find_model(plan_path(step), StepPlan)
-        self._finish(step)
-
-    def _finish(self, step: int) -> None:
-        if any(done.plan.index == step for done in self._steps):
-            return
-        done = self._files.find_model(step_path(step), StepResult)
-        if done is not None:
-            self._steps.append(done)
+        for index in range(self._next, step + 1):  # who looks seldom still sees every step
+            done = self._files.find_model(step_path(index), StepResult)
+            if done is not None:
+                self._steps.append(done)
+            if done is not None or index < step:
+                self._next = index + 1

@@ -17,13 +17,14 @@ import pytest
 
 from plimsoll.local.runner import LocalRun, deployment_of
 from plimsoll.local.twin import LocalTwin, RunningDatabase
+from plimsoll.model.fleet import StepPlan
 from plimsoll.model.functions import FUNCTIONS, Setting
 from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.runs import RunRecord, RunState
 from plimsoll.runs import services
-from plimsoll.runs.files import RESULT
+from plimsoll.runs.files import RESULT, plan_path
 from plimsoll.runs.submit import run_id_for
 
 ROOT = Path(__file__).parents[3]
@@ -78,6 +79,19 @@ def wait_until(true: Callable[[], bool], what: str, every_s: float = LOOK_S) -> 
         time.sleep(every_s)
 
 
+def wait_for_the_end(run: LocalRun, *, step: int) -> None:
+    """Wait until the window of a step, which has been planned, is over."""
+    plan = run.deployment.files(run.run_id).get(plan_path(step), StepPlan)
+    wait_until(lambda: time.time() * 1000 > plan.window_end_epoch_ms, "the window's end")
+
+
+def hold_until_the_end(gate: Gate, run: LocalRun, *, step: int) -> None:
+    """Hold a step's client until its window is over."""
+    gate.await_arrival()
+    wait_for_the_end(run, step=step)
+    gate.open()
+
+
 def ended(run: LocalRun) -> bool:
     return run.look().record.state.ended
 
@@ -130,6 +144,10 @@ class Bench:
     def database(self, run: LocalRun) -> RunningDatabase:
         """Give the database of a run that has made it."""
         return self.twin.databases[f"plimsoll-{run.run_id}"]
+
+    def running(self, function: str) -> int:
+        """Count the invocations of a function that have not answered yet."""
+        return sum(one["function"] == function for one in self.twin.invocations())
 
     def end(self, run: LocalRun) -> tuple[RunRecord, RunResult]:
         """Wait for a run's end, and see that nothing is left of it."""

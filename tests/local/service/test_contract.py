@@ -65,8 +65,8 @@ def test_a_run_that_is_stopped_in_its_step_is_torn_down(
     run_id = api.start(body("stopped", load__duration_s=120))
     api.until(run_id, lambda run: run["phase"] == "step")
     assert api("GET", f"/runs/{run_id}/report").kind == "no-report"
-    first = api("DELETE", f"/runs/{run_id}")
-    assert (first.status, first.body["state"]) == (202, "STOPPING")
+    first = api("DELETE", f"/runs/{run_id}")  # the answer can be later than the teardown
+    assert (first.status, first.body["state"]) in {(202, "STOPPING"), (200, "STOPPED")}
     run = api.end(run_id)
     assert (run["state"], run["verdict"]) == ("STOPPED", None)
     assert_gone(run)

@@ -60,7 +60,7 @@ def test_stopping_an_experiment_stops_its_runs_and_nobody_else_may(
     while not any(cell["phase"] == "step" for cell in api("GET", address).body["cells"]):
         assert time.monotonic() < deadline
         time.sleep(0.3)
-    assert api("DELETE", address).status == 202
+    assert api("DELETE", address).status in {202, 200}  # the answer can be later than its end
     shown = end(api, experiment_id)
     assert shown["record"]["state"] == "STOPPED"
     assert sorted(str(cell["state"]) for cell in shown["cells"]) == ["None", "STOPPED"]

@@ -43,6 +43,7 @@ StatusListener = Callable[[Execution], None]
 
 _listeners: list[StatusListener] = []
 _WHOLE = {"truncated": False}
+_writing = threading.Lock()  # of a history's events
 _original_start_execution = StepFunctionsParserBackend.start_execution
 _original_add_event = EventManager.add_event
 _original_set_error = Environment.set_error
@@ -96,9 +97,14 @@ def _tell(execution: Execution) -> None:
 
 def _eval_program(self: Program, env: Any) -> None:
     """Run a program; a top-level one ends when it is stopped or its time is over."""
-    if env.program_state() is not None and not env.is_running():
-        return  # stopped before it began
-    env.next_state_name = self.start_at.start_at_name
+    with env._state_mutex:  # noqa: SLF001 - a stop comes before it begins, or finds it begun
+        begins = env.program_state() is None or env.is_running()
+        if begins:
+            env.next_state_name = self.start_at.start_at_name
+    if not begins:
+        if not env.is_frame():
+            _conclude(env)
+        return
     if env.is_frame():
         EvalComponent.eval(self, env)
         return
@@ -145,15 +151,19 @@ def _conclude(env: Any) -> None:
         kind = HistoryEventType.ExecutionFailed
         told = {**(getattr(state, "error", None) or {})}
     member = kind.value[:1].lower() + kind.value[1:] + "EventDetails"
-    details = {member: {name: value for name, value in told.items() if value is not None}}
-    env.event_manager.add_event(
-        context=env.event_history_context, event_type=kind, event_details=details
-    )
-    env.event_manager.closed = True
+    known = {name: value for name, value in told.items() if value is not None}
+    details: Any = {member: known}
+    manager = env.event_manager
+    with _writing:
+        _original_add_event(
+            manager, context=env.event_history_context, event_type=kind, event_details=details
+        )
+        manager.closed = True
 
 
 def _add_event(self: Any, *args: Any, **kwargs: Any) -> int:
-    return 0 if getattr(self, "closed", False) else _original_add_event(self, *args, **kwargs)
+    with _writing:  # what a thread adds that was slow comes before the last event, or not at all
+        return 0 if getattr(self, "closed", False) else _original_add_event(self, *args, **kwargs)
 
 
 def _set_error(self: Environment, error: Any) -> None:
@@ -174,7 +184,11 @@ def _set_timed_out(self: Environment) -> None:
 
 
 def _set_stop(self: Any, stop_date: Any, cause: Any, error: Any) -> None:
-    _original_set_stop(self, stop_date, cause, error)
+    """Stop, even an execution whose thread has not begun yet: it never will."""
+    with self._state_mutex:
+        if self._program_state is None:
+            self._program_state = ProgramStopped(stop_date=stop_date, cause=cause, error=error)
+        _original_set_stop(self, stop_date, cause, error)
     if not self.is_frame():
         self.over.set()
 
