@@ -105,12 +105,8 @@ fn authenticate(
             Some(0x00) => return Ok(()),
             Some(0xff) => return Err(server_error(&packet)),
             Some(0xfe) => {
-                let switch: AuthSwitchRequest<'_> = ParseBuf(&packet).parse(()).map_err(|_| {
-                    EngineError::new("auth", "the server asks for an outdated login")
-                })?;
-                let data = switch.plugin_data();
-                login.scramble = data.strip_suffix(&[0]).unwrap_or(data).to_vec();
-                let plugin = switch.auth_plugin().into_owned();
+                let (plugin, scramble) = switched(&packet)?;
+                login.scramble = scramble;
                 if matches!(plugin, AuthPlugin::MysqlClearPassword) && !login.encrypted {
                     let message = "the server asks for the password in clear: use TLS";
                     return Err(EngineError::new("tls_required", message));
@@ -126,6 +122,15 @@ fn authenticate(
         }
     }
     Err(EngineError::protocol("the server never ends the login"))
+}
+
+/// The login that the server asks for instead, and its challenge: whole, since what is random in it
+/// may end in a zero. `mysql_common` takes the terminator off where a plugin's challenge has one.
+fn switched(packet: &[u8]) -> Result<(AuthPlugin<'static>, Vec<u8>), EngineError> {
+    let switch: AuthSwitchRequest<'_> = ParseBuf(packet)
+        .parse(())
+        .map_err(|_| EngineError::new("auth", "the server asks for an outdated login"))?;
+    Ok((switch.auth_plugin().into_owned(), switch.plugin_data().to_vec()))
 }
 
 /// What an authentication plugin may know.
@@ -188,4 +193,26 @@ fn serialized(packet: &impl MySerialize) -> Vec<u8> {
     let mut bytes = Vec::new();
     packet.serialize(&mut bytes);
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_challenge_loses_its_terminator_and_nothing_else() {
+        let asked = |plugin: &str, challenge: &[u8]| {
+            switched(&[b"\xfe", plugin.as_bytes(), b"\0", challenge].concat()).expect("a switch").1
+        };
+        let scramble = *b"abcdefghijklmnopqrst";
+        for plugin in ["mysql_native_password", "caching_sha2_password", "sha256_password"] {
+            assert_eq!(asked(plugin, &[&scramble[..], b"\0"].concat()), scramble, "{plugin}");
+            assert_eq!(asked(plugin, &scramble), scramble, "{plugin}");
+        }
+        // 32 bytes without a terminator, any of them a zero: one login in 256 ends in one
+        let mut random = [7; 32];
+        random[31] = 0;
+        assert_eq!(asked("client_ed25519", &random), random);
+        assert!(switched(b"\xfe").is_err());
+    }
 }
