@@ -103,7 +103,7 @@ class Archive:
 
 
 def stop_everything(twin: LocalTwin, say: Say, patience_s: float = STOP_PATIENCE_S) -> bool:
-    """Stop every workflow, and wait until every target is gone.
+    """Stop every workflow, and wait until every run has ended and every target is gone.
 
     Nothing must start anything meanwhile: the front is closed, and schedules are removed first,
     except those that delete targets.
@@ -117,6 +117,8 @@ def stop_everything(twin: LocalTwin, say: Say, patience_s: float = STOP_PATIENCE
     ends = {twin.state_machine_arn(name) for name in WAYS_OUT}
     stopped: set[str] = set()
     while time.monotonic() < deadline:
+        # first: a run's teardown may be about to begin, and is then in no list that was read before
+        over = all(record.state.ended for record in records_of(twin))
         running = {
             execution["executionArn"]: machine
             for machine in machines
@@ -124,7 +126,7 @@ def stop_everything(twin: LocalTwin, say: Say, patience_s: float = STOP_PATIENCE
                 stateMachineArn=machine, statusFilter="RUNNING"
             )["executions"]
         }
-        if not running and not twin.databases:
+        if over and not running and not twin.databases:
             return True
         for execution, machine in running.items():  # what starts others meanwhile is seen again
             if machine not in ends and execution not in stopped:

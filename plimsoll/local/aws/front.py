@@ -7,7 +7,6 @@ Requests of one service are therefore answered one after the other, but for Lamb
 import json
 import re
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -30,7 +29,7 @@ class Front:
         """
         self._moto = moto
         self._questions = questions
-        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._locks: dict[str, threading.RLock] = {}
 
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
@@ -42,7 +41,9 @@ class Front:
         if path.endswith("/invocations"):
             return self._moto(environ, start_response)
         found = _SERVICE.search(environ.get("HTTP_AUTHORIZATION", ""))
-        with self._locks[found[1] if found else "s3"]:
+        service = found[1] if found else "s3"
+        # in one step: of two first requests at once, each would make a lock of its own
+        with self._locks.setdefault(service, threading.RLock()):
             return self._moto(environ, start_response)
 
     def _answer(

@@ -187,9 +187,9 @@ def test_sandboxes_die_with_whoever_started_them(tmp_path: Path) -> None:
         function = FunctionSpec("f", "arn", Path({str(PROBE)!r}), "handler.handler", 600, 128)
         pool.invoke(function, b"{{}}")
         threading.Thread(target=pool.invoke, args=(function, b'{{"sleep_s": 600}}')).start()
-        while not pool.running() or not pool.running()[0][2]:
+        while not (pids := [pid for _, _, pid in pool.running() if pid]):
             time.sleep(0.01)
-        print(pool.running()[0][2], flush=True)
+        print(pids[0], flush=True)
         time.sleep(600)
         """
     )

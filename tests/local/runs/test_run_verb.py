@@ -21,13 +21,23 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 from plimsoll.cli.main import main
 main()
 """
+# whoever interrupts again does so before the run has stopped, however long this test stands still
+IMPATIENT = f"""
+import os, signal
+from plimsoll.local.runner import LocalRun
+stop = LocalRun.stop
+def stop_and_interrupt_again(run):
+    stop(run)
+    os.kill(os.getpid(), signal.SIGINT)
+LocalRun.stop = stop_and_interrupt_again
+{MAIN}"""
 
 
-def plimsoll(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+def plimsoll(folder: Path, *arguments: str, main: str = MAIN) -> "subprocess.Popen[str]":
     """Start the command with temporary files in a folder of the test's."""
     (folder / "tmp").mkdir()
     return subprocess.Popen(
-        [sys.executable, "-c", MAIN, *arguments],
+        [sys.executable, "-c", main, *arguments],
         cwd=ROOT,
         env={**os.environ, "TMPDIR": str(folder / "tmp")},
         stdout=subprocess.PIPE,
@@ -42,10 +52,12 @@ def request_file(folder: Path, **changes: object) -> Path:
     return path
 
 
-def run_here(folder: Path, request: Path, out: Path, *more: str) -> "subprocess.Popen[str]":
+def run_here(
+    folder: Path, request: Path, out: Path, *more: str, main: str = MAIN
+) -> "subprocess.Popen[str]":
     """Start a run whose databases lie in the folder, too."""
     here = ("--local", "--data-dir", str(folder / "tmp"))
-    return plimsoll(folder, "run", str(request), *here, "--out", str(out), *more)
+    return plimsoll(folder, "run", str(request), *here, "--out", str(out), *more, main=main)
 
 
 def left_of(folder: Path) -> list[str]:
@@ -91,13 +103,12 @@ def await_line(process: "subprocess.Popen[str]", words: str) -> None:
 
 def test_a_second_interrupt_ends_it_at_once_and_leaves_nothing(tmp_path: Path) -> None:
     request = request_file(tmp_path, load__duration_s=60, load__warmup_s=1)
-    process = run_here(tmp_path, request, tmp_path / "out")
+    process = run_here(tmp_path, request, tmp_path / "out", main=IMPATIENT)
     await_line(process, "step 1: 1 client")
-    process.send_signal(signal.SIGINT)
-    await_line(process, "interrupted: stopping the run")
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
+    assert "interrupted: stopping the run" in stderr
     assert "Traceback" not in stderr
     assert left_of(tmp_path) == []
     assert not (tmp_path / "out").exists()

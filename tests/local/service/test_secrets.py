@@ -53,7 +53,10 @@ def _kept(twin: LocalTwin, run_id: str) -> dict[str, str]:
         if run_id in one["Key"]
     ]
     kept = {key: s3.get_object(Bucket=bucket, Key=key)["Body"].read().decode() for key in keys}
-    logs = [twin.directory / "aws.log", *(twin.directory / "logs").iterdir()]
+    logs = [*(twin.directory / "logs").iterdir()]
+    # that of a process which has just been made is empty at first
+    wait_until(lambda: all(log.stat().st_size for log in logs), "a line in each log")
+    logs.append(twin.directory / "aws.log")
     kept |= {path.name: path.read_text(errors="replace") for path in logs}
     kept["record"] = repr([one for one in records_of(twin) if one.run_id == run_id])
     arn = twin.state_machine_arn("run").replace(":stateMachine:", ":execution:")

@@ -168,8 +168,9 @@ def _add_event(self: Any, *args: Any, **kwargs: Any) -> int:
 
 def _set_error(self: Environment, error: Any) -> None:
     """Fail, unless it was stopped or timed out before: the first end counts."""
-    if not isinstance(self._program_state, ProgramStopped | ProgramTimedOut):
-        _original_set_error(self, error)
+    with self._state_mutex:
+        if not isinstance(self._program_state, ProgramStopped | ProgramTimedOut):
+            _original_set_error(self, error)
 
 
 def _set_timed_out(self: Environment) -> None:
