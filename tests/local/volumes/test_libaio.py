@@ -44,7 +44,7 @@ def test_every_call_is_counted_and_comes_back_as_it_was(
     program: Path, volumes: VolumeFactory
 ) -> None:
     volume = volumes()
-    told = run(program, volume)[:-2]
+    told = run(program, volume)[:-1]
     assert sorted(told) == sorted([*(f"{i}:8192" for i in range(9)), "9:0"])
     sample = volume.sample()
     # nine writes, of which one beside the volume, and a flush
@@ -55,11 +55,8 @@ def test_every_call_is_counted_and_comes_back_as_it_was(
 
 def test_completions_wait_until_they_are_due(program: Path, volumes: VolumeFactory) -> None:
     volume = volumes(settings=VolumeSettings(base_latency_us=1_000_000))
-    first, *_, early, within_ms = run(program, volume)
-    # at once comes at most the write beside the volume, if the disk was as quick as that; all of
-    # it only where the machine stood still until it was due
-    assert int(early) <= 1 or int(within_ms) >= 500
-    assert first == "0:8192" or int(within_ms) >= 500
+    *_, first_ms = run(program, volume)
+    assert int(first_ms) >= 500
     sample = volume.sample()
     assert sample.write_time_us >= 8 * 500_000
 
@@ -67,5 +64,5 @@ def test_completions_wait_until_they_are_due(program: Path, volumes: VolumeFacto
 def test_a_failure_comes_as_the_result_of_its_call(program: Path, volumes: VolumeFactory) -> None:
     volume = volumes()
     volume.inject(Fail(error="EIO", after_operations=2, operations=1))
-    assert sorted(run(program, volume)[:-2])[3] == "3:-5"
+    assert sorted(run(program, volume)[:-1])[3] == "3:-5"
     assert volume.sample().failed_operations == 1

@@ -34,7 +34,6 @@ def test_synchronous_writes_do_not_wait_to_be_joined(volumes: VolumeFactory) -> 
 
 def test_a_flush_ends_when_what_was_written_before_it_has(volumes: VolumeFactory) -> None:
     exact = INSTANT.model_copy(update={"catch_up_ms": 0})
-    volume = volumes(Volume(type="io1", size_gib=10, iops=100), settings=exact)
     program = """
 import time
 fd = os.open('file', os.O_RDWR | os.O_CREAT)
@@ -45,15 +44,20 @@ written = time.monotonic()
 os.fsync(fd)
 print(written - began, time.monotonic() - began)
 """
-    done = run_on(volume, "import os" + program)
-    assert done.returncode == 0, done.stderr
-    writes_s, all_s = map(float, done.stdout.split())
-    sample = volume.sample()
-    assert (sample.write_ios, sample.flush_operations) == (20, 1)
-    # 20 I/Os at 100/s: the last starts 190 ms after the first, however soon it was written
-    assert all_s >= 0.190
-    assert sample.flush_time_us >= 1e6 * (0.190 - writes_s)
-    assert max(sample.write_histogram) >= 1e6 * (0.190 - writes_s)  # the latency of the last
+    for tries_left in reversed(range(5)):
+        slow = Volume(type="io1", size_gib=10, iops=100)
+        volume = volumes(slow, settings=exact, name=f"slow-{tries_left}")
+        done = run_on(volume, "import os" + program)
+        assert done.returncode == 0, done.stderr
+        writes_s, all_s = map(float, done.stdout.split())
+        sample = volume.sample()
+        assert (sample.write_ios, sample.flush_operations) == (20, 1)
+        # 20 I/Os at 100/s: the last starts 190 ms after the first, however soon it was written
+        assert all_s >= 0.190
+        assert max(sample.write_histogram) >= 1e6 * (0.190 - writes_s)  # the latency of the last
+        if sample.flush_time_us >= 1e6 * (0.190 - writes_s):
+            break
+        assert tries_left  # between the clock's reading and the flush another had the processor
 
 
 def test_sequential_readers_are_read_ahead_of(volumes: VolumeFactory) -> None:
