@@ -7,6 +7,7 @@ import ssl
 import struct
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -145,10 +146,9 @@ class CqlStandIn:
             stream, opcode, body, held = request
             if held and self.stall is not None:
                 self.stall.wait()
-            try:
-                client.sendall(self._respond(connection, stream, opcode, body))
-            except OSError:
-                return  # the client has gone
+            answer = self._respond(connection, stream, opcode, body)
+            with suppress(OSError):  # the client has gone: the rest is answered in vain
+                client.sendall(answer)
 
     def _respond(self, connection: Connection, stream: int, opcode: int, body: bytes) -> bytes:
         if opcode == STARTUP:
