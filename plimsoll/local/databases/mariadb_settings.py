@@ -39,6 +39,8 @@ def command(
         mariadbd,
         "--no-defaults",
         f"--datadir={directory / 'data'}",
+        # its own: a server that starts removes all temporary tables there, of whatever server
+        f"--tmpdir={directory / 'data'}",
         f"--lc-messages-dir={share}",
         f"--character-sets-dir={share / 'charsets'}",
         f"--plugin-dir={mariadbd.parents[1] / 'lib/plugin'}",

@@ -52,6 +52,7 @@ def _bootstrap(mariadbd: Path, data: Path) -> None:
             "--no-defaults",
             "--bootstrap",
             f"--datadir={data}",
+            f"--tmpdir={data}",  # not where other servers have temporary tables: it removes them
             f"--lc-messages-dir={share}",
             f"--character-sets-dir={share / 'charsets'}",
             "--enforce-storage-engine=",

@@ -16,8 +16,8 @@ from tests.local.conftest import MariaDbFactory
 from tests.local.runs.conftest import PATIENCE_S
 
 
-def query(server: MariaDbServer, sql: str) -> tuple[tuple[object, ...], ...]:
-    connection = pymysql.connect(
+def connect(server: MariaDbServer) -> "pymysql.Connection[pymysql.cursors.Cursor]":
+    return pymysql.connect(
         host=server.host,
         port=server.port,
         user=server.user,
@@ -25,7 +25,10 @@ def query(server: MariaDbServer, sql: str) -> tuple[tuple[object, ...], ...]:
         database=server.database,
         autocommit=True,
     )
-    with connection, connection.cursor() as cursor:
+
+
+def query(server: MariaDbServer, sql: str) -> tuple[tuple[object, ...], ...]:
+    with connect(server) as connection, connection.cursor() as cursor:
         cursor.execute(sql)
         return tuple(cursor.fetchall())
 
@@ -68,6 +71,17 @@ def test_data_outlives_a_kill_and_is_served_again_on_the_same_port(
     assert not first.running
     second = mariadb_factory(directory=first.directory, port=first.port)
     assert query(second, "SELECT a FROM t") == ((42,),)
+
+
+def test_a_server_that_starts_leaves_the_temporary_tables_of_another_alone(
+    mariadb_factory: MariaDbFactory,
+) -> None:
+    """A server clears its folder for temporary tables at its start."""
+    first = mariadb_factory()
+    with connect(first) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE t (a INT) ENGINE = Aria SELECT 42 AS a")
+        mariadb_factory()
+        cursor.execute("DROP TEMPORARY TABLE t")
 
 
 def test_a_removed_server_leaves_neither_process_nor_files(
