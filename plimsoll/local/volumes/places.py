@@ -66,6 +66,8 @@ def remove_abandoned() -> None:
     for file in _base().glob(f"{_PREFIX}*.lock"):
         with suppress(OSError):  # another user's, or gone already
             path = file.with_suffix("")
+            if _directory_of(path).exists():
+                continue  # nor is its lock held, be it so briefly, against whoever comes for it now
             lock = _lock(path)
             if lock is None:
                 continue

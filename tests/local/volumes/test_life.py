@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
+from plimsoll.local.volumes import EmulatedVolume, VolumeSettings, places
 from plimsoll.local.volumes.places import state_path
 from plimsoll.model.volume_samples import Drain, Fail
 from plimsoll.model.volumes import Volume
@@ -95,15 +95,19 @@ def test_a_closed_volume_leaves_nothing_but_the_files(tmp_path: Path) -> None:
         EmulatedVolume.open(tmp_path / "v")
 
 
+KILLED_OWNER = """
+import os, sys
+from pathlib import Path
+from plimsoll.local.volumes import *
+from plimsoll.model.volumes import Volume
+v = EmulatedVolume.create(Path(sys.argv[1]), Volume(type='gp2', size_gib=1))
+os.kill(os.getpid(), 9)
+"""
+
+
 def test_what_a_killed_owner_left_goes_with_its_directory(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
-    program = (
-        "import os, sys; from pathlib import Path; from plimsoll.local.volumes import *; "
-        "from plimsoll.model.volumes import Volume; "
-        "v = EmulatedVolume.create(Path(sys.argv[1]), Volume(type='nvme', size_gib=1)); "
-        "os.kill(os.getpid(), 9)"
-    )
-    subprocess.run([sys.executable, "-c", program, gone], check=False)
+    subprocess.run([sys.executable, "-c", KILLED_OWNER, gone], check=False)
     left = state_path(gone)
     assert left.exists()
     gone.rmdir()
@@ -111,14 +115,20 @@ def test_what_a_killed_owner_left_goes_with_its_directory(tmp_path: Path) -> Non
         assert list(left.parent.glob(f"{left.name}*")) == []
 
 
-def test_a_directory_whose_owner_was_killed_can_have_a_volume_again(tmp_path: Path) -> None:
-    program = (
-        "import os, sys; from pathlib import Path; from plimsoll.local.volumes import *; "
-        "from plimsoll.model.volumes import Volume; "
-        "v = EmulatedVolume.create(Path(sys.argv[1]), Volume(type='gp2', size_gib=1)); "
-        "os.kill(os.getpid(), 9)"
-    )
-    subprocess.run([sys.executable, "-c", program, tmp_path / "v"], check=False)
+def test_a_directory_whose_owner_was_killed_can_have_a_volume_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run([sys.executable, "-c", KILLED_OWNER, tmp_path / "v"], check=False)
+    locked: list[Path] = []
+    lock = places._lock
+
+    def lock_and_note(path: Path) -> int | None:
+        locked.append(path)
+        return lock(path)
+
+    monkeypatch.setattr(places, "_lock", lock_and_note)
+    places.remove_abandoned()  # as whoever makes a volume elsewhere meanwhile
+    assert state_path(tmp_path / "v") not in locked
     with EmulatedVolume.create(tmp_path / "v", Volume(type="nvme", size_gib=1)) as volume:
         assert volume.sample().credits is None
 
