@@ -16,6 +16,12 @@ MAKEFLAGS += --jobs=2
 endif
 unexport MAKEFLAGS # programs would look for this make's job server, which recipes cannot reach
 
+# A new machine fetches hundreds of files. What asks again by itself does so for about a minute; what
+# ends where one of them is cut off is run again, and goes on from there.
+export UV_HTTP_RETRIES ?= 8
+export CARGO_NET_RETRY ?= 8
+thrice = { $(1) || $(1) || $(1); }
+
 export UV_LINK_MODE ?= copy
 # Maven runs for seconds: Java's second compiler would not pay
 export MAVEN_OPTS ?= -XX:TieredStopAtLevel=1
@@ -35,7 +41,7 @@ $(STAMPS)/venv: tools/bootstrap.txt
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
 	  || { echo "this Python cannot make virtual environments; on Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r tools/bootstrap.txt
+	$(call thrice,$(BIN)/python -m pip install --quiet --require-hashes -r tools/bootstrap.txt)
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/dependencies: requirements-dev.txt $(STAMPS)/venv
@@ -78,11 +84,18 @@ $(STAMPS)/test-programs: Makefile tools/debian_package.py $(STAMPS)/venv | brows
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 export CHROMIUM
 
+# a new machine's own updates hold apt's lists, so these are the ones of tools/debian_package.py, and
+# its lock, which is waited for
+APT_FOLDER := $(CURDIR)/.cache/debian/apt
+APT_GET := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=8 -o DPkg::Lock::Timeout=600 \
+  -o Dir::State::Lists="$(APT_FOLDER)/lists" -o Dir::Cache="$(APT_FOLDER)"
+
 .PHONY: browser
 browser:
 	@if [ -z "$(CHROMIUM)" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; \
+	    mkdir -p "$(APT_FOLDER)/lists/partial" "$(APT_FOLDER)/archives/partial"; \
+	    $(APT_GET) update && $(APT_GET) install -y --no-install-recommends chromium >/dev/null; \
 	  else \
 	    echo "the reports are tested in a browser: it needs Chromium (on Debian or Ubuntu: apt-get install chromium)" >&2; exit 1; \
 	  fi; \
@@ -139,7 +152,7 @@ export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 18,20
 $(STAMPS)/node: package-lock.json | $(STAMPS)/venv
 	@command -v node >/dev/null && command -v npm >/dev/null || { \
 	  echo "the CDK needs Node.js 20 or later (on Debian or Ubuntu: apt-get install nodejs npm)" >&2; exit 1; }
-	npm ci --ignore-scripts --no-audit --no-fund --loglevel error
+	$(call thrice,npm ci --ignore-scripts --no-audit --no-fund --loglevel error)
 	@touch $@
 
 .PHONY: synth
@@ -173,7 +186,7 @@ CASSANDRA := apache-cassandra-5.0.8-bin.tar.gz
 
 .PHONY: cassandra
 cassandra: setup ## Fetch the archive that Cassandra targets install (for `cassandra` in cdk.json)
-	curl --fail --location --progress-bar --output .cache/$(CASSANDRA).part https://archive.apache.org/dist/cassandra/5.0.8/$(CASSANDRA)
+	curl --fail --location --retry 8 --progress-bar --output .cache/$(CASSANDRA).part https://archive.apache.org/dist/cassandra/5.0.8/$(CASSANDRA)
 	@echo "$$($(BIN)/python -c 'from stacks.targets.cassandra import SHA512; print(SHA512)')  .cache/$(CASSANDRA).part" | sha512sum --check --quiet
 	@mv .cache/$(CASSANDRA).part .cache/$(CASSANDRA)
 

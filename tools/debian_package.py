@@ -35,9 +35,9 @@ def fetch(packages: list[str]) -> None:
 
 def _apt_get(*step: str, directory: Path) -> None:
     state = CACHE / "apt"
-    options = ["-o", f"Dir::State::Lists={state}/lists", "-o", f"Dir::Cache={state}"]
+    options = (f"Dir::State::Lists={state}/lists", f"Dir::Cache={state}", "Acquire::Retries=8")
     done = subprocess.run(
-        ["apt-get", "-qq", *options, *step],
+        ["apt-get", "-qq", *(f"-o{option}" for option in options), *step],
         cwd=directory,
         capture_output=True,
         text=True,
