@@ -3,6 +3,7 @@
 import os
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -120,6 +121,14 @@ def test_direct_io_is_tried_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_free_is_no_more_than_the_memory_that_is_available(tmp_path: Path) -> None:
-    place = os.statvfs(tmp_path)
-    assert 0 < free_bytes(tmp_path) <= place.f_bavail * place.f_frsize
+def test_what_is_free_is_no_more_than_the_memory_that_is_available(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def has(blocks: int) -> None:
+        place = SimpleNamespace(f_bavail=blocks, f_frsize=4096)
+        monkeypatch.setattr(os, "statvfs", lambda _: place)
+
+    has(3)
+    assert free_bytes(tmp_path) == 3 * 4096
+    has(2**50)
+    assert 0 < free_bytes(tmp_path) <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -1,6 +1,7 @@
 """The InfluxDB sink when the server refuses, stumbles, or is not there."""
 
 import gzip
+import socket
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
@@ -109,9 +110,9 @@ def test_a_refusal_is_reported_without_the_token(server: Server, status: int, tr
     assert len(server.requests) == tries
 
 
-def test_a_server_that_is_not_there_is_reported(server: Server) -> None:
-    port = server.server_port
-    server.server_close()
-    report = publish(POINTS, sink(port))
+def test_a_server_that_is_not_there_is_reported() -> None:
+    with socket.socket() as taken:  # a port on which nobody listens, nor can meanwhile
+        taken.bind(("127.0.0.1", 0))
+        report = publish(POINTS, sink(taken.getsockname()[1]))
     assert report.problem is not None
     assert report.problem.startswith("InfluxDB cannot be reached")
