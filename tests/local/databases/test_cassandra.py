@@ -23,7 +23,7 @@ from tests.local.runs.conftest import PATIENCE_S
 from tests.support.awake import Awake
 from tests.support.patient_cassandra import PATIENT_SETTINGS, patient_session
 
-ROWS = 4000  # of 4 KiB: each read is one of the volume, since no page cache stands before it
+ROWS = 4096  # of 4 KiB: each read is one of the volume, since no page cache stands before it
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def volume(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatedVolume]
 def server(volume: EmulatedVolume) -> Iterator[CassandraServer]:
     with CassandraServer.start(
         directory=volume.directory / "server",
-        settings=PATIENT_SETTINGS,
+        settings={"commitlog_sync_period": "100ms", **PATIENT_SETTINGS},
         environment=volume.environment(),
     ) as running:
         yield running
@@ -68,19 +68,21 @@ def test_it_is_the_pinned_one_with_settings_that_the_emulated_volume_can_see(
 
 @pytest.fixture(scope="module")
 def rows(session: Session, volume: EmulatedVolume) -> str:
-    """A table whose rows have left the memory; gives the statement that reads one."""
+    """A table whose rows have left the memory, for good; gives the statement that reads one."""
     session.execute(
         "CREATE KEYSPACE io WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}"
     )
     session.execute(
         "CREATE TABLE io.rows (id int PRIMARY KEY, value blob)"
         " WITH compression = {'enabled': false} AND memtable_flush_period_in_ms = 500"
+        " AND compaction = {'class': 'SizeTieredCompactionStrategy', 'enabled': false}"
     )
     insert = session.prepare("INSERT INTO io.rows (id, value) VALUES (?, ?)")
     values = [(i, os.urandom(4096)) for i in range(ROWS)]
     execute_concurrent_with_args(session, insert, values, concurrency=64)
     sizes = "SELECT mebibytes FROM system_views.disk_usage WHERE keyspace_name = 'io'"
-    while (session.execute(sizes).one() or (0,))[0] < ROWS * 4 // 1024:  # bounded by the time-out
+    # rounded up, and each row is a little larger than its value; bounded by the time-out
+    while (session.execute(sizes).one() or (0,))[0] <= ROWS * 4 // 1024:
         session.execute("SELECT key FROM system.local")
     # the commit log went through the volume too: random bytes are not compressed
     while volume.sample().write_bytes < 1.9 * ROWS * 4096:  # bounded by the time-out
