@@ -167,10 +167,16 @@ def test_a_schedule_fires_and_its_run_is_a_point_and_every_event_fits_its_schema
     for event in map(json.loads, events.messages):
         assert (event["source"], event["version"]) == ("plimsoll", "0")
         jsonschema.validate(event["detail"], SCHEMAS[event["detail-type"]])
-    last = next(s for s in told()["Step Judged"] if s["step"] == result.steps[-1].plan.index)
-    assert last["rate_ops_per_second"] == 50
-    assert last["latency_us"]["read"]["mean"] > 10
-    assert last["throughput_ops_per_second"] > 0
+    rates = {step.plan.index: step.plan.rate_ops_per_second for step in result.steps}
+    assert {one["step"]: one["rate_ops_per_second"] for one in told()["Step Judged"]} == rates
+    # the search begins there; a machine that stands still misses it, and is asked for less
+    measured = [
+        one
+        for one in told()["Step Judged"]
+        if one["rate_ops_per_second"] == 50 and one["throughput_ops_per_second"]
+    ]
+    assert measured
+    assert all(one["latency_us"]["read"]["mean"] > 10 for one in measured)
     delete_check(deployment, TEAM, "fires")
     left = bench.twin.client("scheduler").list_schedules(GroupName="plimsoll-checks")
     assert left["Schedules"] == []
