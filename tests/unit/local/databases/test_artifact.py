@@ -87,6 +87,12 @@ def test_a_maven_that_fails_says_why(empty_machine: Path) -> None:
         artifact.fetch_mariadb()
 
 
+def test_a_maven_that_succeeds_and_leaves_nothing_is_told_of(empty_machine: Path) -> None:
+    program(empty_machine / "bin/mvn", "#!/bin/sh\n")
+    with pytest.raises(PlimsollError, match=r"could not fetch ch.vorburger.*0 jars"):
+        artifact.fetch_mariadb()
+
+
 def test_what_is_fetched_can_be_run_and_is_fetched_once(
     empty_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
