@@ -4,8 +4,6 @@ import errno
 import json
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import get_args
 
 import psutil
 import pymysql
@@ -14,7 +12,6 @@ import pytest
 from plimsoll.errors import UsageError
 from plimsoll.local.faults import Faults
 from plimsoll.local.runner import LocalRun
-from plimsoll.model.capacity import AuditName
 from plimsoll.model.fleet import FailedClient
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.request import Fault
@@ -80,19 +77,6 @@ def rows_of(run: LocalRun) -> int:
     ):
         cursor.execute("SELECT COUNT(*) FROM usertable")
         return int(cursor.fetchall()[0][0])
-
-
-def bring_forward(name: str) -> None:
-    """Have a schedule fire now."""
-    armed = services.scheduler().get_schedule(Name=name, GroupName="plimsoll")
-    services.scheduler().update_schedule(
-        Name=name,
-        GroupName="plimsoll",
-        ScheduleExpression=f"at({datetime.now(UTC):%Y-%m-%dT%H:%M:%S})",
-        FlexibleTimeWindow=armed["FlexibleTimeWindow"],
-        ActionAfterCompletion="DELETE",
-        Target=armed["Target"],
-    )
 
 
 def test_a_target_that_cannot_be_created(bench: Bench) -> None:
@@ -209,100 +193,6 @@ def test_a_client_runs_past_its_time_out(bench: Bench) -> None:
     (failed,) = result.steps[0].fleet.failed
     assert failed.client == 0
     assert result.steps[0].step.throughput_ops_per_second is None
-
-
-@pytest.mark.parametrize(
-    ("phase", "function"),
-    [
-        ("provision", "await-target"),
-        ("prepare", "verify-dataset"),
-        ("step", "judge-step"),
-        ("conclude", "conclude"),
-    ],
-)
-def test_the_execution_is_stopped_from_outside(bench: Bench, phase: str, function: str) -> None:
-    run = bench.start(tiny(f"stopped-{phase}"), hold=[function])
-    gate = bench.gate(function, run)
-    gate.await_arrival()
-    run.stop()
-    gate.open()
-    record, result = bench.end(run)
-    assert record.state is RunState.STOPPED, why(record)
-    assert result.failure is not None
-    assert result.failure.cause == "the run was stopped from outside"
-    assert result.state is RunState.STOPPED
-
-
-def test_the_execution_is_stopped_while_its_target_is_being_made(bench: Bench) -> None:
-    run = bench.start(tiny("stopped-making"), hold=["create-target"])
-    gate = bench.gate("create-target", run)
-    gate.await_arrival()
-    run.stop()
-    wait_until(lambda: run.look().record.state.ended, "the teardown")
-    gate.open()  # only now does the function go on, and must make nothing
-    wait_until(lambda: bench.running("create-target") == 0, "end")
-    record, _ = bench.end(run)
-    assert record.stack_id is None
-    assert record.state is RunState.STOPPED, why(record)
-
-
-def test_the_time_limit_passes(bench: Bench) -> None:
-    run = bench.start(tiny("too-long", time_limit_s=201, load__duration_s=200))
-    record, result = bench.end(run)
-    assert record.state is RunState.TIMED_OUT, why(record)
-    assert result.failure is not None
-    assert result.failure.error == "TimeLimitPassedError"
-    assert "201 s leaves no time for step 1" in result.failure.cause
-
-
-def test_the_budget_would_be_passed_by_the_next_step(bench: Bench) -> None:
-    """At a price that makes one client a second a cent: the second step has a hundred.
-
-    The target costs nothing: its part of a budget is a deadline, which a busy machine could pass.
-    Nor does a busy machine keep the search from going on to the second step: no audit disputes the
-    first one.
-    """
-    free = {
-        "rds-mariadb": {"db.m5.large": 0},
-        "rds-storage": {"io1": 0},
-        "rds-iops": {"io1": 0},
-        "secrets-manager": {"secret": 0},
-    }
-    dear = {"as_of": "2026-01-01", "usd": {"lambda": {"arm64-duration": 0.01}, **free}}
-    limits = {"confirmation": None, "audits_off": sorted(get_args(AuditName))}
-    asked = tiny("too-dear", search__clients=[1, 100], limits=limits, budget_usd=20)
-    run = bench.start(asked, prices=dear)
-    record, result = bench.end(run)
-    assert record.state is RunState.OVER_BUDGET, why(record)
-    assert {step.plan.clients for step in result.steps} == {1}
-    assert result.failure is not None
-    assert result.failure.error == "BudgetPassedError"
-    following = len(result.steps) + 1
-    assert f"with step {following} (100 clients) it would be $" in result.failure.cause
-
-
-def test_the_schedule_deletes_a_target_that_nobody_tears_down(bench: Bench) -> None:
-    """The workflow is stopped, and the rule that should see it is off."""
-    run = bench.start(tiny("forgotten"), hold=["create-schema"])
-    gate = bench.gate("create-schema", run)
-    gate.await_arrival()
-    events = bench.twin.client("events")
-    events.disable_rule(Name="plimsoll-teardown")
-    try:
-        run.stop()
-        name = f"plimsoll-{run.run_id}"
-        assert name in bench.twin.databases
-        bring_forward(f"plimsoll-run-{run.run_id}")
-        wait_until(lambda: name not in bench.twin.databases, "the schedule")
-    finally:
-        events.enable_rule(Name="plimsoll-teardown")
-        gate.open()
-
-    def armed() -> set[str]:
-        return {one["Name"] for one in services.scheduler().list_schedules()["Schedules"]}
-
-    # it is called before that
-    wait_until(lambda: f"plimsoll-run-{run.run_id}" not in armed(), "the schedule deletes itself")
 
 
 def test_two_runs_at_once_do_not_disturb_each_other(bench: Bench) -> None:
