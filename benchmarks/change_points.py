@@ -19,9 +19,9 @@ from statistics import median
 
 import numpy as np
 
-from plimsoll.checks.judging import regressions
+from plimsoll.checks.changes import regressions
 from plimsoll.model.check import Check, Figure, HistoryPoint, RunOfCheck, Told
-from plimsoll.model.runs import RunState
+from plimsoll.model.run_record import RunState
 
 PAGE = Path(__file__).parent.parent / "docs" / "checks.md"
 RUNS = 100  # of each history

@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from plimsoll.local.deployment import ROLE
+from plimsoll.local.deploying import ROLE
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import FUNCTIONS, Setting
 

@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from plimsoll.aws.run_files import RESULT
 from plimsoll.local.runner import LocalRun
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult
-from plimsoll.runs.files import RESULT
 
 FIXED_S = 15.0
 PER_STEP_S = 2.0

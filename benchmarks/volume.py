@@ -12,8 +12,8 @@ import click
 
 from benchmarks.volume_credits import burst, fairness
 from benchmarks.volume_fio import fio, off, provisioned, scratch, table
-from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.volumes import Volume, host_bound
+from plimsoll.volumes import EmulatedVolume
 
 MODES = ("randread", "randwrite", "randrw")
 

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.volume_fio import fio, off, provisioned, table
-from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.volumes import Volume, rates
+from plimsoll.volumes import EmulatedVolume
 
 
 def burst(directory: Path) -> None:

@@ -17,8 +17,8 @@ import click
 
 from benchmarks.volume_fio import table
 from plimsoll.local.databases.mariadb import MariaDbServer
-from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.volumes import Volume, host_bound, rates
+from plimsoll.volumes import EmulatedVolume
 from tests.local.volumes.killing import kill_again_and_again
 
 ROWS = 3_000_000  # about 700 MB

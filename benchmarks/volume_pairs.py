@@ -16,8 +16,8 @@ from pathlib import Path
 import click
 
 from benchmarks.volume_fio import scratch
-from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
 from plimsoll.model.volumes import Volume
+from plimsoll.volumes import EmulatedVolume, VolumeSettings
 
 BATCH = 50
 PAIRS = 3_000

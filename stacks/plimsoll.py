@@ -9,20 +9,20 @@ from constructs import Construct
 
 from plimsoll.model.deployment import Deployment
 from plimsoll.model.functions import Resource, Setting
-from plimsoll.model.runs import RUNS_BY_TEAM
+from plimsoll.model.run_record import RUNS_BY_TEAM
 from stacks.api import ApiPart
 from stacks.cassandra import CassandraPart
 from stacks.checks import CHECK_GROUP, ChecksPart
 from stacks.dashboard import DashboardPart
-from stacks.events import EventsPart
+from stacks.deletion_guard import GuardPart
+from stacks.event_bus import EventsPart
 from stacks.fleet import LOAD_CLIENT, FleetPart
-from stacks.guard import GuardPart
 from stacks.metrics import MetricsPart
 from stacks.network import NetworkPart
 from stacks.permissions import Grant, Grants, arn
+from stacks.safeguards import AlarmsPart, WatchPart
 from stacks.storage import StoragePart
 from stacks.target_roles import STACKS, TargetRolesPart
-from stacks.watch import AlarmsPart, WatchPart
 from stacks.wildcards import explain_wildcards
 from stacks.workflow import WorkflowPart, machine_name
 

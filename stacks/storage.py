@@ -6,7 +6,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from plimsoll.model.deployment import Deployment
-from plimsoll.model.runs import RUNS_BY_TEAM
+from plimsoll.model.run_record import RUNS_BY_TEAM
 
 
 class StoragePart(Construct):

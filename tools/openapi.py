@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from plimsoll.service.api.document import document
+from plimsoll.api.document import document
 
 FILE = Path(__file__).parents[1] / "docs" / "openapi.json"
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plimsoll.runs.deployment import Deployment
-from plimsoll.service.api.app import answer
+from plimsoll.api.app import answer
+from plimsoll.aws.function_settings import Deployment
 
 _DEPLOYMENT = Deployment.of_function("api")
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.start import arm
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.runs.start_run import arm
 
 _DEPLOYMENT = Deployment.of_function("arm-deletion")
 

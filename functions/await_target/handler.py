@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plimsoll.runs.deployment import Deployment
+from plimsoll.aws.function_settings import Deployment
 from plimsoll.runs.provision import await_target
 
 _DEPLOYMENT = Deployment.of_function("await-target")

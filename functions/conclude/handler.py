@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from plimsoll.aws.function_settings import Deployment
 from plimsoll.runs.conclude import conclude
-from plimsoll.runs.deployment import Deployment
 
 _DEPLOYMENT = Deployment.of_function("conclude")
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plimsoll.experiments.conclude import conclude_experiment
-from plimsoll.runs.deployment import Deployment
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.experiments.conclude_experiment import conclude_experiment
 
 _DEPLOYMENT = Deployment.of_function("conclude-experiment")
 

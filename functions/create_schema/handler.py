@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.prepare import create_schema
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.runs.prepare_dataset import create_schema
 
 _DEPLOYMENT = Deployment.of_function("create-schema")
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plimsoll.runs.deployment import Deployment
+from plimsoll.aws.function_settings import Deployment
 from plimsoll.runs.end import delete_target
 
 _DEPLOYMENT = Deployment.of_function("delete-target")

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from plimsoll.targets.custom_resource import answer
-from plimsoll.targets.guard import close_door, open_door, require_no_target
+from plimsoll.targets.deployment_guard import close_door, open_door, require_no_target
 
 
 def handler(event: dict[str, Any], context: Any) -> None:

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from plimsoll.runs.deployment import Deployment
-from plimsoll.service.reconcile import reconcile
+from plimsoll.aws.function_settings import Deployment
 from plimsoll.targets.janitor import sweep
+from plimsoll.teams.reconcile import reconcile
 
 _DEPLOYMENT = Deployment.of_function("janitor")
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plimsoll.checks.judge import judge_check
-from plimsoll.runs.deployment import Deployment
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.checks.run_ended import judge_check
 
 _DEPLOYMENT = Deployment.of_function("judge-check")
 

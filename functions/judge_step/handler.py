@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.judging import judge_step
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.runs.judge_step import judge_step
 
 _DEPLOYMENT = Deployment.of_function("judge-step")
 

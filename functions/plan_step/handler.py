@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.steps import plan_next
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.runs.plan_step import plan_next
 
 _DEPLOYMENT = Deployment.of_function("plan-step")
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plimsoll.experiments.workflow import settle_cells
-from plimsoll.runs.deployment import Deployment
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.experiments.workflow_states import settle_cells
 
 _DEPLOYMENT = Deployment.of_function("settle-cells")
 

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from plimsoll.checks.start import start_check
-from plimsoll.runs.deployment import Deployment
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.checks.start_check import start_check
 
 _DEPLOYMENT = Deployment.of_function("start-check")
 

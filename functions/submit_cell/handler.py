@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plimsoll.experiments.workflow import submit_cell
-from plimsoll.runs.deployment import Deployment
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.experiments.workflow_states import submit_cell
 
 _DEPLOYMENT = Deployment.of_function("submit-cell")
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.prepare import verify_dataset
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.runs.prepare_dataset import verify_dataset
 
 _DEPLOYMENT = Deployment.of_function("verify-dataset")
 

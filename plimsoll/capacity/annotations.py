@@ -8,7 +8,7 @@ import numpy as np
 
 from plimsoll.capacity.assess import Assessed
 from plimsoll.capacity.audits import weights_of
-from plimsoll.capacity.points import Point
+from plimsoll.capacity.loads import Point
 from plimsoll.model.capacity import Axis, PowerPoint, UslFit
 
 USL_LOADS_MIN = 4  # three parameters and at least one load to contradict them

@@ -7,8 +7,8 @@ from statistics import fmean
 
 from plimsoll import figures
 from plimsoll.capacity.intervals import relative_margin
+from plimsoll.capacity.loads import Point
 from plimsoll.capacity.measured import Measured
-from plimsoll.capacity.points import Point
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import Rules
 from plimsoll.model.steps import Step

@@ -7,8 +7,8 @@ from plimsoll import figures
 from plimsoll.capacity.annotations import power_point, usl_fit
 from plimsoll.capacity.assess import Assessed, assess, limits
 from plimsoll.capacity.intervals import coefficient_of_variation
+from plimsoll.capacity.loads import Repetition, choose_axis, gather
 from plimsoll.capacity.measured import where
-from plimsoll.capacity.points import Repetition, choose_axis, gather
 from plimsoll.capacity.verdict import Answer, decide
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import Audit, Axis, Capacity, JudgedStep, Rules, Verdict

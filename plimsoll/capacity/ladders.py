@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from plimsoll.model.capacity import Axis
-from plimsoll.model.search import RampSearch, RateSearch, Search, StepsSearch
+from plimsoll.model.search_request import RampSearch, RateSearch, Search, StepsSearch
 
 DESCENTS_MAX = 6  # halvings below the first load
 

@@ -13,10 +13,10 @@ from statistics import fmean
 
 from plimsoll.capacity.assess import Assessed, assess, limits
 from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
-from plimsoll.capacity.points import gather
+from plimsoll.capacity.loads import gather
 from plimsoll.capacity.verdict import Climb, climb
 from plimsoll.model.capacity import Rules
-from plimsoll.model.search import (
+from plimsoll.model.search_request import (
     Done,
     NextStep,
     Purpose,

@@ -1,7 +1,7 @@
 """A regression in words, for people."""
 
 from plimsoll import figures
-from plimsoll.checks.judging import Regression
+from plimsoll.checks.changes import Regression
 from plimsoll.model.check import Change, Segment
 
 SUBJECT_MOST = 99  # characters; SNS takes no more, and ASCII alone

@@ -7,16 +7,16 @@ from typing import Any
 
 from pydantic import Field
 
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
 from plimsoll.checks.store import CheckNotFoundError, CheckStore
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.check import Check, CompareLatency, History
 from plimsoll.model.schedule_expression import Recurring, parse_expression, parse_zone
-from plimsoll.runs import services
-from plimsoll.runs.deployment import Deployment
+from plimsoll.quoting.possible import require_possible
+from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.submit import check_request
-from plimsoll.runs.workloads import compiled_workload
-from plimsoll.service.possible import require_possible
 from plimsoll.workload.items import unknown
 
 SCHEDULE_NAME_MOST = 64  # EventBridge Scheduler's limit
@@ -82,7 +82,7 @@ def delete_check(deployment: Deployment, team: str, name: str) -> None:
     Raises:
         CheckNotFoundError: There is none of this name.
     """
-    client = services.scheduler()
+    client = clients.scheduler()
     with suppress(client.exceptions.ResourceNotFoundException):
         client.delete_schedule(
             Name=schedule_name(team, name), GroupName=deployment.check_group or "default"
@@ -137,7 +137,7 @@ def _require_possible(deployment: Deployment, team: str, check: Check) -> None:
 
 
 def _schedule(deployment: Deployment, team: str, check: Check) -> None:
-    client = services.scheduler()
+    client = clients.scheduler()
     flexible = check.flexible_minutes
     told = {"team": team, "name": check.name, "scheduled_at": SCHEDULED_TIME}
     schedule: Any = {  # both calls take the same members, of types of their own

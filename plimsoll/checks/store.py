@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal
 
+from plimsoll.aws import clients
+from plimsoll.aws.run_records import read_item, readable
 from plimsoll.errors import PlimsollError
 from plimsoll.model.base import Model
 from plimsoll.model.check import Check, HistoryPoint, Judgement, RunOfCheck
-from plimsoll.runs import services
-from plimsoll.runs.record import read_item, readable
 
 Side = Literal["target", "control"]
 JUDGEMENT = "judgement"
@@ -46,7 +46,7 @@ class CheckStore:
 
     def put_check(self, team: str, check: Check) -> bool:
         """Write a check; True where there was none of its name."""
-        answer = services.dynamodb().put_item(
+        answer = clients.dynamodb().put_item(
             TableName=self._table,
             Item={**_check_key(team, check.name), "check": {"S": check.model_dump_json()}},
             ReturnValues="ALL_OLD",
@@ -73,14 +73,14 @@ class CheckStore:
 
     def delete_check(self, team: str, name: str) -> bool:
         """Delete a check, and leave its history; False where there was none."""
-        answer = services.dynamodb().delete_item(
+        answer = clients.dynamodb().delete_item(
             TableName=self._table, Key=_check_key(team, name), ReturnValues="ALL_OLD"
         )
         return bool(answer.get("Attributes"))
 
     def open_point(self, team: str, name: str, point: HistoryPoint) -> bool:
         """Begin a point of a history; False where it has begun, which is left as it is."""
-        client = services.dynamodb()
+        client = clients.dynamodb()
         item: dict[str, Any] = {
             **_point_key(team, name, point.scheduled_at),
             "target": {"S": point.target.model_dump_json()},
@@ -97,7 +97,7 @@ class CheckStore:
 
     def settle(self, started: Started, run: RunOfCheck) -> None:
         """Write what a run of a point came to; the other run of it is not touched."""
-        services.dynamodb().update_item(
+        clients.dynamodb().update_item(
             TableName=self._table,
             Key=_point_key(started.team, started.name, started.scheduled_at),
             UpdateExpression="SET #side = :run",
@@ -114,7 +114,7 @@ class CheckStore:
 
     def bind(self, run_id: str, started: Started) -> None:
         """Remember which check a run was started by."""
-        services.dynamodb().put_item(
+        clients.dynamodb().put_item(
             TableName=self._table,
             Item={**_run_key(run_id), "started": {"S": started.model_dump_json()}},
         )
@@ -133,7 +133,7 @@ class CheckStore:
 
     def write_judgement(self, team: str, name: str, judgement: Judgement, *, version: int) -> bool:
         """Write it, where it is still of a version; False: another was quicker."""
-        client = services.dynamodb()
+        client = clients.dynamodb()
         kept = judgement.model_copy(update={"told": judgement.told[-TOLD_MOST:]})
         try:
             client.put_item(
@@ -151,7 +151,7 @@ class CheckStore:
         return True
 
     def _find(self, key: Mapping[str, Any]) -> dict[str, Any] | None:
-        answer = services.dynamodb().get_item(TableName=self._table, Key=key, ConsistentRead=True)
+        answer = clients.dynamodb().get_item(TableName=self._table, Key=key, ConsistentRead=True)
         return answer.get("Item")
 
     def _query(
@@ -159,7 +159,7 @@ class CheckStore:
     ) -> Iterable[dict[str, Any]]:
         """Read every item that fits, by sort key; or only the latest ones, last first."""
         pages = (
-            services.dynamodb()
+            clients.dynamodb()
             .get_paginator("query")
             .paginate(
                 TableName=self._table,

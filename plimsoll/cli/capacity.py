@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from plimsoll.capacity import judge
 from plimsoll.capacity.peers import READERS
 from plimsoll.capacity.search import axis_of
-from plimsoll.capacity.tables import from_csv, from_json
+from plimsoll.capacity.step_tables import from_csv, from_json
 from plimsoll.cli.capacity_text import print_capacity
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.output import console

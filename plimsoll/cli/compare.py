@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from rich.table import Table as TerminalTable
 
+from plimsoll.aws.run_files import RESULT
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.output import console
 from plimsoll.errors import PlimsollError, UsageError
@@ -13,7 +14,6 @@ from plimsoll.report import compare_page
 from plimsoll.report.comparing import Comparison, compare
 from plimsoll.report.folder import read_run
 from plimsoll.report.matrix import Matrix, matrix
-from plimsoll.runs.files import RESULT
 
 
 @click.command("compare")

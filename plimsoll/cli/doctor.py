@@ -22,8 +22,8 @@ from plimsoll.local.databases.cassandra_program import (
     find_cassandra,
     find_java,
 )
-from plimsoll.local.volumes.build import library
 from plimsoll.model.cassandra import VERSION as CASSANDRA_VERSION
+from plimsoll.volumes.build import library
 
 
 @dataclass(frozen=True)

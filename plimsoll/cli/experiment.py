@@ -8,14 +8,14 @@ import click
 from plimsoll.cli.experiment_progress import ExperimentProgress
 from plimsoll.cli.experiment_text import print_experiment
 from plimsoll.cli.run_experiment import exit_code_of
-from plimsoll.cli.service import connect, json_option, service_options
-from plimsoll.client.service import Service
-from plimsoll.client.watch import POLL_S
+from plimsoll.cli.service_calls import connect, json_option, service_options
+from plimsoll.client.remote_watch import POLL_S
+from plimsoll.client.service_client import Service
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.experiments.file import read_file
 from plimsoll.figures import plural
 from plimsoll.model.experiment import Experiment
-from plimsoll.model.experiments import ExperimentDetail
+from plimsoll.model.experiment_record import ExperimentDetail
+from plimsoll.requests.experiment_file import read_file
 
 
 @click.group("experiment")

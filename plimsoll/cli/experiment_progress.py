@@ -2,7 +2,7 @@
 
 from plimsoll.cli.progress import Lines
 from plimsoll.cli.wording import minutes
-from plimsoll.model.experiments import CellStatus, ExperimentStatus
+from plimsoll.model.experiment_record import CellStatus, ExperimentStatus
 
 
 class ExperimentProgress(Lines):

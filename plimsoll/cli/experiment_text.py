@@ -6,9 +6,9 @@ import click
 from rich.table import Table as TerminalTable
 
 from plimsoll.cli.output import console
-from plimsoll.model.experiments import ExperimentResult
+from plimsoll.model.experiment_record import ExperimentResult
 from plimsoll.report.experiment_page import cells_table, gains_table, matrix_table
-from plimsoll.report.tables import Table
+from plimsoll.report.report_tables import Table
 
 
 def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:

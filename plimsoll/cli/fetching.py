@@ -7,15 +7,15 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from plimsoll.aws.run_files import REPORT, RESULT
 from plimsoll.cli.output import print_figures
-from plimsoll.cli.results import comparison, print_result
+from plimsoll.cli.run_text import comparison, print_result
 from plimsoll.cli.show import results_json
-from plimsoll.client.problems import ServiceError
-from plimsoll.client.service import Service, download
+from plimsoll.client.refusals import ServiceError
+from plimsoll.client.service_client import Service, download
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.model.api import ReportLinks
+from plimsoll.model.api_answers import ReportLinks
 from plimsoll.model.results import RunResult
-from plimsoll.runs.files import REPORT, RESULT
 
 PATIENCE_S = 30.0  # the results are there when a run ends; its page is drawn right after
 _LOOK_EVERY_S = 0.5

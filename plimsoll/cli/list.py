@@ -6,8 +6,8 @@ import click
 from rich.table import Table
 
 from plimsoll.cli.output import console
-from plimsoll.cli.service import capacity_text, connect, json_option, service_options
-from plimsoll.model.runs import RunState
+from plimsoll.cli.service_calls import capacity_text, connect, json_option, service_options
+from plimsoll.model.run_record import RunState
 
 
 @click.command("list")

@@ -11,8 +11,8 @@ from plimsoll.cli.wording import minutes, step_line, target_line
 from plimsoll.figures import plural
 from plimsoll.model.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.request import Request
-from plimsoll.model.search import StepsSearch
-from plimsoll.runs.watch import Snapshot
+from plimsoll.model.search_request import StepsSearch
+from plimsoll.runs.run_status import Snapshot
 
 STEP_OVERHEAD_S = 3  # planning, barrier, judging: for the estimate of what is left
 

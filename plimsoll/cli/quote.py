@@ -9,17 +9,17 @@ from pydantic import ValidationError
 
 from plimsoll.cli.output import console
 from plimsoll.cli.quote_text import print_experiment_quote, print_quote
-from plimsoll.cli.service import connect, json_option, service_options
+from plimsoll.cli.service_calls import connect, json_option, service_options
 from plimsoll.client.address import URL_VARIABLE
-from plimsoll.client.service import Service
+from plimsoll.client.service_client import Service
 from plimsoll.errors import UsageError
-from plimsoll.experiments.file import read_file
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.request import Request
 from plimsoll.prices import prices_for
-from plimsoll.service.experiment_quotes import quote_experiment
-from plimsoll.service.quotes import quote as quote_request
+from plimsoll.quoting.experiment_quotes import quote_experiment
+from plimsoll.quoting.quotes import quote as quote_request
+from plimsoll.requests.experiment_file import read_file
 
 
 @click.command()

@@ -8,7 +8,7 @@ from rich.table import Table
 from plimsoll.cli.output import print_figures
 from plimsoll.figures import plural
 from plimsoll.model.quote import Amounts, ExperimentQuote, Quote, QuoteLine
-from plimsoll.service.quotes import sum_of
+from plimsoll.quoting.quotes import sum_of
 
 CENT = 0.005  # items that round to nothing are summed up
 

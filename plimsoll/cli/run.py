@@ -12,11 +12,11 @@ from plimsoll.cli.progress import Progress
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
-from plimsoll.experiments.file import read_file
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
-from plimsoll.model.runs import RunState
-from plimsoll.model.search import Search, StepsSearch
+from plimsoll.model.run_record import RunState
+from plimsoll.model.search_request import Search, StepsSearch
+from plimsoll.requests.experiment_file import read_file
 
 if TYPE_CHECKING:
     from plimsoll.local.twin import LocalTwin

@@ -7,11 +7,11 @@ import click
 from plimsoll.cli.experiment_progress import ExperimentProgress
 from plimsoll.cli.experiment_text import print_experiment
 from plimsoll.cli.run import first_clients, write_report
-from plimsoll.experiments.cells import cells_of
 from plimsoll.model.experiment import Experiment
-from plimsoll.model.experiments import ExperimentResult
+from plimsoll.model.experiment_record import ExperimentResult
 from plimsoll.model.functions import Setting
-from plimsoll.model.runs import RunState
+from plimsoll.model.run_record import RunState
+from plimsoll.requests.cells import cells_of
 
 
 def run_experiment(
@@ -35,7 +35,7 @@ def _run_here(
     experiment: Experiment, directory: Path, data_dir: Path | None
 ) -> tuple[ExperimentResult, bool]:
     """Run it on a twin; returns what it came to and whether it was interrupted."""
-    from plimsoll.local.experiments import LocalExperiment  # noqa: PLC0415 - an extra
+    from plimsoll.local.experiment_runner import LocalExperiment  # noqa: PLC0415 - an extra
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - likewise
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - likewise
     from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - likewise

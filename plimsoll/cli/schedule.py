@@ -11,10 +11,10 @@ from rich.table import Table
 from plimsoll.checks.schedules import ScheduledCheck
 from plimsoll.cli.list import tell_left_out
 from plimsoll.cli.output import console
-from plimsoll.cli.service import connect, json_option, service_options
+from plimsoll.cli.service_calls import connect, json_option, service_options
 from plimsoll.model.check import Change, CheckDefinition, Figure, History, HistoryPoint
-from plimsoll.runs.complaints import ComplaintsError, checked_shape
-from plimsoll.runs.request_file import located, read_text, refuse_doubles
+from plimsoll.requests.complaints import ComplaintsError, checked_shape
+from plimsoll.requests.request_file import located, read_text, refuse_doubles
 from plimsoll.workload.items import read_document
 
 _KINDS = frozenset({"kind", "strategy"})

@@ -63,7 +63,7 @@ def serve(*, port: int, directory: Path | None, data_dir: Path | None, verbose: 
 
 def _listen(port: int) -> socket.socket:
     """Take the port, before anything is started."""
-    from plimsoll.local.service import listen  # noqa: PLC0415 - likewise
+    from plimsoll.local.http_front import listen  # noqa: PLC0415 - likewise
 
     try:
         return listen(port)
@@ -74,7 +74,7 @@ def _listen(port: int) -> socket.socket:
 def _serve(
     twin: "LocalTwin", listener: socket.socket, results: Path, *, say: Callable[[str], None]
 ) -> int:
-    from plimsoll.local.service import LocalService  # noqa: PLC0415 - likewise
+    from plimsoll.local.http_front import LocalService  # noqa: PLC0415 - likewise
     from plimsoll.local.serving import Archive, stop_everything  # noqa: PLC0415 - likewise
 
     twin.warm("api", 1)

@@ -8,14 +8,14 @@ import click
 from pydantic import ValidationError
 from rich.console import Console
 
+from plimsoll.aws.run_files import RESULT
 from plimsoll.cli.output import print_figures
-from plimsoll.cli.results import comparison, print_result
+from plimsoll.cli.run_text import comparison, print_result
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
-from plimsoll.model.experiments import ExperimentResult
+from plimsoll.model.experiment_record import ExperimentResult
 from plimsoll.model.results import RunResult
 from plimsoll.report.comparing import compare
-from plimsoll.runs.files import RESULT
 
 EXPERIMENT = "experiment.json"
 AnyModel = TypeVar("AnyModel", bound=Model)

@@ -2,11 +2,11 @@
 
 import click
 
-from plimsoll.cli.service import capacity_text, connect, json_option, service_options
+from plimsoll.aws.run_records import now
+from plimsoll.cli.service_calls import capacity_text, connect, json_option, service_options
 from plimsoll.cli.wording import minutes, target_line
 from plimsoll.figures import plural
-from plimsoll.model.api import RunDetail
-from plimsoll.runs.record import now
+from plimsoll.model.api_answers import RunDetail
 
 
 @click.command()

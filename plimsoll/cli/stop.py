@@ -2,7 +2,7 @@
 
 import click
 
-from plimsoll.cli.service import connect, follow, json_option, service_options
+from plimsoll.cli.service_calls import connect, follow, json_option, service_options
 from plimsoll.errors import PlimsollError
 
 

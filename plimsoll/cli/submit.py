@@ -6,12 +6,12 @@ from pathlib import Path
 import click
 
 from plimsoll.cli.fetching import check_out, fetch, print_fetched
-from plimsoll.cli.service import connect, exit_code, follow, json_option, service_options
-from plimsoll.client.service import Service
+from plimsoll.cli.service_calls import connect, exit_code, follow, json_option, service_options
+from plimsoll.client.service_client import Service
 from plimsoll.errors import UsageError
-from plimsoll.experiments.file import read_file
-from plimsoll.model.api import Submitted
+from plimsoll.model.api_answers import Submitted
 from plimsoll.model.experiment import Experiment
+from plimsoll.requests.experiment_file import read_file
 
 
 @click.command()

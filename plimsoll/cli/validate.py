@@ -7,14 +7,14 @@ import click
 
 from plimsoll.cli.wording import target_line
 from plimsoll.errors import UsageError
-from plimsoll.experiments.cells import cells_of
-from plimsoll.experiments.file import read_file
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin
-from plimsoll.runs.complaints import ComplaintsError
-from plimsoll.service.possible import require_possible
-from plimsoll.service.quotes import NOTES, quote
+from plimsoll.quoting.possible import require_possible
+from plimsoll.quoting.quotes import NOTES, quote
+from plimsoll.requests.cells import cells_of
+from plimsoll.requests.complaints import ComplaintsError
+from plimsoll.requests.experiment_file import read_file
 
 
 @click.command()

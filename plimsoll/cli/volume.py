@@ -15,9 +15,6 @@ from pydantic import ValidationError
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.volume_text import calibration_text, limits_text, rates_header, rates_line
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
-from plimsoll.local.volumes.calibration import judge, measure
-from plimsoll.local.volumes.programs import check_program
 from plimsoll.model.instances import instance_limits
 from plimsoll.model.volume_samples import Fail, FaultPlan, Heal, Slow, Stall
 from plimsoll.model.volumes import (
@@ -29,6 +26,9 @@ from plimsoll.model.volumes import (
     limits,
     rates,
 )
+from plimsoll.volumes import EmulatedVolume, VolumeSettings
+from plimsoll.volumes.calibration import judge, measure
+from plimsoll.volumes.programs import check_program
 
 DIRECTORY = click.Path(path_type=Path, file_okay=False)
 _Command = Callable[..., Any]

@@ -1,7 +1,7 @@
 """What `plimsoll volume` shows on a terminal."""
 
-from plimsoll.local.volumes.calibration import Calibration
 from plimsoll.model.volumes import VolumeLimits, VolumeRates
+from plimsoll.volumes.calibration import Calibration
 
 _COLUMNS = (
     ("read/s", 9),

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from plimsoll.cli.fetching import check_out, fetch, print_fetched
-from plimsoll.cli.service import connect, exit_code, follow, json_option, service_options
+from plimsoll.cli.service_calls import connect, exit_code, follow, json_option, service_options
 
 
 @click.command()

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from plimsoll.aws import clients
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.runs import services
 
 URL_VARIABLE = "PLIMSOLL_API_URL"
 DEFAULT_STACK = "Plimsoll"
@@ -79,7 +79,7 @@ def find_address(*, url: str | None, stack: str | None, variable: str | None) ->
 def _output(stack: str) -> str:
     hint = f"--stack {stack}"
     try:
-        found = services.cloudformation().describe_stacks(StackName=stack)["Stacks"][0]
+        found = clients.cloudformation().describe_stacks(StackName=stack)["Stacks"][0]
     except ClientError as error:
         raise NotDeployedError(f"{hint}: {error.response['Error']['Message']}") from error
     except BotoCoreError as error:

@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError
 from botocore.httpsession import URLLib3Session
 
 from plimsoll.client.address import Address
-from plimsoll.client.problems import LIMIT_REACHED, problem_of
+from plimsoll.client.refusals import LIMIT_REACHED, problem_of
 from plimsoll.errors import PlimsollError
 
 CONNECT_TIMEOUT_S = 5.0

@@ -2,14 +2,14 @@
 
 from boto3.dynamodb.types import TypeDeserializer
 
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import RunFiles
+from plimsoll.aws.run_records import as_item, set_attributes
 from plimsoll.errors import PlimsollError
 from plimsoll.model.experiment import Cell, Experiment
-from plimsoll.model.experiments import ExperimentRecord
-from plimsoll.model.runs import RunState
-from plimsoll.runs import services
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import RunFiles
-from plimsoll.runs.record import as_item, set_attributes
+from plimsoll.model.experiment_record import ExperimentRecord
+from plimsoll.model.run_record import RunState
 
 EXPERIMENT = "experiment.json"
 RESULT = "result.json"
@@ -32,7 +32,7 @@ class Experiments:
         Raises:
             ExperimentNotFoundError: The team has none of this id.
         """
-        answer = services.dynamodb().get_item(
+        answer = clients.dynamodb().get_item(
             TableName=self._table, Key=_key(team, experiment_id), ConsistentRead=True
         )
         if "Item" not in answer:
@@ -44,7 +44,7 @@ class Experiments:
 
     def create(self, record: ExperimentRecord) -> bool:
         """Write a new record; False where its id exists already, which is left as it is."""
-        client = services.dynamodb()
+        client = clients.dynamodb()
         try:
             client.put_item(
                 TableName=self._table,
@@ -62,7 +62,7 @@ class Experiments:
         states: tuple[RunState, ...] | None = None,
         **changes: object,
     ) -> bool:
-        """Set attributes of a record, as `plimsoll.runs.record.Records.change` does."""
+        """Set attributes of a record, as `plimsoll.aws.run_records.Records.change` does."""
         key = _key(record.team, record.experiment_id)
         return set_attributes(self._table, key, states=states, changes=changes)
 

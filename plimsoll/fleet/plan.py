@@ -8,7 +8,7 @@ from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, Load
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
-from plimsoll.model.search import NextStep, RampSearch, StepsSearch
+from plimsoll.model.search_request import NextStep, RampSearch, StepsSearch
 
 LEAD_DOUBLINGS = 3
 

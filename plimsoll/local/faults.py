@@ -5,7 +5,7 @@ import time
 
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.request import Fault
-from plimsoll.runs.watch import Snapshot
+from plimsoll.runs.run_status import Snapshot
 
 
 class Faults:

@@ -12,11 +12,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from plimsoll.local.leftovers import HOME_PREFIX
-from plimsoll.local.volumes.places import MEMORY
 from plimsoll.model.engine import EngineOperation
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
-from plimsoll.runs.workloads import compiled_workload
+from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.volumes.places import MEMORY
 
 _MIB = 2**20
 # Of a dataset's own bytes: half-filled pages, the log, copies while compacting or recovering.

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from plimsoll.local.volumes.places import MEMORY, state_path
+from plimsoll.volumes.places import MEMORY, state_path
 
 HOME_PREFIX = "plimsoll-twin-"  # of the temporary folders of twins
 _YOUNGEST_S = 60.0  # a twin that is just starting is no orphan

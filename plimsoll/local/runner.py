@@ -7,25 +7,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import RunFiles
 from plimsoll.errors import PlimsollError
 from plimsoll.local.faults import Faults
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Setting
 from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.request import Request
-from plimsoll.model.runs import RunRecord
-from plimsoll.runs import services
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import RunFiles
+from plimsoll.model.run_record import RunRecord
+from plimsoll.runs.run_status import Snapshot, Watcher
 from plimsoll.runs.submit import submit
-from plimsoll.runs.watch import Snapshot, Watcher
 
 POLL_S = 0.25
 
 
 def deployment_of(twin: LocalTwin) -> Deployment:
     """Reach a twin as a client of its deployment does."""
-    services.through(twin.client)
+    clients.through(twin.client)
     return Deployment(
         results_bucket=twin.settings[Setting.RESULTS_BUCKET],
         runs_table=twin.settings[Setting.RUNS_TABLE],
@@ -88,7 +88,7 @@ class LocalRun:
     def stop(self) -> None:
         """Stop its workflow; the teardown that this starts goes on."""
         arn = self._twin.state_machine_arn("run").replace(":stateMachine:", ":execution:")
-        services.stepfunctions().stop_execution(
+        clients.stepfunctions().stop_execution(
             executionArn=f"{arn}:{self.run_id}",
             error="Stopped",
             cause="interrupted from the command line",

@@ -10,13 +10,13 @@ from typing import Self
 from boto3.dynamodb.types import TypeDeserializer
 from botocore.exceptions import BotoCoreError, ClientError
 
+from plimsoll.aws.run_files import REPORT
+from plimsoll.aws.run_records import now
 from plimsoll.local.runner import deployment_of, save_files
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Setting
-from plimsoll.model.runs import RunRecord
-from plimsoll.runs.files import REPORT
-from plimsoll.runs.record import now
-from plimsoll.targets.schedule import DELETE_STACK
+from plimsoll.model.run_record import RunRecord
+from plimsoll.targets.deletion_schedule import DELETE_STACK
 
 STOP_PATIENCE_S = 300.0  # then the twin is ended with what still runs in it
 REPORT_PATIENCE_S = 30.0  # the page is drawn after the run has ended, and not always

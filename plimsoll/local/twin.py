@@ -20,10 +20,10 @@ import plimsoll
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
 from plimsoll.local.aws.names import NO_ACCOUNT
 from plimsoll.local.aws.process import AwsProcess
-from plimsoll.local.deployment import Deployment, default_settings, state_machine_arn
+from plimsoll.local.deploying import Deployment, default_settings, state_machine_arn
 from plimsoll.local.leftovers import remove_databases
-from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.functions import FUNCTIONS, Function, Setting
+from plimsoll.volumes import EmulatedVolume
 
 _ROOT = Path(plimsoll.__file__).parents[1]
 _JANITOR_MINUTES = 15

@@ -7,9 +7,9 @@ from pydantic import Field, field_validator, model_validator
 
 from plimsoll.model.base import Model
 from plimsoll.model.request import Name, Request, Target
-from plimsoll.model.runs import RunState
+from plimsoll.model.run_record import RunState
 from plimsoll.model.schedule_expression import Once, parse_expression, parse_zone
-from plimsoll.model.search import RateSearch
+from plimsoll.model.search_request import RateSearch
 
 Direction = Literal["less", "more"]  # which way is worse
 

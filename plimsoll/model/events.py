@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Bound, Verdict
 from plimsoll.model.check import Cause, Change
-from plimsoll.model.runs import Failure, RunState
+from plimsoll.model.run_record import Failure, RunState
 from plimsoll.model.steps import Statistic
 
 SOURCE = "plimsoll"

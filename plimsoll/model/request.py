@@ -14,7 +14,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.capacity import Rules
 from plimsoll.model.cassandra import CassandraTarget
 from plimsoll.model.instances import require_plausible
-from plimsoll.model.search import Search
+from plimsoll.model.search_request import Search
 from plimsoll.model.volume_samples import Drain
 from plimsoll.model.volumes import FaultPlan, Service, Volume, check, limits
 

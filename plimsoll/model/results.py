@@ -9,7 +9,7 @@ from plimsoll.model.engine_report import LatencySummary
 from plimsoll.model.fleet import FailedClient, StepPlan
 from plimsoll.model.quote import RunCost
 from plimsoll.model.request import Request
-from plimsoll.model.runs import Failure, RunState
+from plimsoll.model.run_record import Failure, RunState
 from plimsoll.model.steps import Step
 from plimsoll.model.volumes import VolumeLimits
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import RunResult
+from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report import text
 from plimsoll.report.dollars import hourly_usd, run_cost_words, whose_price
 
@@ -62,17 +63,6 @@ def target_name(request: Request) -> str:
     if volume.throughput_mib_s is not None:
         storage += f", {volume.throughput_mib_s:,} MiB/s"
     return ", ".join([*parts, storage])
-
-
-def usd_per_million(capacity: Capacity | None, usd_per_hour: float | None) -> float | None:
-    """Dollars for a million operations at capacity; None unless both are known.
-
-    Only for a figure that the database sustains: not for an upper bound.
-    """
-    if capacity is None or usd_per_hour is None or capacity.bound not in {"=", ">="}:
-        return None
-    figure = capacity.max_sustainable_throughput_ops_per_second
-    return usd_per_hour / (figure * 3600 / 1e6) if figure else None
 
 
 def answer(result: RunResult, usd_per_hour: float | None = None) -> Answer:

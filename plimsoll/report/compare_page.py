@@ -11,7 +11,7 @@ from plimsoll.report.differences import question
 from plimsoll.report.matrix import Matrix, question_labels
 from plimsoll.report.page import fill
 from plimsoll.report.ratios import Ratio
-from plimsoll.report.tables import Cell, Table
+from plimsoll.report.report_tables import Cell, Table
 
 
 def render(results: Sequence[RunResult], comparison: Comparison, decision: Matrix | None) -> str:

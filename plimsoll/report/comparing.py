@@ -6,8 +6,8 @@ from plimsoll.model.base import Model
 from plimsoll.model.capacity import Bound, Capacity, Interval
 from plimsoll.model.results import RunResult
 from plimsoll.model.steps import Statistic
+from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report import text
-from plimsoll.report.answer import usd_per_million
 from plimsoll.report.differences import Difference, differences, labels, question
 from plimsoll.report.dollars import AS_IF, hourly_usd
 from plimsoll.report.ratios import Ratio, ratio_of

@@ -5,7 +5,7 @@ import io
 
 from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.steps import STATISTICS
-from plimsoll.report import rows, tables
+from plimsoll.report import report_tables, rows
 
 Value = str | int | float | None
 
@@ -32,7 +32,7 @@ def steps_csv(result: RunResult) -> str:
 
 
 def _row(result: RunResult, done: StepResult, operations: list[str]) -> dict[str, Value]:
-    step, judged = done.step, tables.judged_step(result.capacity, done.plan.index)
+    step, judged = done.step, report_tables.judged_step(result.capacity, done.plan.index)
     row: dict[str, Value] = {
         "step": done.plan.index,
         "clients": step.clients,

@@ -7,7 +7,7 @@ from typing import Any
 from plimsoll.model.base import Model
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult
-from plimsoll.model.search import RampSearch, Search, StepsSearch
+from plimsoll.model.search_request import RampSearch, Search, StepsSearch
 
 LABEL_FIELDS_MOST = 3
 _UNITS = {

@@ -4,13 +4,13 @@ from typing import Any
 
 import altair as alt
 
-from plimsoll.model.experiments import CellOutcome, ExperimentResult, Gain
+from plimsoll.model.experiment_record import CellOutcome, ExperimentResult, Gain
 from plimsoll.report import text, theme
 from plimsoll.report.answer import SIGNS, VERDICTS
 from plimsoll.report.chart import Chart
-from plimsoll.report.experiment import layout
+from plimsoll.report.experiment_summary import layout
 from plimsoll.report.page import fill
-from plimsoll.report.tables import Cell, Table
+from plimsoll.report.report_tables import Cell, Table
 
 BAR_PX = 22
 

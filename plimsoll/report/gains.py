@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Literal
 
-from plimsoll.model.experiments import Gain
+from plimsoll.model.experiment_record import Gain
 from plimsoll.model.request import EndpointTarget
 from plimsoll.model.volumes import limits
-from plimsoll.report.experiment import Measured, same_but_for_volume
+from plimsoll.report.experiment_summary import Measured, same_but_for_volume
 from plimsoll.report.matrix import figure_of
 from plimsoll.report.ratios import Ratio, ratio_of
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from plimsoll.model.base import Model
 from plimsoll.model.results import RunResult
-from plimsoll.report.answer import target_name, usd_per_million
+from plimsoll.quoting.costs import usd_per_million
+from plimsoll.report.answer import target_name
 from plimsoll.report.differences import labels, loads_asked, question, target_key
 from plimsoll.report.dollars import hourly_usd
 from plimsoll.report.ratios import Ratio, ratio_of

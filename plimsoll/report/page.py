@@ -11,7 +11,7 @@ import yaml
 from markupsafe import Markup
 
 from plimsoll.model.results import RunResult, Seconds
-from plimsoll.report import by_load, curve, heat_map, rows, tables, text, theme, timeline
+from plimsoll.report import by_load, curve, heat_map, report_tables, rows, text, theme, timeline
 from plimsoll.report.answer import answer, target_name
 from plimsoll.report.chart import Chart, Rows
 
@@ -90,10 +90,10 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
         operations=names,
         limit_of={name: by_load.limit_words(capacity, name) for name in names} if capacity else {},
         repeated=capacity is not None and any(step.repetitions > 1 for step in capacity.steps),
-        steps=tables.steps_table(result),
-        audits=tables.audits_table(capacity),
-        audits_left_out=tables.audits_left_out(capacity),
-        audit_details=tables.audit_details(capacity),
+        steps=report_tables.steps_table(result),
+        audits=report_tables.audits_table(capacity),
+        audits_left_out=report_tables.audits_left_out(capacity),
+        audit_details=report_tables.audit_details(capacity),
         problems=[(s.plan.index, problem) for s in result.steps for problem in s.problems],
         request_yaml=yaml.safe_dump(
             result.request.model_dump(mode="json", exclude_none=True),

@@ -5,6 +5,8 @@ import sys
 import time
 
 import plimsoll_engine
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import REQUEST, claim_path, client_path, plan_path
 from plimsoll.errors import PlimsollError
 from plimsoll.fleet.failures import ClientTooLateError
 from plimsoll.fleet.plan import load_spec
@@ -13,10 +15,8 @@ from plimsoll.metrics import publish_from_environment
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.fleet import WARMING_STEP, ClientResult, StepPlan
 from plimsoll.model.request import Request
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import REQUEST, claim_path, client_path, plan_path
-from plimsoll.runs.points import client_points
-from plimsoll.runs.workloads import compiled_workload
+from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.runs.metric_points import client_points
 from plimsoll.targets.connection import load_target
 
 GRACE_S = 20.0  # after its window, to let operations end and to write its results

@@ -1,5 +1,8 @@
 """The verdict, drawn from all steps and the target's own figures."""
 
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, step_path
+from plimsoll.aws.run_records import now
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.metrics import publish_from_environment
@@ -9,11 +12,8 @@ from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import LimitingResource, Seconds
 from plimsoll.model.volumes import VolumeLimits, limits
 from plimsoll.runs.bottleneck import limiting_resource
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import CONCLUSION, REQUEST, SECONDS, step_path
-from plimsoll.runs.points import run_points
-from plimsoll.runs.record import now
-from plimsoll.runs.steps import finished_steps
+from plimsoll.runs.metric_points import run_points
+from plimsoll.runs.plan_step import finished_steps
 from plimsoll.runs.target_figures import target_samples, with_figures
 
 PUBLISHING_S = 120.0  # of the 300 s that this function has, where it writes the whole run's metrics

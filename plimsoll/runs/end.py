@@ -5,24 +5,24 @@ from collections.abc import Mapping
 from typing import Any
 
 import plimsoll
+from plimsoll.aws.event_bus import emit
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import CONCLUSION, QUOTE, REPORT, REQUEST, RESULT, SECONDS, RunFiles
+from plimsoll.aws.run_records import BudgetPassedError, deadline_passed, now
 from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.events import RunEnded
 from plimsoll.model.quote import Quote, RunCost
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import Moments, RunResult, Seconds, Versions
-from plimsoll.model.runs import Failure, RunRecord, RunState
+from plimsoll.model.run_record import Failure, RunRecord, RunState
+from plimsoll.quoting.budget import planned_steps
+from plimsoll.quoting.costs import cost_lines, run_cost, total_usd
+from plimsoll.requests.request_workload import workload_sha256
 from plimsoll.runs.conclude import Conclusion, volume_limits
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.events import emit
-from plimsoll.runs.files import CONCLUSION, QUOTE, REPORT, REQUEST, RESULT, SECONDS, RunFiles
-from plimsoll.runs.record import BudgetPassedError, deadline_passed, now
-from plimsoll.runs.steps import finished_steps
-from plimsoll.runs.workloads import workload_sha256
-from plimsoll.service.budget import planned_steps
-from plimsoll.service.costs import cost_lines, run_cost, total_usd
-from plimsoll.service.limits import limits_of
-from plimsoll.targets.schedule import disarm_deletion
-from plimsoll.targets.stacks import Deletion, TeardownError, delete_stack
+from plimsoll.runs.plan_step import finished_steps
+from plimsoll.targets.deletion_schedule import disarm_deletion
+from plimsoll.targets.target_stacks import Deletion, TeardownError, delete_stack
+from plimsoll.teams.limits import limits_of
 
 SERIES_MOST_BYTES = 30_000_000  # as models about 500 MiB, half of what this function has
 BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)

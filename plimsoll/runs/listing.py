@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from plimsoll.aws import clients
+from plimsoll.aws.run_records import UnreadableRecordError, pass_over, read_run
 from plimsoll.errors import UsageError
-from plimsoll.model.runs import RUNS_BY_TEAM, RunRecord, RunState
-from plimsoll.runs import services
-from plimsoll.runs.record import UnreadableRecordError, pass_over, read_run
+from plimsoll.model.run_record import RUNS_BY_TEAM, RunRecord, RunState
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef
@@ -63,7 +63,7 @@ def page_of_runs(
         query = _query(table, team, state, tag)
         if start is not None:
             query["ExclusiveStartKey"] = start
-        answer = services.dynamodb().query(**query)
+        answer = clients.dynamodb().query(**query)
         for item in answer["Items"]:
             if len(found) > limit:
                 break

@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 
 import plimsoll_engine
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.prepare import running
-from plimsoll.runs.record import deadline_passed, now, require_loading_budget
-from plimsoll.runs.workloads import compiled_workload
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_records import deadline_passed, now, require_loading_budget
+from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.runs.prepare_dataset import running
 from plimsoll.targets.connection import load_target
 
 

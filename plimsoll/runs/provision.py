@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import REQUEST, TEMPLATE
+from plimsoll.aws.run_records import RunStoppedError, now
 from plimsoll.errors import UsageError
 from plimsoll.model.cassandra import CassandraTarget
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request
-from plimsoll.model.runs import RunRecord, RunState, TargetAddress
-from plimsoll.runs import services
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import REQUEST, TEMPLATE
-from plimsoll.runs.record import RunStoppedError, now
-from plimsoll.runs.workloads import protocol_of
-from plimsoll.targets.instances import data_volume_id
-from plimsoll.targets.stacks import create_stack, outputs_when_created
+from plimsoll.model.run_record import RunRecord, RunState, TargetAddress
+from plimsoll.requests.request_workload import protocol_of
+from plimsoll.targets.ec2_instance import data_volume_id
+from plimsoll.targets.target_stacks import create_stack, outputs_when_created
 from plimsoll.targets.template import (
     CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
@@ -48,13 +48,13 @@ def create_target(deployment: Deployment, run_id: str) -> None:
         token=run_id,
     )
     if not deployment.records.change(run_id, states=(RunState.RUNNING,), stack_id=stack_id):
-        services.cloudformation().delete_stack(StackName=stack_id)
+        clients.cloudformation().delete_stack(StackName=stack_id)
         raise RunStoppedError(f"run {run_id} was stopped while its target was being created")
 
 
 def template_url(bucket: str, key: str) -> str:
     """Give the address under which CloudFormation reads a template from S3."""
-    return f"https://{bucket}.s3.{services.s3().meta.region_name}.amazonaws.com/{key}"
+    return f"https://{bucket}.s3.{clients.s3().meta.region_name}.amazonaws.com/{key}"
 
 
 def _made_for(

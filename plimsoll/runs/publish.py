@@ -1,11 +1,11 @@
 """What a store of metrics within the VPC gets when a run has been concluded."""
 
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import CONCLUSION, SECONDS
 from plimsoll.metrics import publish_from_environment
 from plimsoll.metrics.points import target_points
 from plimsoll.model.results import Seconds
 from plimsoll.runs.conclude import Conclusion
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import CONCLUSION, SECONDS
 
 
 def publish_target(deployment: Deployment, run_id: str) -> None:

@@ -1,10 +1,10 @@
 """Stopping a run from outside: its workflow ends, and its target is torn down."""
 
-from plimsoll.model.runs import RunRecord, RunState
-from plimsoll.runs import services
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.record import now
-from plimsoll.service.limits import limits_of
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_records import now
+from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.teams.limits import limits_of
 
 
 def stop_run(deployment: Deployment, run_id: str, *, state_machine_arn: str) -> RunRecord:
@@ -43,7 +43,7 @@ def _stop_workflow(deployment: Deployment, record: RunRecord, state_machine_arn:
 
 def stop_execution(state_machine_arn: str, name: str, *, cause: str) -> bool:
     """Stop a workflow's execution by its name; False where it was never started."""
-    client = services.stepfunctions()
+    client = clients.stepfunctions()
     machine = state_machine_arn.replace(":stateMachine:", ":execution:")
     try:
         client.stop_execution(executionArn=f"{machine}:{name}", error="Stopped", cause=cause)

@@ -6,19 +6,19 @@ import secrets
 from collections.abc import Mapping
 from datetime import timedelta
 
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import QUOTE, REQUEST
+from plimsoll.aws.run_records import now
 from plimsoll.errors import UsageError
 from plimsoll.model.request import EndpointTarget, Request
-from plimsoll.model.runs import Failure, RunRecord, RunState
-from plimsoll.runs import services
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import QUOTE, REQUEST
+from plimsoll.model.run_record import Failure, RunRecord, RunState
+from plimsoll.quoting.budget import held_budget
+from plimsoll.quoting.possible import require_stand_in
+from plimsoll.quoting.quotes import quote
+from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.provision import endpoint_address
-from plimsoll.runs.record import now
-from plimsoll.runs.workloads import compiled_workload
-from plimsoll.service.budget import held_budget
-from plimsoll.service.limits import Limits, ask_of, limits_of
-from plimsoll.service.possible import require_stand_in
-from plimsoll.service.quotes import quote
+from plimsoll.teams.limits import Limits, ask_of, limits_of
 from plimsoll.workload.items import unknown
 
 
@@ -189,7 +189,7 @@ def start_execution(state_machine_arn: str, run_id: str) -> None:
 
 def begin_execution(state_machine_arn: str, name: str, given: Mapping[str, str]) -> None:
     """Start a workflow by name; one that was started before stays as it is."""
-    client = services.stepfunctions()
+    client = clients.stepfunctions()
     try:
         client.start_execution(
             stateMachineArn=state_machine_arn, name=name, input=json.dumps(given)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from plimsoll.aws.function_settings import Deployment
 from plimsoll.model.results import StepResult, TargetSample
-from plimsoll.model.runs import RunRecord
-from plimsoll.runs.deployment import Deployment
-from plimsoll.targets.metrics import figures, read_samples
+from plimsoll.model.run_record import RunRecord
+from plimsoll.targets.cloudwatch_metrics import figures, read_samples
 
 
 def target_samples(

@@ -2,9 +2,9 @@
 
 import json
 
+from plimsoll.aws import clients
 from plimsoll.model.engine import EngineTarget
-from plimsoll.model.runs import TargetAddress
-from plimsoll.runs import services
+from plimsoll.model.run_record import TargetAddress
 from plimsoll.targets.users import as_load_user
 
 
@@ -12,7 +12,7 @@ def engine_target(address: TargetAddress) -> EngineTarget:
     """Fetch a target's secret; gives what clients need to connect."""
     secret = {"username": "", "password": ""}  # of a target that asks for none
     if address.secret_arn is not None:
-        answer = services.secretsmanager().get_secret_value(SecretId=address.secret_arn)
+        answer = clients.secretsmanager().get_secret_value(SecretId=address.secret_arn)
         secret = json.loads(answer["SecretString"])
     return EngineTarget(
         protocol=address.protocol,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from plimsoll.aws import clients
+from plimsoll.aws.event_bus import emit
 from plimsoll.errors import PlimsollError
 from plimsoll.model.events import TargetLeaked
-from plimsoll.runs import services
-from plimsoll.runs.events import emit
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
@@ -35,7 +35,7 @@ def sweep(topic_arn: str, *, event_bus: str | None = None, at: datetime | None =
         PlimsollError: Something of it failed, after all the rest was done.
     """
     moment = at or datetime.now(UTC)
-    pages = services.cloudformation().get_paginator("describe_stacks").paginate()
+    pages = clients.cloudformation().get_paginator("describe_stacks").paginate()
     stacks = [stack for page in pages for stack in page["Stacks"]]
     expired = [stack for stack in stacks if _expired(stack, moment)]
     failures: list[str] = []
@@ -61,7 +61,7 @@ def _done(
 
 
 def _delete(stack: "StackTypeDef") -> None:
-    services.cloudformation().delete_stack(StackName=stack["StackId"])
+    clients.cloudformation().delete_stack(StackName=stack["StackId"])
     print(json.dumps({"expired_target": stack["StackName"]}))  # an alarm counts these lines
 
 
@@ -76,7 +76,7 @@ def _tell(stack: "StackTypeDef", moment: datetime, topic_arn: str, event_bus: st
     )
     emit(event_bus, leaked)
     if topic_arn:
-        services.sns().publish(
+        clients.sns().publish(
             TopicArn=topic_arn,
             Subject="Plimsoll: a target outlived its time limit",
             Message=f"{stack['StackName']} should have been gone at {expired_at.isoformat()};"

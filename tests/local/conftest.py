@@ -14,7 +14,7 @@ import pytest
 
 from plimsoll.local.databases.cassandra import CassandraServer
 from plimsoll.local.databases.mariadb import MariaDbServer
-from plimsoll.local.deployment import ROLE
+from plimsoll.local.deploying import ROLE
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Function, Setting
 from tests.support.patient_cassandra import PATIENT_SETTINGS

@@ -19,15 +19,15 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import RunFiles, client_path, plan_path
 from plimsoll.local.databases.mariadb import MariaDbServer
-from plimsoll.local.deployment import PRINCIPAL, default_settings
+from plimsoll.local.deploying import PRINCIPAL, default_settings
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.fleet import ClientResult, StepPlan
 from plimsoll.model.functions import FUNCTIONS, Setting
 from plimsoll.model.request import EndpointTarget, Request
-from plimsoll.runs import services
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import RunFiles, client_path, plan_path
 from plimsoll.runs.submit import submit
 from stacks.packaging import THIS_MACHINE, build, kinds, size_mib
 
@@ -77,7 +77,7 @@ def aws() -> Iterator[str]:
         patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
         patch.setenv("AWS_ACCESS_KEY_ID", "none")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "none")
-        services.through(None)
+        clients.through(None)
         boto3.client("s3").create_bucket(Bucket="results")
         boto3.client("dynamodb").create_table(
             TableName="runs",
@@ -87,7 +87,7 @@ def aws() -> Iterator[str]:
         )
         yield f"http://{host}:{port}"
     server.stop()
-    services.through(None)
+    clients.through(None)
 
 
 def invoke(

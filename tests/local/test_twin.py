@@ -13,8 +13,8 @@ import pytest
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.twin import LocalTwin
-from plimsoll.local.volumes.places import state_path
 from plimsoll.model.functions import FUNCTIONS
+from plimsoll.volumes.places import state_path
 from tests.local.runs.conftest import PATIENCE_S
 
 PROJECT = Path(__file__).parents[2]

@@ -26,8 +26,8 @@ from plimsoll.model.results import (
     TargetSample,
     Versions,
 )
-from plimsoll.model.runs import RunState
-from plimsoll.model.search import StepsSearch
+from plimsoll.model.run_record import RunState
+from plimsoll.model.search_request import StepsSearch
 from plimsoll.model.steps import Half, Step
 from plimsoll.model.volumes import Volume, limits
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from plimsoll.cli.main import cli
-from plimsoll.model.experiments import ExperimentResult
-from tests.unit.report.test_experiment import WHOLE, result_of
+from plimsoll.model.experiment_record import ExperimentResult
+from tests.unit.report.test_experiment_summary import WHOLE, result_of
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from plimsoll.cli.capacity_text import print_capacity
-from plimsoll.cli.results import print_result
+from plimsoll.cli.run_text import print_result
 from tests.support.synthetic_run import synthetic_run
 
 

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from plimsoll.cli.results import comparison
+from plimsoll.cli.run_text import comparison
 from plimsoll.model.capacity import Capacity
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run

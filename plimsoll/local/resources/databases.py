@@ -19,9 +19,9 @@ from plimsoll.local.databases.cassandra import CassandraServer
 from plimsoll.local.databases.mariadb import MariaDbServer
 from plimsoll.local.resources.sampler import Sampler, as_rds
 from plimsoll.local.resources.server_settings import MIB, check_engine, server_settings
-from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.instances import instance_limits
 from plimsoll.model.volumes import Service, Volume
+from plimsoll.volumes import EmulatedVolume
 
 _SERVICE: dict[str, Service] = {"mysql": "rds-mysql", "mariadb": "rds-mariadb"}
 

@@ -7,8 +7,8 @@ from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
 from moto.core.common_models import CloudFormationModel
 
 from plimsoll.errors import UsageError
+from plimsoll.local.resources.cassandra_instances import create_instance
 from plimsoll.local.resources.databases import Database, Databases
-from plimsoll.local.resources.instances import create_instance
 from plimsoll.local.resources.properties import check_properties
 from plimsoll.model.cassandra import DATA_DEVICE
 

@@ -22,8 +22,8 @@ from moto.cloudwatch.models import cloudwatch_backends
 
 from plimsoll.local.aws.names import ACCOUNT, REGION
 from plimsoll.local.machine import CpuTimes, cpu_times, stolen_share
-from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.volume_samples import VolumeRates, VolumeSample, rates
+from plimsoll.volumes import EmulatedVolume
 
 HELD_UP_MAX_S = 60  # a longer standstill has points of its last minute only
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")

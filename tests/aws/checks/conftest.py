@@ -7,8 +7,8 @@ from typing import Any, Literal
 import pytest
 from moto import mock_aws
 
-from plimsoll.runs import services
-from plimsoll.runs.deployment import Deployment
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
 from tests.support.tables import create_table
 
 REGION: Literal["eu-west-1"] = "eu-west-1"
@@ -25,26 +25,26 @@ def aws() -> Iterator[Any]:
         environment.setenv("AWS_DEFAULT_REGION", REGION)
         environment.setenv("AWS_ACCESS_KEY_ID", "testing")
         environment.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-        services.through(None)
+        clients.through(None)
         mock = mock_aws()
         mock.start()
         yield mock
         mock.stop()
-        services.through(None)
+        clients.through(None)
 
 
 @pytest.fixture
 def deployment(aws: Any) -> Deployment:
     aws.reset()
-    services.s3().create_bucket(
+    clients.s3().create_bucket(
         Bucket="results", CreateBucketConfiguration={"LocationConstraint": REGION}
     )
     create_table("runs", "run_id")
     create_table("service", "pk", "sk")
-    services.scheduler().create_schedule_group(Name=GROUP)
-    services.events().create_event_bus(Name="plimsoll")
-    topic = services.sns().create_topic(Name="alarms")["TopicArn"]
-    machine = services.stepfunctions().create_state_machine(
+    clients.scheduler().create_schedule_group(Name=GROUP)
+    clients.events().create_event_bus(Name="plimsoll")
+    topic = clients.sns().create_topic(Name="alarms")["TopicArn"]
+    machine = clients.stepfunctions().create_state_machine(
         name="plimsoll-run",
         definition=json.dumps(MACHINE),
         roleArn=f"arn:aws:iam::{ACCOUNT}:role/workflow",
@@ -64,7 +64,7 @@ def deployment(aws: Any) -> Deployment:
 
 
 def schedules() -> dict[str, dict[str, Any]]:
-    client = services.scheduler()
+    client = clients.scheduler()
     listed = client.list_schedules(GroupName=GROUP)["Schedules"]
     return {
         one["Name"]: dict(client.get_schedule(GroupName=GROUP, Name=one["Name"])) for one in listed
@@ -72,7 +72,7 @@ def schedules() -> dict[str, dict[str, Any]]:
 
 
 def executions(deployment: Deployment) -> list[str]:
-    client = services.stepfunctions()
+    client = clients.stepfunctions()
     arn = deployment.run_machine_arn or ""
     listed = client.list_executions(stateMachineArn=arn)["executions"]
     return sorted(one["name"] for one in listed)
@@ -82,7 +82,7 @@ def executions(deployment: Deployment) -> list[str]:
 def outbox(aws: Any, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What is published to SNS."""
     assert aws is not None
-    client = services.sns()
+    client = clients.sns()
     published: list[dict[str, Any]] = []
     real = client.publish
 
@@ -98,7 +98,7 @@ def outbox(aws: Any, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def bus(aws: Any, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What is put on the bus."""
     assert aws is not None
-    client = services.events()
+    client = clients.events()
     told: list[dict[str, Any]] = []
     real = client.put_events
 

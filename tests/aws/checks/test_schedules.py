@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
 from plimsoll.checks.schedules import (
     delete_check,
     list_checks,
@@ -13,11 +15,9 @@ from plimsoll.checks.schedules import (
     read_check,
     read_history,
 )
-from plimsoll.checks.start import start_check
+from plimsoll.checks.start_check import start_check
 from plimsoll.checks.store import CheckNotFoundError
 from plimsoll.errors import UsageError
-from plimsoll.runs import services
-from plimsoll.runs.deployment import Deployment
 from tests.aws.checks.conftest import schedules
 from tests.unit.checks.histories import REQUEST, check
 
@@ -76,7 +76,7 @@ def test_a_check_that_cannot_be_read_leaves_the_others_listed(
         put_check(deployment, "payments", check(name=name))
     key = {"pk": {"S": "team#payments"}, "sk": {"S": "schedule#newer"}}
     assert deployment.service_table is not None
-    services.dynamodb().put_item(
+    clients.dynamodb().put_item(
         TableName=deployment.service_table, Item={**key, "check": {"S": '{"secret": "hunter2"}'}}
     )
     found = list_checks(deployment, "payments")

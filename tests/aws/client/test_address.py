@@ -7,9 +7,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from plimsoll.aws import clients
 from plimsoll.client.address import NotDeployedError, find_address
 from plimsoll.errors import UsageError
-from plimsoll.runs import services
 
 URL = "https://abc123.execute-api.eu-west-1.amazonaws.com/v1"
 
@@ -20,9 +20,9 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     with mock_aws():
-        services.through(None)
+        clients.through(None)
         yield
-    services.through(None)
+    clients.through(None)
 
 
 def _deploy(name: str, output: str) -> None:

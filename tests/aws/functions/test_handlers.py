@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.aws.function_settings import Deployment
 from plimsoll.model.functions import FUNCTIONS
-from plimsoll.runs.deployment import Deployment
 
 ROOT = Path(__file__).parents[3]
 IMPORTS = """

@@ -7,12 +7,12 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import REQUEST
+from plimsoll.aws.run_records import now
 from plimsoll.model.request import Request
-from plimsoll.model.runs import RunRecord, RunState
-from plimsoll.runs import services
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import REQUEST
-from plimsoll.runs.record import now
+from plimsoll.model.run_record import RunRecord, RunState
 from tests.support.requested import REQUESTED as SMALL
 from tests.support.tables import create_table
 
@@ -29,9 +29,9 @@ def region(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    services.through(None)
+    clients.through(None)
     yield
-    services.through(None)
+    clients.through(None)
 
 
 @pytest.fixture

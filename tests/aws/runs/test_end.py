@@ -2,11 +2,11 @@
 
 import re
 
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import REPORT, SECONDS
 from plimsoll.model.results import Seconds, TargetSample
-from plimsoll.model.runs import RunState
-from plimsoll.runs.deployment import Deployment
+from plimsoll.model.run_record import RunState
 from plimsoll.runs.end import end_run
-from plimsoll.runs.files import REPORT, SECONDS
 from tests.aws.runs.conftest import RUN, recorded
 from tests.aws.runs.test_publish import measured
 

@@ -8,16 +8,16 @@ from typing import Any
 import boto3
 import pytest
 
+from plimsoll.aws.function_settings import CassandraPlace, Deployment
+from plimsoll.aws.run_files import REPORT, REQUEST, RESULT, SECONDS, TEMPLATE
+from plimsoll.aws.run_records import RunStoppedError, now
 from plimsoll.errors import UsageError
 from plimsoll.model.request import EndpointTarget, Request
-from plimsoll.model.runs import HeldBudget, RunState
-from plimsoll.runs import end, provision, start
-from plimsoll.runs.deployment import CassandraPlace, Deployment
+from plimsoll.model.run_record import HeldBudget, RunState
+from plimsoll.runs import end, provision, start_run
 from plimsoll.runs.end import delete_target, end_run
-from plimsoll.runs.files import REPORT, REQUEST, RESULT, SECONDS, TEMPLATE
-from plimsoll.runs.record import RunStoppedError, now
 from plimsoll.runs.submit import record_request
-from plimsoll.targets.stacks import TargetCreationError, TeardownError, create_stack
+from plimsoll.targets.target_stacks import TargetCreationError, TeardownError, create_stack
 from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 
 STACK = f"plimsoll-run-{RUN}"
@@ -37,8 +37,8 @@ def small_template(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def started(deployment: Deployment) -> None:
     recorded(deployment)
-    start.record_run(deployment, RUN)
-    start.arm(deployment, RUN)
+    start_run.record_run(deployment, RUN)
+    start_run.arm(deployment, RUN)
 
 
 def stack_status() -> str:
@@ -56,7 +56,7 @@ def test_the_deletion_is_armed_before_there_is_a_stack(deployment: Deployment) -
     assert schedule["Target"]["Arn"].endswith(":aws-sdk:cloudformation:deleteStack")
     assert json.loads(schedule["Target"]["Input"]) == {"StackName": STACK}
     assert stack_status() == "NONE"
-    start.arm(deployment, RUN)  # repeated: still one
+    start_run.arm(deployment, RUN)  # repeated: still one
 
 
 def test_the_deletion_is_armed_for_the_budgets_end_where_that_is_earlier(
@@ -64,8 +64,8 @@ def test_the_deletion_is_armed_for_the_budgets_end_where_that_is_earlier(
 ) -> None:
     budget = HeldBudget(usd="0.6", target_s=1000, fleet_usd="0.1", loading_s=60)
     recorded(deployment, budget=budget)
-    start.record_run(deployment, RUN)
-    start.arm(deployment, RUN)
+    start_run.record_run(deployment, RUN)
+    start_run.arm(deployment, RUN)
     record = deployment.records.get(RUN)
     assert record.started_at is not None
     ends = record.started_at + timedelta(seconds=1000)
@@ -145,7 +145,7 @@ def test_a_deployment_without_cassandra_refuses_it_before_anything_is_made(
     recorded(deployment)
     asking_for_cassandra(deployment)
     with pytest.raises(UsageError, match=refusal):
-        start.record_run(without, RUN)
+        start_run.record_run(without, RUN)
     assert stack_status() == "NONE"
 
 

@@ -8,12 +8,12 @@ import pytest
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.timestreamwrite.models import timestreamwrite_backends
 
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import CONCLUSION, SECONDS, client_path, plan_path, step_path
 from plimsoll.fleet.step import merged_step
 from plimsoll.model.results import Seconds, TargetSample
 from plimsoll.runs.conclude import Conclusion, conclude
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import CONCLUSION, SECONDS, client_path, plan_path, step_path
-from plimsoll.runs.points import run_points
+from plimsoll.runs.metric_points import run_points
 from plimsoll.runs.publish import publish_target
 from tests.aws.runs.conftest import RUN, recorded
 from tests.unit.fleet.test_merge import START_MS, after, planned, result

@@ -7,11 +7,11 @@ from typing import Any
 import boto3
 import pytest
 
-from plimsoll.local.deployment import state_machine_arn
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.local.deploying import state_machine_arn
 from plimsoll.local.serving import stop_everything
 from plimsoll.model.functions import Setting
-from plimsoll.model.runs import RunState
-from plimsoll.runs.deployment import Deployment
+from plimsoll.model.run_record import RunState
 from tests.aws.runs.conftest import RUN, recorded
 
 

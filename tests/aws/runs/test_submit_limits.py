@@ -5,18 +5,19 @@ from typing import Any
 
 import pytest
 
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import RESULT
+from plimsoll.aws.run_records import now
 from plimsoll.errors import LimitReachedError, UsageError
 from plimsoll.model.deployment import Team
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult
-from plimsoll.model.runs import RunState
-from plimsoll.runs import services, start, submit
-from plimsoll.runs.deployment import Deployment
+from plimsoll.model.run_record import RunState
+from plimsoll.runs import start_run, submit
 from plimsoll.runs.end import delete_target, end_run
-from plimsoll.runs.files import RESULT
-from plimsoll.runs.record import now
-from plimsoll.service.limits import Ask, Limits, limits_of
-from plimsoll.service.reconcile import reconcile
+from plimsoll.teams.limits import Ask, Limits, limits_of
+from plimsoll.teams.reconcile import reconcile
 from tests.aws.runs.conftest import REQUESTED
 from tests.support.tables import create_table
 
@@ -62,7 +63,7 @@ def test_the_third_run_of_a_team_of_two_is_refused_and_leaves_no_record(
 def test_an_end_gives_the_share_back_and_settles_the_spend(limited: Deployment) -> None:
     run_id = submitted(limited)
     committed = of_team(limited).grants()[run_id].usd_micro
-    start.record_run(limited, run_id)
+    start_run.record_run(limited, run_id)
     delete_target(limited, run_id)
     end_run(limited, run_id)
     counted = of_team(limited).counted()
@@ -132,7 +133,7 @@ def test_the_janitor_releases_what_a_crash_has_left(limited: Deployment) -> None
     assert sum(v for n, v in counted.items() if n.startswith("usd_")) == 250_000
     assert limited.records.get(pending).state is RunState.FAILED  # it cannot begin any more
     with pytest.raises(Exception, match="stopped before it began"):
-        start.record_run(limited, pending)
+        start_run.record_run(limited, pending)
 
 
 def test_one_record_that_cannot_be_read_keeps_no_other_share(limited: Deployment) -> None:
@@ -150,7 +151,7 @@ def test_one_record_that_cannot_be_read_keeps_no_other_share(limited: Deployment
 def test_one_share_that_cannot_be_read_keeps_no_other(limited: Deployment) -> None:
     ended = submitted(limited, "a")
     limited.records.change(ended, state=RunState.FAILED)
-    services.dynamodb().update_item(
+    clients.dynamodb().update_item(
         TableName="service",
         Key={"pk": {"S": "team#default"}, "sk": {"S": "limits"}},
         UpdateExpression="SET #grant = :grant",
@@ -162,7 +163,7 @@ def test_one_share_that_cannot_be_read_keeps_no_other(limited: Deployment) -> No
 
 def test_the_janitor_leaves_runs_alone_that_go_on(limited: Deployment) -> None:
     run_id = submitted(limited)
-    start.record_run(limited, run_id)
+    start_run.record_run(limited, run_id)
     assert reconcile(limited, at=now() + timedelta(days=2)) == []
     assert reconcile(limited, at=now() + timedelta(days=4)) == [run_id]  # no workflow lasts so long
 

@@ -10,8 +10,8 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from plimsoll.aws import clients
 from plimsoll.errors import PlimsollError
-from plimsoll.runs import services
 from plimsoll.targets import janitor
 
 PASSED, NEVER = "2026-01-01T00:00:00+00:00", "2999-01-01T00:00:00+00:00"
@@ -24,13 +24,13 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     with mock_aws():
-        services.through(None)
+        clients.through(None)
         yield
-    services.through(None)
+    clients.through(None)
 
 
 def stack(name: str, expires_at: str | None) -> None:
-    services.cloudformation().create_stack(
+    clients.cloudformation().create_stack(
         StackName=name,
         TemplateBody=json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}),
         Tags=[] if expires_at is None else [{"Key": janitor.EXPIRES_AT, "Value": expires_at}],
@@ -68,10 +68,10 @@ def test_a_tag_that_cannot_be_read_keeps_no_other_target_and_its_own_for_a_day()
 def test_a_target_that_cannot_be_deleted_keeps_no_other_and_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    topic = services.sns().create_topic(Name="alarms")["TopicArn"]
+    topic = clients.sns().create_topic(Name="alarms")["TopicArn"]
     for name in ("plimsoll-run-a", "plimsoll-run-b", "plimsoll-run-c"):
         stack(name, PASSED)
-    client: Any = services.cloudformation()
+    client: Any = clients.cloudformation()
     delete = client.delete_stack
 
     def protected(**asked: Any) -> Any:
@@ -81,7 +81,7 @@ def test_a_target_that_cannot_be_deleted_keeps_no_other_and_is_told(
         return delete(**asked)
 
     monkeypatch.setattr(client, "delete_stack", protected)
-    monkeypatch.setattr(services, "cloudformation", lambda: client)
+    monkeypatch.setattr(clients, "cloudformation", lambda: client)
     with pytest.raises(PlimsollError, match=r"^plimsoll-run-b: .*TerminationProtection"):
         janitor.sweep(topic, at=AT)
     assert left() == {"plimsoll-run-b"}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from plimsoll.local.deployment import ROLE, function_arn
+from plimsoll.local.deploying import ROLE, function_arn
 
 PATIENCE_S = 120.0
 WAIT = {"A": {"Type": "Wait", "Seconds": 60, "End": True}}

@@ -15,10 +15,10 @@ from cassandra.concurrent import execute_concurrent_with_args
 
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.cassandra import CassandraServer
-from plimsoll.local.volumes import EmulatedVolume
 from plimsoll.model.cassandra import VERSION
 from plimsoll.model.volume_samples import rates
 from plimsoll.model.volumes import Volume
+from plimsoll.volumes import EmulatedVolume
 from tests.local.runs.conftest import PATIENCE_S
 from tests.support.awake import Awake
 from tests.support.patient_cassandra import PATIENT_SETTINGS, patient_session

@@ -8,9 +8,9 @@ import pymysql
 import pytest
 
 from plimsoll.local.databases.mariadb import MariaDbServer
-from plimsoll.local.volumes import EmulatedVolume
-from plimsoll.local.volumes.places import MEMORY
 from plimsoll.model.volumes import Volume
+from plimsoll.volumes import EmulatedVolume
+from plimsoll.volumes.places import MEMORY
 
 
 @pytest.fixture

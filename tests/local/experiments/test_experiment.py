@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from plimsoll.experiments.lifecycle import stop_experiment
 from plimsoll.experiments.records import experiments_of
-from plimsoll.experiments.service import stop_experiment
-from plimsoll.local.experiments import LocalExperiment
+from plimsoll.local.experiment_runner import LocalExperiment
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.experiment import Experiment, order
 from plimsoll.model.results import Moments, RunResult
-from plimsoll.model.runs import RunState
+from plimsoll.model.run_record import RunState
 from tests.local.runs.conftest import tiny, wait_until
 
 MACHINE = "experiment"

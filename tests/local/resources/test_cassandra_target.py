@@ -9,15 +9,15 @@ from typing import Any
 import psutil
 import pytest
 
+from plimsoll.aws import clients
 from plimsoll.local.twin import LocalTwin
-from plimsoll.local.volumes.places import state_path
 from plimsoll.model.cassandra import CQL_PORT, VERSION, CassandraTarget
 from plimsoll.model.results import TargetFigures
-from plimsoll.model.runs import TargetAddress
-from plimsoll.runs import services
-from plimsoll.targets.instances import data_volume_id
-from plimsoll.targets.metrics import figures, read_samples
+from plimsoll.model.run_record import TargetAddress
+from plimsoll.targets.cloudwatch_metrics import figures, read_samples
+from plimsoll.targets.ec2_instance import data_volume_id
 from plimsoll.targets.template import cassandra_parameters
+from plimsoll.volumes.places import state_path
 from tests.local.resources.test_stacks import Stacks, outputs
 from tests.local.runs.conftest import wait_until
 from tests.support.patient_cassandra import patient_session
@@ -55,7 +55,7 @@ def target(instance_type: str, **volume: object) -> CassandraTarget:
 
 @pytest.fixture(scope="module")
 def stack(twin: LocalTwin) -> Iterator[dict[str, Any]]:
-    services.through(twin.client)
+    clients.through(twin.client)
     asked = target("r5.large", type="io1", size_gib=100, iops=700)
     yield create(twin, "cql", asked)
     Stacks(twin).delete("plimsoll-run-cql")
@@ -125,7 +125,7 @@ def test_cloudwatch_has_its_figures_under_the_names_of_ec2_and_ebs(stack: dict[s
 
 
 def test_its_deletion_leaves_nothing(twin: LocalTwin) -> None:
-    services.through(twin.client)
+    clients.through(twin.client)
     stacks = Stacks(twin)
     made = create(twin, "gone", target("i3.large", type="nvme", size_gib=475))
     assert made["StackStatus"] == "CREATE_COMPLETE", made.get("StackStatusReason")

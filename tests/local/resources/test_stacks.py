@@ -13,7 +13,7 @@ import pymysql
 import pytest
 from botocore.exceptions import ClientError
 
-from plimsoll.local.volumes.places import state_path
+from plimsoll.volumes.places import state_path
 from tests.local.runs.conftest import wait_until
 
 TEMPLATE = (files("plimsoll.targets") / "templates/rds.template.json").read_text()

@@ -15,6 +15,8 @@ from typing import Any
 import psutil
 import pytest
 
+from plimsoll.aws import clients
+from plimsoll.aws.run_files import RESULT, plan_path
 from plimsoll.local.runner import LocalRun, deployment_of
 from plimsoll.local.twin import LocalTwin, RunningDatabase
 from plimsoll.model.fleet import StepPlan
@@ -22,9 +24,7 @@ from plimsoll.model.functions import FUNCTIONS, Setting
 from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult, StepResult
-from plimsoll.model.runs import RunRecord, RunState
-from plimsoll.runs import services
-from plimsoll.runs.files import RESULT, plan_path
+from plimsoll.model.run_record import RunRecord, RunState
 from plimsoll.runs.submit import run_id_for
 
 ROOT = Path(__file__).parents[3]
@@ -173,12 +173,12 @@ class Bench:
             if any(str(folder) in word for word in process.info["cmdline"] or [])
         ]
         assert servers == []
-        stacks = services.cloudformation().list_stacks()["StackSummaries"]
+        stacks = clients.cloudformation().list_stacks()["StackSummaries"]
         left = [s["StackStatus"] for s in stacks if s["StackName"] == record.stack_name]
         assert set(left) <= {"DELETE_COMPLETE"}
         if record.stack_id is not None:
             assert record.deleted_at is not None
-            schedules = services.scheduler().list_schedules()["Schedules"]
+            schedules = clients.scheduler().list_schedules()["Schedules"]
             assert record.stack_name not in {schedule["Name"] for schedule in schedules}
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from plimsoll.model.cassandra import VERSION
 from plimsoll.model.results import RunResult
-from plimsoll.model.runs import RunState
+from plimsoll.model.run_record import RunState
 from tests.local.runs.conftest import Bench, measured, tiny, why
 
 CASSANDRA = {

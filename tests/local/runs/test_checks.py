@@ -8,19 +8,19 @@ from typing import Any, get_args
 import jsonschema  # type: ignore[import-untyped]  # its types are a package of their own
 import pytest
 
-from plimsoll.checks.figures import figures
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import RESULT
+from plimsoll.checks.compared_figures import figures
 from plimsoll.checks.schedules import delete_check, put_check, read_history
-from plimsoll.checks.start import comparable
+from plimsoll.checks.start_check import comparable
 from plimsoll.checks.store import CheckStore
-from plimsoll.local.deployment import EVENTS_TOPIC
+from plimsoll.local.deploying import EVENTS_TOPIC
 from plimsoll.model.capacity import AuditName
 from plimsoll.model.check import Check, Figure, History, HistoryPoint, RunOfCheck
 from plimsoll.model.events import EVENTS
 from plimsoll.model.functions import FUNCTIONS, Setting
 from plimsoll.model.results import RunResult
-from plimsoll.model.runs import RunState
-from plimsoll.runs.deployment import Deployment
-from plimsoll.runs.files import RESULT
+from plimsoll.model.run_record import RunState
 from tests.local.runs.conftest import Bench, tiny, wait_until
 from tools.event_schemas import schema
 

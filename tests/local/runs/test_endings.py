@@ -5,16 +5,16 @@ from typing import get_args
 
 import pytest
 
+from plimsoll.aws import clients
 from plimsoll.model.capacity import AuditName
-from plimsoll.model.runs import RunState
-from plimsoll.runs import services
+from plimsoll.model.run_record import RunState
 from tests.local.runs.conftest import Bench, tiny, wait_until, why
 
 
 def bring_forward(name: str) -> None:
     """Have a schedule fire now."""
-    armed = services.scheduler().get_schedule(Name=name, GroupName="plimsoll")
-    services.scheduler().update_schedule(
+    armed = clients.scheduler().get_schedule(Name=name, GroupName="plimsoll")
+    clients.scheduler().update_schedule(
         Name=name,
         GroupName="plimsoll",
         ScheduleExpression=f"at({datetime.now(UTC):%Y-%m-%dT%H:%M:%S})",
@@ -112,7 +112,7 @@ def test_the_schedule_deletes_a_target_that_nobody_tears_down(bench: Bench) -> N
         gate.open()
 
     def armed() -> set[str]:
-        return {one["Name"] for one in services.scheduler().list_schedules()["Schedules"]}
+        return {one["Name"] for one in clients.scheduler().list_schedules()["Schedules"]}
 
     # it is called before that
     wait_until(lambda: f"plimsoll-run-{run.run_id}" not in armed(), "the schedule deletes itself")

@@ -9,6 +9,7 @@ import psutil
 import pymysql
 import pytest
 
+from plimsoll.aws import clients
 from plimsoll.errors import UsageError
 from plimsoll.local.faults import Faults
 from plimsoll.local.runner import LocalRun
@@ -16,9 +17,8 @@ from plimsoll.model.fleet import FailedClient
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.request import Fault
 from plimsoll.model.results import RunResult
-from plimsoll.model.runs import RunState
+from plimsoll.model.run_record import RunState
 from plimsoll.model.volume_samples import Fail
-from plimsoll.runs import services
 from tests.local.runs.conftest import Bench, hold_until_the_end, measured, tiny, wait_until, why
 
 LONG_STEP = {"load__warmup_s": 1, "load__duration_s": 6}  # longer than a machine stands still
@@ -63,7 +63,7 @@ def rows_of(run: LocalRun) -> int:
     target = run.look().record.target
     assert target is not None
     assert target.secret_arn is not None
-    secret = services.secretsmanager().get_secret_value(SecretId=target.secret_arn)
+    secret = clients.secretsmanager().get_secret_value(SecretId=target.secret_arn)
     account = json.loads(secret["SecretString"])
     with (
         pymysql.connect(

@@ -2,10 +2,10 @@
 
 import time
 
+from plimsoll.aws.run_files import client_path
 from plimsoll.model.fleet import ClientResult
 from plimsoll.model.results import RunResult
-from plimsoll.model.runs import RunRecord, RunState
-from plimsoll.runs.files import client_path
+from plimsoll.model.run_record import RunRecord, RunState
 from tests.local.runs.conftest import Bench, hold_until_the_end, tiny, wait_for_the_end, why
 
 

@@ -19,8 +19,8 @@ import pytest
 
 from plimsoll.client.address import URL_VARIABLE, Address, read_address
 from plimsoll.client.http import Http
-from plimsoll.local.deployment import PRINCIPAL
-from plimsoll.local.service import LocalService
+from plimsoll.local.deploying import PRINCIPAL
+from plimsoll.local.http_front import LocalService
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Setting
 from tests.local.runs.conftest import tiny

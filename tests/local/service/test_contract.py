@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from plimsoll import __version__
-from plimsoll.client.service import download
+from plimsoll.client.service_client import download
 from plimsoll.model.capacity import Verdict
 from plimsoll.model.results import RunResult
 from tests.local.service.conftest import Caller, body

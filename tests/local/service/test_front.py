@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from plimsoll.local.deployment import PRINCIPAL
-from plimsoll.local.service import LocalService
+from plimsoll.local.deploying import PRINCIPAL
+from plimsoll.local.http_front import LocalService
 from plimsoll.local.twin import LocalTwin
 
 HEADER = "X-Test-Principal"

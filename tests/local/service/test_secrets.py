@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.client.address import read_address
 from plimsoll.client.http import Http
-from plimsoll.local.deployment import PRINCIPAL
+from plimsoll.local.deploying import PRINCIPAL
 from plimsoll.local.serving import records_of
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Setting

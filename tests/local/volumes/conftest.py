@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
 from plimsoll.model.volumes import Volume, VolumeSample
+from plimsoll.volumes import EmulatedVolume, VolumeSettings
 
 # no caps and no latency: what is counted does not depend on the time that it takes
 INSTANT = VolumeSettings(base_latency_us=0)

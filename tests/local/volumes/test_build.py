@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
-from plimsoll.local.volumes import EmulatedVolume, build
-from plimsoll.local.volumes.programs import check_program
 from plimsoll.model.volumes import Volume
+from plimsoll.volumes import EmulatedVolume, build
+from plimsoll.volumes.programs import check_program
 
 
 def test_it_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:

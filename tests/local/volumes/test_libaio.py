@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.local.volumes import EmulatedVolume, VolumeSettings
 from plimsoll.model.volume_samples import Fail
+from plimsoll.volumes import EmulatedVolume, VolumeSettings
 from tests.local.volumes.conftest import VolumeFactory
 
 PROGRAMS = Path(__file__).parent / "programs"

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.local.volumes import EmulatedVolume, VolumeSettings, places
-from plimsoll.local.volumes.places import state_path
 from plimsoll.model.volume_samples import Drain, Fail
 from plimsoll.model.volumes import Volume
+from plimsoll.volumes import EmulatedVolume, VolumeSettings, places
+from plimsoll.volumes.places import state_path
 from tests.local.volumes.conftest import VolumeFactory, ran, run_on
 
 
@@ -98,7 +98,7 @@ def test_a_closed_volume_leaves_nothing_but_the_files(tmp_path: Path) -> None:
 KILLED_OWNER = """
 import os, sys
 from pathlib import Path
-from plimsoll.local.volumes import *
+from plimsoll.volumes import *
 from plimsoll.model.volumes import Volume
 v = EmulatedVolume.create(Path(sys.argv[1]), Volume(type='gp2', size_gib=1))
 os.kill(os.getpid(), 9)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.local.volumes.calibration import Measured, measure
 from plimsoll.model.volumes import Volume
+from plimsoll.volumes.calibration import Measured, measure
 from tests.local.volumes.conftest import VolumeFactory, run_on
 
 WRITE = "import os; os.write(os.open('file', os.O_CREAT | os.O_WRONLY), bytes(4096))"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
-from plimsoll.model.search import NextStep
+from plimsoll.model.search_request import NextStep
 from plimsoll.model.steps import Step
 
 WINDOW_S = 60.0

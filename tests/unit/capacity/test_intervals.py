@@ -9,7 +9,7 @@ import pytest
 from plimsoll.capacity import judge
 from plimsoll.capacity.intervals import SEED, interval, relative_margin, t_quantile
 from plimsoll.model.capacity import Rules
-from plimsoll.model.search import NextStep
+from plimsoll.model.search_request import NextStep
 from tests.unit.capacity.simulators import answer, queue
 
 TRIALS = 1_000  # 93 to 97 % is then 2.9 standard errors on either side of 95 %

@@ -8,7 +8,14 @@ import pytest
 
 from plimsoll.capacity import next_step
 from plimsoll.model.capacity import Confirmation, Rules
-from plimsoll.model.search import Done, NextStep, RampSearch, RateSearch, Search, StepsSearch
+from plimsoll.model.search_request import (
+    Done,
+    NextStep,
+    RampSearch,
+    RateSearch,
+    Search,
+    StepsSearch,
+)
 from plimsoll.model.steps import Step
 from tests.unit.capacity.simulators import client_bound, cliff, collapse, queue
 from tests.unit.capacity.trials import Score, run, score, search_for, targets, truth

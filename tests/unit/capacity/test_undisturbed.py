@@ -5,7 +5,7 @@ import pytest
 from plimsoll.capacity import judge, next_step
 from plimsoll.capacity.audits import undisturbed
 from plimsoll.model.capacity import Rules
-from plimsoll.model.search import Done, NextStep, StepsSearch
+from plimsoll.model.search_request import Done, NextStep, StepsSearch
 from plimsoll.model.steps import Step
 
 ONCE = Rules(confirmation=None)

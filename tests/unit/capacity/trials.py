@@ -7,7 +7,7 @@ from statistics import median
 from plimsoll.capacity import judge, next_step
 from plimsoll.capacity.search import axis_of
 from plimsoll.model.capacity import Capacity, Rules
-from plimsoll.model.search import NextStep, RampSearch, RateSearch, Search, StepsSearch
+from plimsoll.model.search_request import NextStep, RampSearch, RateSearch, Search, StepsSearch
 from plimsoll.model.steps import Step
 from tests.unit.capacity.simulators import (
     Target,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from plimsoll.model.check import Check, Figure, HistoryPoint, RunOfCheck
-from plimsoll.model.runs import RunState
+from plimsoll.model.run_record import RunState
 
 FIRST = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
 REQUEST: dict[str, Any] = {

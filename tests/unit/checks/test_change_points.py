@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.checks.judging import changes, series
+from plimsoll.checks.changes import changes, series
 from tests.unit.checks.histories import CAPACITY, check, day, history
 
 STEADY = [1001, 998, 1003, 997, 1002, 999, 1004, 996, 1000, 1001, 998, 1002]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.checks.judging import regressions
+from plimsoll.checks.changes import regressions
 from plimsoll.model.check import Cause
 from tests.unit.checks.histories import REQUEST, check, history
 

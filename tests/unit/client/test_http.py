@@ -10,7 +10,7 @@ from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 
 from plimsoll.client.address import Address, read_address
 from plimsoll.client.http import ATTEMPTS, Http
-from plimsoll.client.problems import ServiceError, problem_of
+from plimsoll.client.refusals import ServiceError, problem_of
 from plimsoll.errors import PlimsollError, UsageError
 
 HERE = Address("http://127.0.0.1:1", region=None, signed=False)

@@ -16,7 +16,7 @@ from plimsoll.fleet.step import merged_step
 from plimsoll.model.fleet import FailedClient, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
-from plimsoll.model.search import NextStep
+from plimsoll.model.search_request import NextStep
 from tests.unit.fleet.test_merge import planned as two
 from tests.unit.fleet.test_merge import result
 

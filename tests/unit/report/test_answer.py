@@ -8,9 +8,10 @@ from plimsoll.capacity import judge
 from plimsoll.model.capacity import Rules
 from plimsoll.model.quote import RunCost
 from plimsoll.model.results import RunResult
-from plimsoll.model.runs import Failure, RunState
+from plimsoll.model.run_record import Failure, RunState
 from plimsoll.model.steps import Step
-from plimsoll.report.answer import answer, usd_per_million
+from plimsoll.quoting.costs import usd_per_million
+from plimsoll.report.answer import answer
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
 

@@ -9,7 +9,7 @@ from plimsoll.capacity import judge
 from plimsoll.model.capacity import Capacity, Rules
 from plimsoll.model.quote import RunCost
 from plimsoll.model.results import RunResult
-from plimsoll.model.search import StepsSearch
+from plimsoll.model.search_request import StepsSearch
 from plimsoll.model.steps import Step
 from plimsoll.report import compare_page
 from plimsoll.report.comparing import compare, equal_loads

@@ -9,7 +9,7 @@ import yaml
 
 from plimsoll.model.request import Request
 from plimsoll.model.results import Seconds
-from plimsoll.model.runs import Failure, RunState
+from plimsoll.model.run_record import Failure, RunState
 from plimsoll.report.curve import limit_labels
 from plimsoll.report.page import render
 from tests.support.synthetic_run import synthetic_run

@@ -8,8 +8,8 @@ from plimsoll.local.aws.corrections import (
     clients,
     definitions,
     distributed_map,
-    errors,
     executions,
+    function_errors,
     integrations,
     jsonata,
     states,
@@ -24,7 +24,7 @@ def apply() -> None:
         jsonata,
         states,
         integrations,
-        errors,
+        function_errors,
         distributed_map,
         executions,
     ):

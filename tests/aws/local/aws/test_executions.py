@@ -11,7 +11,7 @@ import pytest
 from moto import mock_aws
 
 from plimsoll.local.aws.corrections import executions
-from plimsoll.local.deployment import ROLE
+from plimsoll.local.deploying import ROLE
 
 late: list[Callable[[], None]] = []  # what threads that have not begun yet are to do
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from plimsoll.local.resources.sampler import HELD_UP_MAX_S, seconds_to_publish, wait_s
 from plimsoll.model.results import TargetSample
-from plimsoll.targets.metrics import figures
+from plimsoll.targets.cloudwatch_metrics import figures
 
 
 @pytest.mark.parametrize(

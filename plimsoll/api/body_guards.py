@@ -1,0 +1,84 @@
+"""What is refused before it is read: bodies too large, too deep, or not JSON at all."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn
+
+from plimsoll.api.problems import ApiError
+
+BODY_MOST_BYTES = 262_144  # the longest workload, and far below what Lambda takes
+DEPTH_MOST = 40  # of lists and mappings; the deepest request has about half of it
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_BRACKET = re.compile(r"[\[\]{}]")
+
+
+def check_body(event: Mapping[str, Any]) -> None:
+    """Look at the body of an event as text.
+
+    Raises:
+        ApiError: 413, 415 or 400.
+    """
+    body = event.get("body") or ""
+    encoded = event.get("isBase64Encoded") is True
+    size = len(body) * 3 // 4 if encoded else len(body.encode(errors="surrogatepass"))
+    if size > BODY_MOST_BYTES:
+        raise ApiError(413, "too-large", f"a body has at most {BODY_MOST_BYTES} bytes, not {size}")
+    if not body:
+        return
+    kind = _content_type(event)
+    if kind and kind.partition(";")[0].strip().lower() != "application/json":
+        raise ApiError(415, "not-json", f"a body is application/json, not {kind}")
+    if not encoded:
+        check_depth(body)
+
+
+def check_depth(text: str) -> None:
+    """Refuse JSON that is nested deeper than any request, without parsing it.
+
+    Raises:
+        ApiError: 400.
+    """
+    depth = 0
+    for bracket in _BRACKET.findall(_STRING.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        if depth > DEPTH_MOST:
+            raise ApiError(400, "not-json", f"the body is nested deeper than {DEPTH_MOST} levels")
+
+
+def read_json(text: str) -> Any:
+    """Parse a body: each name once, numbers that are numbers, text that is text.
+
+    Raises:
+        ApiError: 400.
+    """
+    check_depth(text)  # again: a body may have come in base64
+    try:
+        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        json.dumps(value, ensure_ascii=False).encode()  # refuses halves of surrogate pairs
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ApiError(400, "not-json", f"the body is not JSON: {error.msg} ({place})") from None
+    except UnicodeEncodeError:
+        raise ApiError(400, "not-json", "the body is not JSON: half a character") from None
+    except ValueError:  # a number of thousands of digits
+        raise ApiError(400, "not-json", "the body is not JSON: a number is too long") from None
+    return value
+
+
+def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ApiError(400, "not-json", f"the body is not JSON: {name[:100]!r} is there twice")
+        found[name] = value
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ApiError(400, "not-json", f"the body is not JSON: {name} is no number")
+
+
+def _content_type(event: Mapping[str, Any]) -> str | None:
+    headers = event.get("headers") or {}
+    return next((v for name, v in headers.items() if name.lower() == "content-type"), None)

@@ -1,0 +1,138 @@
+"""The API's OpenAPI 3.1 document: from the routes, and from what is true of every one of them."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import plimsoll
+from plimsoll.api.app import OPEN_PATHS, app
+from plimsoll.api.problems import CONTENT_TYPE
+from plimsoll.model.api_answers import Problem
+
+_SCHEMAS = "#/components/schemas/"
+_ABOUT = """\
+Runs of Plimsoll, which finds the most throughput that a database sustains on a storage before its
+latency deteriorates. Every call is signed (SigV4, service `execute-api`); the caller's IAM
+principal says which team it belongs to, and a team sees its own runs alone. Whatever is refused is
+an RFC 9457 problem document. Names end in their units; a value that is not known is null, never 0.
+"""
+_SIGNED = {
+    "type": "apiKey",
+    "name": "Authorization",
+    "in": "header",
+    "description": "AWS Signature Version 4.",
+    "x-amazon-apigateway-authtype": "awsSigv4",
+}
+# what a call may be refused for, whatever the route
+_ALWAYS = {
+    "429": "Too many calls; try again later.",
+    "500": "Something went wrong in the service; its logs have it by `request_id`.",
+    "503": "The service cannot answer now; try again later.",
+    "504": "The service took too long; try again later.",
+}
+_BY_THE_GATEWAY = {"403", "413", "429", "500", "503", "504"}  # it knows one content type only
+_WITH_TEAM = {"403": "The caller is not signed in, or belongs to no team that may do this."}
+_WITH_BODY = {
+    "400": "The body is not JSON, or nested too deeply.",
+    "413": "The body is too large.",
+    "415": "The body is not application/json.",
+}
+_STARTS_A_RUN = {
+    "409": "The run alone asks for more than a limit of the team.",
+    "429": "A limit of the team leaves no room now, or too many calls; try again later.",
+}
+_STARTING = {"409": "A limit of the team does not allow it, however long one waits."}
+_WITH_PARAMETERS = {"422": "A field or parameter is wrong; `errors` names each."}
+_WITH_PATH = {"404": "The caller's team has none of that name."}
+
+
+def document() -> dict[str, Any]:
+    """Give the document as plain values."""
+    made: dict[str, Any] = json.loads(
+        app.get_openapi_json_schema(
+            title="Plimsoll",
+            version=plimsoll.__version__,
+            openapi_version="3.1.0",
+            description=_ABOUT,
+        )
+    )
+    made["servers"] = [{"url": "/", "description": "`ApiUrl` of the deployed stack."}]
+    for path, operations in made["paths"].items():
+        for operation in operations.values():
+            _complete(path, operation)
+    schemas = made["components"]["schemas"]
+    problem = Problem.model_json_schema(ref_template=f"{_SCHEMAS}{{model}}", mode="serialization")
+    schemas |= problem.pop("$defs") | {"Problem": problem}
+    used = set(_reached(made["paths"], schemas))
+    made["components"] = {
+        "schemas": {name: schemas[name] for name in sorted(used)},
+        "securitySchemes": {"sigv4": _SIGNED},
+    }
+    return made
+
+
+def _complete(path: str, operation: dict[str, Any]) -> None:
+    """Say of an operation what it may be refused for, and that it is signed."""
+    responses = operation["responses"]
+    refusals = {**_ALWAYS}
+    if path not in OPEN_PATHS:
+        operation["security"] = [{"sigv4": []}]
+        refusals |= _WITH_TEAM
+    if "requestBody" in operation:
+        refusals |= _WITH_BODY
+        if "202" in responses:
+            refusals |= _STARTING
+    if operation["operationId"] == "start_run":
+        refusals |= _STARTS_A_RUN
+    if "requestBody" in operation or operation.get("parameters"):
+        refusals |= _WITH_PARAMETERS
+    else:
+        del responses["422"]
+    if "{" in path:
+        refusals |= _WITH_PATH
+    problem = {"schema": {"$ref": f"{_SCHEMAS}Problem"}}
+    for status, why in refusals.items():
+        given = responses.get(status, {})
+        kept = given.get("description") if status not in {"422", "500"} else None
+        told = {CONTENT_TYPE: problem}
+        if status in _BY_THE_GATEWAY:
+            told["application/json"] = problem
+        responses[status] = {"description": kept or why, "content": told}
+    operation["responses"] = dict(sorted(responses.items()))
+    for parameter in operation.get("parameters", []):
+        _plain(parameter)
+    operation.pop("deprecated", None)
+
+
+def _plain(parameter: dict[str, Any]) -> None:
+    """Write a parameter as it is sent: a header by its usual name, and nothing as nothing."""
+    if parameter["in"] == "header":
+        parameter["name"] = parameter["name"].title()
+    schema = parameter["schema"]
+    kinds = [kind for kind in schema.pop("anyOf", []) if kind != {"type": "null"}]
+    for kind in kinds:
+        schema |= kind
+    for name in ("title", "description"):
+        schema.pop(name, None)
+
+
+def _reached(part: object, schemas: Mapping[str, Any]) -> Iterator[str]:
+    """Name the schemas that a part of the document needs, directly or not."""
+    waiting, seen = [part], set()
+    while waiting:
+        for name in _references(waiting.pop()):
+            if name not in seen:
+                seen.add(name)
+                waiting.append(schemas[name])
+                yield name
+
+
+def _references(part: object) -> Iterator[str]:
+    if isinstance(part, Mapping):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"].removeprefix(_SCHEMAS)
+        for value in part.values():
+            yield from _references(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _references(value)

@@ -1,0 +1,129 @@
+"""The experiments: `POST /experiments`, `GET` and `DELETE /experiments/{experiment_id}`."""
+
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path
+from aws_lambda_powertools.event_handler.router import APIGatewayRouter
+
+from plimsoll.api.context import caller_of, deployment_of
+from plimsoll.experiments.lifecycle import (
+    get_experiment,
+    result_of,
+    stop_experiment,
+    submit_experiment,
+)
+from plimsoll.model.api_answers import RUN_ID
+from plimsoll.model.experiment import Experiment
+from plimsoll.model.experiment_record import ExperimentDetail, ExperimentRecord, ExperimentSubmitted
+
+router = APIGatewayRouter()
+ExperimentId = Annotated[
+    str,
+    Path(
+        pattern=RUN_ID,
+        max_length=60,
+        description="The experiment's id, as `POST /experiments` gave it.",
+    ),
+]
+_JSON = "application/json"
+
+
+@router.post(
+    "/experiments",
+    summary="Start an experiment",
+    description="A matrix of runs: every combination of the axes' variants, so many at once. Each"
+    " is checked before anything is made. The same `Idempotency-Key` with the same experiment is"
+    " the same experiment.",
+    status_code=202,
+    responses={
+        202: {
+            "description": "Accepted; `Location` is its address.",
+            "headers": {
+                "Location": {
+                    "description": "Path of the experiment.",
+                    "schema": {"type": "string"},
+                }
+            },
+            "content": {_JSON: {"model": ExperimentSubmitted}},
+        }
+    },
+    operation_id="start_experiment",
+    tags=["experiments"],
+)
+def start_experiment(
+    experiment: Annotated[Experiment, Body(description="docs/experiments.md explains it.")],
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            alias="Idempotency-Key",
+            pattern=r"^[!-~]{1,200}$",
+            description="A name of the caller's choice for this call: printable ASCII.",
+        ),
+    ] = None,
+) -> Response[ExperimentSubmitted]:
+    """Start an experiment of the caller's team."""
+    deployment, caller = deployment_of(router), caller_of(router)
+    if "team" in experiment.model_fields_set:
+        caller.require_team(experiment.team)
+    experiment_id = submit_experiment(
+        deployment,
+        experiment.model_copy(update={"team": caller.team}),
+        state_machine_arn=deployment.experiment_machine_arn or "",
+        idempotency_key=idempotency_key,
+        local=deployment.on_one_machine,
+        results_days=deployment.results_days,
+    )
+    path = router.current_event.request_context.path.rstrip("/")
+    return Response(
+        status_code=202,
+        content_type=_JSON,
+        body=ExperimentSubmitted(
+            experiment_id=experiment_id, name=experiment.name, team=caller.team
+        ),
+        headers={"Location": f"{path}/{experiment_id}"},
+    )
+
+
+@router.get(
+    "/experiments/<experiment_id>",
+    summary="Where an experiment stands",
+    description="Its cells, each a run; once it has ended, what to buy for each question and what"
+    " each step up in IOPS gained.",
+    response_description="The experiment.",
+    operation_id="get_experiment",
+    tags=["experiments"],
+)
+def show_experiment(experiment_id: ExperimentId) -> ExperimentDetail:
+    """Show an experiment of the caller's team."""
+    deployment = deployment_of(router)
+    status = get_experiment(deployment, caller_of(router).team, experiment_id)
+    result = result_of(deployment, status.record)
+    return ExperimentDetail(record=status.record, cells=status.cells, result=result)
+
+
+@router.delete(
+    "/experiments/<experiment_id>",
+    summary="Stop an experiment",
+    description="Stops every run of it and deletes their targets; what was measured is compared."
+    " Idempotent.",
+    responses={
+        200: {"description": "It has ended.", "content": {_JSON: {"model": ExperimentRecord}}},
+        202: {
+            "description": "It is being stopped.",
+            "content": {_JSON: {"model": ExperimentRecord}},
+        },
+    },
+    operation_id="stop_experiment",
+    tags=["experiments"],
+)
+def delete_experiment(experiment_id: ExperimentId) -> Response[ExperimentRecord]:
+    """Stop an experiment of the caller's team."""
+    deployment = deployment_of(router)
+    record = stop_experiment(
+        deployment,
+        caller_of(router).team,
+        experiment_id,
+        state_machine_arn=deployment.experiment_machine_arn or "",
+    )
+    return Response(status_code=200 if record.state.ended else 202, content_type=_JSON, body=record)

@@ -1,0 +1,27 @@
+"""`GET /health`."""
+
+import contextlib
+
+from aws_lambda_powertools.event_handler.router import APIGatewayRouter
+
+import plimsoll
+from plimsoll.api.context import deployment_of
+from plimsoll.aws.run_records import RunNotFoundError
+from plimsoll.model.api_answers import Health
+
+router = APIGatewayRouter()
+
+
+@router.get(
+    "/health",
+    summary="Whether the service works",
+    description="Answers once its table of runs has answered.",
+    response_description="It does.",
+    operation_id="get_health",
+    tags=["service"],
+)
+def get_health() -> Health:
+    """Look for a run that cannot be: what matters is that the table answers."""
+    with contextlib.suppress(RunNotFoundError):
+        deployment_of(router).records.get("health")
+    return Health(status="ok", version=plimsoll.__version__)

@@ -1,0 +1,49 @@
+"""The quotes: `POST /quotes`, `POST /quotes/experiments`."""
+
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from aws_lambda_powertools.event_handler.router import APIGatewayRouter
+
+from plimsoll.api.context import caller_of, deployment_of
+from plimsoll.model.experiment import Experiment
+from plimsoll.model.quote import ExperimentQuote, Quote
+from plimsoll.model.request import Request
+from plimsoll.quoting.experiment_quotes import quote_experiment
+from plimsoll.quoting.quotes import quote
+
+router = APIGatewayRouter()
+
+
+@router.post(
+    "/quotes",
+    summary="Time and money of a request",
+    description="Says item by item what a run would take, least, expected and most; makes nothing."
+    " Where a price is not known, `missing` names it and there is no sum (docs/costs.md).",
+    response_description="The quote.",
+    operation_id="quote_run",
+    tags=["runs"],
+)
+def quote_run(
+    request: Annotated[Request, Body(description="As for `POST /runs`.")],
+) -> Quote:
+    """Quote a request."""
+    return quote(request, deployment_of(router).price_table)
+
+
+@router.post(
+    "/quotes/experiments",
+    summary="Time and money of an experiment",
+    description="The quote of each of its runs, item by item, and what all of them come to, so many"
+    " at once (no more than the team may have); makes nothing.",
+    response_description="The quote.",
+    operation_id="quote_experiment",
+    tags=["experiments"],
+)
+def quote_matrix(
+    experiment: Annotated[Experiment, Body(description="As for `POST /experiments`.")],
+) -> ExperimentQuote:
+    """Quote an experiment."""
+    deployment = deployment_of(router)
+    team = (deployment.teams or {})[caller_of(router).team]
+    return quote_experiment(experiment, deployment.price_table, runs_most=team.concurrent_runs)

@@ -1,0 +1,218 @@
+"""The runs: `POST /runs`, `GET /runs`, `GET /runs/{run_id}` and what is under it, `DELETE`."""
+
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path, Query
+from aws_lambda_powertools.event_handler.router import APIGatewayRouter
+
+from plimsoll.api import run_views
+from plimsoll.api.context import caller_of, deployment_of
+from plimsoll.api.problems import ApiError
+from plimsoll.aws.run_records import RunNotFoundError
+from plimsoll.errors import UsageError
+from plimsoll.model.api_answers import (
+    RUN_ID,
+    ReportLinks,
+    RunDetail,
+    Runs,
+    RunSummary,
+    Steps,
+    Submitted,
+)
+from plimsoll.model.request import Request
+from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.runs.listing import page_of_runs
+from plimsoll.runs.stop import stop_run
+from plimsoll.runs.submit import submit
+
+router = APIGatewayRouter()
+RunId = Annotated[
+    str, Path(pattern=RUN_ID, max_length=60, description="The run's id, as `POST /runs` gave it.")
+]
+_JSON = "application/json"
+
+
+@router.post(
+    "/runs",
+    summary="Start a run",
+    description="Checks the request, records it and starts its workflow; does not wait for it. The"
+    " same `Idempotency-Key` with the same request is the same run, however often it is sent.",
+    status_code=202,
+    responses={
+        202: {
+            "description": "Accepted; `Location` is its address.",
+            "headers": {
+                "Location": {"description": "Path of the run.", "schema": {"type": "string"}}
+            },
+            "content": {_JSON: {"model": Submitted}},
+        }
+    },
+    operation_id="start_run",
+    tags=["runs"],
+)
+def start_run(
+    request: Annotated[Request, Body(description="docs/requests.md explains each field.")],
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            alias="Idempotency-Key",
+            pattern=r"^[!-~]{1,200}$",
+            description="A name of the caller's choice for this call: printable ASCII.",
+        ),
+    ] = None,
+) -> Response[Submitted]:
+    """Start a run of the caller's team."""
+    deployment, caller = deployment_of(router), caller_of(router)
+    if "team" in request.model_fields_set:
+        caller.require_team(request.team)
+    if request.faults:
+        raise UsageError("faults: only `plimsoll run --local` may have them")
+    request = request.model_copy(update={"team": caller.team})
+    run_id = submit(
+        deployment,
+        request,
+        state_machine_arn=deployment.run_machine_arn or "",
+        idempotency_key=idempotency_key,
+        local=deployment.on_one_machine,
+        results_days=deployment.results_days,
+    )
+    path = router.current_event.request_context.path.rstrip("/")
+    return Response(
+        status_code=202,
+        content_type=_JSON,
+        body=Submitted(run_id=run_id, name=request.name, team=caller.team),
+        headers={"Location": f"{path}/{run_id}"},
+    )
+
+
+@router.get(
+    "/runs",
+    summary="The team's runs",
+    description="Newest first, a page at a time. A page with a filter may hold fewer than `limit`"
+    " and still have a next one.",
+    response_description="A page of runs.",
+    operation_id="list_runs",
+    tags=["runs"],
+)
+def list_runs(
+    team: Annotated[
+        str | None, Query(max_length=40, description="The caller's own team; the default.")
+    ] = None,
+    state: Annotated[RunState | None, Query(description="Only runs in this state.")] = None,
+    tag: Annotated[
+        str | None,
+        Query(
+            pattern=r"^[^=]{1,100}=.{0,200}$",
+            description="Only runs with this tag, as `name=value`.",
+        ),
+    ] = None,
+    cursor: Annotated[
+        str | None, Query(max_length=400, description="`next_cursor` of the page before.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=100, description="Runs at most.")] = 20,
+) -> Runs:
+    """List the runs of the caller's team."""
+    deployment, caller = deployment_of(router), caller_of(router)
+    caller.require_team(caller.team if team is None else team)
+    name, _, value = (tag or "").partition("=")
+    page = page_of_runs(
+        deployment.runs_table,
+        caller.team,
+        state=state,
+        tag=(name, value) if tag is not None else None,
+        cursor=cursor,
+        limit=limit,
+    )
+    return Runs(
+        runs=tuple(map(run_views.summary, page.runs)),
+        next_cursor=page.next_cursor,
+        unreadable=page.unreadable,
+    )
+
+
+@router.get(
+    "/runs/<run_id>",
+    summary="Where a run stands",
+    description="Its phase, its progress, its verdict, and what it was asked for.",
+    response_description="The run.",
+    operation_id="get_run",
+    tags=["runs"],
+)
+def get_run(run_id: RunId) -> RunDetail:
+    """Show a run of the caller's team."""
+    record = _own(run_id)
+    return run_views.detail(deployment_of(router), record)
+
+
+@router.get(
+    "/runs/<run_id>/steps",
+    summary="A run's finished steps",
+    description="In order, while the run goes on too. Steps count from 1; the load that warms the"
+    " caches is none.",
+    response_description="Steps.",
+    operation_id="list_steps",
+    tags=["runs"],
+)
+def list_steps(
+    run_id: RunId,
+    after: Annotated[
+        int, Query(ge=0, le=10_000, description="Only steps after this one; 0: from the first.")
+    ] = 0,
+    limit: Annotated[int, Query(ge=1, le=50, description="Steps at most.")] = 20,
+) -> Steps:
+    """Show the finished steps of a run of the caller's team."""
+    record = _own(run_id)
+    return run_views.steps(deployment_of(router), record, after=after, limit=limit)
+
+
+@router.get(
+    "/runs/<run_id>/report",
+    summary="Links to a run's report and results",
+    description="They open without credentials, for a few minutes. 404 until the run has ended and"
+    " its page is drawn, some seconds later.",
+    response_description="The links.",
+    operation_id="get_report",
+    tags=["runs"],
+)
+def get_report(run_id: RunId) -> ReportLinks:
+    """Sign links to the report of a run of the caller's team."""
+    record = _own(run_id)
+    links = run_views.report_links(deployment_of(router), record)
+    if links is None:
+        drawing = ", and its page is drawn right after its end" if record.state.ended else ""
+        told = f"run {run_id} has no report yet: it is {record.state}{drawing}"
+        raise ApiError(404, "no-report", told)
+    return links
+
+
+@router.delete(
+    "/runs/<run_id>",
+    summary="Stop a run",
+    description="Stops it and deletes its target; what it measured stays. Idempotent.",
+    responses={
+        200: {"description": "It has ended.", "content": {_JSON: {"model": RunSummary}}},
+        202: {"description": "It is being stopped.", "content": {_JSON: {"model": RunSummary}}},
+    },
+    operation_id="stop_run",
+    tags=["runs"],
+)
+def delete_run(run_id: RunId) -> Response[RunSummary]:
+    """Stop a run of the caller's team."""
+    deployment = deployment_of(router)
+    _own(run_id)
+    arn = deployment.run_machine_arn or ""
+    record = stop_run(deployment, run_id, state_machine_arn=arn)
+    return Response(
+        status_code=200 if record.state.ended else 202,
+        content_type=_JSON,
+        body=run_views.summary(record),
+    )
+
+
+def _own(run_id: str) -> RunRecord:
+    """Read the record of a run of the caller's team; another team's is not there."""
+    record = deployment_of(router).records.get(run_id)
+    if record.team != caller_of(router).team:
+        raise RunNotFoundError(f"there is no run {run_id!r}")
+    return record

@@ -1,0 +1,29 @@
+"""`GET /workloads`."""
+
+from functools import cache
+
+from aws_lambda_powertools.event_handler.router import APIGatewayRouter
+
+from plimsoll.model.api_answers import Workloads, WorkloadSummary
+from plimsoll.workload import builtin_names, load_workload
+
+router = APIGatewayRouter()
+
+
+@router.get(
+    "/workloads",
+    summary="The built-in workloads",
+    description="What `workload.name` of a request may be, and each one's parameters.",
+    response_description="All of them, by name.",
+    operation_id="list_workloads",
+    tags=["workloads"],
+)
+def list_workloads() -> Workloads:
+    """List them."""
+    return Workloads(workloads=tuple(_summary(name) for name in builtin_names()))
+
+
+@cache
+def _summary(name: str) -> WorkloadSummary:
+    workload = load_workload(name)
+    return WorkloadSummary.model_validate(workload.summary())

@@ -1,0 +1,36 @@
+"""Telling the bus: an event that cannot be sent is told on standard error, and nothing else fails.
+
+The run's record, and its files, are the truth; events only save others from asking.
+"""
+
+import sys
+
+from plimsoll.aws import clients
+from plimsoll.model.events import SOURCE, Event
+
+
+def emit(bus: str | None, event: Event) -> None:
+    """Put an event on the bus.
+
+    Args:
+        bus: Its name; None: there is none, and nobody is told.
+        event: What happened.
+    """
+    if not bus:
+        return
+    try:
+        answer = clients.events().put_events(
+            Entries=[
+                {
+                    "EventBusName": bus,
+                    "Source": SOURCE,
+                    "DetailType": event.detail_type,
+                    "Detail": event.model_dump_json(),
+                }
+            ]
+        )
+        problem = answer["Entries"][0].get("ErrorMessage") if answer["FailedEntryCount"] else None
+    except Exception as error:  # noqa: BLE001 - see above
+        problem = repr(error)
+    if problem:
+        print(f"the event {event.detail_type} was not sent: {problem}", file=sys.stderr, flush=True)

@@ -1,0 +1,126 @@
+"""The files of a run in S3, `runs/<run id>/...`: the truth about it, and what `--out` holds."""
+
+from typing import TypeVar
+
+from botocore.exceptions import ClientError
+
+from plimsoll.aws import clients
+from plimsoll.model.base import Model
+
+REQUEST = "request.json"
+QUOTE = "quote.json"
+TEMPLATE = "target.template.json"
+CONCLUSION = "conclusion.json"
+SECONDS = "seconds.json"
+RESULT = "result.json"
+REPORT = "report.html"
+
+AnyModel = TypeVar("AnyModel", bound=Model)
+
+
+def plan_path(step: int) -> str:
+    """What a step was planned as."""
+    return f"steps/{step}/plan.json"
+
+
+def client_path(step: int, client: int) -> str:
+    """What one client measured in a step."""
+    return f"steps/{step}/clients/{client}.json"
+
+
+def claim_path(step: int, client: int) -> str:
+    """Who sends a client's load: written once, so that no second call sends it again."""
+    return f"steps/{step}/claims/{client}.json"
+
+
+def step_path(step: int) -> str:
+    """What a step came to, all clients together."""
+    return f"steps/{step}/step.json"
+
+
+class RunFiles:
+    """The files of one run, by their path within it; of an experiment, in a folder of its own."""
+
+    def __init__(self, bucket: str, run_id: str, *, folder: str = "runs") -> None:
+        self._bucket = bucket
+        self._prefix = f"{folder}/{run_id}/"
+
+    @property
+    def address(self) -> str:
+        """Where they are: `s3://<bucket>/runs/<run id>/`."""
+        return f"s3://{self._bucket}/{self._prefix}"
+
+    def key(self, path: str) -> str:
+        """The key of a file in the bucket."""
+        return self._prefix + path
+
+    def put(
+        self, path: str, content: str | bytes, *, content_type: str = "application/json"
+    ) -> None:
+        """Write a file."""
+        clients.s3().put_object(
+            Bucket=self._bucket,
+            Key=self.key(path),
+            Body=content.encode() if isinstance(content, str) else content,
+            ContentType=content_type,
+        )
+
+    def claim(self, path: str) -> bool:
+        """Write a file only where there is none; False where it is there already."""
+        try:
+            clients.s3().put_object(
+                Bucket=self._bucket, Key=self.key(path), Body=b"{}", IfNoneMatch="*"
+            )
+        except ClientError as error:
+            if error.response["Error"]["Code"] in {"PreconditionFailed", "412"}:
+                return False
+            raise
+        return True
+
+    def put_model(self, path: str, model: Model) -> None:
+        """Write a model as JSON."""
+        self.put(path, model.model_dump_json())
+
+    def find(self, path: str) -> bytes | None:
+        """Read a file; None where there is none.
+
+        The listing says whether it is there: to a reader who may list no more than a prefix, S3
+        answers a missing key with 403, as it does a forbidden one
+        (docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html, "Permissions").
+        """
+        return self._read(path) if path in self.paths(path) else None
+
+    def _read(self, path: str) -> bytes:
+        client = clients.s3()
+        try:
+            return client.get_object(Bucket=self._bucket, Key=self.key(path))["Body"].read()
+        except client.exceptions.NoSuchKey:
+            raise FileNotFoundError(self.key(path)) from None
+
+    def get(self, path: str, model: type[AnyModel]) -> AnyModel:
+        """Read a file that must be there.
+
+        Raises:
+            FileNotFoundError: There is none, where S3 says so (see `find`).
+        """
+        return model.model_validate_json(self._read(path))
+
+    def find_model(self, path: str, model: type[AnyModel]) -> AnyModel | None:
+        """Read a file; None where there is none."""
+        found = self.find(path)
+        return None if found is None else model.model_validate_json(found)
+
+    def link(self, path: str, *, lasts_s: int) -> str:
+        """Sign a link to a file, which opens without credentials for so many seconds."""
+        return clients.s3().generate_presigned_url(
+            "get_object",
+            Params={"Bucket": self._bucket, "Key": self.key(path)},
+            ExpiresIn=lasts_s,
+        )
+
+    def paths(self, under: str = "") -> list[str]:
+        """List the files whose path starts so."""
+        pages = clients.s3().get_paginator("list_objects_v2")
+        found = pages.paginate(Bucket=self._bucket, Prefix=self._prefix + under)
+        length = len(self._prefix)
+        return [item["Key"][length:] for page in found for item in page.get("Contents", [])]

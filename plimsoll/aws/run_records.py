@@ -1,0 +1,258 @@
+"""The runs table: reading and changing a run's record, each change under its condition."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
+from pydantic import ValidationError
+
+from plimsoll.aws import clients
+from plimsoll.errors import PlimsollError
+from plimsoll.model.base import Model
+from plimsoll.model.run_record import RunRecord, RunState
+
+Read = TypeVar("Read")
+
+
+class RunNotFoundError(PlimsollError):
+    """No run has this id."""
+
+
+class RunStoppedError(PlimsollError):
+    """The run is being stopped: nothing new is made for it."""
+
+
+class TimeLimitPassedError(PlimsollError):
+    """The run's time limit has passed."""
+
+
+class BudgetPassedError(PlimsollError):
+    """To go on would pass the run's budget."""
+
+
+class UnreadableRecordError(PlimsollError):
+    """Something in a table that this version cannot read: written by another one, say."""
+
+
+def read_item(what: str, read: Callable[[], Read]) -> Read:
+    """Read an item of a table.
+
+    Args:
+        what: What it is called in the error: its kind and name.
+        read: Makes it of what stands there.
+
+    Raises:
+        UnreadableRecordError: It cannot; names the fields, and never what stands in them.
+    """
+    try:
+        return read()
+    except ValidationError as error:
+        found = error.errors(include_input=False, include_url=False)
+        parts = [f"{'.'.join(map(str, one['loc']))} ({one['type']})" for one in found]
+        reason = ", ".join(parts)
+    except (KeyError, TypeError, ValueError) as error:
+        reason = type(error).__name__
+    raise UnreadableRecordError(f"{what} cannot be read by this version: {reason}")
+
+
+def pass_over(error: UnreadableRecordError) -> None:
+    """Tell the logs of an item that is left out, so that the others are not."""
+    print(json.dumps({"unreadable": str(error)}), flush=True)
+
+
+def readable(found: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
+    """Read what can be read, and count what cannot, which the logs name.
+
+    Args:
+        found: Each reads one item, and raises UnreadableRecordError where it cannot.
+    """
+    good, unreadable = [], 0
+    for read in found:
+        try:
+            good.append(read())
+        except UnreadableRecordError as error:
+            pass_over(error)
+            unreadable += 1
+    return good, unreadable
+
+
+def read_run(item: Mapping[str, Any]) -> RunRecord:
+    """Read an item of the runs table.
+
+    Raises:
+        UnreadableRecordError: It is none that this version knows.
+    """
+    read = TypeDeserializer().deserialize
+    values = {key: read(value) for key, value in item.items()}
+    what = f"the record of run {values.get('run_id')}"
+    return read_item(what, lambda: RunRecord.model_validate(values))
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+def _attribute(value: object) -> Any:
+    if isinstance(value, Model):
+        value = value.model_dump(mode="json")
+    elif isinstance(value, datetime):
+        value = value.isoformat()
+    elif isinstance(value, RunState):
+        value = value.value
+    return TypeSerializer().serialize(value)
+
+
+def as_item(record: Model) -> dict[str, Any]:
+    """Write a record as an item; what is None is left out."""
+    values = {name: getattr(record, name) for name in type(record).model_fields}
+    return {name: _attribute(value) for name, value in values.items() if value is not None}
+
+
+def set_attributes(
+    table: str,
+    key: dict[str, Any],
+    *,
+    states: tuple[RunState, ...] | None,
+    changes: Mapping[str, object],
+) -> bool:
+    """Set attributes of an item that exists; None removes one.
+
+    Args:
+        table: Where it is.
+        key: Of the item.
+        states: Change nothing unless its state is one of these.
+        changes: The attributes.
+
+    Returns:
+        False where there is no such item, or it is in none of `states`.
+    """
+    client = clients.dynamodb()
+    names = {f"#{name}": name for name in changes}
+    values = {f":{name}": _attribute(v) for name, v in changes.items() if v is not None}
+    settings = [f"#{name} = :{name}" for name, v in changes.items() if v is not None]
+    removals = [f"#{name}" for name, v in changes.items() if v is None]
+    expression = "SET " + ", ".join(settings) if settings else ""
+    expression += " REMOVE " + ", ".join(removals) if removals else ""
+    condition = f"attribute_exists({next(iter(key))})"
+    if states is not None:
+        names["#current"] = "state"
+        allowed = {f":allowed{i}": _attribute(state) for i, state in enumerate(states)}
+        values |= allowed
+        condition += f" AND #current IN ({', '.join(allowed)})"
+    arguments: dict[str, Any] = {"ExpressionAttributeValues": values} if values else {}
+    try:
+        client.update_item(
+            TableName=table,
+            Key=key,
+            UpdateExpression=expression.strip(),
+            ConditionExpression=condition,
+            ExpressionAttributeNames=names,
+            **arguments,
+        )
+    except client.exceptions.ConditionalCheckFailedException:
+        return False
+    return True
+
+
+class Records:
+    """The records of a runs table."""
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+
+    def get(self, run_id: str) -> RunRecord:
+        """Read a record, consistently.
+
+        Raises:
+            RunNotFoundError: There is none.
+            UnreadableRecordError: It is none that this version knows.
+        """
+        found = self.find(run_id)
+        if found is None:
+            raise RunNotFoundError(f"there is no run {run_id!r}")
+        return found
+
+    def find(self, run_id: str) -> RunRecord | None:
+        """Read a record, consistently; None where there is none.
+
+        Raises:
+            UnreadableRecordError: It is none that this version knows.
+        """
+        answer = clients.dynamodb().get_item(
+            TableName=self._table, Key={"run_id": {"S": run_id}}, ConsistentRead=True
+        )
+        if "Item" not in answer:
+            return None
+        return read_run(answer["Item"])
+
+    def create(self, record: RunRecord) -> bool:
+        """Write a new record; False where its id exists already, which is left as it is."""
+        client = clients.dynamodb()
+        try:
+            client.put_item(
+                TableName=self._table,
+                Item=as_item(record),
+                ConditionExpression="attribute_not_exists(run_id)",
+            )
+        except client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def change(
+        self, run_id: str, *, states: tuple[RunState, ...] | None = None, **changes: object
+    ) -> bool:
+        """Set attributes of a record; None removes one.
+
+        Args:
+            run_id: The run.
+            states: Change nothing unless the run is in one of these.
+            **changes: Attributes of `RunRecord`.
+
+        Returns:
+            False where the run was in none of `states`.
+        """
+        key = {"run_id": {"S": run_id}}
+        return set_attributes(self._table, key, states=states, changes=changes)
+
+    def require_running(self, run_id: str) -> RunRecord:
+        """Read the record of a run that may go on.
+
+        Raises:
+            RunStoppedError: It is being stopped, or has ended.
+            TimeLimitPassedError: Its time is up.
+            BudgetPassedError: ... because its budget would be spent.
+        """
+        record = self.get(run_id)
+        if record.state is not RunState.RUNNING:
+            raise RunStoppedError(f"run {run_id} is {record.state}: nothing new is made for it")
+        if record.expires_at is not None and now() >= record.expires_at:
+            raise deadline_passed(record, f"passed in its {record.phase} phase")
+        return record
+
+
+def deadline_passed(record: RunRecord, how: str) -> TimeLimitPassedError | BudgetPassedError:
+    """Make the error of a run whose time is up: what set it, and how it came to pass."""
+    if record.budget is None or record.runs_for_s == record.time_limit_s:
+        return TimeLimitPassedError(f"the run's time limit of {record.time_limit_s} s {how}")
+    return BudgetPassedError(
+        f"the run's budget of ${record.budget.usd}, enough for {record.runs_for_s} s and the"
+        f" deletion of its target, {how}"
+    )
+
+
+def require_loading_budget(record: RunRecord, at: datetime) -> None:
+    """Let loaders go on only while the load's part of the budget pays for them.
+
+    Raises:
+        BudgetPassedError: It no longer does.
+    """
+    if record.budget is None or record.prepare_at is None:
+        return
+    if at >= record.prepare_at + timedelta(seconds=record.budget.loading_s):
+        raise BudgetPassedError(
+            f"the run's budget of ${record.budget.usd} pays for {record.budget.loading_s} s of"
+            " loading the dataset; they passed"
+        )

@@ -1,0 +1,129 @@
+"""The end of a check's run: its figures join the history, and a change for the worse is told."""
+
+from collections.abc import Sequence
+
+from plimsoll.aws import clients
+from plimsoll.aws.event_bus import emit
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import RESULT
+from plimsoll.checks.changes import Regression, changes, regressions
+from plimsoll.checks.compared_figures import figures
+from plimsoll.checks.message import subject, text
+from plimsoll.checks.schedules import POINTS_MOST
+from plimsoll.checks.store import CheckNotFoundError, CheckStore, Side, Started
+from plimsoll.errors import PlimsollError
+from plimsoll.model.check import Check, HistoryPoint, Judgement, RunOfCheck, Told
+from plimsoll.model.events import RegressionFound
+from plimsoll.model.results import RunResult
+
+ATTEMPTS = 5
+SIDES: tuple[Side, ...] = ("target", "control")
+
+
+def judge_check(deployment: Deployment, run_id: str) -> dict[str, object]:
+    """Settle what has ended of the check that started a run, and tell of new regressions.
+
+    Every open point is looked at, not this run's alone: an end of which no event came is made good
+    by the next one.
+
+    Returns:
+        How many messages were sent.
+    """
+    store = CheckStore(deployment.service_table or "")
+    started = store.started_by(run_id)
+    if started is None:
+        return {"messages": 0}
+    team, name = started.team, started.name
+    try:
+        check = store.read_check(team, name)
+    except CheckNotFoundError:
+        return {"messages": 0}  # deleted meanwhile
+    for point in store.read_points(team, name, most=POINTS_MOST):
+        if not point.settled:
+            _settle(deployment, store, started, check, point)
+    return {"messages": _judge(deployment, store, team, check)}
+
+
+def _settle(
+    deployment: Deployment, store: CheckStore, started: Started, check: Check, point: HistoryPoint
+) -> None:
+    for side in SIDES:
+        run: RunOfCheck | None = getattr(point, side)
+        if run is None or run.settled or run.run_id is None:
+            continue
+        result = deployment.files(run.run_id).find_model(RESULT, RunResult)
+        if result is not None:
+            place = started.model_copy(update={"scheduled_at": point.scheduled_at, "side": side})
+            store.settle(place, _outcome(run, result, check))
+
+
+def _outcome(run: RunOfCheck, result: RunResult, check: Check) -> RunOfCheck:
+    return run.model_copy(
+        update={
+            "state": result.state,
+            "verdict": result.capacity.verdict if result.capacity else None,
+            "problem": result.failure.cause if result.failure else None,
+            "figures": figures(result, check.compare),
+        }
+    )
+
+
+def _judge(deployment: Deployment, store: CheckStore, team: str, check: Check) -> int:
+    """Judge the settled points; where another call was quicker, again with what it left."""
+    for _ in range(ATTEMPTS):
+        version, before = store.judgement(team, check.name)
+        points = store.read_points(team, check.name, most=POINTS_MOST)
+        settled = [point for point in points if point.settled]
+        found = regressions(check, settled, before.told)
+        told = [_told(one, settled) for one in found]
+        now = Judgement(changes=changes(check, settled), told=(*before.told, *told))
+        if store.write_judgement(team, check.name, now, version=version):
+            _send_all(deployment, store, team, check, found, taken_back=(version + 1, before))
+            return len(found)
+    raise PlimsollError(f"{check.name}: {ATTEMPTS} others judged it meanwhile")
+
+
+def _told(one: Regression, points: Sequence[HistoryPoint]) -> Told:
+    return Told(metric=one.change.metric, at=one.change.at, through=points[-1].scheduled_at)
+
+
+def _send_all(
+    deployment: Deployment,
+    store: CheckStore,
+    team: str,
+    check: Check,
+    found: Sequence[Regression],
+    *,
+    taken_back: tuple[int, Judgement],
+) -> None:
+    """Send the messages. They are written as told already: of two calls at once only one sends.
+
+    Where one cannot be sent that is taken back, and the call fails, to be repeated.
+    """
+    try:
+        for one in found:
+            _send(deployment, team, check, one)
+    except Exception:
+        version, before = taken_back
+        store.write_judgement(team, check.name, before, version=version)
+        raise
+
+
+def _send(deployment: Deployment, team: str, check: Check, found: Regression) -> None:
+    run_id = found.change.run_id
+    results = deployment.files(run_id).address if run_id else None
+    words = text(team, check.name, found, results)
+    clients.sns().publish(
+        TopicArn=deployment.alarm_topic_arn or "",
+        Subject=subject(check.name, found.change),
+        Message=words,
+    )
+    event = RegressionFound(
+        team=team,
+        check=check.name,
+        change=found.change,
+        cause=found.cause,
+        results=results,
+        text=words,
+    )
+    emit(deployment.event_bus, event)

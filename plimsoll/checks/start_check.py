@@ -1,0 +1,105 @@
+"""The start of a check's runs, when its schedule fires."""
+
+import hashlib
+from datetime import UTC, datetime
+
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_records import RunNotFoundError
+from plimsoll.checks.store import CheckNotFoundError, CheckStore, Side, Started
+from plimsoll.errors import PlimsollError
+from plimsoll.model.check import Check, HistoryPoint, RunOfCheck
+from plimsoll.model.request import Request
+from plimsoll.runs.submit import run_id_for, start_execution, submit
+
+# what may differ between two runs that are compared: how they are called and bounded
+NOT_MEASURED = {"name", "description", "team", "tags", "budget_usd", "time_limit_s", "faults"}
+
+
+def start_check(
+    deployment: Deployment, team: str, name: str, scheduled_at: datetime
+) -> dict[str, object]:
+    """Begin a point of a check's history and submit its runs; safe to repeat.
+
+    Scheduler delivers a firing at least once: the runs' ids follow from its time, so a second
+    delivery finds the first one's.
+
+    Args:
+        deployment: Where.
+        team: Whose check.
+        name: The check.
+        scheduled_at: The time of the firing, as Scheduler tells it.
+
+    Returns:
+        The ids of the runs by `target` and `control`; none for a check that is gone or disabled.
+    """
+    store = CheckStore(deployment.service_table or "")
+    try:
+        check = store.read_check(team, name)
+    except CheckNotFoundError:
+        return {}  # deleted while its schedule fired
+    if not check.enabled:
+        return {}
+    runs = _runs(check, team, scheduled_at)
+    point = HistoryPoint(
+        scheduled_at=scheduled_at,
+        target=_pending(*runs["target"]),
+        control=_pending(*runs["control"]) if "control" in runs else None,
+    )
+    store.open_point(team, name, point)
+    for side, (run_id, request) in runs.items():
+        started = Started(team=team, name=name, scheduled_at=scheduled_at, side=side)
+        store.bind(run_id, started)
+        try:
+            _start(deployment, run_id, request, key=_key(name, scheduled_at, side))
+        except PlimsollError as error:  # a limit, say: a gap in the history, which says why
+            refused = _pending(run_id, request).model_copy(
+                update={"run_id": None, "problem": f"it was not started: {error}"}
+            )
+            store.settle(started, refused)
+    return {side: run_id for side, (run_id, _) in runs.items()}
+
+
+def comparable(request: Request) -> str:
+    """Name what a run measures: equal for two runs whose figures may be compared."""
+    measured = request.model_dump_json(exclude=NOT_MEASURED)
+    return hashlib.sha256(measured.encode()).hexdigest()
+
+
+def _runs(check: Check, team: str, at: datetime) -> dict[Side, tuple[str, Request]]:
+    requests: dict[Side, Request | None] = {
+        "target": check.request,
+        "control": check.control_request,
+    }
+    return {
+        side: (
+            run_id_for(team, _key(check.name, at, side)),
+            request.model_copy(update={"team": team}),
+        )
+        for side, request in requests.items()
+        if request is not None
+    }
+
+
+def _key(name: str, at: datetime, side: Side) -> str:
+    return f"check#{name}#{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}#{side}"
+
+
+def _pending(run_id: str, request: Request) -> RunOfCheck:
+    return RunOfCheck(run_id=run_id, comparable=comparable(request))
+
+
+def _start(deployment: Deployment, run_id: str, request: Request, *, key: str) -> None:
+    machine = deployment.run_machine_arn or ""
+    try:
+        deployment.records.get(run_id)
+    except RunNotFoundError:
+        submit(
+            deployment,
+            request,
+            state_machine_arn=machine,
+            idempotency_key=key,
+            local=deployment.on_one_machine,
+            results_days=deployment.results_days,
+        )
+    else:  # an earlier delivery recorded it, maybe by an older definition of the check
+        start_execution(machine, run_id)

@@ -1,0 +1,72 @@
+"""What the verbs that call the service share: how they find it, and how they tell of runs."""
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from plimsoll.cli.progress import Progress
+from plimsoll.cli.run_text import SHOWS_A_CAPACITY
+from plimsoll.client.address import URL_VARIABLE, find_address
+from plimsoll.client.http import Http
+from plimsoll.client.remote_watch import RemoteWatcher
+from plimsoll.client.service_client import Service
+from plimsoll.model.api_answers import RunSummary
+from plimsoll.model.run_record import RunRecord, RunState
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def service_options(command: Command) -> Command:
+    """Add `--url` and `--stack`."""
+    command = click.option(
+        "--stack", metavar="NAME", help="The deployed stack whose API it is. Default: Plimsoll."
+    )(command)
+    return click.option(
+        "--url",
+        metavar="URL",
+        help=f"The API's address, such as `plimsoll serve` prints; or the variable {URL_VARIABLE}.",
+    )(command)
+
+
+def json_option(command: Command) -> Command:
+    """Add `--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")(
+        command
+    )
+
+
+def connect(url: str | None, stack: str | None) -> Service:
+    """Find the service; calls are signed with the credentials of the AWS command line."""
+    variable = os.environ.get(URL_VARIABLE)
+    return Service(Http(find_address(url=url, stack=stack, variable=variable)))
+
+
+def follow(service: Service, run_id: str) -> RunRecord | None:
+    """Tell of a run on standard error until it has ended; None: interrupted, and it goes on."""
+    watcher = RemoteWatcher(service, run_id)
+    with Progress(service.run(run_id).request) as progress:
+        try:
+            return watcher.wait(progress.show)
+        except KeyboardInterrupt:
+            progress.say(f"interrupted: {run_id} goes on; `plimsoll stop {run_id}` stops it")
+            return None
+
+
+def exit_code(states: list[RunState]) -> int:
+    """Give 0 where every run has succeeded."""
+    return 0 if all(state is RunState.SUCCEEDED for state in states) else 1
+
+
+def capacity_text(run: RunSummary) -> str:
+    """Write a run's answer in a few words; a dash while there is none."""
+    if run.verdict is None:
+        return "-"
+    if run.capacity_ops_per_second is None:
+        return run.verdict
+    bound = SHOWS_A_CAPACITY[_BOUNDS.get(run.verdict, "=")]
+    return f"{run.verdict} {bound}{run.capacity_ops_per_second:,.0f} ops/s"
+
+
+_BOUNDS: dict[str, Any] = {"LOWER_BOUND": ">=", "BELOW_FIRST_STEP": "<"}

@@ -1,0 +1,53 @@
+"""Watching a run from afar, as `plimsoll run` watches one of its own."""
+
+import time
+from collections.abc import Callable
+
+from plimsoll.client.service_client import Service
+from plimsoll.model.api_answers import RunDetail
+from plimsoll.model.results import StepResult
+from plimsoll.model.run_record import RunRecord
+from plimsoll.runs.run_status import Snapshot
+
+POLL_S = 2.0
+
+
+class RemoteWatcher:
+    """Asks for a run again and again, for each of its steps once."""
+
+    def __init__(self, service: Service, run_id: str) -> None:
+        self._service = service
+        self._run_id = run_id
+        self._steps: list[StepResult] = []
+
+    def look(self) -> Snapshot:
+        """Say where the run stands now."""
+        detail = self._service.run(self._run_id)
+        after = self._steps[-1].plan.index if self._steps else 0
+        if (detail.progress.step or 0) > after:
+            self._steps += self._service.steps(self._run_id, after=after)
+        return Snapshot(record_of(detail), detail.plan, tuple(self._steps))
+
+    def wait(
+        self, show: Callable[[Snapshot], None], sleep: Callable[[float], None] = time.sleep
+    ) -> RunRecord:
+        """Follow it to its end."""
+        while True:
+            now = self.look()
+            show(now)
+            if now.record.state.ended:
+                return now.record
+            sleep(POLL_S)
+
+
+def record_of(detail: RunDetail) -> RunRecord:
+    """Give the part of a run's record that the service shows."""
+    known = detail.model_dump(include=set(RunRecord.model_fields))
+    return RunRecord.model_validate(
+        {
+            **known,
+            "step": detail.progress.step,
+            "steps_finished": detail.progress.steps_finished,
+            "capacity_ops_per_second": None,
+        }
+    )

@@ -1,0 +1,186 @@
+"""The service's resources, as models."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+from urllib.parse import quote
+from urllib.request import ProxyHandler, build_opener
+from urllib.request import Request as Fetch
+
+from pydantic import ValidationError
+
+from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
+from plimsoll.client.http import READ_TIMEOUT_S, Http, Reply
+from plimsoll.errors import PlimsollError
+from plimsoll.model.api_answers import ReportLinks, RunDetail, Runs, RunSummary, Steps, Submitted
+from plimsoll.model.base import Model
+from plimsoll.model.check import CheckDefinition, History
+from plimsoll.model.experiment import Experiment
+from plimsoll.model.experiment_record import ExperimentDetail, ExperimentRecord, ExperimentSubmitted
+from plimsoll.model.quote import ExperimentQuote, Quote
+from plimsoll.model.request import Request
+from plimsoll.model.results import StepResult
+
+_PAGE = 50
+Answer = TypeVar("Answer", bound=Model)
+
+
+class Service:
+    """The service, to its callers. Every method may raise what `Http.ask` raises."""
+
+    def __init__(self, http: Http) -> None:
+        self._http = http
+
+    def submit(self, request: Request, key: str | None = None) -> Submitted:
+        """Start a run; what the request leaves open is the service's to fill in, the team too."""
+        reply = self._http.ask("POST", "/runs", body=as_written(request), key=key)
+        return read(Submitted, reply)
+
+    def quote(self, request: Request) -> Quote:
+        """Say what a run will take in time and money; nothing is made."""
+        body = as_written(request)
+        return read(Quote, self._http.ask("POST", "/quotes", body=body, harmless=True))
+
+    def quote_experiment(self, experiment: Experiment) -> ExperimentQuote:
+        """Say what an experiment will take in time and money; nothing is made."""
+        body = as_written(experiment)
+        reply = self._http.ask("POST", "/quotes/experiments", body=body, harmless=True)
+        return read(ExperimentQuote, reply)
+
+    def run(self, run_id: str) -> RunDetail:
+        """Say where a run stands."""
+        return read(RunDetail, self._http.ask("GET", _run(run_id)))
+
+    def runs(
+        self,
+        *,
+        most: int,
+        team: str | None = None,
+        state: str | None = None,
+        tag: str | None = None,
+        left_out: Callable[[int], None] = lambda _: None,
+    ) -> Iterator[RunSummary]:
+        """List runs, newest first.
+
+        Args:
+            most: So many at most.
+            team: The caller's own; None: likewise.
+            state: Only runs in this state.
+            tag: Only runs with this tag, as `name=value`.
+            left_out: Told how many records of a page the service cannot read, if any.
+        """
+        query: dict[str, str | int | None] = {"team": team, "state": state, "tag": tag}
+        query["limit"] = min(most, _PAGE)
+        while most > 0:
+            page = read(Runs, self._http.ask("GET", "/runs", query=query))
+            if page.unreadable:
+                left_out(page.unreadable)
+            yield from page.runs[:most]
+            most -= len(page.runs)
+            if page.next_cursor is None:
+                return
+            query["cursor"] = page.next_cursor
+
+    def steps(self, run_id: str, *, after: int = 0) -> Iterator[StepResult]:
+        """List a run's finished steps behind a number."""
+        following: int | None = after
+        while following is not None:
+            query = {"after": following}
+            page = read(Steps, self._http.ask("GET", f"{_run(run_id)}/steps", query=query))
+            yield from page.steps
+            following = page.next_after
+
+    def stop(self, run_id: str) -> RunSummary:
+        """Have a run stopped and its target deleted."""
+        return read(RunSummary, self._http.ask("DELETE", _run(run_id)))
+
+    def report_links(self, run_id: str) -> ReportLinks:
+        """Give links to what a run that has ended has left."""
+        return read(ReportLinks, self._http.ask("GET", f"{_run(run_id)}/report"))
+
+    def start_experiment(
+        self, experiment: Experiment, key: str | None = None
+    ) -> ExperimentSubmitted:
+        """Start an experiment."""
+        reply = self._http.ask("POST", "/experiments", body=as_written(experiment), key=key)
+        return read(ExperimentSubmitted, reply)
+
+    def experiment(self, experiment_id: str) -> ExperimentDetail:
+        """Say where an experiment stands, and what it came to."""
+        return read(ExperimentDetail, self._http.ask("GET", _experiment(experiment_id)))
+
+    def stop_experiment(self, experiment_id: str) -> ExperimentRecord:
+        """Have every run of an experiment stopped and their targets deleted."""
+        return read(ExperimentRecord, self._http.ask("DELETE", _experiment(experiment_id)))
+
+    def put_schedule(self, name: str, definition: CheckDefinition) -> ScheduledCheck:
+        """Make or replace a check."""
+        reply = self._http.ask("PUT", _schedule(name), body=as_written(definition))
+        return read(ScheduledCheck, reply)
+
+    def schedules(self) -> ScheduledChecks:
+        """List the team's checks."""
+        return read(ScheduledChecks, self._http.ask("GET", "/schedules"))
+
+    def schedule(self, name: str) -> ScheduledCheck:
+        """Show a check."""
+        return read(ScheduledCheck, self._http.ask("GET", _schedule(name)))
+
+    def delete_schedule(self, name: str) -> None:
+        """Delete a check."""
+        self._http.ask("DELETE", _schedule(name))
+
+    def history(self, name: str) -> History:
+        """Say what a check has found."""
+        return read(History, self._http.ask("GET", f"{_schedule(name)}/history"))
+
+
+def as_written(request: Model) -> dict[str, Any]:
+    """Give what is asked for without the defaults that it was not given."""
+    return request.model_dump(mode="json", exclude_unset=True)
+
+
+def read(model: type[Answer], reply: Reply) -> Answer:
+    """Read an answer; fields that a newer service adds are left out.
+
+    Raises:
+        PlimsollError: It is not what this version knows.
+    """
+    value = reply.json()
+    try:
+        return model.model_validate(value, extra="ignore")
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the answer"
+        raise PlimsollError(
+            f"the service answers in another version's way: {where}: {first['msg']}"
+        ) from None
+
+
+def download(url: str) -> bytes:
+    """Fetch what a link of the service opens, without credentials.
+
+    Raises:
+        PlimsollError: It cannot be had.
+    """
+    here = url.startswith("http://127.0.0.1:")
+    if not (here or url.startswith("https://")):
+        raise PlimsollError("the service gave a link that is not https: it is not opened")
+    opener = build_opener(ProxyHandler({})) if here else build_opener()
+    try:
+        with opener.open(Fetch(url), timeout=READ_TIMEOUT_S) as response:  # noqa: S310 - see above
+            body: bytes = response.read()
+            return body
+    except OSError as error:
+        raise PlimsollError(f"the run's files cannot be fetched: {error}") from None
+
+
+def _experiment(experiment_id: str) -> str:
+    return f"/experiments/{quote(experiment_id, safe='')}"
+
+
+def _schedule(name: str) -> str:
+    return f"/schedules/{quote(name, safe='')}"
+
+
+def _run(run_id: str) -> str:
+    return f"/runs/{quote(run_id, safe='')}"

@@ -1,0 +1,141 @@
+"""The end of an experiment: its cells compared, its decision drawn, its record's last word."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plimsoll.aws import run_files
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_records import RunNotFoundError, UnreadableRecordError, now
+from plimsoll.experiments.records import (
+    REPORT,
+    RESULT,
+    asked,
+    experiments_of,
+    files_of,
+    run_id_of,
+)
+from plimsoll.fleet.failures import plain_cause
+from plimsoll.model.experiment import Cell, Experiment, order
+from plimsoll.model.experiment_record import ExperimentFailure, ExperimentRecord, ExperimentResult
+from plimsoll.model.results import RunResult
+from plimsoll.model.run_record import RunState
+from plimsoll.report.experiment_summary import Measured, by_question, decisions, layout, outcome
+from plimsoll.report.gains import gains
+from plimsoll.requests.cells import cells_of
+
+WAYS_OUT = {  # how an execution ended that could not say so itself
+    "ABORTED": (RunState.STOPPED, "Stopped", "the experiment was stopped from outside"),
+    "TIMED_OUT": (RunState.TIMED_OUT, "States.Timeout", "the workflow ran past its own time-out"),
+    "FAILED": (RunState.FAILED, "States.Runtime", "the workflow itself failed"),
+}
+BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
+
+
+def conclude_experiment(
+    deployment: Deployment,
+    experiment_id: str,
+    *,
+    refused: Sequence[Mapping[str, Any]] = (),
+    failure: Mapping[str, Any] | None = None,
+    ended: str | None = None,
+) -> dict[str, object]:
+    """Write `result.json` and the record's last word; one that has ended already stays as it is.
+
+    Args:
+        deployment: Where.
+        experiment_id: Which.
+        refused: Cells that could not be submitted: cell, error and cause.
+        failure: What the workflow caught, if it failed: error and cause.
+        ended: How the execution ended, where it could not say so itself.
+    """
+    experiment = asked(deployment, experiment_id)
+    experiments = experiments_of(deployment)
+    record = experiments.get(experiment.team, experiment_id)
+    if not record.state.ended:
+        state, told = _outcome(failure, ended)
+        last: dict[str, Any] = {"state": state, "failure": told, "ended_at": now()}
+        last["concluded"] = True
+        reasons = {one["cell"]: plain_cause(str(one["cause"])) for one in refused}
+        cells = [
+            _measured(deployment, experiment_id, cell, reasons.get(cell.index))
+            for cell in cells_of(experiment)
+        ]
+        result = concluded(record.model_copy(update=last), experiment, cells)
+        files_of(deployment, experiment_id).put_model(RESULT, result)
+        experiments.change(record, states=BEFORE_END, **last)  # who sees the end finds the result
+        _draw_report(deployment, experiment_id, result)
+    final = experiments.get(experiment.team, experiment_id).failure
+    return {"failure": None if final is None else final.model_dump()}
+
+
+def _outcome(
+    failure: Mapping[str, Any] | None, ended: str | None
+) -> tuple[RunState, ExperimentFailure | None]:
+    if failure is not None:
+        error = str(failure["error"])
+        state = RunState.STOPPED if error == "RunStoppedError" else RunState.FAILED
+        return state, ExperimentFailure(error=error, cause=plain_cause(str(failure["cause"])))
+    if ended is not None:
+        state, error, cause = WAYS_OUT[ended]
+        return state, ExperimentFailure(error=error, cause=cause)
+    return RunState.SUCCEEDED, None
+
+
+def _measured(
+    deployment: Deployment, experiment_id: str, cell: Cell, refused: str | None
+) -> Measured:
+    run_id = run_id_of(experiment_id, cell)
+    try:
+        record = deployment.records.get(run_id)
+    except RunNotFoundError:
+        return Measured(cell, run_id, None, None, refused)
+    except UnreadableRecordError as error:
+        return Measured(cell, run_id, None, None, str(error))
+    if record.started_at is None:  # it left no files
+        why = record.failure.cause if record.failure else refused
+        return Measured(cell, run_id, record.state, None, why)
+    files = deployment.files(run_id)
+    return Measured(cell, run_id, record.state, files.find_model(run_files.RESULT, RunResult))
+
+
+def concluded(
+    record: ExperimentRecord, experiment: Experiment, cells: Sequence[Measured]
+) -> ExperimentResult:
+    """Draw an experiment's decision from its cells. Pure."""
+    places = layout(experiment)
+    rows = by_question(cells, places)
+    outcomes = tuple(outcome(one) for one in cells)
+    assert record.ended_at is not None  # noqa: S101 - the caller has set it
+    return ExperimentResult(
+        experiment_id=record.experiment_id,
+        name=record.name,
+        team=record.team,
+        local=record.local,
+        state=record.state,
+        failure=record.failure,
+        seed=record.seed,
+        order=tuple(cells[index].cell.name for index in order(len(cells), record.seed)),
+        submitted=record.submitted_at,
+        started=record.started_at,
+        ended=record.ended_at,
+        targets=tuple(dict.fromkeys(name for row in rows.values() for name in row)),
+        questions=tuple(rows),
+        cells=outcomes,
+        decisions=decisions(rows),
+        gains=gains(rows),
+        warnings=tuple(f"{one.name}: {one.no_answer}" for one in outcomes if one.no_answer),
+        experiment=experiment,
+    )
+
+
+def _draw_report(deployment: Deployment, experiment_id: str, result: ExperimentResult) -> None:
+    """Put the page beside the result; whatever goes wrong here is only told, as for a run."""
+    from plimsoll.report.experiment_page import render  # noqa: PLC0415 - for the end alone
+
+    files = files_of(deployment, experiment_id)
+    try:
+        page = render(result)
+        files.put(REPORT, page, content_type="text/html; charset=utf-8")
+    except Exception as error:  # noqa: BLE001 - it can be drawn again from the files
+        print(f"{files.key(REPORT)} is not drawn: {error!r}", file=sys.stderr, flush=True)

@@ -1,0 +1,158 @@
+"""Starting, looking at and stopping an experiment: what the API and the command line call."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_records import UnreadableRecordError, now, pass_over
+from plimsoll.errors import UsageError
+from plimsoll.experiments.records import (
+    EXPERIMENT,
+    RESULT,
+    Experiments,
+    asked,
+    experiments_of,
+    files_of,
+    run_id_of,
+)
+from plimsoll.model.experiment import Cell, Experiment
+from plimsoll.model.experiment_record import (
+    CellStatus,
+    ExperimentRecord,
+    ExperimentResult,
+    ExperimentStatus,
+)
+from plimsoll.model.run_record import RunState
+from plimsoll.quoting.possible import require_possible
+from plimsoll.requests.cells import cells_of, of_each_cell
+from plimsoll.runs.stop import stop_execution
+from plimsoll.runs.submit import begin_execution, run_id_for
+
+SEEDS = 2**31
+
+
+def submit_experiment(
+    deployment: Deployment,
+    experiment: Experiment,
+    *,
+    state_machine_arn: str,
+    idempotency_key: str | None = None,
+    local: bool = False,
+    results_days: int | None = None,
+) -> str:
+    """Record an experiment and start its workflow; returns its id.
+
+    Args:
+        deployment: Where; with the service's table.
+        experiment: What is asked for.
+        state_machine_arn: The workflow of experiments.
+        idempotency_key: The same key with the same experiment gives the same one.
+        local: On one machine; faults on purpose are refused elsewhere.
+        results_days: After which the record is forgotten, as S3 forgets the files; None: never.
+
+    Raises:
+        UsageError: A run of it cannot be, or the key was used for another experiment.
+    """
+    cells = cells_of(experiment)
+    if not local and any(cell.request.faults for cell in cells):
+        raise UsageError("faults: only an experiment on one machine (--local) may have them")
+    prices = deployment.price_table
+    of_each_cell(experiment, lambda asked: require_possible(asked, prices, local=local))
+    digest = hashlib.sha256(experiment.model_dump_json().encode()).hexdigest()
+    experiment_id = run_id_for(experiment.team, idempotency_key)
+    submitted_at = now()
+    forget_at = submitted_at + timedelta(days=results_days) if results_days else None
+    record = ExperimentRecord(
+        experiment_id=experiment_id,
+        name=experiment.name,
+        team=experiment.team,
+        state=RunState.PENDING,
+        local=local,
+        experiment_sha256=digest,
+        cells=len(cells),
+        seed=secrets.randbelow(SEEDS) if experiment.seed is None else experiment.seed,
+        submitted_at=submitted_at,
+        forget_at_epoch_s=int(forget_at.timestamp()) if forget_at else None,
+    )
+    experiments = experiments_of(deployment)
+    known = not experiments.create(record)
+    if known and experiments.get(experiment.team, experiment_id).experiment_sha256 != digest:
+        raise UsageError("Idempotency-Key: was used for another experiment")
+    files_of(deployment, experiment_id).put(EXPERIMENT, experiment.model_dump_json())
+    begin_execution(state_machine_arn, experiment_id, {"experiment_id": experiment_id})
+    return experiment_id
+
+
+def get_experiment(deployment: Deployment, team: str, experiment_id: str) -> ExperimentStatus:
+    """Say where an experiment and its cells stand.
+
+    Raises:
+        ExperimentNotFoundError: The team has none of this id.
+    """
+    record = experiments_of(deployment).get(team, experiment_id)
+    cells = cells_of(asked(deployment, experiment_id))
+    return ExperimentStatus(
+        record=record, cells=tuple(_status(deployment, experiment_id, cell) for cell in cells)
+    )
+
+
+def _status(deployment: Deployment, experiment_id: str, cell: Cell) -> CellStatus:
+    run_id = run_id_of(experiment_id, cell)
+    record, unreadable = None, False
+    try:
+        record = deployment.records.find(run_id)
+    except UnreadableRecordError as error:
+        pass_over(error)
+        unreadable = True
+    return CellStatus(
+        index=cell.index,
+        name=cell.name,
+        variants=cell.variants,
+        run_id=run_id,
+        state=record and record.state,
+        phase=record and record.phase,
+        verdict=record and record.verdict,
+        capacity_ops_per_second=record and record.capacity_ops_per_second,
+        unreadable=unreadable,
+    )
+
+
+def result_of(deployment: Deployment, record: ExperimentRecord) -> ExperimentResult | None:
+    """Read what an experiment came to; None where it has not, or was stopped unstarted."""
+    if not record.concluded:  # a file that is not there cannot be told from a forbidden one
+        return None
+    files = files_of(deployment, record.experiment_id)
+    return files.get(RESULT, ExperimentResult)
+
+
+def stop_experiment(
+    deployment: Deployment, team: str, experiment_id: str, *, state_machine_arn: str
+) -> ExperimentRecord:
+    """Stop an experiment and every run of it; one that has ended stays as it is.
+
+    The mark comes first: from then on no further cell begins. The end of the workflow starts
+    another one (the rule on ABORTED), which stops the cells, sees each target torn down, and
+    compares what was measured till then.
+
+    Raises:
+        ExperimentNotFoundError: The team has none of this id.
+    """
+    experiments = experiments_of(deployment)
+    record = experiments.get(team, experiment_id)
+    going = (RunState.PENDING, RunState.RUNNING)
+    experiments.change(record, states=going, state=RunState.STOPPING)
+    record = experiments.get(team, experiment_id)
+    if record.state is RunState.STOPPING:
+        _stop_workflow(experiments, record, state_machine_arn)
+    return experiments.get(team, experiment_id)
+
+
+def _stop_workflow(
+    experiments: Experiments, record: ExperimentRecord, state_machine_arn: str
+) -> None:
+    cause = "the experiment was stopped by its team"
+    if not stop_execution(state_machine_arn, record.experiment_id, cause=cause):
+        experiments.change(  # recorded, and never started
+            record, states=(RunState.STOPPING,), state=RunState.STOPPED, ended_at=now()
+        )

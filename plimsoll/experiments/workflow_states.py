@@ -1,0 +1,125 @@
+"""What the workflow of an experiment calls: planning it, submitting its cells, settling them."""
+
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_records import (
+    RunNotFoundError,
+    RunStoppedError,
+    UnreadableRecordError,
+    now,
+    pass_over,
+)
+from plimsoll.errors import LimitReachedError, PlimsollError
+from plimsoll.experiments.records import asked, experiments_of, run_id_of
+from plimsoll.model.experiment import Cell, batches, order
+from plimsoll.model.experiment_record import ExperimentRecord
+from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.requests.cells import cells_of
+from plimsoll.runs.stop import stop_run
+from plimsoll.runs.submit import record_request
+
+
+class NoRoomYetError(PlimsollError):
+    """The team has no room for the run now; the workflow tries again, by this class's name."""
+
+
+def plan(deployment: Deployment, experiment_id: str) -> dict[str, object]:
+    """Mark the experiment as started and put its cells in order, so many at once.
+
+    No more at once than the team may have: each that asks in vain lengthens the workflow's history,
+    of which AWS allows 25,000 events (docs.aws.amazon.com/step-functions, service quotas).
+
+    Raises:
+        RunStoppedError: It was stopped before it began.
+    """
+    experiment = asked(deployment, experiment_id)
+    experiments = experiments_of(deployment)
+    record = experiments.get(experiment.team, experiment_id)
+    changes = {"state": RunState.RUNNING, "started_at": now()}
+    begun = experiments.change(record, states=(RunState.PENDING,), **changes)
+    if not begun:
+        _require_running(experiments.get(experiment.team, experiment_id))
+    drawn = order(record.cells, record.seed)
+    team = (deployment.teams or {}).get(experiment.team)
+    at_once = min(experiment.at_once, team.concurrent_runs if team else experiment.at_once)
+    return {"batches": batches(drawn, experiment.batch_size), "at_once": at_once}
+
+
+def submit_cell(deployment: Deployment, experiment_id: str, cell: int) -> dict[str, object]:
+    """Record the run of a cell, which the workflow starts with the id that this gives.
+
+    Raises:
+        NoRoomYetError: The team's limits leave no room for it until other runs have ended.
+        LimitReachedError: They never do.
+        RunStoppedError: The experiment is being stopped.
+        UsageError: The run cannot be.
+    """
+    experiment = asked(deployment, experiment_id)
+    experiments = experiments_of(deployment)
+    record = experiments.get(experiment.team, experiment_id)
+    _require_running(record)
+    this = cells_of(experiment)[cell]
+    run_id = run_id_of(experiment_id, this)
+    try:
+        record_request(
+            deployment,
+            this.request,
+            run_id=run_id,
+            local=record.local,
+            results_days=deployment.results_days,
+        )
+    except LimitReachedError as error:
+        if error.waiting_helps:
+            raise NoRoomYetError(str(error)) from error
+        raise
+    # who stops the experiment marks it first and then goes through its runs: either it has seen
+    # this one, or this look sees the mark
+    record = experiments.get(experiment.team, experiment_id)
+    if record.state is not RunState.RUNNING:
+        _stop(deployment, run_id)
+    _require_running(record)
+    return {"run_id": run_id}
+
+
+def _require_running(record: ExperimentRecord) -> None:
+    if record.state is not RunState.RUNNING:
+        raise RunStoppedError(
+            f"experiment {record.experiment_id} is {record.state}: nothing new is made for it"
+        )
+
+
+def settle_cells(deployment: Deployment, experiment_id: str, *, stop: bool) -> dict[str, object]:
+    """Say whether every cell has ended, its target gone; one never started is closed.
+
+    Args:
+        deployment: Where.
+        experiment_id: Which.
+        stop: Stop the cells that run, too, and let no further one begin.
+    """
+    experiment = asked(deployment, experiment_id)
+    if stop:
+        experiments = experiments_of(deployment)
+        record = experiments.get(experiment.team, experiment_id)
+        going = (RunState.PENDING, RunState.RUNNING)
+        experiments.change(record, states=going, state=RunState.STOPPING)
+    cells = cells_of(experiment)
+    left = [cell for cell in cells if not _settled(deployment, experiment_id, cell, stop=stop)]
+    return {"settled": not left, "wait_s": deployment.poll_seconds}
+
+
+def _settled(deployment: Deployment, experiment_id: str, cell: Cell, *, stop: bool) -> bool:
+    run_id = run_id_of(experiment_id, cell)
+    try:
+        record = deployment.records.get(run_id)
+    except RunNotFoundError:  # its turn never came
+        return True
+    except UnreadableRecordError as error:  # no wait would end; its target has a schedule armed
+        pass_over(error)
+        return True
+    if stop or record.state is RunState.PENDING:  # pending: its workflow could not be started
+        record = _stop(deployment, run_id)
+    return record.state.ended
+
+
+def _stop(deployment: Deployment, run_id: str) -> RunRecord:
+    assert deployment.run_machine_arn is not None  # noqa: S101 - the function table gives it
+    return stop_run(deployment, run_id, state_machine_arn=deployment.run_machine_arn)

@@ -1,0 +1,105 @@
+"""What answers as AWS: moto's service APIs, corrected, with functions, databases and schedules."""
+
+import os
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+from moto.core.config import default_user_config
+from moto.moto_server.werkzeug_app import (
+    DomainDispatcherApplication,
+    MotoRequestHandler,
+    create_backend_app,
+)
+from werkzeug.serving import make_server
+
+from plimsoll.local.aws import corrections
+from plimsoll.local.aws.corrections import executions
+from plimsoll.local.aws.deliveries import Deliveries
+from plimsoll.local.aws.eventbridge import EventRules
+from plimsoll.local.aws.front import Front
+from plimsoll.local.aws.lambda_invoke import Functions
+from plimsoll.local.aws.scheduler import Scheduler
+from plimsoll.local.lambdas.sandboxes import SandboxPool
+from plimsoll.local.resources import cloudformation
+from plimsoll.local.resources.databases import Databases
+
+
+class _QuietHandler(MotoRequestHandler):
+    protocol_version = "HTTP/1.1"  # connections are kept: a new one for each call costs more
+    disable_nagle_algorithm = True
+
+    def log_request(self, *_: object) -> None:
+        """Say nothing: calls are in CloudTrail on AWS, and nowhere here."""
+
+
+class Services:
+    """Everything that stands in for AWS, in one process."""
+
+    def __init__(
+        self, configuration: dict[str, Any], pool: SandboxPool, listener: socket.socket
+    ) -> None:
+        """Put the parts together and answer requests in the background.
+
+        Args:
+            configuration: As `AwsProcess` sends it.
+            pool: Runs functions.
+            listener: Where to answer.
+        """
+        self._pool = pool
+        default_user_config["stepfunctions"] = {"execute_state_machine": True}
+        os.environ["MOTO_PORT"] = str(listener.getsockname()[1])
+        corrections.apply()
+        self._databases = Databases(
+            Path(configuration["directory"]) / "databases",
+            memory_scale=configuration["memory_scale"],
+        )
+        cloudformation.apply(self._databases)
+        roots = {name: Path(root) for name, root in configuration["functions"].items()}
+        self._functions = Functions(pool, roots, configuration["retry_delay_s"])
+        deliveries = Deliveries(self._functions)
+        executions.on_status_change(EventRules(deliveries).on_status_change)
+        self._scheduler = Scheduler(deliveries)
+        questions = {
+            "invocations": self._list_invocations,
+            "warm": self._warm,
+            "databases": self._list_databases,
+        }
+        http = make_server(
+            "127.0.0.1",
+            0,
+            Front(DomainDispatcherApplication(create_backend_app), questions),
+            threaded=True,
+            request_handler=_QuietHandler,
+            fd=listener.fileno(),
+        )
+        threading.Thread(target=http.serve_forever, args=(0.05,), daemon=True).start()
+
+    def close(self) -> None:
+        """End all that runs here."""
+        self._scheduler.close()
+        self._functions.close()
+        self._pool.close()
+        self._databases.close()
+
+    def _list_invocations(self, _: dict[str, Any]) -> list[dict[str, Any]]:
+        return [
+            {"function": function, "request_id": request_id, "pid": pid}
+            for function, request_id, pid in self._pool.running()
+        ]
+
+    def _list_databases(self, _: dict[str, Any]) -> list[dict[str, Any]]:
+        return [
+            {
+                "identifier": database.identifier,
+                "host": database.server.host,
+                "port": database.server.port,
+                "pid": database.server.pid,
+                "directory": str(database.directory),
+            }
+            for database in self._databases.list()
+        ]
+
+    def _warm(self, question: dict[str, Any]) -> None:
+        self._pool.warm(self._functions.spec(question["function"]), question["count"])

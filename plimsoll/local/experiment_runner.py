@@ -1,0 +1,82 @@
+"""An experiment on one machine: submitted to the twin, watched, its files brought home."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
+from plimsoll.experiments.records import RESULT, files_of
+from plimsoll.local.faults import Faults
+from plimsoll.local.runner import deployment_of, save_files
+from plimsoll.local.twin import LocalTwin
+from plimsoll.model.experiment import Experiment
+from plimsoll.model.experiment_record import ExperimentResult, ExperimentStatus
+from plimsoll.requests.cells import cells_of
+from plimsoll.runs.run_status import Watcher
+
+POLL_S = 0.5
+RESULT_AT_HOME = "experiment.json"
+
+
+class LocalExperiment:
+    """One experiment on a twin."""
+
+    def __init__(self, twin: LocalTwin, experiment: Experiment) -> None:
+        """Submit it.
+
+        Raises:
+            UsageError: It cannot be.
+        """
+        self._twin = twin
+        self._team = experiment.team
+        self._cells = cells_of(experiment)
+        self.deployment = deployment_of(twin)
+        self.experiment_id = submit_experiment(
+            self.deployment,
+            experiment,
+            state_machine_arn=twin.state_machine_arn("experiment"),
+            local=True,
+        )
+        self._faulty: dict[str, tuple[Watcher, Faults]] = {}
+
+    def look(self) -> ExperimentStatus:
+        """Say where it stands; its runs' faults on purpose are set going by it."""
+        status = get_experiment(self.deployment, self._team, self.experiment_id)
+        for cell in status.running:
+            if faults := self._cells[cell.index].request.faults:
+                if cell.run_id not in self._faulty:
+                    watcher = Watcher(self.deployment, cell.run_id)
+                    made = Faults(self._twin, faults, identifier=f"plimsoll-{cell.run_id}")
+                    self._faulty[cell.run_id] = watcher, made
+                watcher, made = self._faulty[cell.run_id]
+                made.look(watcher.look())
+        return status
+
+    def wait(self, show: Callable[[ExperimentStatus], None] = lambda _: None) -> ExperimentStatus:
+        """Follow it to its end, when every target is gone."""
+        while True:
+            now = self.look()
+            show(now)
+            if now.record.state.ended:
+                return now
+            time.sleep(POLL_S)
+
+    def stop(self) -> None:
+        """Stop it; its cells are stopped and torn down by what this starts."""
+        machine = self._twin.state_machine_arn("experiment")
+        stop_experiment(self.deployment, self._team, self.experiment_id, state_machine_arn=machine)
+
+    @property
+    def result(self) -> ExperimentResult:
+        """What it came to, once it has ended."""
+        return files_of(self.deployment, self.experiment_id).get(RESULT, ExperimentResult)
+
+    def save(self, directory: Path) -> ExperimentResult:
+        """Bring its files home: a folder for each run that began, and `experiment.json`."""
+        result = self.result
+        for cell in result.cells:
+            if cell.state is not None:
+                save_files(self.deployment.files(cell.run_id), directory / cell.name)
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / RESULT_AT_HOME).write_text(result.model_dump_json(indent=1), encoding="utf-8")
+        return result

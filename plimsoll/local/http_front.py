@@ -1,0 +1,198 @@
+"""The service on one machine: an HTTP front before a twin's function `api`.
+
+Every request becomes the event that API Gateway would make of it, and the very same function
+answers. There are no signatures to check: the front listens on 127.0.0.1 alone, and answers no page
+of a browser (a `Host` or an `Origin` that is not its own is refused).
+"""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import quote
+
+from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
+from werkzeug.exceptions import ClientDisconnected, HTTPException
+from werkzeug.serving import WSGIRequestHandler, make_server
+from werkzeug.wrappers import Request, Response
+
+from plimsoll.local.deploying import PRINCIPAL
+from plimsoll.local.rest_api import (
+    BROKEN,
+    MAX_BODY_BYTES,
+    TIMED_OUT,
+    TOO_LONG,
+    Answer,
+    proxy_answer,
+    proxy_event,
+    refusal,
+)
+from plimsoll.local.twin import LocalTwin
+
+_OWN_HOSTS = ("127.0.0.1", "localhost")
+
+Say = Callable[[str], None]
+
+
+class _Handler(WSGIRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_request(self, *_: object) -> None:
+        """Say nothing: the application says more."""
+
+    def log(self, *_: object) -> None:
+        """Likewise: a caller that goes away is no news."""
+
+
+def listen(port: int) -> socket.socket:
+    """Take a port of 127.0.0.1; 0: a free one.
+
+    Raises:
+        OSError: It is taken.
+    """
+    return socket.create_server(("127.0.0.1", port), backlog=128)
+
+
+class LocalService:
+    """The HTTP front; as a context manager it ends with its block.
+
+    Attributes:
+        port: Where it listens, on 127.0.0.1.
+    """
+
+    def __init__(
+        self,
+        twin: LocalTwin,
+        *,
+        listener: socket.socket | None = None,
+        principal: str = PRINCIPAL,
+        principal_header: str | None = None,
+        function: str = "api",
+        say: Say = lambda _: None,
+    ) -> None:
+        """Listen.
+
+        Args:
+            twin: Running.
+            listener: Where to answer, on 127.0.0.1; None: at a free port.
+            principal: The ARN of who calls.
+            principal_header: For tests: a header that names another principal.
+            function: Which answers; for tests another one.
+            say: Takes a line for each request.
+        """
+        self._lambda = twin.client("lambda")
+        self._principal = principal
+        self._principal_header = principal_header
+        self._function = function
+        self._say = say
+        self._listener = listener or listen(0)
+        self._http = make_server(
+            "127.0.0.1",
+            0,
+            self._application,
+            threaded=True,
+            request_handler=_Handler,
+            fd=self._listener.fileno(),
+        )
+        self._http.daemon_threads = True  # type: ignore[attr-defined] # of its threading mix-in
+        self.port: int = self._listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def close(self) -> None:
+        """Answer no more."""
+        self._http.shutdown()
+        self._thread.join()
+        self._http.server_close()
+        self._listener.close()
+
+    def _application(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        began = time.monotonic()
+        request = Request(environ)
+        answer = self._answer(request)
+        took_ms = 1000 * (time.monotonic() - began)
+        self._say(f"{request.method} {_path(request)} {answer.status} {took_ms:.0f} ms")
+        response = Response(answer.body, answer.status, list(answer.headers))
+        return response(environ, start_response)
+
+    def _answer(self, request: Request) -> Answer:
+        if not self._is_own(request):
+            return refusal(403, "Forbidden")
+        if (request.content_length or 0) > MAX_BODY_BYTES:
+            return TOO_LONG
+        request.max_content_length = MAX_BODY_BYTES  # of a body that comes in chunks
+        try:
+            body = request.get_data()
+        except ClientDisconnected:
+            return refusal(400, "Bad Request")
+        except HTTPException:
+            return TOO_LONG
+        headers = list(request.headers)
+        principal = self._principal
+        if self._principal_header is not None:
+            principal = request.headers.get(self._principal_header, principal)
+        event = proxy_event(
+            method=request.method,
+            path=_path(request),
+            query=request.query_string.decode("latin-1"),
+            headers=headers,
+            body=body,
+            principal=principal,
+            source_ip=request.remote_addr or "127.0.0.1",
+            now=datetime.now(UTC),
+        )
+        return self._invoke(event)
+
+    def _is_own(self, request: Request) -> bool:
+        """Whether it comes from a program of this machine, and no page of a browser on it."""
+        own = {f"{host}:{self.port}" for host in _OWN_HOSTS}
+        origin = request.headers.get("Origin")
+        of_own = origin is None or origin.removeprefix("http://") in own
+        return request.headers.get("Host", "") in own and of_own
+
+    def _invoke(self, event: dict[str, Any]) -> Answer:
+        try:
+            told = self._lambda.invoke(
+                FunctionName=self._function, Payload=json.dumps(event).encode()
+            )
+            payload = told["Payload"].read()
+        except ReadTimeoutError:
+            return TIMED_OUT
+        except (BotoCoreError, ClientError) as error:
+            self._say(f"the function {self._function} could not be called: {error}")
+            return BROKEN
+        if "FunctionError" not in told:
+            return proxy_answer(payload)
+        self._say(
+            f"the function {self._function} failed: {payload.decode(errors='replace')[:2000]}"
+        )
+        return TIMED_OUT if b"Task timed out" in payload else BROKEN
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _path(request: Request) -> str:
+    """Give the path as it was sent; of a URI that names a host too, its path alone."""
+    raw = str(request.environ.get("RAW_URI", "")).partition("?")[0]
+    return raw if raw.startswith("/") else quote(request.path)

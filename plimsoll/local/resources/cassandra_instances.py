@@ -1,0 +1,161 @@
+"""Cassandra on EC2: a real server on an emulated data volume, with an address of its own."""
+
+import secrets
+import socket
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from moto.ec2.models import ec2_backends
+from moto.ec2.models.elastic_block_store import VolumeAttachment
+from moto.ec2.utils import random_instance_id
+
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.local.databases.cassandra import CassandraServer
+from plimsoll.local.resources.databases import Database, Databases, instance_memory_mib
+from plimsoll.local.resources.sampler import Sampler, as_ec2
+from plimsoll.model.cassandra import CQL_PORT, DATA_DEVICE, has_instance_store
+from plimsoll.model.instances import InstanceLimits, instance_limits
+from plimsoll.model.volumes import Volume
+from plimsoll.volumes import EmulatedVolume, VolumeSettings
+
+_MIN_MEMTABLES_MIB = 32  # with less, small flushes and their compactions take all of two cores
+
+
+def create_instance(
+    databases: Databases, *, run_id: str, instance_type: str, data: Mapping[str, Any] | None
+) -> Database:
+    """Start what the template's instance runs: Cassandra, with its data on the data volume.
+
+    Args:
+        databases: Where it is registered, as `plimsoll-<run id>`.
+        run_id: The run that the instance's tags name.
+        instance_type: Its type.
+        data: The data volume as a launch template describes it (`Ebs`); None: the instance's disks.
+
+    Raises:
+        UsageError: EC2 has no such instance or volume.
+        PlimsollError: The server did not start.
+    """
+    memory_mib = instance_memory_mib(instance_type)
+    if data is None and not has_instance_store(instance_type):
+        raise UsageError(f"the instance has no nvme volume: {instance_type}")
+    instance_id = random_instance_id()
+
+    def start(directory: Path, undo: ExitStack) -> Database:
+        heap_mib = default_heap_mib(memory_mib)
+        volume = EmulatedVolume.create(
+            directory,
+            _volume(data),
+            service="ebs",
+            instance_limits=None if data is None else _limits(instance_type),
+            settings=VolumeSettings(
+                page_cache_mib=round((memory_mib - heap_mib) * databases.memory_scale)
+            ),
+        )
+        undo.callback(volume.close)
+        server = CassandraServer.start(
+            directory=directory / "server",
+            settings=memory_settings(heap_mib, databases.memory_scale),
+            environment=volume.environment(),
+            host=_address(),
+            port=CQL_PORT,
+        )
+        undo.callback(server.remove)
+        volume_id = None if data is None else _describe_volume(instance_id, volume.volume)
+        sampler = Sampler(volume, server.pid, as_ec2(instance_id, volume_id))
+        attributes = {"InstanceId": instance_id, "PrivateIp": server.host}
+        return Database(
+            identifier=f"plimsoll-{run_id}",
+            directory=directory,
+            volume=volume,
+            server=server,
+            sampler=sampler,
+            attributes=attributes,
+            forget=lambda: _forget_volume(volume_id),
+        )
+
+    return databases.create(f"plimsoll-{run_id}", start)
+
+
+def default_heap_mib(memory_mib: int) -> int:
+    """Give the heap that Cassandra takes of an instance's memory (its conf/cassandra-env.sh).
+
+    The larger of half of the memory up to 1 GiB and a quarter of it up to 8 GiB.
+    """
+    return max(min(memory_mib // 2, 1024), min(memory_mib // 4, 8192))
+
+
+def memory_settings(heap_mib: int, memory_scale: float) -> dict[str, object]:
+    """Scale what Cassandra keeps in memory: a quarter of its heap for memtables, 5 % for keys.
+
+    The JVM's own heap is not scaled: 1/128 of 4 GiB would not start.
+    """
+    scaled_mib = heap_mib * memory_scale
+    memtables_mib = max(_MIN_MEMTABLES_MIB, round(scaled_mib / 4))
+    return {
+        "memtable_heap_space": f"{memtables_mib}MiB",
+        "memtable_offheap_space": f"{memtables_mib}MiB",
+        "key_cache_size": f"{max(1, round(scaled_mib / 20))}MiB",
+    }
+
+
+def _volume(data: Mapping[str, Any] | None) -> Volume:
+    if data is None:
+        return Volume(type="nvme", size_gib=1)  # of a size that nothing here depends on
+    return Volume(
+        type=data["VolumeType"],
+        size_gib=int(data["VolumeSize"]),
+        iops=None if data.get("Iops") is None else int(data["Iops"]),
+        throughput_mib_s=None if data.get("Throughput") is None else int(data["Throughput"]),
+    )
+
+
+def _limits(instance_type: str) -> InstanceLimits | None:
+    try:
+        return instance_limits(instance_type)
+    except UsageError:
+        return None  # a type that the table does not have: its volume alone is the limit
+
+
+def _address() -> str:
+    """Choose an address of the loopback network where CQL's port is free, as in a VPC.
+
+    Raises:
+        PlimsollError: There is none.
+    """
+    for _ in range(20):
+        network, host = 73 + secrets.randbelow(64), 1 + secrets.randbelow(254)
+        address = f"127.{network}.{secrets.randbelow(256)}.{host}"
+        with socket.socket() as probe:
+            try:
+                probe.bind((address, CQL_PORT))
+            except OSError:
+                continue
+            return address
+    raise PlimsollError(f"port {CQL_PORT} is taken on every address of the loopback network")
+
+
+def _describe_volume(instance_id: str, volume: Volume) -> str:
+    """Have EC2 describe the data volume as one that is attached to the instance."""
+    backend = ec2_backends[ACCOUNT][REGION]
+    described = backend.create_volume(
+        size=volume.size_gib,
+        zone_name=f"{REGION}a",
+        volume_type=volume.type,
+        iops=volume.iops,
+        throughput=volume.throughput_mib_s,
+    )
+    instance = SimpleNamespace(id=instance_id)
+    described.attachment = VolumeAttachment(  # type: ignore[abstract] # moto makes them, too
+        described, instance, DATA_DEVICE, "attached"
+    )
+    return str(described.id)
+
+
+def _forget_volume(volume_id: str | None) -> None:
+    if volume_id is not None:
+        ec2_backends[ACCOUNT][REGION].volumes.pop(volume_id, None)

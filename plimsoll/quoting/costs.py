@@ -1,0 +1,104 @@
+"""What a finished run cost, by the prices of its own quote. Pure."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from plimsoll.model.capacity import Capacity
+from plimsoll.model.fleet import StepPlan
+from plimsoll.model.prices import Item, Price
+from plimsoll.model.quote import CostLine, Quote, RunCost
+from plimsoll.model.request import Request
+from plimsoll.model.run_record import RunRecord
+from plimsoll.quoting.charges import Charge, charges
+from plimsoll.quoting.extents import POLL_S, client_s, extent
+from plimsoll.quoting.quotes import priced
+
+METHOD = (
+    "list prices as in quote.json, times: the target from the request for its creation until its"
+    " deletion was seen, load clients for their steps and 20 s before each, loaders from the schema"
+    " to the first step; nothing is read from the bill"
+)
+METHOD_ON_ONE_MACHINE = (
+    "nothing was spent: the list price of the same target on AWS, by the hour; dollars per million"
+    " operations set it against this machine's throughput, for comparing targets with one another"
+)
+
+
+def usd_per_million(capacity: Capacity | None, usd_per_hour: float | None) -> float | None:
+    """Dollars for a million operations at capacity; None unless both are known.
+
+    Only for a figure that the database sustains: not for an upper bound.
+    """
+    if capacity is None or usd_per_hour is None or capacity.bound not in {"=", ">="}:
+        return None
+    figure = capacity.max_sustainable_throughput_ops_per_second
+    return usd_per_hour / (figure * 3600 / 1e6) if figure else None
+
+
+def run_cost(
+    quote: Quote,
+    request: Request,
+    record: RunRecord,
+    plans: Sequence[StepPlan],
+    capacity: Capacity | None,
+) -> RunCost:
+    """Estimate what a run cost; of one on one machine, what its target would cost by the hour."""
+    lines = cost_lines(quote, request, record, plans)
+    hourly = quote.target_usd_per_hour
+    return RunCost(
+        basis="as-if-on-aws" if record.local else "aws",
+        usd=None if record.local else total_usd(lines),
+        items=() if record.local else lines,
+        missing=tuple(quote.missing),
+        target_usd_per_hour=hourly,
+        usd_per_million_operations=usd_per_million(capacity, hourly),
+        region=quote.region,
+        as_of=quote.as_of,
+        method=METHOD_ON_ONE_MACHINE if record.local else METHOD,
+    )
+
+
+def cost_lines(
+    quote: Quote, request: Request, record: RunRecord, plans: Sequence[StepPlan]
+) -> tuple[CostLine, ...]:
+    """List what a run was charged for, by its record's moments and its steps' plans."""
+    prices = {(line.price.item, line.price.name): line.price for line in quote.lines}
+    used = extent(
+        target_s=_between(record.provision_at, record.deleted_at or record.ended_at)
+        if record.stack_id
+        else 0.0,
+        loading_client_s=request.prepare.clients
+        * _between(record.prepare_at, record.step_at or record.ended_at),
+        step_clients=[
+            (plan.clients, client_s(plan.warmup_s + plan.duration_s, plan.clients))
+            for plan in plans
+        ],
+        polls=(
+            _between(record.provision_at, record.target_ready_at)
+            + _between(record.teardown_asked_at, record.deleted_at)
+        )
+        / POLL_S,
+    )
+    return tuple(_line(charge, prices) for charge in charges(request.target, used))
+
+
+def total_usd(lines: Sequence[CostLine]) -> float | None:
+    """Add up; None where one is not known."""
+    known = [line.usd for line in lines if line.usd is not None]
+    return sum(known) if len(known) == len(lines) else None
+
+
+def _line(charge: Charge, prices: Mapping[tuple[Item, str], Price]) -> CostLine:
+    price = prices.get((charge.item, charge.name)) or Price(
+        item=charge.item, name=charge.name, usd=None, unit="", source=None
+    )
+    return CostLine(
+        what=charge.what,
+        quantity=charge.quantity,
+        unit=price.unit,
+        usd=priced(charge, price),
+    )
+
+
+def _between(start: datetime | None, end: datetime | None) -> float:
+    return max(0.0, (end - start).total_seconds()) if start and end else 0.0

@@ -1,0 +1,86 @@
+"""The quote of an experiment: those of its runs, and what they come to together. Pure."""
+
+import heapq
+from collections.abc import Iterator, Sequence
+
+from plimsoll.model.experiment import Experiment, batches, order
+from plimsoll.model.prices import PriceTable
+from plimsoll.model.quote import Amounts, CellQuote, ExperimentQuote
+from plimsoll.quoting.quotes import NOTES, quote, sum_of
+from plimsoll.requests.cells import cells_of, of_each_cell
+
+_ORDER = "The runs' order is drawn when the experiment starts; the time is that of the axes' order."
+_WORKFLOW = (
+    "Without: the experiment's own workflow, some five state transitions and a call of a function"
+    " for each run."
+)
+
+
+def quote_experiment(
+    experiment: Experiment, prices: PriceTable, *, runs_most: int | None = None
+) -> ExperimentQuote:
+    """Say what all runs of an experiment will take.
+
+    Args:
+        experiment: What is asked for.
+        prices: Of the region.
+        runs_most: The most runs that the team may have at once; None: no limit is known.
+
+    Raises:
+        ComplaintsError: A run of it cannot be.
+    """
+    quotes = of_each_cell(experiment, lambda request: quote(request, prices))
+    cells = tuple(
+        CellQuote(name=cell.name, variants=cell.variants, quote=found)
+        for cell, found in zip(cells_of(experiment), quotes, strict=True)
+    )
+    costs = [one.usd for one in quotes if one.usd is not None]
+    at_once = min(experiment.at_once, runs_most or experiment.at_once)
+    drawn = range(len(cells)) if experiment.seed is None else order(len(cells), experiment.seed)
+    planned = batches(drawn, experiment.batch_size)
+    return ExperimentQuote(
+        region=prices.region,
+        as_of=min((one.as_of for one in quotes if one.as_of is not None), default=None),
+        cells=cells,
+        at_once=at_once,
+        batches=len(planned),
+        time_s=_time_s([one.time_s for one in quotes], planned, at_once),
+        usd=sum_of(costs) if len(costs) == len(quotes) else None,
+        missing=tuple(dict.fromkeys(name for one in quotes for name in one.missing)),
+        notes=(*_notes(experiment, at_once, [one.budget_usd for one in quotes]), *NOTES),
+    )
+
+
+def lasts_s(seconds: Sequence[float], at_once: int) -> float:
+    """Give how long runs take of which so many go at once: each begins when one before it ends.
+
+    Args:
+        seconds: Of each run, in the order in which they begin.
+        at_once: The most at the same time.
+    """
+    ends = [0.0] * at_once
+    for one in seconds:
+        heapq.heapreplace(ends, ends[0] + one)
+    return max(ends)
+
+
+def _time_s(runs: Sequence[Amounts], planned: Sequence[Sequence[int]], at_once: int) -> Amounts:
+    """Add up the batches, one after the other."""
+    return Amounts(
+        least=sum(lasts_s([runs[i].least for i in batch], at_once) for batch in planned),
+        expected=sum(lasts_s([runs[i].expected for i in batch], at_once) for batch in planned),
+        most=sum(lasts_s([runs[i].most for i in batch], at_once) for batch in planned),
+    )
+
+
+def _notes(experiment: Experiment, at_once: int, budgets: Sequence[float | None]) -> Iterator[str]:
+    given = [budget for budget in budgets if budget is not None]
+    if given:
+        of = "the runs" if len(given) == len(budgets) else f"{len(given)} of the runs"
+        yield f"Each run's budget_usd is its own; those of {of} are ${sum(given):,.2f} together."
+    if at_once < experiment.at_once:
+        asked = experiment.at_once
+        yield f"At once go {at_once}, not {asked}: the most runs that the team may have."
+    if experiment.seed is None and at_once > 1:
+        yield _ORDER
+    yield _WORKFLOW

@@ -1,0 +1,207 @@
+"""How long a run takes and how much it uses, before it is made: least, expected, most. Pure.
+
+Nothing here has been measured on AWS yet; each figure is an assumption that the quote spells out.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from plimsoll.model.quote import QuotePhase
+from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.volumes import limits
+from plimsoll.quoting.charges import CLIENT_GIB, Extent
+from plimsoll.quoting.rehearsal import Rehearsed, clients_least, clients_most, rehearse
+
+LEAD_S = 20.0  # from planning a step to its start; stacks/plimsoll.py
+LEAD_S_PER_CLIENT = 0.01
+JUDGING_S = 15.0  # writing results, judging, planning the next
+POLL_S = 15.0  # between two looks at a stack
+TEARDOWN_S = (300.0, 900.0)  # deletion of a target: expected, at most
+_PROVISION_S = (600.0, 1800.0)
+_PROVISIONED = {
+    "rds": "RDS makes an instance in 10 minutes, 30 at most",
+    "cassandra": "EC2 starts an instance that installs Cassandra in 10 minutes, 30 at most",
+    "endpoint": "the endpoint is there",
+}
+_SCHEMA_AND_COUNT_S = (60.0, 900.0)
+_ROWS_PER_IO = (5.0, 1.0)  # while loading
+_ROWS_MOST_PER_S = (20_000.0, 5_000.0)  # whatever the volume
+_IOPS_WITHOUT_LIMIT = 10_000.0  # of a target whose volume is not known
+
+FUNCTION_GIB_S = 60.0  # of the run's few calls, all together
+FUNCTION_GIB_S_PER_STEP = 25.0  # planning and judging it
+FUNCTION_GIB_S_PER_POLL = 0.5
+METRICS = 20.0
+
+
+@dataclass(frozen=True)
+class Duration:
+    """The time of a run's phases, and the steps in it."""
+
+    phases: tuple[QuotePhase, ...]
+    steps: tuple[float, float, float]  # least, expected, most
+    step_s: float  # one step's load, warm-up and window
+    rehearsed: Rehearsed
+
+    @property
+    def first_step_s(self) -> float:
+        """Seconds after which the first step is expected to have been judged."""
+        seconds = {phase.name: phase.expected_s for phase in self.phases}
+        each = seconds["search"] / self.rehearsed.steps
+        return seconds["provision"] + seconds["prepare"] + seconds["warm"] + each
+
+
+def duration(request: Request, rows: int) -> Duration:
+    """Estimate how long a run takes.
+
+    Args:
+        request: What is asked for.
+        rows: Of its dataset, all tables together.
+    """
+    made = request.target.provisioned
+    rehearsed = rehearse(request.search, request.limits)
+    step_s = request.load.warmup_s + request.load.duration_s
+    most_clients = clients_most(request.search)
+    probes = request.search.probes_max
+    each = step_s + JUDGING_S + LEAD_S + LEAD_S_PER_CLIENT * rehearsed.clients
+    slowest = step_s + JUDGING_S + LEAD_S + LEAD_S_PER_CLIENT * most_clients
+    load_expected, load_most = (_loading_s(request, rows, way) for way in (0, 1))
+    warm_s = request.prepare.warm_s
+    overhead = LEAD_S + JUDGING_S if warm_s else 0.0
+    provision = _PROVISION_S if made else (0.0, 0.0)
+    teardown = TEARDOWN_S if made else (0.0, 0.0)
+    phases = (
+        QuotePhase(
+            name="provision",
+            expected_s=provision[0],
+            most_s=provision[1],
+            assumption=_PROVISIONED[request.target.kind],
+        ),
+        QuotePhase(
+            name="prepare",
+            expected_s=load_expected + _SCHEMA_AND_COUNT_S[0],
+            most_s=load_most + _SCHEMA_AND_COUNT_S[1],
+            assumption=f"{rows:,} rows: 5 rows an I/O, at most 20,000 rows/s; at worst an I/O a row"
+            " and 5,000 rows/s; indexes, count and settling a minute, 15 at worst",
+        ),
+        QuotePhase(
+            name="warm",
+            expected_s=warm_s + overhead,
+            most_s=warm_s + overhead,
+            assumption=f"prepare.warm_s and {overhead:g} s to start and end",
+        ),
+        QuotePhase(
+            name="search",
+            expected_s=rehearsed.steps * each,
+            most_s=probes * (slowest + request.load.recovery_max_s),
+            assumption=f"{rehearsed.steps:.0f} steps of {each:.0f} s, as the search takes against"
+            f" noiseless databases; at worst probes_max = {probes}, each with load.recovery_max_s",
+        ),
+        QuotePhase(
+            name="teardown",
+            expected_s=teardown[0],
+            most_s=teardown[1],
+            assumption="a deletion takes 5 minutes, 15 at most",
+        ),
+    )
+    return Duration(phases, (1.0, rehearsed.steps, float(probes)), step_s, rehearsed)
+
+
+def _loading_s(request: Request, rows: int, way: int) -> float:
+    """Seconds that loading takes: the volume's or the processor's, whichever is slower."""
+    iops = _IOPS_WITHOUT_LIMIT
+    if not isinstance(request.target, EndpointTarget):
+        found = limits(request.target.volume, service=request.target.service)
+        iops = found.baseline_iops or iops
+    return rows / min(_ROWS_MOST_PER_S[way], _ROWS_PER_IO[way] * iops)
+
+
+def longest_s(request: Request) -> float:
+    """Give the time after which the target is surely gone: its limit, and the deletion's time."""
+    return request.time_limit_s + (TEARDOWN_S[1] if request.target.provisioned else 0)
+
+
+def least(request: Request, length: Duration) -> Extent:
+    """What a run uses at least: one step of its lightest, and the target for as long."""
+    target_s = length.step_s if request.target.provisioned else 0.0
+    clients = clients_least(request.search)
+    return extent(
+        target_s=target_s,
+        loading_client_s=0,
+        step_clients=[(clients, client_s(length.step_s, clients))],
+        polls=0,
+    )
+
+
+def expected(request: Request, length: Duration) -> Extent:
+    """What a run uses if the assumptions hold."""
+    rehearsed = length.rehearsed
+    seconds = {phase.name: phase.expected_s for phase in length.phases}
+    count = math.ceil(rehearsed.steps)
+    clients = rehearsed.clients
+    made = request.target.provisioned
+    return extent(
+        target_s=min(sum(seconds.values()), longest_s(request)) if made else 0.0,
+        loading_client_s=request.prepare.clients * seconds["prepare"],
+        step_clients=[(clients, client_s(length.step_s, clients))] * count
+        + [(1, client_s(seconds["warm"], 1))],
+        polls=(seconds["provision"] + seconds["teardown"]) / POLL_S,
+    )
+
+
+def most(request: Request, length: Duration) -> Extent:
+    """What a run uses at its time limit, if every step has all the clients that it may have."""
+    clients = clients_most(request.search)
+    each = length.step_s + JUDGING_S
+    count = min(request.search.probes_max, math.floor(request.time_limit_s / each))
+    seconds = {phase.name: phase.most_s for phase in length.phases}
+    loading_s = min(seconds["prepare"], request.time_limit_s)
+    warm_s = client_s(seconds["warm"], 1)
+    return extent(
+        target_s=longest_s(request) if request.target.provisioned else 0.0,
+        loading_client_s=request.prepare.clients * loading_s,
+        step_clients=[(clients, client_s(length.step_s, clients))] * max(count, 1) + [(1, warm_s)],
+        polls=(seconds["provision"] + seconds["teardown"]) / POLL_S,
+    )
+
+
+def client_s(load_s: float, clients: float) -> float:
+    """Seconds for which one client of a step is charged: it waits for the barrier too."""
+    return load_s + LEAD_S + LEAD_S_PER_CLIENT * clients + 3.0
+
+
+def extent(
+    *,
+    target_s: float,
+    loading_client_s: float,
+    step_clients: Iterable[tuple[float, float]],
+    polls: float,
+) -> Extent:
+    """Add up what a run uses.
+
+    Args:
+        target_s: Seconds for which the target exists.
+        loading_client_s: Of all loaders together.
+        step_clients: Of each step: its clients, and the seconds of one.
+        polls: Looks at the target's stack.
+    """
+    steps = list(step_clients)
+    count = len(steps)
+    clients = sum(number for number, _ in steps)
+    seconds = sum(number * each for number, each in steps) + loading_client_s
+    calls = 15 + 2 * count + clients + polls
+    return Extent(
+        target_s=target_s,
+        client_gib_s=seconds * CLIENT_GIB,
+        function_gib_s=FUNCTION_GIB_S
+        + FUNCTION_GIB_S_PER_STEP * count
+        + FUNCTION_GIB_S_PER_POLL * polls,
+        invocations=calls,
+        transitions=20 + 5 * count + 4 * clients + 3 * polls,
+        writes=2 * (20 + 3 * count),  # the table and its index
+        reads=2 * calls,
+        puts=10 + 4 * count + clients,
+        gets=2 * clients + count * (count + 3),
+        metrics=METRICS,
+    )

@@ -1,0 +1,50 @@
+"""Whether a run can be at all, as far as that can be said before anything is made. Pure.
+
+What AWS has and the tables do not is left to AWS: a family of instances that is newer than they
+are, say. This machine's stand-in can make only what the tables know.
+"""
+
+from plimsoll.errors import UsageError
+from plimsoll.model.instances import instance_limits, known_families
+from plimsoll.model.prices import PriceTable
+from plimsoll.model.request import RdsTarget, Request
+from plimsoll.quoting.budget import held_budget
+from plimsoll.quoting.quotes import quote
+from plimsoll.requests.complaints import Complaint, ComplaintsError
+
+
+def require_possible(request: Request, prices: PriceTable, *, local: bool) -> None:
+    """Refuse a run that cannot be.
+
+    Args:
+        request: What is asked for.
+        prices: Of the region.
+        local: Whether it is for this machine's stand-in.
+
+    Raises:
+        ComplaintsError: Its budget cannot suffice or be held, or this machine has no such target.
+    """
+    if local:
+        require_stand_in(request)
+    if request.budget_usd is not None:
+        held_budget(request, quote(request, prices))
+
+
+def require_stand_in(request: Request) -> None:
+    """Refuse an RDS instance that one machine has no limits and no memory for.
+
+    Of a Cassandra's unknown instance the volume alone is the limit.
+
+    Raises:
+        ComplaintsError: Its class is not in the table.
+    """
+    if not isinstance(request.target, RdsTarget):
+        return
+    asked = request.target.instance_class
+    try:
+        instance_limits(asked)
+    except UsageError:
+        families = tuple(f"db.{family}" for family in known_families() if family[0] != "i")
+        message = f"one machine cannot stand in for {asked} (allowed: {', '.join(families)})"
+        names = ("target", "instance_class")
+        raise ComplaintsError([Complaint(names, message, asked, families)]) from None

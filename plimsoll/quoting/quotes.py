@@ -1,0 +1,137 @@
+"""The quote: what a request will take in time and money, before anything is made. Pure."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+
+from plimsoll.model.prices import Price, PriceTable
+from plimsoll.model.quote import Amounts, Quote, QuoteLine
+from plimsoll.model.request import Request
+from plimsoll.quoting import extents
+from plimsoll.quoting.budget import require_sufficient_budget
+from plimsoll.quoting.charges import Charge, Extent, charges, target_charges
+from plimsoll.requests.request_workload import compiled_workload
+
+NOTES = (
+    "List prices, on demand; free tiers, reservations and taxes are not reckoned with.",
+    "Nothing of this has been measured on AWS yet: the times are assumptions, written beside each.",
+    "Without: the deployment's own costs, metrics in Timestream, logs, storage of the results.",
+)
+
+
+def quote(request: Request, prices: PriceTable) -> Quote:
+    """Say what a run will take.
+
+    Args:
+        request: What is asked for.
+        prices: Of the region.
+
+    Raises:
+        UsageError: Its workload cannot be, or its budget cannot suffice.
+    """
+    rows = sum(table.rows for table in compiled_workload(request).tables)
+    length = extents.duration(request, rows)
+    ways = (
+        extents.least(request, length),
+        extents.expected(request, length),
+        extents.most(request, length),
+    )
+    lines = tuple(_lines(request, prices, ways))
+    missing = tuple(dict.fromkeys(_named(line.price) for line in lines if line.usd is None))
+    usd = None if missing else sum_of([line.usd for line in lines if line.usd is not None])
+    expected_s = sum(phase.expected_s for phase in length.phases)
+    limit_s = extents.longest_s(request)
+    found = Quote(
+        region=prices.region,
+        as_of=oldest(line.price for line in lines),
+        phases=length.phases,
+        time_s=Amounts(
+            least=min(length.step_s, limit_s),
+            expected=min(expected_s, limit_s),
+            most=min(sum(phase.most_s for phase in length.phases), limit_s),
+        ),
+        steps=Amounts(least=length.steps[0], expected=length.steps[1], most=length.steps[2]),
+        lines=lines,
+        usd=usd,
+        missing=missing,
+        target_usd_per_hour=target_usd_per_hour(request, prices),
+        budget_usd=request.budget_usd,
+        notes=(*_notes(request, length, usd), *NOTES),
+    )
+    if request.budget_usd is not None:
+        require_sufficient_budget(request.budget_usd, found)
+    return found
+
+
+def target_usd_per_hour(request: Request, prices: PriceTable) -> float | None:
+    """Give what the target costs in an hour; None where a price is missing, or for an endpoint."""
+    found = target_charges(request.target, 3600.0)
+    usd = [priced(charge, prices.price(charge.item, charge.name)) for charge in found]
+    return sum(one for one in usd if one is not None) if found and None not in usd else None
+
+
+def priced(charge: Charge, price: Price) -> float | None:
+    """Price a quantity; None where the price is not known and something is charged."""
+    if charge.quantity == 0:
+        return 0.0
+    return None if price.usd is None else charge.quantity * price.usd
+
+
+def oldest(prices: Iterable[Price]) -> date | None:
+    """Give the day of the oldest price; None where none is known."""
+    return min((p.source.as_of for p in prices if p.usd is not None and p.source), default=None)
+
+
+def _lines(
+    request: Request, prices: PriceTable, ways: tuple[Extent, Extent, Extent]
+) -> Iterator[QuoteLine]:
+    found = [charges(request.target, extent) for extent in ways]
+    for least, expected, most in zip(*found, strict=True):
+        price = prices.price(most.item, most.name)
+        usd = [priced(charge, price) for charge in (least, expected, most)]
+        known = [one for one in usd if one is not None]
+        yield QuoteLine(
+            what=most.what,
+            price=price,
+            quantity=_amounts([charge.quantity for charge in (least, expected, most)]),
+            usd=_amounts(known) if len(known) == len(usd) else None,
+        )
+
+
+def _amounts(three: list[float]) -> Amounts:
+    least, expected, most = three
+    most = max(least, most)
+    return Amounts(least=least, expected=min(max(least, expected), most), most=most)
+
+
+def sum_of(parts: Sequence[Amounts]) -> Amounts:
+    """Add amounts up."""
+    return Amounts(
+        least=sum(part.least for part in parts),
+        expected=sum(part.expected for part in parts),
+        most=sum(part.most for part in parts),
+    )
+
+
+def _named(price: Price) -> str:
+    return f"{price.item} {price.name}"
+
+
+def _notes(request: Request, length: extents.Duration, usd: Amounts | None) -> Iterator[str]:
+    if request.budget_usd is not None and usd is not None and request.budget_usd < usd.expected:
+        yield (
+            f"The budget of ${request.budget_usd:g} is less than what the run is expected to cost:"
+            " it will probably end without a verdict."
+        )
+    expected_s = sum(phase.expected_s for phase in length.phases)
+    if (first_s := length.first_step_s) > request.time_limit_s:
+        yield (
+            f"Its first step is expected to end after {first_s / 60:.0f} minutes, later than its"
+            f" time limit of {request.time_limit_s / 60:.0f}: it will probably measure nothing."
+        )
+    elif expected_s > extents.longest_s(request):
+        yield (
+            f"The run is expected to take {expected_s / 60:.0f} minutes, more than its time limit"
+            f" of {request.time_limit_s / 60:.0f}: it will probably end without a verdict."
+        )
+    if not request.target.provisioned:
+        yield "The endpoint's own cost is not known here, nor whether the load changes it."

@@ -1,0 +1,112 @@
+"""How many steps a search will take: the search itself, against databases of known capacity."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pydantic import TypeAdapter
+
+from plimsoll.capacity import next_step
+from plimsoll.capacity.ladders import LADDERS
+from plimsoll.model.capacity import Rules
+from plimsoll.model.search_request import NextStep, Search, StepsSearch
+from plimsoll.model.steps import STATISTICS, Step
+
+PLACES = (0.25, 0.5, 0.75)  # where on the way up the capacity may lie
+SLOW = 4.0  # times the limit: what a load beyond the knee takes
+WINDOW_S = 60.0
+_SEARCH: TypeAdapter[Search] = TypeAdapter(Search)
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """What the searches came to, on average.
+
+    Attributes:
+        steps: Steps.
+        clients: Clients of a step.
+    """
+
+    steps: float
+    clients: float
+
+
+def rehearse(search: Search, rules: Rules) -> Rehearsed:
+    """Run the search against noiseless databases with a knee low, midway and high.
+
+    Noise asks for repetitions, so a real search takes some steps more.
+    """
+    return _rehearsed(search.model_dump_json(), rules.model_dump_json())
+
+
+@lru_cache(128)
+def _rehearsed(search_json: str, rules_json: str) -> Rehearsed:
+    """Remember the answer: the runs of an experiment mostly share their search."""
+    search = _SEARCH.validate_json(search_json)
+    rules = Rules.model_validate_json(rules_json)
+    loads = list(_loads(search))
+    found = []
+    for place in PLACES:
+        knee = loads[int(place * (len(loads) - 1))]
+        found.append(_run(search, rules, knee))
+    steps = [len(clients) for clients in found]
+    everyone = sum(sum(clients) for clients in found)
+    return Rehearsed(steps=sum(steps) / len(steps), clients=everyone / sum(steps))
+
+
+def clients_most(search: Search) -> int:
+    """Give the clients of the largest step that a search may ask for."""
+    return max(search.clients) if isinstance(search, StepsSearch) else search.clients_max
+
+
+def clients_least(search: Search) -> int:
+    """Give the clients of its lightest step."""
+    if isinstance(search, StepsSearch):
+        return search.clients[0]
+    return 1 if search.strategy == "ramp" else search.clients
+
+
+def _loads(search: Search) -> Iterator[float]:
+    ladder = LADDERS[search.strategy](search)
+    load: float | None = ladder.first
+    while load is not None:
+        yield load
+        load = ladder.up(load)
+
+
+def _run(search: Search, rules: Rules, knee: float) -> list[int]:
+    """Give the clients of each step, with a knee at this load."""
+    finished: list[Step] = []
+    while isinstance(following := next_step(search, finished, rules), NextStep):
+        finished.append(_answer(following, search, rules, knee))
+    return [step.clients or 1 for step in finished]
+
+
+def _answer(asked: NextStep, search: Search, rules: Rules, knee: float) -> Step:
+    """Answer a step so that Little's law holds: fast up to the knee, too slow beyond it."""
+    rate = asked.rate_ops_per_second
+    load = asked.clients if isinstance(search, StepsSearch) else asked.connections
+    passes = (rate or load) <= knee
+    names = list(rules.limits_us) or ["operation"]
+    fast_us = min(rules.limits_us.values(), default=2_000.0) / 2
+    if rate is not None:
+        fast_us = min(fast_us, asked.connections / (4 * rate) * 1e6)
+    us = fast_us if passes else fast_us * SLOW * max(1.0, _spread(rules))
+    throughput = asked.connections / (us / 1e6) if rate is None else min(rate, knee)
+    return Step(
+        clients=asked.clients,
+        connections=asked.connections,
+        rate_ops_per_second=rate,
+        throughput_ops_per_second=throughput,
+        operations=int(throughput * WINDOW_S) + 1,
+        errors=0,
+        window_s=WINDOW_S,
+        latency_us={name: dict.fromkeys(STATISTICS, us) for name in names},
+        shares={name: 1 / len(names) for name in names},
+    )
+
+
+def _spread(rules: Rules) -> float:
+    """How far apart the limits are: beyond the knee each is passed."""
+    limits = rules.limits_us.values()
+    return max(limits) / min(limits) if limits else rules.deterioration

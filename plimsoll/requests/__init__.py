@@ -1,0 +1,1 @@
+"""Reading and checking what users write: requests, experiments and the workloads they name."""

@@ -1,0 +1,92 @@
+"""The runs of an experiment: each a whole request, checked as any other before anything is made."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from plimsoll.model.experiment import Cell, Experiment, asked_of, combinations, origin
+from plimsoll.model.request import Request
+from plimsoll.requests.complaints import Complaint, ComplaintsError, checked, checked_shape
+
+Made = TypeVar("Made")
+
+
+def checked_experiment(value: Mapping[str, Any]) -> Experiment:
+    """Check an experiment that comes as plain values, and every run of it.
+
+    Raises:
+        ComplaintsError: Something in it cannot be; each complaint names where it was written.
+    """
+    experiment = checked_shape(Experiment, value)
+    cells_of(experiment)
+    return experiment
+
+
+def cells_of(experiment: Experiment) -> tuple[Cell, ...]:
+    """Write the request of every cell, in the order of the axes.
+
+    Raises:
+        ComplaintsError: One of them cannot be, or two ask for the same.
+    """
+    cells: list[Cell] = []
+    complaints: dict[Complaint, None] = {}
+    for index, variants in enumerate(combinations(experiment)):
+        try:
+            request = checked(asked_of(experiment, variants))
+        except ComplaintsError as error:
+            for complaint in error.complaints:
+                complaints[_placed(experiment, variants, complaint)] = None
+        else:
+            name = "-".join(variants.values())
+            cells.append(Cell(index=index, name=name, variants=variants, request=request))
+    if complaints:
+        raise ComplaintsError(complaints)
+    _refuse_twins(cells)
+    return tuple(cells)
+
+
+def of_each_cell(experiment: Experiment, make: Callable[[Request], Made]) -> tuple[Made, ...]:
+    """Make something of every cell's request, in the order of the axes.
+
+    Args:
+        experiment: Whose cells.
+        make: Called with each request; its complaints are about fields of that.
+
+    Raises:
+        ComplaintsError: One of them cannot be; each complaint names where it was written.
+    """
+    made: list[Made] = []
+    complaints: dict[Complaint, None] = {}
+    for cell in cells_of(experiment):
+        try:
+            made.append(make(cell.request))
+        except ComplaintsError as error:
+            for complaint in error.complaints:
+                complaints[_placed(experiment, cell.variants, complaint)] = None
+    if complaints:
+        raise ComplaintsError(complaints)
+    return tuple(made)
+
+
+def _placed(experiment: Experiment, variants: Mapping[str, str], complaint: Complaint) -> Complaint:
+    if complaint.names[:1] == ("name",):
+        joined = "-".join(variants.values())
+        message = f"the variants' names make the run {joined!r}: {complaint.message}"
+        return Complaint(("axes",), message)
+    return replace(complaint, names=origin(experiment, variants, complaint.names))
+
+
+def _refuse_twins(cells: list[Cell]) -> None:
+    seen: dict[str, Cell] = {}
+    for cell in cells:
+        asked = json.dumps(_asked(cell.request), sort_keys=True)
+        if asked in seen:
+            names = f"{seen[asked].name} and {cell.name}"
+            message = f"the runs {names} would be the same: no field tells them apart"
+            raise ComplaintsError([Complaint(("axes",), message)])
+        seen[asked] = cell
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    return request.model_dump(mode="json", exclude={"name", "tags", "description"})

@@ -1,0 +1,120 @@
+"""Reading requests from YAML: every error names the file, the line, the field and what is allowed.
+
+A file holds one request; or, with `runs`, several that share everything but what each of them
+changes: `runs: {low: {target: {volume: {iops: 1000}}}, high: {...}}`.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from plimsoll.errors import UsageError
+from plimsoll.model.request import Request
+from plimsoll.requests.complaints import ComplaintsError, checked
+from plimsoll.workload.items import Item, read_document
+
+RUNS = "runs"
+
+
+def read_requests(path: Path) -> dict[str, Request]:
+    """Read a file's requests, by run name; a file with one request has one, by its own name.
+
+    Raises:
+        UsageError: Something in it cannot be: one line for each error.
+    """
+    return parse_requests(read_text(path), source=str(path))
+
+
+def read_text(path: Path) -> str:
+    """Read a file.
+
+    Raises:
+        UsageError: It cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
+        raise UsageError(f"{path}: {reason}") from None
+
+
+def parse_requests(text: str, *, source: str) -> dict[str, Request]:
+    """Read requests from YAML text.
+
+    Raises:
+        UsageError: Something in it cannot be: one line for each error.
+    """
+    root = read_document(text, source)
+    entries = root.entries()
+    if RUNS not in entries:
+        request = _request(root)
+        return {request.name: request}
+    common = [(key, value) for key, value in root.node.value if key.value != RUNS]
+    base = yaml.MappingNode(root.node.tag, common, root.node.start_mark, root.node.end_mark)
+    runs = entries[RUNS].entries()
+    if not runs:
+        raise entries[RUNS].error("must name at least one run")
+    return {name: _request(Item(_merged(base, run), source), name) for name, run in runs.items()}
+
+
+def _merged(base: yaml.Node, change: Item) -> yaml.Node:
+    """Lay a change over a document: mappings field by field, anything else whole."""
+    node = change.node
+    if not (isinstance(base, yaml.MappingNode) and isinstance(node, yaml.MappingNode)):
+        return node
+    changes = change.entries()
+    old = {key.value: value for key, value in base.value}
+    pairs = [(key, value) for key, value in base.value if key.value not in changes]
+    for key, value in node.value:
+        laid = _merged(old[key.value], changes[key.value]) if key.value in old else value
+        pairs.append((key, laid))
+    return yaml.MappingNode(base.tag, pairs, node.start_mark, node.end_mark)
+
+
+def _request(document: Item, run: str | None = None) -> Request:
+    refuse_doubles(document)
+    value = yaml.SafeLoader("").construct_document(document.node)
+    if not isinstance(value, Mapping):
+        raise document.error(f"must be a mapping, not {document.kind}")
+    if run is not None and "name" in value:
+        value = {**value, "name": f"{value['name']}-{run}"}
+    try:
+        return checked(value)
+    except ComplaintsError as error:
+        raise located(document, error) from None
+
+
+def refuse_doubles(item: Item) -> None:
+    """Refuse a name that comes twice in any mapping of a document."""
+    if isinstance(item.node, yaml.MappingNode):
+        for entry in item.entries().values():
+            refuse_doubles(entry)
+    elif isinstance(item.node, yaml.SequenceNode):
+        for entry in item.sequence():
+            refuse_doubles(entry)
+
+
+def located(document: Item, error: ComplaintsError) -> UsageError:
+    """Say of each complaint which line of the document it is about."""
+    lines = [
+        str(_place(document, complaint.names).error(complaint.message))
+        for complaint in error.complaints
+    ]
+    return UsageError("\n".join(dict.fromkeys(lines)))
+
+
+def _place(document: Item, names: Sequence[Any]) -> Item:
+    """Find the deepest part of a document along a path of names."""
+    place = document
+    for name in names:
+        children: dict[Any, Item] = {}
+        if isinstance(place.node, yaml.MappingNode):
+            children = dict(place.entries())
+        elif isinstance(place.node, yaml.SequenceNode):
+            children = dict(enumerate(place.sequence()))
+        if name not in children:
+            return place
+        place = children[name]
+    return place

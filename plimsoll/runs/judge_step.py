@@ -1,0 +1,140 @@
+"""The end of a step: merging what its clients wrote."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import REQUEST, RunFiles, client_path, plan_path, step_path
+from plimsoll.capacity import judge
+from plimsoll.capacity.search import axis_of
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.fleet.failures import Nothing, failed_clients, nothing_told
+from plimsoll.fleet.step import merged_step
+from plimsoll.metrics import publish_from_environment
+from plimsoll.model.events import StepJudged
+from plimsoll.model.fleet import WARMING_STEP, ClientResult, StepPlan
+from plimsoll.model.request import Request
+from plimsoll.model.results import StepResult
+from plimsoll.model.run_record import RunRecord
+from plimsoll.runs.metric_points import judged_step_points
+from plimsoll.runs.plan_step import finished_steps
+from plimsoll.runs.target_figures import target_samples, with_host_figures
+from plimsoll.targets.connection import engine_target
+from plimsoll.targets.family import read_counters
+
+VOID_MAX = 5  # steps in a row that say nothing: then the run gives up
+
+
+class StepError(PlimsollError):
+    """A step that says nothing about the target, and would not if it were done again."""
+
+
+def judge_step(
+    deployment: Deployment, run_id: str, step: int, failed: Iterable[Mapping[str, object]]
+) -> StepJudged:
+    """Merge what the clients of a step wrote into `steps/<n>/step.json`.
+
+    A step that says nothing by chance, as its clients all came too late, is void: the search asks
+    for it again.
+
+    Returns:
+        What the workflow tells the bus, for this function has no way to it.
+
+    Raises:
+        StepError: No client ran, the target does not answer any more, an operation only fails, or
+            several steps in a row were void.
+    """
+    files = deployment.files(run_id)
+    plan = files.get(plan_path(step), StepPlan)
+    results = _client_results(files, plan)
+    failures = failed_clients(failed)
+    record = deployment.records.get(run_id)
+    assert record.target is not None  # noqa: S101 - there was a step, so there is a target
+    after = read_counters(engine_target(record.target))
+    merged = merged_step(plan, results, failures, server_after=after)
+    if deployment.on_one_machine:  # whose metrics are there at once; AWS's come a minute later
+        since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
+        samples = target_samples(deployment, record, since=since)
+        merged = with_host_figures(merged, samples, deployment.metric_period_seconds)
+    nothing = nothing_told(merged, results)
+    if nothing is not None and nothing.passing and step != WARMING_STEP:
+        merged = _void(merged, nothing.reason)
+    files.put_model(step_path(step), _published(run_id, merged))
+    finished = finished_steps(files)
+    deployment.records.change(run_id, step=step, steps_finished=len(finished))
+    _require_sense(merged, nothing, finished, answers=after is not None)
+    return step_judged(record, merged, finished, files.get(REQUEST, Request))
+
+
+def _void(step: StepResult, reason: str) -> StepResult:
+    problems = (f"it says nothing of the target: {reason}", *step.problems)
+    void = step.step.model_copy(update={"void": reason})
+    return step.model_copy(update={"step": void, "problems": problems})
+
+
+def _require_sense(
+    step: StepResult, nothing: Nothing | None, finished: Sequence[StepResult], *, answers: bool
+) -> None:
+    """Let the run go on only where another step can tell something.
+
+    Raises:
+        StepError: None can.
+    """
+    index = step.plan.index
+    last = [one.step.void for one in finished[-VOID_MAX:]]
+    if nothing is not None and not step.fleet.ran and not nothing.passing:
+        raise StepError(nothing.reason)
+    if not answers:
+        raise StepError(f"the target does not answer after step {index}")
+    if nothing is not None and index != WARMING_STEP and not nothing.passing:
+        raise StepError(nothing.reason)
+    if len(last) == VOID_MAX and None not in last:
+        raise StepError(f"{VOID_MAX} steps in a row say nothing; the last: {last[-1]}")
+
+
+def step_judged(
+    record: RunRecord, merged: StepResult, finished: Sequence[StepResult], request: Request
+) -> StepJudged:
+    """Describe a step to the bus, judged beside all that have finished."""
+    try:
+        axis = axis_of(request.search)
+        judged = judge([one.step for one in finished], request.limits, axis=axis).steps
+    except UsageError:  # the steps so far cannot be judged; the run says so when it concludes
+        judged = ()
+    at = next((one for one in judged if merged.step in one.steps), None)
+    plan, step = merged.plan, merged.step
+    return StepJudged(
+        run_id=record.run_id,
+        name=record.name,
+        team=record.team,
+        step=plan.index,
+        clients=plan.clients,
+        connections=plan.connections,
+        rate_ops_per_second=plan.rate_ops_per_second,
+        throughput_ops_per_second=step.throughput_ops_per_second,
+        errors=step.errors,
+        latency_us=step.latency_us,
+        passed=at.passed if at and at.consistent and not at.client_bound else None,
+        reasons=at.reasons if at else (),
+        problems=merged.problems,
+    )
+
+
+def _published(run_id: str, step: StepResult) -> StepResult:
+    """Send a step to the deployment's sink of metrics; a sink that fails is told of, no more."""
+    published = publish_from_environment(judged_step_points(step, run_id))
+    if published.problem is None:
+        return step
+    problems = (*step.problems, f"metrics: {published.problem}")
+    return step.model_copy(update={"problems": problems})
+
+
+def _client_results(files: RunFiles, plan: StepPlan) -> list[ClientResult]:
+    wanted = [client_path(plan.index, client) for client in range(plan.clients)]
+    there = set(files.paths(wanted[0].rpartition("/")[0] + "/"))
+    with ThreadPoolExecutor(16) as pool:
+        found = pool.map(
+            lambda path: files.get(path, ClientResult), [path for path in wanted if path in there]
+        )
+        return list(found)

@@ -1,0 +1,96 @@
+"""The dataset: its tables before its rows are loaded, its indexes and its count after."""
+
+from collections.abc import Mapping, Sequence
+
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import REQUEST
+from plimsoll.aws.run_records import now, require_loading_budget
+from plimsoll.errors import PlimsollError
+from plimsoll.figures import plural
+from plimsoll.fleet.failures import plain_cause
+from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.run_record import RunRecord
+from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.targets.connection import engine_target
+from plimsoll.targets.family import settle
+from plimsoll.targets.grants import make_load_user
+from plimsoll.targets.users import LOAD_USER
+from plimsoll.workload.database import open_database
+
+ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
+SETTLING_MAX_S = 600  # of the function's 900
+
+
+class DatasetError(PlimsollError):
+    """The dataset is not what the workload asks for."""
+
+
+def create_schema(deployment: Deployment, run_id: str) -> dict[str, object]:
+    """Create the tables and divide the rows: `parts` is one item for each call of `load_part`.
+
+    A table that is known to be full already, on an endpoint that was used before, has no parts.
+    """
+    record, request = running(deployment, run_id)
+    deployment.records.change(run_id, phase="prepare", prepare_at=now())
+    assert record.target is not None  # noqa: S101 - the states before this one have set it
+    workload = compiled_workload(request)
+    master = engine_target(record.target)
+    with open_database(master) as database:
+        note = database.create_tables(workload)
+        version = database.version()
+    if isinstance(request.target, RdsTarget):  # an endpoint's users are its owner's to make
+        make_load_user(master, run_id)
+        target = record.target.model_copy(update={"load_user": LOAD_USER})
+        deployment.records.change(run_id, target=target)
+    deployment.records.change(run_id, server_version=version)
+    parts = [
+        {"table": index, "share": share, "shares": shares}
+        for index, table in enumerate(workload.tables)
+        if note.loaded_rows.get(table.name, 0) < table.rows
+        for shares in [parts_of(table.rows, clients=request.prepare.clients)]
+        for share in range(shares)
+    ]
+    return {"parts": parts}
+
+
+def parts_of(rows: int, *, clients: int) -> int:
+    """Say into how many parts a table's rows are divided.
+
+    One for each client, since a part's rows go in by their keys' order; none so small that its call
+    costs more than its rows, none so large that a client's time runs out.
+    """
+    wanted = min(clients, max(1, rows // 5_000))
+    return max(wanted, -(-rows // ROWS_OF_A_PART))
+
+
+def verify_dataset(
+    deployment: Deployment, run_id: str, failed_parts: Sequence[Mapping[str, object]]
+) -> None:
+    """Build the secondary indexes, count every table's rows, and let the server settle.
+
+    Raises:
+        DatasetError: A part could not be loaded, or the server does not settle.
+        BudgetPassedError: Loading took longer than the budget pays for.
+        PlimsollError: A table has not the rows that it should have.
+    """
+    record, request = running(deployment, run_id)
+    assert record.target is not None  # noqa: S101 - the states before this one have set it
+    require_loading_budget(record, now())
+    if failed_parts:
+        first = plain_cause(str(failed_parts[0]["cause"]))
+        parts = plural(len(failed_parts), "part")
+        raise DatasetError(f"{parts} of the dataset could not be loaded; the first: {first}")
+    target = engine_target(record.target)
+    with open_database(target) as database:
+        counted = database.finish(compiled_workload(request))
+    if not settle(target, longest_s=SETTLING_MAX_S):
+        raise DatasetError(
+            f"the server was still busy with the rows loaded when {SETTLING_MAX_S} s had passed"
+        )
+    deployment.records.change(run_id, rows=sum(counted.values()))
+
+
+def running(deployment: Deployment, run_id: str) -> tuple[RunRecord, Request]:
+    """Read the record and the request of a run that may go on."""
+    record = deployment.records.require_running(run_id)
+    return record, deployment.files(run_id).get(REQUEST, Request)

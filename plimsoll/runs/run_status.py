@@ -1,0 +1,47 @@
+"""Watching a run: where it stands, and its steps as they are finished."""
+
+from dataclasses import dataclass
+
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import plan_path, step_path
+from plimsoll.model.fleet import WARMING_STEP, StepPlan
+from plimsoll.model.results import StepResult
+from plimsoll.model.run_record import RunRecord
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run at one moment."""
+
+    record: RunRecord
+    plan: StepPlan | None  # of the step under way, or of the last one
+    steps: tuple[StepResult, ...]  # finished, in order; the warming step among them
+
+
+class Watcher:
+    """Reads a run again and again, each of its files once."""
+
+    def __init__(self, deployment: Deployment, run_id: str) -> None:
+        self._records = deployment.records
+        self._files = deployment.files(run_id)
+        self._run_id = run_id
+        self._plan: StepPlan | None = None
+        self._steps: list[StepResult] = []
+        self._next = WARMING_STEP  # the first step whose end has not been seen
+
+    def look(self) -> Snapshot:
+        """Say where the run stands now."""
+        record = self._records.get(self._run_id)
+        if record.step is not None:
+            self._follow(record.step)
+        return Snapshot(record, self._plan, tuple(self._steps))
+
+    def _follow(self, step: int) -> None:
+        if self._plan is None or self._plan.index != step:
+            self._plan = self._files.find_model(plan_path(step), StepPlan)
+        for index in range(self._next, step + 1):  # who looks seldom still sees every step
+            done = self._files.find_model(step_path(index), StepResult)
+            if done is not None:
+                self._steps.append(done)
+            if done is not None or index < step:
+                self._next = index + 1

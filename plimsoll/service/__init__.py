@@ -1,1 +1,0 @@
-"""What Plimsoll does as a service to several teams."""

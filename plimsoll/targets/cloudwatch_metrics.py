@@ -1,0 +1,173 @@
+"""What CloudWatch says of a target: storage, CPU and credits, of RDS or of EC2 and EBS."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from plimsoll.aws import clients
+from plimsoll.model.results import TargetFigures, TargetSample
+from plimsoll.model.run_record import TargetAddress
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
+
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of CloudWatch, and what becomes of it."""
+
+    name: str
+    field: str  # of TargetSample and TargetFigures
+    divisor: float = 1
+    summary: Literal["mean", "least"] = "mean"
+    counted: bool = False  # over a period: summed, and divided by its seconds
+
+
+@dataclass(frozen=True)
+class Source:
+    """A thing that CloudWatch knows, with its metrics."""
+
+    namespace: str
+    dimension: str
+    metrics: tuple[Metric, ...]
+
+
+_CPU = Metric("CPUUtilization", "cpu_percent")
+_BURST = Metric("BurstBalance", "burst_balance_percent", summary="least")
+_INSTANCE_BALANCES = (
+    Metric("EBSIOBalance%", "ebs_io_balance_percent", summary="least"),
+    Metric("EBSByteBalance%", "ebs_byte_balance_percent", summary="least"),
+)
+_HOST = (  # one machine only
+    Metric("HostLateShare", "host_late_percent"),
+    Metric("HostStolenShare", "host_stolen_percent"),
+)
+# docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html
+RDS = Source(
+    "AWS/RDS",
+    "DBInstanceIdentifier",
+    (
+        Metric("ReadIOPS", "read_iops"),
+        Metric("WriteIOPS", "write_iops"),
+        Metric("ReadThroughput", "read_mib_s", MIB),
+        Metric("WriteThroughput", "write_mib_s", MIB),
+        Metric("DiskQueueDepth", "queue"),
+        _CPU,
+        _BURST,
+        *_INSTANCE_BALANCES,
+        *_HOST,
+    ),
+)
+
+
+def _counts(prefix: str) -> tuple[Metric, ...]:
+    return (
+        Metric(f"{prefix}ReadOps", "read_iops", counted=True),
+        Metric(f"{prefix}WriteOps", "write_iops", counted=True),
+        Metric(f"{prefix}ReadBytes", "read_mib_s", MIB, counted=True),
+        Metric(f"{prefix}WriteBytes", "write_mib_s", MIB, counted=True),
+    )
+
+
+# docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html
+EBS = Source(
+    "AWS/EBS", "VolumeId", (*_counts("Volume"), Metric("VolumeQueueLength", "queue"), _BURST)
+)
+# docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html
+EC2 = Source("AWS/EC2", "InstanceId", (_CPU, *_INSTANCE_BALANCES, *_HOST))
+EC2_OWN_DISKS = Source("AWS/EC2", "InstanceId", (*_counts("Disk"), *EC2.metrics))
+_SUMMARIES = {m.field: m.summary for source in (RDS, EBS, EC2) for m in source.metrics}
+
+
+def sources(target: TargetAddress) -> list[tuple[Source, str]]:
+    """Say where a target's figures are, and under which identifiers."""
+    if target.identifier is None:
+        return []
+    if target.protocol == "mysql":
+        return [(RDS, target.identifier)]
+    if target.volume_id is None:
+        return [(EC2_OWN_DISKS, target.identifier)]
+    return [(EC2, target.identifier), (EBS, target.volume_id)]
+
+
+def read_samples(
+    target: TargetAddress, *, start: datetime, end: datetime, period_s: int
+) -> tuple[TargetSample, ...]:
+    """Read a target's metrics over a time, one sample for each moment with at least one point.
+
+    Asked for are all periods that the time touches: CloudWatch knows whole ones only, and refuses a
+    time that it finds to begin and end in one second.
+    """
+    first = int(start.timestamp() // period_s)
+    past = max(first + 1, math.ceil(end.timestamp() / period_s))
+    asked = [
+        (source, identifier, metric)
+        for source, identifier in sources(target)
+        for metric in source.metrics
+    ]
+    if not asked:
+        return ()
+    queries: list[MetricDataQueryTypeDef] = [
+        {
+            "Id": f"m{number}",
+            "MetricStat": {
+                "Metric": {
+                    "Namespace": source.namespace,
+                    "MetricName": metric.name,
+                    "Dimensions": [{"Name": source.dimension, "Value": identifier}],
+                },
+                "Period": period_s,
+                "Stat": "Sum" if metric.counted else "Average",
+            },
+        }
+        for number, (source, identifier, metric) in enumerate(asked)
+    ]
+    values: dict[int, dict[str, float]] = {}
+    pages = clients.cloudwatch().get_paginator("get_metric_data")
+    for page in pages.paginate(
+        MetricDataQueries=queries,
+        StartTime=datetime.fromtimestamp(first * period_s, UTC),
+        EndTime=datetime.fromtimestamp(past * period_s, UTC),
+        ScanBy="TimestampAscending",
+    ):
+        for result in page["MetricDataResults"]:
+            metric = asked[int(result["Id"][1:])][2]
+            divisor = metric.divisor * (period_s if metric.counted else 1)
+            for moment, value in zip(result["Timestamps"], result["Values"], strict=True):
+                values.setdefault(_epoch_ms(moment), {})[metric.field] = value / divisor
+    return tuple(TargetSample(epoch_ms=ms, **values[ms]) for ms in sorted(values))
+
+
+def _epoch_ms(moment: datetime) -> int:
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return round(aware.timestamp() * 1000)
+
+
+def figures(
+    samples: Iterable[TargetSample], *, start_epoch_ms: int, end_epoch_ms: int, period_s: int
+) -> TargetFigures | None:
+    """Summarize the samples whose period lies wholly within a time; None where there is none.
+
+    A point at a moment describes the period that begins there.
+    """
+    within = [
+        sample
+        for sample in samples
+        if start_epoch_ms <= sample.epoch_ms and sample.epoch_ms + period_s * 1000 <= end_epoch_ms
+    ]
+    if not within:
+        return None
+    summaries = {field: _summary(field, how, within) for field, how in _SUMMARIES.items()}
+    return TargetFigures(period_s=period_s, points=len(within), **summaries)
+
+
+def _summary(field: str, how: str, samples: Sequence[TargetSample]) -> float | None:
+    values = [getattr(sample, field) for sample in samples]
+    known = [float(value) for value in values if value is not None]
+    if not known:
+        return None
+    return min(known) if how == "least" else sum(known) / len(known)

@@ -1,0 +1,132 @@
+"""Creating, awaiting and deleting a target's stack. Every call is safe to repeat."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+from plimsoll.aws import clients
+from plimsoll.errors import PlimsollError
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.type_defs import StackEventTypeDef, StackTypeDef
+
+
+class TargetCreationError(PlimsollError):
+    """The target could not be created; says CloudFormation's own reason."""
+
+
+class TeardownError(PlimsollError):
+    """The target could not be deleted; says CloudFormation's own reason."""
+
+
+class Deletion(StrEnum):
+    """How far a stack's deletion is."""
+
+    NEVER_MADE = "never made"
+    UNDER_WAY = "under way"
+    SEEN = "seen"  # DELETE_COMPLETE, with our own eyes
+
+
+def create_stack(
+    *,
+    name: str,
+    template_url: str,
+    parameters: Mapping[str, str],
+    tags: Mapping[str, str],
+    role_arn: str,
+    token: str,
+) -> str:
+    """Create a stack and return its id; the one that a repeated call made before, likewise.
+
+    A failed resource stops the creation and stays as it is: the run's teardown deletes it all.
+
+    Raises:
+        TargetCreationError: CloudFormation refuses it.
+    """
+    client = clients.cloudformation()
+    try:
+        return client.create_stack(
+            StackName=name,
+            TemplateURL=template_url,
+            Parameters=[
+                {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
+            ],
+            Tags=[{"Key": key, "Value": value} for key, value in tags.items()],
+            RoleARN=role_arn,
+            OnFailure="DO_NOTHING",
+            ClientRequestToken=token,
+        )["StackId"]
+    except client.exceptions.AlreadyExistsException:
+        stack = find_stack(name)
+        if stack is None:
+            raise
+        return stack["StackId"]
+    except client.exceptions.ClientError as error:
+        reason = error.response["Error"]["Message"]
+        raise TargetCreationError(f"the target could not be created: {reason}") from None
+
+
+def find_stack(name_or_id: str) -> "StackTypeDef | None":
+    """Describe a stack; None where there is none. A deleted one is found by its id alone."""
+    try:
+        answer = clients.cloudformation().describe_stacks(StackName=name_or_id)
+    except ClientError as error:
+        if "does not exist" in str(error):
+            return None
+        raise
+    return answer["Stacks"][0] if answer["Stacks"] else None
+
+
+def outputs_when_created(stack_id: str) -> dict[str, str] | None:
+    """Give a stack's outputs once it is there; None while it is being created.
+
+    Raises:
+        TargetCreationError: It will not be there, and why.
+    """
+    stack = find_stack(stack_id)
+    if stack is None:
+        raise TargetCreationError("the target's stack is gone before it was there")
+    if stack["StackStatus"] == "CREATE_IN_PROGRESS":
+        return None
+    if stack["StackStatus"] != "CREATE_COMPLETE":
+        raise TargetCreationError(f"the target could not be created: {_first_failure(stack)}")
+    found = stack.get("Outputs", [])
+    return {output["OutputKey"]: output["OutputValue"] for output in found}
+
+
+def _first_failure(stack: "StackTypeDef") -> str:
+    pages = clients.cloudformation().get_paginator("describe_stack_events")
+    events: list[StackEventTypeDef] = []
+    for page in pages.paginate(StackName=stack["StackId"]):
+        events += page["StackEvents"]
+    for event in sorted(events, key=lambda event: event["Timestamp"]):
+        if event.get("ResourceStatus", "").endswith("_FAILED"):
+            where = event.get("LogicalResourceId", "a resource")
+            return f"{where}: {event.get('ResourceStatusReason', event['ResourceStatus'])}"
+    return stack.get("StackStatusReason") or stack["StackStatus"]
+
+
+def delete_stack(*, name: str, stack_id: str | None) -> Deletion:
+    """Ask for a stack's deletion, and say how far it is.
+
+    Args:
+        name: The stack's name.
+        stack_id: Its id, where it is known that it was made: only with it can a finished deletion
+            be seen.
+
+    Raises:
+        TeardownError: The deletion failed; it has been asked for once more.
+    """
+    stack = find_stack(stack_id or name)
+    if stack is None:
+        return Deletion.NEVER_MADE if stack_id is None else Deletion.SEEN
+    status = stack["StackStatus"]
+    if status == "DELETE_COMPLETE":
+        return Deletion.SEEN
+    if status != "DELETE_IN_PROGRESS":
+        clients.cloudformation().delete_stack(StackName=stack["StackId"])
+    if status == "DELETE_FAILED":
+        raise TeardownError(f"the target could not be deleted: {stack.get('StackStatusReason')}")
+    return Deletion.UNDER_WAY

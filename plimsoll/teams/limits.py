@@ -1,0 +1,283 @@
+"""What a team may hold at once, and spend: counters and grants in one item, changed in one update.
+
+A team's item of the service table (`team#TEAM`, `limits`) counts what its runs hold and what they
+spend in a month, and names each run's own share (`grant#RUN`). To acquire or release is one
+conditional update of that item: DynamoDB does such updates of an item one after the other, so no
+limit is passed however many ask at once, and a repetition changes nothing. Dollars are counted in
+millionths: at acquisition the most that a run may cost, at its release what it did.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
+
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_records import UnreadableRecordError, pass_over, read_item
+from plimsoll.errors import LimitReachedError
+from plimsoll.model.base import Model
+from plimsoll.model.deployment import Team
+from plimsoll.model.quote import Quote
+from plimsoll.model.request import Request
+from plimsoll.quoting.rehearsal import clients_most
+
+ATTEMPTS = 20  # each lost to another run's acquisition or release
+_GRANT = "grant#"
+_MICRO = 1_000_000
+_IOPS_FIELD = "target.volume.iops"
+_USD_FIELD = "budget_usd"  # bounds what a run may cost
+
+
+class Ask(Model):
+    """What one run needs of its team's limits, besides being one run."""
+
+    clients: int  # of its largest step, or its loaders
+    clients_field: str = "search.clients"  # where the request says so
+    iops: int  # provisioned
+    usd_most: float | None  # None: a price is missing
+
+
+class Grant(Model):
+    """What one run holds."""
+
+    clients: int
+    iops: int
+    usd_micro: int
+    month: str  # 2026_11: whose spend it counts in
+    at: datetime
+
+
+def _grant(value: object) -> Grant:
+    return Grant.model_validate(value)
+
+
+def ask_of(request: Request, quote: Quote) -> Ask:
+    """Say what a run needs at most."""
+    usd = quote.usd.most if quote.usd else None
+    if usd is not None and request.budget_usd is not None:
+        usd = min(usd, request.budget_usd)
+    volume = getattr(request.target, "volume", None)
+    stepping, loading = clients_most(request.search), request.prepare.clients
+    of_search = "search.clients" if request.search.strategy == "steps" else "search.clients_max"
+    return Ask(
+        clients=max(stepping, loading),
+        clients_field=of_search if stepping >= loading else "prepare.clients",
+        iops=(volume.iops or 0) if volume is not None else 0,
+        usd_most=usd,
+    )
+
+
+def limits_of(deployment: Deployment, team: str) -> "Limits | None":
+    """Give a team's limits; None where the deployment holds none, or does not know the team."""
+    if deployment.service_table is None or team not in (deployment.teams or {}):
+        return None
+    assert deployment.teams is not None  # noqa: S101 - see above
+    return Limits(deployment.service_table, team, deployment.teams[team])
+
+
+class Limits:
+    """The limits of one team, as the service table counts them."""
+
+    def __init__(self, table: str, team: str, limits: Team) -> None:
+        self._table = table
+        self._team = team
+        self._limits = limits
+        self._key = {"pk": {"S": f"team#{team}"}, "sk": {"S": "limits"}}
+
+    def acquire(self, run_id: str, ask: Ask, *, at: datetime) -> bool:
+        """Take a run's share.
+
+        Returns:
+            False where the run holds it already.
+
+        Raises:
+            LimitReachedError: A limit would be passed, or a price that it needs is missing.
+        """
+        self._require_possible(ask)
+        grant = Grant(
+            clients=ask.clients,
+            iops=ask.iops,
+            usd_micro=round((ask.usd_most or 0.0) * _MICRO),
+            month=f"{at:%Y_%m}",
+            at=at,
+        )
+        for _ in range(ATTEMPTS):
+            if self._update(*self._taking(run_id, grant)):
+                return True
+            item = self._item()
+            if _GRANT + run_id in item:
+                return False
+            self._require_room(item, grant, ask)
+        raise LimitReachedError(f"team {self._team}: too many runs begin at once; try again")
+
+    def release(self, run_id: str, *, usd: float | None) -> bool:
+        """Give a run's share back, and count what it cost.
+
+        Args:
+            run_id: The run.
+            usd: What it cost; None: not known, so the most that it may have cost stays counted.
+
+        Returns:
+            False where it holds nothing.
+        """
+        held = self.grants().get(run_id)
+        if held is None:
+            return False
+        settled = 0 if usd is None else round(usd * _MICRO) - held.usd_micro
+        expression = (
+            "REMOVE #grant ADD #runs :one_less, #clients :clients, #iops :iops, #usd :settled"
+        )
+        values: dict[str, object] = {
+            ":one_less": -1,
+            ":clients": -held.clients,
+            ":iops": -held.iops,
+            ":settled": settled,
+        }
+        return self._update(expression, "attribute_exists(#grant)", run_id, held.month, values)
+
+    def grants(self) -> dict[str, Grant]:
+        """Give what runs hold, by their ids; what cannot be read is passed over."""
+        found: dict[str, Grant] = {}
+        for name, value in self._item().items():
+            if name.startswith(_GRANT):
+                what = f"{name} of team {self._team}"
+                try:
+                    found[name.removeprefix(_GRANT)] = read_item(what, partial(_grant, value))
+                except UnreadableRecordError as error:
+                    pass_over(error)
+        return found
+
+    def counted(self) -> dict[str, int]:
+        """Give the counters: runs, clients, iops, and each month's millionths of a dollar."""
+        return {
+            name: int(value)
+            for name, value in self._item().items()
+            if not name.startswith(_GRANT) and name not in self._key
+        }
+
+    def _require_possible(self, ask: Ask) -> None:
+        """Refuse what no waiting would make room for."""
+        may = self._limits
+        for name, field, asked, most in (
+            ("clients", ask.clients_field, ask.clients, may.clients),
+            ("provisioned_iops", _IOPS_FIELD, ask.iops, may.provisioned_iops),
+        ):
+            if most is not None and asked > most:
+                raise LimitReachedError(
+                    f"team {self._team}: {name}: the run asks for {asked:,}, the limit is {most:,}",
+                    waiting_helps=False,
+                    field=field,
+                    value=asked,
+                    most=most,
+                )
+        for name, limit in (
+            ("usd_per_run", may.usd_per_run),
+            ("spend_usd_per_month", may.spend_usd_per_month),
+        ):
+            if limit is None:
+                continue
+            if ask.usd_most is None:
+                raise LimitReachedError(
+                    f"team {self._team}: {name}: ${limit:,g} cannot be held, for a price of the run"
+                    " is not known (plimsoll quote names it)",
+                    waiting_helps=False,
+                    field="target",
+                )
+            if ask.usd_most > limit:
+                raise LimitReachedError(
+                    f"team {self._team}: {name}: the run may cost ${ask.usd_most:,.2f}, the limit"
+                    f" is ${limit:,g}; a budget_usd or a shorter time_limit_s bounds it",
+                    waiting_helps=False,
+                    field=_USD_FIELD,
+                    most=limit,
+                )
+
+    def _require_room(self, item: Mapping[str, Any], grant: Grant, ask: Ask) -> None:
+        """Name the limit that leaves no room now; return where there is some."""
+        fields: dict[str, tuple[str, str | int | None]] = {
+            "concurrent_runs": ("team", self._team),
+            "clients": (ask.clients_field, grant.clients),
+            "provisioned_iops": (_IOPS_FIELD, grant.iops),
+            "spend_usd_per_month": (_USD_FIELD, None),
+        }
+        for name, counter, most, asked in self._bounds(grant):
+            used = int(item.get(counter, 0))
+            if used + asked > most:
+                shown = [used, asked, most]
+                field, value = fields[name]
+                room: float = most - used
+                if counter.startswith("usd"):
+                    room /= _MICRO
+                    words = [f"${value / _MICRO:,.2f}" for value in shown]
+                else:
+                    words = [f"{value:,}" for value in shown]
+                raise LimitReachedError(
+                    f"team {self._team}: {name}: {words[0]} in use, the run asks for {words[1]},"
+                    f" the limit is {words[2]}",
+                    field=field,
+                    value=value,
+                    most=room if room > 0 and field != "team" else None,
+                )
+
+    def _bounds(self, grant: Grant) -> list[tuple[str, str, int, int]]:
+        """List each limit: its name, its counter, the most, and what the run asks for."""
+        may = self._limits
+        found: list[tuple[str, str, float | None, int]] = [
+            ("concurrent_runs", "runs", may.concurrent_runs, 1),
+            ("clients", "clients", may.clients, grant.clients),
+            ("provisioned_iops", "iops", may.provisioned_iops, grant.iops),
+        ]
+        month = may.spend_usd_per_month
+        micro = None if month is None else month * _MICRO
+        found.append(("spend_usd_per_month", f"usd_{grant.month}", micro, grant.usd_micro))
+        return [(name, c, int(most), asked) for name, c, most, asked in found if most is not None]
+
+    def _taking(self, run_id: str, grant: Grant) -> tuple[str, str, str, str, dict[str, object]]:
+        conditions = ["attribute_not_exists(#grant)"]
+        values: dict[str, object] = {
+            ":grant": grant.model_dump(mode="json"),
+            ":one": 1,
+            ":clients": grant.clients,
+            ":iops": grant.iops,
+            ":usd": grant.usd_micro,
+        }
+        for _, counter, most, asked in self._bounds(grant):
+            short = "usd" if counter.startswith("usd") else counter
+            values[f":{short}_room"] = most - asked
+            conditions.append(f"(attribute_not_exists(#{short}) OR #{short} <= :{short}_room)")
+        expression = "SET #grant = :grant ADD #runs :one, #clients :clients, #iops :iops, #usd :usd"
+        return expression, " AND ".join(conditions), run_id, grant.month, values
+
+    def _update(
+        self, expression: str, condition: str, run_id: str, month: str, values: dict[str, object]
+    ) -> bool:
+        client = clients.dynamodb()
+        write = TypeSerializer().serialize
+        try:
+            client.update_item(
+                TableName=self._table,
+                Key=self._key,
+                UpdateExpression=expression,
+                ConditionExpression=condition,
+                ExpressionAttributeNames={
+                    "#grant": _GRANT + run_id,
+                    "#runs": "runs",
+                    "#clients": "clients",
+                    "#iops": "iops",
+                    "#usd": f"usd_{month}",
+                },
+                ExpressionAttributeValues={name: write(value) for name, value in values.items()},
+            )
+        except client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def _item(self) -> dict[str, Any]:
+        answer = clients.dynamodb().get_item(
+            TableName=self._table, Key=self._key, ConsistentRead=True
+        )
+        read = TypeDeserializer().deserialize
+        return {name: read(value) for name, value in answer.get("Item", {}).items()}

@@ -1,0 +1,68 @@
+"""Shares of teams' limits whose runs are over, or never began: given back by the janitor."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_records import UnreadableRecordError, pass_over
+from plimsoll.model.run_record import Failure, RunRecord, RunState
+from plimsoll.teams.limits import Grant, limits_of
+
+BEGINS_WITHIN = timedelta(hours=1)  # of its share's acquisition; a workflow starts in seconds
+LASTS_AT_MOST = timedelta(days=3)  # time-outs of the workflow (2 days) and of its teardown
+
+
+@dataclass(frozen=True)
+class Over:
+    """That a run is over, and what it cost in dollars; None: not known."""
+
+    usd: float | None
+
+
+def reconcile(deployment: Deployment, *, at: datetime) -> list[str]:
+    """Release the shares of runs that have ended, that never began, or that nothing knows.
+
+    Returns:
+        The ids of the runs whose shares were given back.
+    """
+    released = []
+    for team in deployment.teams or {}:
+        limits = limits_of(deployment, team)
+        if limits is None:
+            continue
+        for run_id, grant in limits.grants().items():
+            try:
+                over = _over(deployment, run_id, grant, at)
+            except UnreadableRecordError as error:
+                pass_over(error)
+                over = Over(None) if at - grant.at > LASTS_AT_MOST else None
+            if over is not None and limits.release(run_id, usd=over.usd):
+                released.append(run_id)
+    return released
+
+
+def _over(deployment: Deployment, run_id: str, grant: Grant, at: datetime) -> Over | None:
+    """Look whether a run is over; None: it may still be under way."""
+    record = deployment.records.find(run_id)
+    held_for = at - grant.at
+    if record is None:
+        return Over(0.0) if held_for > BEGINS_WITHIN else None
+    if record.state.ended:
+        return _ended(record)
+    if record.state is RunState.PENDING and held_for > BEGINS_WITHIN:
+        return Over(0.0) if _kept_from_beginning(deployment, run_id, at) else None
+    return Over(None) if held_for > LASTS_AT_MOST else None
+
+
+def _ended(record: RunRecord) -> Over:
+    if record.started_at is None:
+        return Over(0.0)
+    return Over(None if record.cost_usd is None else float(record.cost_usd))
+
+
+def _kept_from_beginning(deployment: Deployment, run_id: str, at: datetime) -> bool:
+    """End a run that never began, so that it cannot begin later; False if it just has."""
+    failure = Failure(phase="record", error="NotStartedError", cause="it never began")
+    return deployment.records.change(
+        run_id, states=(RunState.PENDING,), state=RunState.FAILED, failure=failure, ended_at=at
+    )

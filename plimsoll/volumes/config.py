@@ -1,0 +1,134 @@
+"""From what a volume promises to what the native part is told."""
+
+import math
+import os
+from statistics import NormalDist
+from typing import Annotated
+
+from pydantic import Field
+
+from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
+from plimsoll.model.instances import BURST_S, InstanceLimits
+from plimsoll.model.volume_rules import IO_SIZE_BYTES
+from plimsoll.model.volumes import VolumeLimits
+from plimsoll.volumes.native import LATENCY_DRAWS, LIMITS, LimitConfig, VolumeConfig
+
+_CACHE_BLOCK_BYTES = 4096
+
+
+class VolumeSettings(Model):
+    """What AWS does not say of a volume, and is therefore chosen; `docs/volumes.md` says why."""
+
+    base_latency_us: Annotated[float, Field(ge=0, le=4_000_000)] | None = Field(
+        default=None,
+        description="Mean latency of an I/O on the idle volume; none: the volume type's.",
+    )
+    latency_sigma: Annotated[float, Field(ge=0, le=2)] = Field(
+        default=0.2, description="Shape of the lognormal distribution of that latency."
+    )
+    flush_ios: Annotated[int, Field(ge=0, le=100)] = Field(
+        default=0, description="I/Os that a flush (fsync, fdatasync) costs of its own."
+    )
+    writeback_backlog_ms: Annotated[int, Field(ge=0, le=3_600_000)] = Field(
+        default=1000,
+        description="How far buffered writes may run ahead of the volume before they wait.",
+    )
+    catch_up_ms: Annotated[float, Field(ge=0, le=1000)] = Field(
+        default=10,
+        description="How much unused time a cap makes good, when the machine was held up.",
+    )
+    page_cache_mib: Annotated[int, Field(ge=0, le=65_536)] = Field(
+        default=0,
+        description="Page cache of the emulated instance, which answers buffered reads; 0: none.",
+    )
+    readahead_kib: Annotated[int, Field(ge=0, le=4096)] = Field(
+        default=128, description="What the kernel reads ahead of a sequential buffered reader."
+    )
+
+
+def latencies_ns(mean_us: float, sigma: float) -> list[int]:
+    """Give equally likely latencies of a lognormal distribution with that mean, in nanoseconds."""
+    normal = NormalDist()
+    shapes = [
+        math.exp(sigma * normal.inv_cdf((i + 0.5) / LATENCY_DRAWS)) for i in range(LATENCY_DRAWS)
+    ]
+    scale = mean_us * 1000 * LATENCY_DRAWS / sum(shapes)
+    return [round(shape * scale) for shape in shapes]
+
+
+def native_config(
+    *,
+    directory: str,
+    limits: VolumeLimits,
+    instance_limits: InstanceLimits | None,
+    settings: VolumeSettings,
+    balance: float | None,
+) -> VolumeConfig:
+    """Put a volume in the native part's terms.
+
+    Args:
+        directory: Canonical.
+        limits: What the volume promises.
+        instance_limits: What the instance lets through.
+        settings: What is chosen.
+        balance: Burst credits at the start; None: full.
+
+    Raises:
+        UsageError: Credits are given to a volume that has none, or more than it can hold.
+    """
+    if balance is not None:
+        most = limits.burst_credits
+        if most is None:
+            raise UsageError("credits: this volume has no burst credits; leave them out")
+        if not 0 <= balance <= most:
+            raise UsageError(f"credits: {balance:,.0f} is not between 0 and {most:,.0f}")
+    config = VolumeConfig(
+        flush_ios=settings.flush_ios,
+        backlog_ns=settings.writeback_backlog_ms * 1_000_000,
+        cache_blocks=settings.page_cache_mib * 2**20 // _CACHE_BLOCK_BYTES,
+        io_bytes=IO_SIZE_BYTES,
+        readahead_bytes=settings.readahead_kib * 1024,
+        directory=os.fsencode(directory),
+    )
+    for name, limit in _limit_configs(limits, instance_limits, settings, balance).items():
+        config.limits[LIMITS.index(name)] = limit
+    mean_us = settings.base_latency_us
+    mean_us = limits.base_latency_us if mean_us is None else mean_us
+    table = latencies_ns(mean_us, settings.latency_sigma)
+    for kind in range(2):
+        config.latency_ns[kind][:] = table
+    return config
+
+
+def _limit_configs(
+    limits: VolumeLimits,
+    instance: InstanceLimits | None,
+    settings: VolumeSettings,
+    balance: float | None,
+) -> dict[str, LimitConfig]:
+    def peak(units_per_s: float | None) -> LimitConfig:
+        rate = units_per_s or 0
+        return LimitConfig(rate, rate * settings.catch_up_ms / 1000, 0)
+
+    configs = {
+        "peak_iops": peak(limits.burst_iops),
+        "peak_bytes": peak((limits.throughput_mib_s or 0) * 2**20),
+    }
+    if limits.burst_credits is not None:
+        held = limits.burst_credits if balance is None else balance
+        configs["lasting_iops"] = LimitConfig(limits.baseline_iops or 0, limits.burst_credits, held)
+    if instance is not None:
+        bursts = {
+            "iops": (instance.baseline_iops, instance.burst_iops),
+            "bytes": (
+                instance.baseline_throughput_mib_s * 2**20,
+                instance.burst_throughput_mib_s * 2**20,
+            ),
+        }
+        for unit, (baseline, burst) in bursts.items():
+            configs[f"instance_peak_{unit}"] = peak(burst)
+            room = (burst - baseline) * BURST_S
+            if room > 0:
+                configs[f"instance_lasting_{unit}"] = LimitConfig(baseline, room, room)
+    return configs

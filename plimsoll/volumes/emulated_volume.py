@@ -1,0 +1,217 @@
+"""One emulated volume under one directory."""
+
+import os
+import shutil
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pydantic import ValidationError
+
+from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
+from plimsoll.model.instances import InstanceLimits
+from plimsoll.model.volume_samples import Drain, FaultPlan, VolumeSample
+from plimsoll.model.volumes import Service, Volume, VolumeLimits, check, limits
+from plimsoll.volumes.build import library
+from plimsoll.volumes.config import VolumeSettings, native_config
+from plimsoll.volumes.convert import native_fault, volume_sample
+from plimsoll.volumes.native import State
+from plimsoll.volumes.places import remove, remove_abandoned, state_path, take
+
+__all__ = ["EmulatedVolume", "VolumeSettings"]
+
+
+class _Description(Model):
+    """What lies beside the state file, so that another process can tell what volume it is."""
+
+    directory: str
+    volume: Volume
+    service: Service
+    limits: VolumeLimits
+    instance_limits: InstanceLimits | None
+    settings: VolumeSettings
+
+
+def _now_ns() -> int:
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+class EmulatedVolume:
+    """A directory whose files are read and written as on a volume of AWS.
+
+    Any process started with `environment()` sees the volume's caps, latency and credits in the
+    directory and below it; all of them share its budget. As a context manager it closes itself.
+
+    Attributes:
+        directory: What lies under it is on the volume.
+        volume: As asked for.
+        service: Whose rules it follows.
+        limits: What it promises.
+        settings: What AWS does not say, and is therefore chosen.
+    """
+
+    def __init__(self, description: _Description, state: State, lock: int | None) -> None:
+        self._description = description
+        self._state = state
+        self._lock = lock  # held by the owner, so that nobody else puts a volume here
+        self.directory = Path(description.directory)
+        self._path = state_path(self.directory)
+        self.volume = description.volume
+        self.service = description.service
+        self.limits = description.limits
+        self.settings = description.settings
+
+    @classmethod
+    def create(
+        cls,
+        directory: Path,
+        volume: Volume,
+        *,
+        service: Service = "ebs",
+        credits: float | None = None,  # noqa: A002 - AWS's word
+        instance_limits: InstanceLimits | None = None,
+        settings: VolumeSettings | None = None,
+    ) -> Self:
+        """Put a volume under a directory, which is made if it is not there.
+
+        Args:
+            directory: What lies under it is on the volume.
+            volume: Type, size, IOPS, throughput.
+            service: Whose rules it follows; RDS stripes.
+            credits: Burst credits at the start; None: full, as AWS gives a new volume.
+            instance_limits: What the instance lets through; None: more than the volume.
+            settings: What AWS does not say; None: the defaults.
+
+        Raises:
+            UsageError: The volume is not allowed, has no credits to set, or this is not Linux.
+            PlimsollError: The directory has a volume already.
+        """
+        check(volume, service=service)
+        library("shim")
+        directory.mkdir(parents=True, exist_ok=True)
+        description = _Description(
+            directory=str(directory.resolve()),
+            volume=volume,
+            service=service,
+            limits=limits(volume, service=service),
+            instance_limits=instance_limits,
+            settings=settings or VolumeSettings(),
+        )
+        config = native_config(
+            directory=description.directory,
+            limits=description.limits,
+            instance_limits=instance_limits,
+            settings=description.settings,
+            balance=credits,
+        )
+        path = state_path(directory)
+        remove_abandoned()
+        lock = take(path, directory)
+        try:
+            path.unlink(missing_ok=True)  # of an owner that was killed
+            State.create(path, config, _now_ns())
+            owner = directory.stat()
+            if os.geteuid() == 0:
+                shutil.chown(path, owner.st_uid, owner.st_gid)
+            path.with_suffix(".json").write_text(description.model_dump_json())
+            return cls(description, State(path), lock)
+        except BaseException:
+            os.close(lock)
+            raise
+
+    @classmethod
+    def open(cls, directory: Path) -> Self:
+        """Open the volume that some process has put under a directory, to watch or to change it.
+
+        Raises:
+            UsageError: There is none.
+        """
+        try:
+            path = state_path(directory)
+            description = _Description.model_validate_json(path.with_suffix(".json").read_bytes())
+            return cls(description, State(path), None)
+        except (OSError, ValidationError) as error:
+            raise UsageError(f"{directory}: no emulated volume is running there") from error
+
+    def environment(self) -> dict[str, str]:
+        """Give the variables that put a process (and its children) on the volume.
+
+        Statically linked, setuid and Go programs ignore LD_PRELOAD and are not put on it.
+        """
+        shim = str(library("shim"))
+        before = [path for path in os.environ.get("LD_PRELOAD", "").split(":") if path]
+        return {
+            "LD_PRELOAD": ":".join([shim, *(path for path in before if path != shim)]),
+            "PLIMSOLL_VOLUME": str(self._path),
+        }
+
+    def sample(self) -> VolumeSample:
+        """Read the volume's counters; cheap enough for many times a second."""
+        return volume_sample(self._state.sample(_now_ns()), epoch_ms=time.time_ns() // 1_000_000)
+
+    def reconfigure(
+        self,
+        volume: Volume,
+        *,
+        credits: float | None = None,  # noqa: A002 - AWS's word
+    ) -> None:
+        """Change the volume at once, for processes that run on it; credits as in `create`.
+
+        Raises:
+            UsageError: The volume is not allowed.
+        """
+        check(volume, service=self.service)
+        self.limits = limits(volume, service=self.service)
+        self.volume = volume
+        config = native_config(
+            directory=str(self.directory),
+            limits=self.limits,
+            instance_limits=self._description.instance_limits,
+            settings=self.settings,
+            balance=credits,
+        )
+        self._state.configure(config, _now_ns())
+        self._description = self._description.model_copy(
+            update={"volume": volume, "limits": self.limits}
+        )
+        path = self._path.with_suffix(".json")
+        path.write_text(self._description.model_dump_json())
+
+    def inject(self, fault: FaultPlan) -> None:
+        """Let something go wrong, from now or from when the plan says.
+
+        Raises:
+            UsageError: Credits are to be spent, of which the volume has none.
+        """
+        if isinstance(fault, Drain):
+            self.reconfigure(self.volume, credits=0)
+            return
+        self._state.inject(native_fault(fault, _now_ns()))
+
+    def exists(self) -> bool:
+        """Whether its owner has not taken it away."""
+        return self._path.exists()
+
+    def close(self) -> None:
+        """Stop watching; the owner also takes the volume away (the files stay).
+
+        Processes that are on it stay on it; none can be put on it any more.
+        """
+        self._state.close()
+        if self._lock is not None:
+            remove(self._path)
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

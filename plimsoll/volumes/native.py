@@ -1,0 +1,180 @@
+"""The native core as Python sees it: the structures of `native/volume.h`, and its functions."""
+
+import ctypes
+import os
+from functools import cache
+from pathlib import Path
+
+from plimsoll.volumes.build import library
+
+LATENCY_DRAWS = 1024
+HISTOGRAM_BUCKETS = 256
+KINDS = ("read", "write", "flush")
+LIMITS = (
+    "peak_iops",
+    "lasting_iops",
+    "peak_bytes",
+    "instance_peak_iops",
+    "instance_lasting_iops",
+    "instance_peak_bytes",
+    "instance_lasting_bytes",
+)
+HEAL, STALL, SLOW, FAIL = range(4)
+NEVER_NS = 2**63 - 1
+
+
+class LimitConfig(ctypes.Structure):
+    """A limit in units (I/Os or bytes) per second; 0: none."""
+
+    _fields_ = (
+        ("units_per_s", ctypes.c_double),
+        ("credits_max", ctypes.c_double),
+        ("credits", ctypes.c_double),
+    )
+
+
+class VolumeConfig(ctypes.Structure):
+    """What a volume is made with, or changed to."""
+
+    _fields_ = (
+        ("limits", LimitConfig * len(LIMITS)),
+        ("latency_ns", (ctypes.c_uint32 * LATENCY_DRAWS) * 2),
+        ("flush_ios", ctypes.c_double),
+        ("backlog_ns", ctypes.c_int64),
+        ("cache_blocks", ctypes.c_int64),
+        ("io_bytes", ctypes.c_uint32),
+        ("readahead_bytes", ctypes.c_uint32),
+        ("directory", ctypes.c_char * 4096),
+    )
+
+
+class KindSample(ctypes.Structure):
+    """Counters of reads, of writes or of flushes."""
+
+    _fields_ = (
+        ("operations", ctypes.c_uint64),
+        ("ios", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("time_ns", ctypes.c_uint64),
+        ("histogram", ctypes.c_uint64 * HISTOGRAM_BUCKETS),
+    )
+
+
+class Sample(ctypes.Structure):
+    """All counters of a volume."""
+
+    _fields_ = (
+        ("kinds", KindSample * len(KINDS)),
+        ("failed", ctypes.c_uint64),
+        ("late", ctypes.c_uint64),
+        ("late_ns", ctypes.c_uint64),
+        ("attached", ctypes.c_uint64),
+        ("maps", ctypes.c_uint64),
+        ("streams", ctypes.c_uint64),
+        ("refused", ctypes.c_uint64),
+        ("backlog_ns", ctypes.c_int64),
+        ("credits", ctypes.c_double),
+        ("credits_max", ctypes.c_double),
+    )
+
+
+class Fault(ctypes.Structure):
+    """What goes wrong."""
+
+    _fields_ = (
+        ("kind", ctypes.c_int32),
+        ("error", ctypes.c_int32),
+        ("from_ns", ctypes.c_int64),
+        ("to_ns", ctypes.c_int64),
+        ("factor", ctypes.c_double),
+        ("after", ctypes.c_int64),
+        ("count", ctypes.c_int64),
+    )
+
+
+class Booking(ctypes.Structure):
+    """When an I/O starts, and when it is done."""
+
+    _fields_ = (("start_ns", ctypes.c_int64), ("due_ns", ctypes.c_int64))
+
+
+@cache
+def core() -> ctypes.CDLL:
+    """Load the native core (not the shim: nothing of this process is put on a volume)."""
+    native = ctypes.CDLL(os.fspath(library("core")), use_errno=True)
+    pointer, i64, double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+    signatures: dict[str, tuple[object, tuple[object, ...]]] = {
+        "volume_create": (ctypes.c_int, (ctypes.c_char_p, ctypes.POINTER(VolumeConfig), i64)),
+        "volume_attach": (pointer, (ctypes.c_char_p,)),
+        "volume_detach": (None, (pointer,)),
+        "volume_configure": (None, (pointer, ctypes.POINTER(VolumeConfig), i64)),
+        "volume_inject": (None, (pointer, ctypes.POINTER(Fault))),
+        "volume_read_sample": (None, (pointer, i64, ctypes.POINTER(Sample))),
+        "volume_size_of": (ctypes.c_uint64, (ctypes.c_int,)),
+        "volume_fault_of": (ctypes.c_int, (pointer, ctypes.c_int)),
+        "volume_reserve": (
+            Booking,
+            (pointer, ctypes.c_int, double, ctypes.c_uint64, i64, ctypes.c_uint32),
+        ),
+        "cache_touch": (ctypes.c_bool, (pointer, ctypes.c_uint64, ctypes.c_uint64)),
+        "histogram_index": (ctypes.c_uint32, (ctypes.c_uint64,)),
+        "histogram_upper_us": (ctypes.c_uint64, (ctypes.c_uint32,)),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(native, name)
+        function.restype, function.argtypes = result, arguments
+    for index, structure in enumerate((VolumeConfig, Sample, Fault)):
+        if native.volume_size_of(index) != ctypes.sizeof(structure):
+            raise AssertionError(f"{structure.__name__} differs from native/volume.h")
+    return native
+
+
+@cache
+def histogram_upper_us() -> tuple[int, ...]:
+    """Give the upper bounds of the latency histograms' buckets, in microseconds."""
+    return tuple(core().histogram_upper_us(index) for index in range(HISTOGRAM_BUCKETS))
+
+
+class State:
+    """A mapped state file.
+
+    Raises:
+        OSError: It is not there, or not a state file of this version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.pointer: int | None = core().volume_attach(os.fsencode(path))
+        if self.pointer is None:
+            error = ctypes.get_errno()
+            raise OSError(error, os.strerror(error), os.fspath(path))
+
+    @staticmethod
+    def create(path: Path, config: VolumeConfig, now_ns: int) -> None:
+        """Make a state file; it must not exist.
+
+        Raises:
+            OSError: It exists, or cannot be made.
+        """
+        if core().volume_create(os.fsencode(path), ctypes.byref(config), now_ns) != 0:
+            error = ctypes.get_errno()
+            raise OSError(error, os.strerror(error), os.fspath(path))
+
+    def configure(self, config: VolumeConfig, now_ns: int) -> None:
+        """Change limits and latency, at once, for every process on the volume."""
+        core().volume_configure(self.pointer, ctypes.byref(config), now_ns)
+
+    def inject(self, fault: Fault) -> None:
+        """Set a fault."""
+        core().volume_inject(self.pointer, ctypes.byref(fault))
+
+    def sample(self, now_ns: int) -> Sample:
+        """Read all counters."""
+        sample = Sample()
+        core().volume_read_sample(self.pointer, now_ns, ctypes.byref(sample))
+        return sample
+
+    def close(self) -> None:
+        """Unmap it."""
+        if self.pointer is not None:
+            core().volume_detach(self.pointer)
+            self.pointer = None

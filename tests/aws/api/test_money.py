@@ -1,0 +1,136 @@
+"""Quotes over the API, and what a team's limits answer."""
+
+from typing import Any
+
+import pytest
+
+from plimsoll.model.quote import ExperimentQuote, Quote
+from tests.aws.api.conftest import OTHER, Api
+from tests.support.requested import REQUESTED
+
+
+def test_a_quote_says_time_and_money_and_makes_nothing(api: Api) -> None:
+    before = len(api("GET", "/runs").body["runs"])
+    answered = api("POST", "/quotes", REQUESTED)
+    assert answered.status == 200
+    found = Quote.model_validate(answered.body)
+    assert found.usd is not None
+    assert found.target_usd_per_hour == pytest.approx(0.171 + (12.5 + 100 + 0.4) / 730)
+    assert len(api("GET", "/runs").body["runs"]) == before
+
+
+def test_a_quote_names_the_price_that_it_lacks(api: Api) -> None:
+    target = {**REQUESTED["target"], "instance_class": "db.m8g.large"}
+    answered = api("POST", "/quotes", {**REQUESTED, "target": target})
+    assert answered.status == 200
+    assert answered.body["usd"] is None
+    assert answered.body["missing"] == ["rds-mariadb db.m8g.large"]
+
+
+def test_an_experiment_is_quoted_for_as_many_at_once_as_the_team_may_have(api: Api) -> None:
+    """The other team may have 20."""
+    shared = {name: value for name, value in REQUESTED.items() if name != "name"}
+    seeds = {f"s{n}": {"load": {"seed": n}} for n in range(30)}
+    asked = {"name": "matrix", "request": shared, "axes": {"seed": seeds}, "at_once": 30}
+    answered = api("POST", "/quotes/experiments", asked, principal=OTHER)
+    assert answered.status == 200
+    found = ExperimentQuote.model_validate(answered.body)
+    one = Quote.model_validate(api("POST", "/quotes", REQUESTED).body)
+    assert found.at_once == 20
+    assert found.time_s.expected == pytest.approx(2 * one.time_s.expected)
+    assert found.usd is not None
+    assert one.usd is not None
+    assert found.usd.expected == pytest.approx(30 * one.usd.expected)
+    assert api("GET", "/runs", principal=OTHER).body["runs"] == []
+
+
+def test_an_experiment_that_cannot_be_is_not_quoted(api: Api) -> None:
+    asked = {"name": "matrix", "request": REQUESTED, "axes": {"a": {"b": {}}}}
+    refused = api("POST", "/quotes/experiments", asked)
+    assert refused.status == 422
+    assert "a run of an experiment gets its own" in refused.wrong["request.name"]["detail"]
+
+
+def test_a_limit_that_is_reached_is_a_problem_that_names_it(api: Api) -> None:
+    """The other team may have 200 clients at once."""
+    body = {**REQUESTED, "search": {"strategy": "steps", "clients": [150]}}
+    first = api("POST", "/runs", body, principal=OTHER)
+    assert first.status == 202
+    refused = api("POST", "/runs", body, principal=OTHER)
+    assert refused.status == 429
+    assert refused.body["type"] == "urn:plimsoll:problem:limit-reached"
+    assert "the run asks for 150, the limit is 200" in refused.body["detail"]
+    [error] = refused.body["errors"]
+    assert error == {
+        "field": "search.clients",
+        "detail": refused.body["detail"],
+        "value": 150,
+        "allowed": ["<= 50"],
+    }
+    api("DELETE", f"/runs/{first.body['run_id']}", principal=OTHER)
+
+
+def test_what_no_waiting_makes_room_for_is_a_conflict(api: Api) -> None:
+    body = {**REQUESTED, "search": {"strategy": "steps", "clients": [500]}}
+    answered = api("POST", "/runs", body, principal=OTHER)
+    assert answered.status == 409
+    assert "clients: the run asks for 500, the limit is 200" in answered.body["detail"]
+    [error] = answered.body["errors"]
+    assert (error["field"], error["value"]) == ("search.clients", 500)
+    assert error["allowed"] == ["<= 200"]
+
+
+SMALL = {**REQUESTED, "budget_usd": 0.01}
+UNKNOWN = {**REQUESTED, "target": {**REQUESTED["target"], "instance_class": "db.m99.large"}}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "place"),
+    [
+        ("POST", "/runs", SMALL, ""),
+        ("POST", "/quotes", SMALL, ""),
+        ("PUT", "/schedules/nightly", {"schedule": "rate(1 day)", "request": SMALL}, "request."),
+    ],
+)
+def test_a_budget_that_cannot_suffice_names_its_field_and_what_would(
+    api: Api, method: str, path: str, body: dict[str, Any], place: str
+) -> None:
+    answered = api(method, path, body)
+    assert answered.status == 422
+    error = answered.wrong[f"{place}budget_usd"]
+    assert "less than the run costs at least" in error["detail"]
+    assert error["value"] == 0.01
+    assert error["allowed"] == [">= 0.10"]
+
+
+@pytest.mark.parametrize("path", ["/experiments", "/quotes/experiments"])
+def test_one_run_whose_budget_cannot_suffice_refuses_its_experiment(api: Api, path: str) -> None:
+    shared = {name: value for name, value in REQUESTED.items() if name != "name"}
+    axes = {"budget": {"low": {"budget_usd": 0.01}, "high": {"budget_usd": 5}}}
+    refused = api("POST", path, {"name": "matrix", "request": shared, "axes": axes})
+    assert refused.status == 422
+    assert set(refused.wrong) == {"axes.budget.low.budget_usd"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "field"),
+    [
+        ("POST", "/runs", UNKNOWN, "target.instance_class"),
+        (
+            "PUT",
+            "/schedules/nightly",
+            {"schedule": "rate(1 day)", "request": UNKNOWN},
+            "request.target.instance_class",
+        ),
+    ],
+)
+def test_one_machine_refuses_a_class_that_it_cannot_stand_in_for(
+    api: Api, method: str, path: str, body: dict[str, Any], field: str
+) -> None:
+    """AWS may have it: its quote says that no price is known."""
+    answered = api(method, path, body)
+    assert answered.status == 422
+    assert answered.wrong[field]["value"] == "db.m99.large"
+    assert "db.m5" in answered.wrong[field]["allowed"]
+    quoted = api("POST", "/quotes", UNKNOWN).body
+    assert quoted["missing"] == ["rds-mariadb db.m99.large"]

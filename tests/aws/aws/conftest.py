@@ -1,0 +1,5 @@
+"""A deployment of which every service answers within this process: that of the runs."""
+
+from tests.aws.runs.conftest import deployment, region
+
+__all__ = ["deployment", "region"]

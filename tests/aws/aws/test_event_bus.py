@@ -1,0 +1,147 @@
+"""What a run and the janitor tell the bus: it fits its schema, and fails nobody."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import jsonschema  # type: ignore[import-untyped]  # its types are a package of their own
+import pytest
+
+from plimsoll.aws import clients
+from plimsoll.aws.event_bus import emit
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.checks.changes import regressions
+from plimsoll.model.events import EVENTS, Event, RegressionFound
+from plimsoll.model.run_record import RunState
+from plimsoll.runs.end import end_run
+from plimsoll.runs.judge_step import step_judged
+from plimsoll.runs.start_run import record_run
+from plimsoll.targets.janitor import sweep
+from tests.support.synthetic_run import synthetic_run
+from tests.unit.checks.histories import check, history
+from tools.event_schemas import FOLDER, file_name, schema
+
+from .conftest import RUN, recorded
+
+SCHEMAS = {event.detail_type: json.loads(schema(event)) for event in EVENTS}
+
+
+@pytest.fixture
+def told(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What is put on the bus; each fits its schema."""
+    assert deployment.event_bus is None  # `telling` has it
+    clients.events().create_event_bus(Name="plimsoll")
+    put = clients.events().put_events
+    seen: list[dict[str, Any]] = []
+
+    def put_events(**members: Any) -> Any:
+        answer = put(**members)
+        assert answer["FailedEntryCount"] == 0
+        for entry in members["Entries"]:
+            assert (entry["Source"], entry["EventBusName"]) == ("plimsoll", "plimsoll")
+            detail = json.loads(entry["Detail"])
+            jsonschema.validate(detail, SCHEMAS[entry["DetailType"]])
+            seen.append({"kind": entry["DetailType"], **detail})
+        return answer
+
+    monkeypatch.setattr(clients.events(), "put_events", put_events)
+    return seen
+
+
+@pytest.fixture
+def telling(deployment: Deployment) -> Deployment:
+    return deployment.model_copy(update={"event_bus": "plimsoll", "allowed_endpoints": ()})
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: str(event.detail_type))
+def test_the_schemas_in_the_docs_are_those_of_the_models(event: type[Event]) -> None:
+    path = FOLDER / file_name(event)
+    assert path.read_text() == schema(event), "run: .venv/bin/python -m tools.event_schemas"
+
+
+def test_the_docs_name_every_event_and_no_other() -> None:
+    page = (FOLDER.parent / "events.md").read_text()
+    assert {path.name for path in FOLDER.iterdir()} == {file_name(event) for event in EVENTS}
+    for event in EVENTS:
+        assert f"`{event.detail_type}`" in page
+        assert f"(events/{file_name(event)})" in page
+
+
+def test_a_run_tells_of_its_start_once(telling: Deployment, told: list[dict[str, Any]]) -> None:
+    recorded(telling)
+    record_run(telling, RUN)
+    record_run(telling, RUN)  # the workflow repeats a call
+    [event] = told
+    assert (event["kind"], event["run_id"], event["name"]) == ("Run Started", RUN, "small")
+    assert event["expires_at"] > event["started_at"]
+
+
+def test_a_run_tells_of_its_end_once_and_how_it_ended(
+    telling: Deployment, told: list[dict[str, Any]]
+) -> None:
+    recorded(telling, state=RunState.STOPPING)
+    failure = {"phase": "provision", "error": "TargetError", "cause": "no such class"}
+    end_run(telling, RUN, failure=failure)
+    end_run(telling, RUN, ended="FAILED")
+    [event] = told
+    assert (event["kind"], event["state"]) == ("Run Ended", "FAILED")
+    assert event["failure"]["cause"] == "no such class"
+    assert event["capacity_ops_per_second"] is None
+    assert event["results"] == f"s3://results/runs/{RUN}/"
+
+
+def test_the_janitor_tells_of_each_target_past_its_limit(
+    telling: Deployment, told: list[dict[str, Any]]
+) -> None:
+    del telling
+    boto3.client("cloudformation").create_stack(
+        StackName=f"plimsoll-run-{RUN}",
+        TemplateBody=json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}),
+        Tags=[{"Key": "plimsoll:expires-at", "Value": "2026-01-01T00:00:00+00:00"}],
+    )
+    sweep("", event_bus="plimsoll", at=datetime(2026, 1, 1, 0, 15, tzinfo=UTC))
+    [event] = told
+    assert (event["kind"], event["run_id"]) == ("Target Leaked", RUN)
+    assert event["expired_at"] == "2026-01-01T00:00:00Z"
+
+
+def test_a_step_tells_whether_it_passed_beside_those_before_it(deployment: Deployment) -> None:
+    record = recorded(deployment)
+    result, _ = synthetic_run()
+    judged = [
+        step_judged(record, step, result.steps[: index + 1], result.request)
+        for index, step in enumerate(result.steps)
+    ]
+    by_load = {event.clients: event for event in judged}
+    assert (by_load[1].passed, by_load[1].reasons) == (True, ())
+    assert by_load[4].passed is False
+    assert by_load[4].reasons[0].startswith("latency:")
+    for event in judged:
+        jsonschema.validate(event.model_dump(mode="json"), SCHEMAS["Step Judged"])
+
+
+def test_a_regression_fits_its_schema() -> None:
+    points = history([1001, 998, 1003, 997, 1002, 999, 1004, 996, 800, 802])
+    [found] = regressions(check(), points, ())
+    event = RegressionFound(
+        team="payments", check="nightly", change=found.change, cause=found.cause,
+        results=None, text="words",
+    )  # fmt: skip
+    jsonschema.validate(json.loads(event.model_dump_json()), SCHEMAS["Regression"])
+
+
+def test_a_bus_that_is_not_there_fails_nothing_and_is_told_of(
+    telling: Deployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded(telling)
+    record_run(telling, RUN)
+    assert telling.records.get(RUN).state is RunState.RUNNING
+    assert "the event Run Started was not sent: " in capsys.readouterr().err
+
+
+def test_without_a_bus_nobody_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    event = EVENTS[0].model_construct()
+    emit(None, event)
+    emit("", event)
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,172 @@
+"""The end of a check's run: a point of its history, and at most one message."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import RESULT
+from plimsoll.capacity import judge as judge_steps
+from plimsoll.checks.run_ended import judge_check
+from plimsoll.checks.schedules import put_check, read_history
+from plimsoll.checks.start_check import comparable, start_check
+from plimsoll.checks.store import CheckStore
+from plimsoll.model.capacity import Rules
+from plimsoll.model.request import Request
+from plimsoll.model.run_record import RunState
+from plimsoll.model.steps import Step
+from tests.support.synthetic_run import synthetic_run
+from tests.unit.checks.histories import REQUEST, check, day, history
+
+TEAM = "payments"
+STEADY = [1001, 998, 1003, 997, 1002, 999, 1004, 996]
+LOW = [800, 802, 799, 801]
+RULES = Rules(confirmation=None, limits_us={"update": 1000})
+
+
+def fire(deployment: Deployment, at: datetime) -> dict[str, str]:
+    started = start_check(deployment, TEAM, "nightly", at)
+    return {side: str(run_id) for side, run_id in started.items()}
+
+
+def end(deployment: Deployment, run_id: str, ops_per_second: float | None) -> int:
+    """Write a run's result, and judge as the event of its end has it; gives the messages."""
+    result, _ = synthetic_run(run_id=run_id)
+    steps = [
+        Step(
+            clients=1, throughput_ops_per_second=ops_per_second, latency_us={"update": {"p99": 9}}
+        ),
+        Step(clients=2, throughput_ops_per_second=1, latency_us={"update": {"p99": 9999}}),
+    ]
+    capacity = judge_steps(steps, RULES) if ops_per_second is not None else None
+    state = RunState.SUCCEEDED if capacity else RunState.FAILED
+    changed = {"capacity": capacity, "state": state}
+    deployment.files(run_id).put_model(RESULT, result.model_copy(update=changed))
+    messages = judge_check(deployment, run_id)["messages"]
+    assert isinstance(messages, int)
+    return messages
+
+
+def seed(
+    deployment: Deployment, figures: Sequence[float], control: Sequence[float] | None = None
+) -> None:
+    """Put a history of settled points there, day by day."""
+    store = CheckStore(deployment.service_table or "")
+    same = comparable(Request.model_validate(REQUEST))
+    for point in history(figures, control, comparable=same):
+        store.open_point(TEAM, "nightly", point)
+
+
+def go_on(deployment: Deployment, figures: Sequence[float], first: int) -> list[int]:
+    """Let the check fire day by day; gives the number of messages after each run."""
+    return [
+        end(deployment, fire(deployment, day(first + index))["target"], value)
+        for index, value in enumerate(figures)
+    ]
+
+
+def test_a_run_that_ended_is_a_point_with_its_figure(deployment: Deployment) -> None:
+    put_check(deployment, TEAM, check())
+    run_id = fire(deployment, day(0))["target"]
+    assert end(deployment, run_id, 1000) == 0
+    [point] = read_history(deployment, TEAM, "nightly").points
+    assert point.settled
+    assert (point.target.verdict, point.target.state) == ("KNEE", RunState.SUCCEEDED)
+    assert point.target.figures["capacity"].value == 1000
+    assert point.target.figures["capacity"].bracket == (1, 2)
+
+
+def test_a_run_that_failed_is_a_gap(deployment: Deployment) -> None:
+    put_check(deployment, TEAM, check())
+    run_id = fire(deployment, day(0))["target"]
+    end(deployment, run_id, None)
+    [point] = read_history(deployment, TEAM, "nightly").points
+    assert point.settled
+    assert point.target.figures["capacity"].value is None
+
+
+def test_a_drop_is_one_message_however_many_runs_follow(
+    deployment: Deployment, outbox: list[dict[str, Any]], bus: list[dict[str, Any]]
+) -> None:
+    put_check(deployment, TEAM, check())
+    seed(deployment, STEADY)
+    assert go_on(deployment, LOW, first=8) == [0, 1, 0, 0]
+    [message] = outbox
+    assert message["TopicArn"] == deployment.alarm_topic_arn
+    assert message["Subject"] == "Plimsoll: nightly: capacity fell by 19.9 %"
+    first_low = read_history(deployment, TEAM, "nightly").points[8].target.run_id
+    for words in (
+        "nightly (team payments): capacity fell by 19.9 %",
+        "Before: 1,000 ops/s (mean of 8 runs, standard deviation 2.9 ops/s)",
+        "After:  801 ops/s (mean of 2 runs",
+        "Since:  the run scheduled for 2026-01-09 02:30 UTC",
+        "Confidence: p = ",
+        "names no control",
+        f"Report: s3://results/runs/{first_low}/report.html",
+    ):
+        assert words in message["Message"]
+    [event] = bus
+    assert (event["DetailType"], event["EventBusName"]) == ("Regression", "plimsoll")
+    history = read_history(deployment, TEAM, "nightly")
+    assert [change.at for change in history.changes] == [day(8)]
+    assert [told.at for told in history.told] == [day(8)]
+
+
+def test_the_control_is_waited_for_and_tells_the_cloud_from_the_database(
+    deployment: Deployment, outbox: list[dict[str, Any]]
+) -> None:
+    put_check(deployment, TEAM, check(control=REQUEST["target"], thresholds={"runs_after_min": 3}))
+    seed(deployment, [*STEADY, *LOW[:2]], [*STEADY, *LOW[:2]])
+    runs = fire(deployment, day(10))
+    assert end(deployment, runs["target"], LOW[2]) == 0
+    assert end(deployment, runs["control"], LOW[2] + 1) == 1
+    assert "the cloud changed, not the database" in outbox[0]["Message"]
+
+
+def test_an_end_of_which_no_event_came_is_made_good_by_the_next(deployment: Deployment) -> None:
+    put_check(deployment, TEAM, check())
+    lost = fire(deployment, day(0))["target"]
+    result, _ = synthetic_run(run_id=lost)
+    deployment.files(lost).put_model(RESULT, result)
+    assert not read_history(deployment, TEAM, "nightly").points[0].settled
+    end(deployment, fire(deployment, day(1))["target"], 1000)
+    assert all(point.settled for point in read_history(deployment, TEAM, "nightly").points)
+
+
+def test_a_message_that_cannot_be_sent_is_sent_by_the_next_try(
+    deployment: Deployment, outbox: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_check(deployment, TEAM, check())
+    seed(deployment, [*STEADY, LOW[0]])
+    run_id = fire(deployment, day(9))["target"]
+    working = clients.sns().publish
+
+    def fail(**_: Any) -> None:
+        raise ConnectionError("SNS is away")
+
+    monkeypatch.setattr(clients.sns(), "publish", fail)
+    with pytest.raises(ConnectionError):
+        end(deployment, run_id, LOW[1])
+    assert read_history(deployment, TEAM, "nightly").told == ()
+    monkeypatch.setattr(clients.sns(), "publish", working)
+    assert judge_check(deployment, run_id) == {"messages": 1}
+    assert judge_check(deployment, run_id) == {"messages": 0}
+    assert len(outbox) == 1
+
+
+def test_a_bus_that_is_away_keeps_no_message_back(
+    deployment: Deployment, outbox: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_check(deployment, TEAM, check())
+    clients.events().delete_event_bus(Name="plimsoll")
+    seed(deployment, [*STEADY, LOW[0]])
+    assert go_on(deployment, LOW[1:2], first=9) == [1]
+    assert len(outbox) == 1
+    assert "the event Regression was not sent" in capsys.readouterr().err
+
+
+def test_runs_of_no_check_and_of_deleted_ones_are_nobodys(deployment: Deployment) -> None:
+    assert judge_check(deployment, "20260101-000000-abcdef") == {"messages": 0}

@@ -1,0 +1,288 @@
+"""What the workflow of an experiment calls, and what starts and stops it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+
+from plimsoll.aws import clients
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_records import RunNotFoundError, RunStoppedError
+from plimsoll.errors import LimitReachedError, UsageError
+from plimsoll.experiments.conclude_experiment import conclude_experiment
+from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
+from plimsoll.experiments.records import (
+    RESULT,
+    ExperimentNotFoundError,
+    experiments_of,
+    files_of,
+    run_id_of,
+)
+from plimsoll.experiments.workflow_states import NoRoomYetError, plan, settle_cells, submit_cell
+from plimsoll.model.deployment import Team
+from plimsoll.model.experiment import Experiment, order
+from plimsoll.model.experiment_record import ExperimentResult
+from plimsoll.model.run_record import RunState
+from plimsoll.requests.cells import cells_of, checked_experiment
+from plimsoll.runs.submit import start_execution
+from plimsoll.statemachines import read_definition
+from tests.aws.runs.conftest import REQUESTED
+from tests.support.tables import create_table
+
+ROLE = "arn:aws:iam::123456789012:role/states"
+ASKED = {name: value for name, value in REQUESTED.items() if name != "name"}
+
+
+def experiment(**changes: Any) -> Experiment:
+    value = {
+        "name": "matrix",
+        "team": "dba",
+        "request": ASKED,
+        "axes": {"seed": {f"s{n}": {"load": {"seed": n}} for n in range(5)}},
+        "at_once": 2,
+        "batch_size": 2,
+        "seed": 11,
+    }
+    return checked_experiment(value | changes)
+
+
+def states(part: Any) -> Iterator[dict[str, Any]]:
+    """Give every state of a definition, those within maps too."""
+    for state in part.get("States", {}).values():
+        yield state
+        if "ItemProcessor" in state:
+            yield from states(state["ItemProcessor"])
+
+
+@pytest.fixture
+def machines(deployment: Deployment) -> dict[str, str]:
+    """State machines that are started and do nothing."""
+    assert deployment.run_machine_arn is None
+    body = json.dumps({"StartAt": "A", "States": {"A": {"Type": "Pass", "End": True}}})
+    client = boto3.client("stepfunctions")
+    made = {
+        name: client.create_state_machine(name=name, definition=body, roleArn=ROLE)
+        for name in ("run", "experiment")
+    }
+    return {name: machine["stateMachineArn"] for name, machine in made.items()}
+
+
+@pytest.fixture
+def place(deployment: Deployment, machines: dict[str, str]) -> Deployment:
+    create_table("service", "pk", "sk")
+    more = {"service_table": "service", "run_machine_arn": machines["run"], "results_days": 3}
+    return deployment.model_copy(update=more)
+
+
+@pytest.fixture
+def started(place: Deployment, machines: dict[str, str]) -> str:
+    return submit_experiment(place, experiment(), state_machine_arn=machines["experiment"])
+
+
+def test_one_key_is_one_experiment(place: Deployment, machines: dict[str, str]) -> None:
+    def submit(asked: Experiment) -> str:
+        arn = machines["experiment"]
+        return submit_experiment(place, asked, state_machine_arn=arn, idempotency_key="monday")
+
+    first = submit(experiment())
+    assert submit(experiment()) == first
+    with pytest.raises(UsageError, match="was used for another experiment"):
+        submit(experiment(at_once=1))
+    found = clients.stepfunctions().list_executions(stateMachineArn=machines["experiment"])
+    assert [one["name"] for one in found["executions"]] == [first]
+
+
+def test_a_seed_that_is_not_given_is_drawn_and_recorded(
+    place: Deployment, machines: dict[str, str]
+) -> None:
+    arn = machines["experiment"]
+    drawn = [
+        submit_experiment(place, experiment(seed=None), state_machine_arn=arn) for _ in range(2)
+    ]
+    seeds = [experiments_of(place).get("dba", one).seed for one in drawn]
+    assert seeds[0] != seeds[1]
+    assert plan(place, drawn[0])["batches"] == plan(place, drawn[0])["batches"]
+
+
+def test_another_team_sees_nothing_of_it(place: Deployment, started: str) -> None:
+    with pytest.raises(ExperimentNotFoundError):
+        get_experiment(place, "others", started)
+    with pytest.raises(ExperimentNotFoundError):
+        stop_experiment(place, "others", started, state_machine_arn="arn")
+    assert get_experiment(place, "dba", started).record.state is RunState.PENDING
+
+
+def test_the_plan_is_the_seeds_order_in_batches(place: Deployment, started: str) -> None:
+    planned = plan(place, started)
+    drawn = order(5, 11)
+    assert planned == {
+        "batches": [list(drawn[:2]), list(drawn[2:4]), list(drawn[4:])],
+        "at_once": 2,
+    }
+    assert experiments_of(place).get("dba", started).state is RunState.RUNNING
+    assert plan(place, started) == planned  # a repeated call changes nothing
+
+
+def test_no_more_cells_go_at_once_than_the_team_may_have_runs(
+    place: Deployment, machines: dict[str, str]
+) -> None:
+    """So that none of them asks in vain, again and again, for what another of them holds."""
+    asked = experiment(at_once=5)
+    started = submit_experiment(place, asked, state_machine_arn=machines["experiment"])
+    of_two = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=2)}})
+    assert plan(of_two, started)["at_once"] == 2
+    of_nine = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=9)}})
+    assert plan(of_nine, started)["at_once"] == 5
+
+
+def test_a_cell_that_waits_for_weeks_does_not_fill_the_history() -> None:
+    """AWS ends an execution of 25,000 events; a call that fails and is repeated is three."""
+    [submit] = [
+        state for state in states(json.loads(read_definition("experiment"))) if "Retry" in state
+        and "NoRoomYetError" in json.dumps(state["Retry"])
+    ]  # fmt: skip
+    retry = submit["Retry"][0]
+    day_s, waiting = 86_400, 10
+    events = 3 * waiting * 5 * day_s / retry["MaxDelaySeconds"]
+    assert events < 25_000
+    assert retry["MaxAttempts"] * retry["MaxDelaySeconds"] > 30 * day_s
+
+
+def test_a_cell_is_recorded_before_it_is_started(place: Deployment, started: str) -> None:
+    plan(place, started)
+    answer = submit_cell(place, started, 3)
+    cell = cells_of(experiment())[3]
+    assert answer == {"run_id": run_id_of(started, cell)}
+    record = place.records.get(run_id_of(started, cell))
+    assert (record.state, record.name, record.team) == (RunState.PENDING, "s3", "dba")
+    assert record.forget_at_epoch_s is not None
+    assert [c.state for c in get_experiment(place, "dba", started).cells] == [
+        None, None, None, RunState.PENDING, None
+    ]  # fmt: skip
+
+
+def test_nothing_is_planned_or_submitted_once_it_is_being_stopped(
+    place: Deployment, started: str, machines: dict[str, str]
+) -> None:
+    plan(place, started)
+    stop_experiment(place, "dba", started, state_machine_arn=machines["experiment"])
+    with pytest.raises(RunStoppedError, match="nothing new is made for it"):
+        plan(place, started)
+    with pytest.raises(RunStoppedError, match="nothing new is made for it"):
+        submit_cell(place, started, 0)
+    with pytest.raises(RunNotFoundError):
+        place.records.get(run_id_of(started, cells_of(experiment())[0]))
+
+
+def test_a_cell_recorded_while_the_stop_goes_through_is_closed(
+    place: Deployment, started: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stop comes between the first look at the mark and the record of the run."""
+    plan(place, started)
+    real = clients.s3().put_object
+
+    def stop_first(**arguments: Any) -> Any:
+        settle_cells(place, started, stop=True)
+        return real(**arguments)
+
+    monkeypatch.setattr(clients.s3(), "put_object", stop_first)
+    with pytest.raises(RunStoppedError):
+        submit_cell(place, started, 0)
+    run = place.records.get(run_id_of(started, cells_of(experiment())[0]))
+    assert run.state is RunState.STOPPED
+
+
+def test_cells_are_settled_when_each_has_ended_or_never_began(
+    place: Deployment, started: str, machines: dict[str, str]
+) -> None:
+    plan(place, started)
+    running = str(submit_cell(place, started, 1)["run_id"])
+    submit_cell(place, started, 2)  # its workflow is never started
+    start_execution(machines["run"], running)
+    place.records.change(running, state=RunState.RUNNING)
+    assert settle_cells(place, started, stop=False) == {"settled": False, "wait_s": 1}
+    states = [cell.state for cell in get_experiment(place, "dba", started).cells]
+    assert states == [None, RunState.RUNNING, RunState.STOPPED, None, None]
+    place.records.change(running, state=RunState.SUCCEEDED)
+    assert settle_cells(place, started, stop=False)["settled"] is True
+
+
+def test_a_cell_whose_record_cannot_be_read_keeps_no_other_from_its_end(
+    place: Deployment, started: str, machines: dict[str, str]
+) -> None:
+    plan(place, started)
+    bad, running = (str(submit_cell(place, started, index)["run_id"]) for index in (0, 1))
+    start_execution(machines["run"], running)
+    place.records.change(bad, state=RunState.RUNNING, colour="blue")
+    place.records.change(running, state=RunState.RUNNING)
+    cells = get_experiment(place, "dba", started).cells
+    assert [(cell.state, cell.unreadable) for cell in cells[:3]] == [
+        (None, True),
+        (RunState.RUNNING, False),
+        (None, False),
+    ]
+    assert settle_cells(place, started, stop=True)["settled"] is False
+    assert place.records.get(running).state is RunState.STOPPING
+    place.records.change(running, state=RunState.STOPPED)
+    assert settle_cells(place, started, stop=True)["settled"] is True
+    conclude_experiment(place, started)
+    result = files_of(place, started).get(RESULT, ExperimentResult)
+    assert "colour (extra_forbidden)" in (result.cells[0].no_answer or "")
+
+
+def test_a_team_without_room_lets_a_cell_wait_and_refuses_what_never_fits(
+    place: Deployment, started: str
+) -> None:
+    held = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=1, clients=100)}})
+    plan(held, started)
+    assert submit_cell(held, started, 0) == submit_cell(held, started, 0)  # a repeated call
+    with pytest.raises(NoRoomYetError, match="concurrent_runs: 1 in use"):
+        submit_cell(held, started, 1)
+    small = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=9, clients=1)}})
+    with pytest.raises(LimitReachedError, match="clients: the run asks for 4, the limit is 1"):
+        submit_cell(small, started, 2)
+    machine = json.loads(read_definition("experiment"))
+    assert '"NoRoomYetError"' in json.dumps(machine)  # the workflow waits by this name
+
+
+def test_a_refused_cell_is_told_with_its_reason(place: Deployment, started: str) -> None:
+    plan(place, started)
+    refused = [{"cell": 2, "error": "LimitReachedError", "cause": "the team has no room"}]
+    conclude_experiment(place, started, refused=refused)
+    result = json.loads(clients.s3().get_object(
+        Bucket="results", Key=f"experiments/{started}/result.json"
+    )["Body"].read())  # fmt: skip
+    assert result["cells"][2]["no_answer"] == "the team has no room"
+    assert result["cells"][0]["no_answer"] == "it was not started"
+    assert result["state"] == "SUCCEEDED"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "state", "error"),
+    [
+        ({"ended": "ABORTED"}, RunState.STOPPED, "Stopped"),
+        ({"ended": "TIMED_OUT"}, RunState.TIMED_OUT, "States.Timeout"),
+        ({"failure": {"error": "E", "cause": "why"}}, RunState.FAILED, "E"),
+        ({"failure": {"error": "RunStoppedError", "cause": "x"}}, RunState.STOPPED,
+         "RunStoppedError"),
+    ],
+)  # fmt: skip
+def test_it_ends_as_its_workflow_did_and_only_once(
+    place: Deployment, started: str, arguments: dict[str, Any], state: RunState, error: str
+) -> None:
+    told = conclude_experiment(place, started, **arguments)
+    record = experiments_of(place).get("dba", started)
+    assert record.state is state
+    assert record.failure is not None
+    assert told == {"failure": {"error": error, "cause": record.failure.cause}}
+    conclude_experiment(place, started)
+    assert experiments_of(place).get("dba", started) == record
+
+
+def test_faults_on_purpose_are_for_one_machine(place: Deployment, machines: dict[str, str]) -> None:
+    stall = {"step": 1, "volume": {"kind": "stall", "duration_s": 1}}
+    asked = experiment(request={**ASKED, "faults": [stall]})
+    with pytest.raises(UsageError, match="faults: only an experiment on one machine"):
+        submit_experiment(place, asked, state_machine_arn=machines["experiment"])

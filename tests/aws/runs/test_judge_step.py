@@ -1,0 +1,102 @@
+"""A step knows of the one machine that everything runs on; on AWS it asks nothing of CloudWatch."""
+
+import pytest
+
+from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_files import client_path, plan_path, step_path
+from plimsoll.model.fleet import WARMING_STEP
+from plimsoll.model.results import StepResult, TargetSample
+from plimsoll.model.run_record import RunRecord, TargetAddress
+from plimsoll.runs import judge_step
+from tests.aws.runs.conftest import RUN, recorded
+from tests.unit.fleet.test_merge import START_MS, after, planned, result
+
+TARGET = TargetAddress(
+    protocol="mysql", host="127.0.0.1", port=1, database="db", secret_arn="arn", identifier="db-1"
+)
+
+
+@pytest.fixture
+def judged(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Deployment:
+    """A run whose step of two clients has just ended, on a target that answers."""
+    recorded(deployment, target=TARGET)
+    files = deployment.files(RUN)
+    files.put_model(plan_path(1), planned())
+    for client in (0, 1):
+        one = result(client, [100] * 400).model_copy(update={"run_id": RUN})
+        files.put_model(client_path(1, client), one)
+    monkeypatch.setattr(judge_step, "engine_target", lambda known: known)
+    monkeypatch.setattr(judge_step, "read_counters", lambda _: after(1100))
+    return deployment
+
+
+def test_on_one_machine_the_step_knows_how_far_the_machine_was_disturbed(
+    judged: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = tuple(
+        TargetSample(epoch_ms=START_MS + ms, host_late_percent=late, host_stolen_percent=4.0)
+        for ms, late in ((2_000, 20.0), (3_000, 40.0))
+    )
+
+    def read(deployment: Deployment, record: RunRecord, **_: object) -> tuple[TargetSample, ...]:
+        assert (deployment, record.run_id) == (here, RUN)
+        return samples
+
+    here = judged.model_copy(update={"on_one_machine": True, "metric_period_seconds": 1})
+    monkeypatch.setattr(judge_step, "target_samples", read)
+    judge_step.judge_step(here, RUN, 1, failed=[])
+    step = here.files(RUN).get(step_path(1), StepResult).step
+    assert (step.host_late_percent, step.host_stolen_percent) == (30.0, 4.0)
+
+
+def late(deployment: Deployment, step: int) -> None:
+    """Judge a step for which both of its clients came too late."""
+    deployment.files(RUN).put_model(plan_path(step), planned().model_copy(update={"index": step}))
+    cause = "called 9.0 s after the barrier"
+    refused = [{"client": n, "error": "ClientTooLateError", "cause": cause} for n in (0, 1)]
+    told = judge_step.judge_step(deployment, RUN, step, refused)
+    assert (told.step, told.throughput_ops_per_second, told.passed) == (step, None, None)
+    assert told.problems[0].startswith("it says nothing of the target: no client of step ")
+
+
+def test_a_step_that_all_clients_missed_is_void_and_the_run_goes_on(judged: Deployment) -> None:
+    late(judged, 2)
+    step = judged.files(RUN).get(step_path(2), StepResult).step
+    assert step.void == (
+        "no client of step 2 ran: client 0: called 9.0 s after the barrier;"
+        " client 1: called 9.0 s after the barrier"
+    )
+    assert judged.records.get(RUN).steps_finished == 1
+
+
+def test_five_void_steps_in_a_row_end_the_run(judged: Deployment) -> None:
+    judge_step.judge_step(judged, RUN, 1, failed=[])
+    for step in (2, 3, 4, 5):
+        late(judged, step)
+    with pytest.raises(
+        judge_step.StepError, match=r"5 steps in a row say nothing; .* of step 6 ran"
+    ):
+        late(judged, 6)
+
+
+@pytest.mark.parametrize("step", [WARMING_STEP, 2])
+def test_a_step_whose_clients_failed_ends_the_run_at_once(judged: Deployment, step: int) -> None:
+    plan = planned(clients=1).model_copy(update={"index": step})
+    judged.files(RUN).put_model(plan_path(step), plan)
+    killed = {"client": 0, "error": "Lambda.Unknown", "cause": "signal: killed"}
+    with pytest.raises(
+        judge_step.StepError, match=f"^no client of step {step} ran: client 0: signal"
+    ):
+        judge_step.judge_step(judged, RUN, step, [killed])
+
+
+def test_on_aws_nothing_is_asked_of_cloudwatch_which_this_function_may_not_reach(
+    judged: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("judge-step has no permission for this on AWS, nor a way there")
+
+    monkeypatch.setattr(judge_step, "target_samples", refused)
+    judge_step.judge_step(judged, RUN, 1, failed=[])
+    step = judged.files(RUN).get(step_path(1), StepResult).step
+    assert (step.host_late_percent, step.host_stolen_percent) == (None, None)

@@ -1,0 +1,203 @@
+"""Quotes: sums worked by hand, bounds that hold for every request, and what is not known."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plimsoll.model.prices import PriceOverrides
+from plimsoll.model.quote import Quote
+from plimsoll.model.request import Request
+from plimsoll.prices import builtin, prices_for
+from plimsoll.quoting.quotes import quote, target_usd_per_hour
+
+VOLUME: dict[str, Any] = {"type": "io1", "size_gib": 100, "iops": 3000}
+TARGET: dict[str, Any] = {
+    "kind": "rds",
+    "engine": "mariadb",
+    "engine_version": "11.4.5",
+    "instance_class": "db.m5.large",
+    "volume": VOLUME,
+}
+MANY = {"strategy": "steps", "clients": list(range(1, 30)), "whole_list": True}
+ENDPOINT = {
+    "kind": "endpoint",
+    "engine": "mysql",
+    "host": "db.example.internal",
+    "secret_arn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db",
+}
+
+
+def request(**changes: Any) -> Request:
+    asked: dict[str, Any] = {
+        "name": "quoted",
+        "target": TARGET,
+        "workload": {"name": "ycsb-b", "records": 200_000},
+        "search": {"strategy": "steps", "clients": [1, 2, 4]},
+    }
+    return Request.model_validate({**asked, **changes})
+
+
+def line(found: Quote, what: str) -> Any:
+    return next(one for one in found.lines if what in one.what)
+
+
+@pytest.mark.parametrize(
+    ("volume", "usd_per_hour"),
+    [
+        # 0.171 and, by the month of 730 hours: storage, IOPS, the secret of 0.40
+        (VOLUME, 0.171 + (100 * 0.125 + 3000 * 0.10 + 0.40) / 730),
+        ({"type": "gp2", "size_gib": 200}, 0.171 + (200 * 0.115 + 0.40) / 730),
+        ({"type": "gp3", "size_gib": 200}, 0.171 + (200 * 0.115 + 0.40) / 730),
+        (  # 12,000 IOPS and 500 MiB/s come with it
+            {"type": "gp3", "size_gib": 400, "iops": 14_000, "throughput_mib_s": 600},
+            0.171 + (400 * 0.115 + 2000 * 0.02 + 100 * 0.08 + 0.40) / 730,
+        ),
+        (
+            {"type": "io2", "size_gib": 100, "iops": 2000},
+            0.171 + (100 * 0.125 + 2000 * 0.10 + 0.40) / 730,
+        ),
+    ],
+)
+def test_a_targets_hour_is_its_instance_and_its_volume(
+    volume: dict[str, Any], usd_per_hour: float
+) -> None:
+    asked = request(target={**TARGET, "volume": volume})
+    assert target_usd_per_hour(asked, builtin()) == pytest.approx(usd_per_hour)
+
+
+def test_the_least_is_ten_minutes_of_the_target_and_the_most_its_time_limit_and_deletion() -> None:
+    found = quote(request(time_limit_s=3600), builtin())
+    instance = line(found, "db.m5.large")
+    assert instance.quantity.least == pytest.approx(600 / 3600)
+    assert instance.quantity.most == pytest.approx((3600 + 900) / 3600)
+    assert instance.usd.most == pytest.approx(0.171 * 4500 / 3600)
+
+
+def test_a_cassandra_is_told_as_such_and_costs_no_ten_minutes_at_least() -> None:
+    volume = {"type": "gp2", "size_gib": 320}
+    asked = {"kind": "cassandra", "instance_type": "r5.large", "volume": volume}
+    found = quote(request(target=asked), builtin())
+    assert found.phases[0].assumption.startswith("EC2 starts an instance that installs Cassandra")
+    assert line(found, "r5.large").quantity.least == pytest.approx((30 + 60) / 3600)  # one step
+
+
+def test_the_most_has_every_client_in_every_step_that_fits_the_time_limit() -> None:
+    found = quote(request(prepare={"warm_s": 0}, time_limit_s=3150), builtin())
+    # 30 probes of 30 + 60 s and 15 s between them: 3,150 s; 4 clients, each charged from its start
+    client_s = 30 * 4 * (30 + 60 + 20 + 4 * 0.01 + 3) + (20 + 0.01 + 3)
+    loaders_s = 4 * (200_000 / 3000 + 900)
+    charged = line(found, "load clients").quantity.most
+    assert charged == pytest.approx((client_s + loaders_s) * 1769 / 1024)
+
+
+def test_the_sum_is_that_of_the_lines() -> None:
+    found = quote(request(), builtin())
+    assert found.usd is not None
+    for way in ("least", "expected", "most"):
+        parts = [getattr(one.usd, way) for one in found.lines]
+        assert getattr(found.usd, way) == pytest.approx(sum(parts))
+    assert str(found.as_of) == "2025-03-05"
+
+
+def test_without_a_price_there_is_no_sum_and_it_is_named() -> None:
+    found = quote(request(target={**TARGET, "instance_class": "db.m8g.large"}), builtin())
+    assert found.usd is None
+    assert found.target_usd_per_hour is None
+    assert found.missing == ("rds-mariadb db.m8g.large",)
+    assert line(found, "db.m8g.large").usd is None
+    assert line(found, "io1 storage").usd is not None
+
+
+def test_in_another_region_only_its_own_prices_count() -> None:
+    found = quote(request(), prices_for(PriceOverrides(region="eu-west-1")))
+    assert found.region == "eu-west-1"
+    assert (found.usd, found.as_of) == (None, None)
+    assert "rds-storage io1" in found.missing
+
+
+def test_an_endpoint_is_charged_for_its_load_alone() -> None:
+    found = quote(request(target=ENDPOINT), builtin())
+    assert found.usd is not None
+    assert not [one for one in found.lines if "rds" in one.price.item]
+    assert found.target_usd_per_hour is None
+    assert any("own cost is not known" in note for note in found.notes)
+
+
+def test_a_run_that_will_not_end_in_time_is_told_so() -> None:
+    found = quote(request(time_limit_s=1200, search=MANY), builtin())
+    assert found.time_s.expected == found.time_s.most == 1200 + 900
+    assert any("more than its time limit of 20" in note for note in found.notes)
+
+
+def test_a_run_whose_first_step_will_not_end_in_time_is_told_so() -> None:
+    """Creation 600 s, rows and count 73, warming 95, the step 125: 893.01 s."""
+    asked = request(workload={"name": "ycsb-b", "records": 200_000}, time_limit_s=894)
+    assert not [note for note in quote(asked, builtin()).notes if "first step" in note]
+    found = quote(asked.model_copy(update={"time_limit_s": 893}), builtin())
+    assert found.notes[0] == (
+        "Its first step is expected to end after 15 minutes, later than its time limit of 15:"
+        " it will probably measure nothing."
+    )
+
+
+def test_more_rows_on_a_slower_volume_take_longer() -> None:
+    def prepare_s(records: int, iops: int) -> float:
+        asked = request(
+            workload={"name": "ycsb-a", "records": records},
+            target={**TARGET, "volume": {**VOLUME, "iops": iops}},
+        )
+        return next(p.expected_s for p in quote(asked, builtin()).phases if p.name == "prepare")
+
+    assert prepare_s(1_000_000, 1000) == pytest.approx(60 + 1_000_000 / 5000)
+    assert prepare_s(1_000_000, 5000) == pytest.approx(60 + 1_000_000 / 20_000)  # the processor's
+
+
+SEARCHES = st.one_of(
+    st.builds(
+        lambda first, more: {"strategy": "steps", "clients": sorted({first, *more})},
+        st.integers(1, 50),
+        st.sets(st.integers(1, 100), max_size=5),
+    ),
+    st.builds(
+        lambda most, clients: {
+            "strategy": "ramp",
+            "connections_max": most,
+            "clients_max": clients,
+        },
+        st.integers(1, 2000),
+        st.integers(1, 200),
+    ),
+    st.builds(
+        lambda most: {
+            "strategy": "rate",
+            "rate_first_ops_per_second": 10,
+            "rate_max_ops_per_second": most,
+        },
+        st.integers(10, 50_000),
+    ),
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    search=SEARCHES,
+    records=st.integers(1, 10**8),
+    time_limit_s=st.integers(150, 86_400),
+    limits=st.dictionaries(st.sampled_from(["read", "update"]), st.integers(1, 10**6)),
+)
+def test_least_expected_and_most_are_in_that_order_for_every_line(
+    search: dict[str, Any], records: int, time_limit_s: int, limits: dict[str, int]
+) -> None:
+    found = quote(
+        request(
+            search=search,
+            workload={"name": "ycsb-a", "records": records},
+            time_limit_s=time_limit_s,
+            limits={"limits_us": limits},
+        ),
+        builtin(),
+    )
+    for amounts in (found.time_s, found.steps, *(one.quantity for one in found.lines)):
+        assert 0 <= amounts.least <= amounts.expected <= amounts.most, found
