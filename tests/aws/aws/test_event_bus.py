@@ -18,11 +18,10 @@ from plimsoll.runs.end import end_run
 from plimsoll.runs.judge_step import step_judged
 from plimsoll.runs.start_run import record_run
 from plimsoll.targets.janitor import sweep
+from tests.aws.runs.conftest import RUN, recorded
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.checks.histories import check, history
 from tools.event_schemas import FOLDER, file_name, schema
-
-from .conftest import RUN, recorded
 
 SCHEMAS = {event.detail_type: json.loads(schema(event)) for event in EVENTS}
 
