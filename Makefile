@@ -109,10 +109,15 @@ $(STAMPS)/volumes: $(wildcard plimsoll/volumes/native/*) $(STAMPS)/package
 .PHONY: lint
 lint: lint-python types lint-rust ## Format, lint and type checks
 
+# what is deployed needs none of the development's packages; tests and tools may use them
+DEPTRY := $(BIN)/deptry --no-ansi --exclude '\.venv' --exclude '\.cache' --exclude node_modules --exclude 'cdk\.out'
+
 .PHONY: lint-python
 lint-python: $(STAMPS)/dependencies
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(DEPTRY) --exclude tests --exclude benchmarks --exclude tools .
+	$(DEPTRY) --ignore DEP004 .
 
 .PHONY: types
 types: $(STAMPS)/package

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.model.events import SOURCE, RunEnded
 from plimsoll.model.functions import Function, Setting
 from plimsoll.model.run_record import RUNS_BY_TEAM

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
-from plimsoll.local.aws.names import ACCOUNT
+from plimsoll.local.account import ACCOUNT
 
 # https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html
 MAX_BODY_BYTES = 10 * 2**20

@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError
 
 import plimsoll
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
-from plimsoll.local.aws.names import NO_ACCOUNT
+from plimsoll.local.account import NO_ACCOUNT
 from plimsoll.local.aws.process import AwsProcess
 from plimsoll.local.deploying import Deployment, default_settings, state_machine_arn
 from plimsoll.local.leftovers import remove_databases

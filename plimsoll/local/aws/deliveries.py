@@ -9,10 +9,10 @@ from typing import Any
 
 from moto.stepfunctions.parser.utils import camel_to_snake_case
 
+from plimsoll.local.account import REGION
 from plimsoll.local.aws.corrections.clients import boto_client_for
 from plimsoll.local.aws.corrections.integrations import to_request
 from plimsoll.local.aws.lambda_invoke import Functions
-from plimsoll.local.aws.names import REGION
 
 LOG = logging.getLogger(__name__)
 _PLACEHOLDER = re.compile(r'("?)<([A-Za-z0-9_.-]+)>("?)')

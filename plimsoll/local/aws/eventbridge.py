@@ -11,9 +11,9 @@ from typing import Any
 from moto.events.models import Rule, events_backends
 from moto.stepfunctions.parser.backend.execution import Execution
 
-from plimsoll.local.aws.corrections.support import replace
+from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.aws.deliveries import Deliveries, target_input
-from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.local.replacing import replace
 
 
 def status_event(execution: Execution) -> dict[str, Any]:

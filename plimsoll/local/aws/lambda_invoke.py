@@ -15,8 +15,7 @@ from typing import Any
 from moto.awslambda.exceptions import LambdaClientError
 from moto.awslambda.models import LambdaFunction, lambda_backends
 
-from plimsoll.local.aws.corrections.support import replace
-from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.lambdas.invocation import (
     MAX_ASYNCHRONOUS_BYTES,
     MAX_RESPONSE_BYTES,
@@ -25,6 +24,7 @@ from plimsoll.local.lambdas.invocation import (
     FunctionSpec,
 )
 from plimsoll.local.lambdas.sandboxes import SandboxPool
+from plimsoll.local.replacing import replace
 
 LOG = logging.getLogger(__name__)
 _TOO_LARGE = json.dumps(

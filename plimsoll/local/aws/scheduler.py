@@ -16,9 +16,9 @@ from zoneinfo import ZoneInfo
 from moto.scheduler.exceptions import ValidationException
 from moto.scheduler.models import EventBridgeSchedulerBackend, Schedule, scheduler_backends
 
-from plimsoll.local.aws.corrections.support import replace
+from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.aws.deliveries import Deliveries
-from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.local.replacing import replace
 from plimsoll.model.schedule_expression import (
     Once,
     ScheduleExpression,

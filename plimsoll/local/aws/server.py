@@ -19,7 +19,7 @@ import socket
 import sys
 from pathlib import Path
 
-from plimsoll.local.aws.names import REGION
+from plimsoll.local.account import REGION
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.leftovers import remove_databases, remove_orphaned_homes
 

@@ -13,7 +13,7 @@ from moto.ec2.models.elastic_block_store import VolumeAttachment
 from moto.ec2.utils import random_instance_id
 
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.databases.cassandra import CassandraServer
 from plimsoll.local.resources.databases import Database, Databases, instance_memory_mib
 from plimsoll.local.resources.sampler import Sampler, as_ec2

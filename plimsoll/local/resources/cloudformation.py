@@ -16,7 +16,7 @@ from moto.cloudformation.exceptions import ValidationError
 from moto.cloudformation.models import CloudFormationBackend, Event, Stack
 from moto.cloudformation.responses import CloudFormationResponse
 
-from plimsoll.local.aws.corrections.support import replace
+from plimsoll.local.replacing import replace
 from plimsoll.local.resources.databases import Databases
 from plimsoll.local.resources.ec2_models import Instance
 from plimsoll.local.resources.models import RESOURCES, DatabaseInstance

@@ -14,7 +14,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.secretsmanager.models import FakeSecret, secretsmanager_backends
 
 from plimsoll.errors import UsageError
-from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.databases.cassandra import CassandraServer
 from plimsoll.local.databases.mariadb import MariaDbServer
 from plimsoll.local.resources.sampler import Sampler, as_rds

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from moto.cloudwatch.models import cloudwatch_backends
 
-from plimsoll.local.aws.names import ACCOUNT, REGION
+from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.machine import CpuTimes, cpu_times, stolen_share
 from plimsoll.model.volume_samples import VolumeRates, VolumeSample, rates
 from plimsoll.volumes import EmulatedVolume

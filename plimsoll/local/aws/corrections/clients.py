@@ -16,7 +16,7 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_task.service impor
     state_task_service,
 )
 
-from plimsoll.local.aws.corrections.support import replace
+from plimsoll.local.replacing import replace
 
 # https://docs.aws.amazon.com/step-functions/latest/dg/supported-services-awssdk.html
 _BOTOCORE_NAMES = {

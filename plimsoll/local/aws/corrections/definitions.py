@@ -17,7 +17,7 @@ from moto.stepfunctions.parser.api import InvalidDefinition
 from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguageParser
 from moto.stepfunctions.parser.models import StepFunctionsParserBackend
 
-from plimsoll.local.aws.corrections.support import replace
+from plimsoll.local.replacing import replace
 
 _MACHINE = {"Comment", "QueryLanguage", "StartAt", "States", "TimeoutSeconds", "Version"}
 _PROCESSOR = {"Comment", "ProcessorConfig", "StartAt", "States"}

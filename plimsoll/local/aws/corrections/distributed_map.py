@@ -26,7 +26,8 @@ from moto.stepfunctions.parser.asl.eval.program_state import ProgramEnded, Progr
 from moto.stepfunctions.parser.asl.eval.states import ItemData, MapData
 from moto.stepfunctions.parser.asl.eval.variable_store import VariableStore
 
-from plimsoll.local.aws.corrections.support import failure, replace
+from plimsoll.local.aws.corrections.failures import failure
+from plimsoll.local.replacing import replace
 
 _Worker = distributed_item_processor_worker.DistributedItemProcessorWorker
 Environment = Any  # moto's

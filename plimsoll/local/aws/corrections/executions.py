@@ -37,7 +37,7 @@ from moto.stepfunctions.parser.backend.execution_worker import ExecutionWorker
 from moto.stepfunctions.parser.models import StepFunctionsParserBackend
 from moto.stepfunctions.responses import StepFunctionResponse
 
-from plimsoll.local.aws.corrections.support import replace
+from plimsoll.local.replacing import replace
 
 StatusListener = Callable[[Execution], None]
 

@@ -24,7 +24,7 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state
     StateTaskServiceEvents,
 )
 
-from plimsoll.local.aws.corrections.support import replace
+from plimsoll.local.replacing import replace
 
 _TERMINAL = {"States.Runtime", "States.DataLimitExceeded"}
 _original_events_error = StateTaskServiceEvents._from_error  # noqa: SLF001 - likewise

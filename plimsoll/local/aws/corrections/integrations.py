@@ -16,7 +16,7 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_task.service impor
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.state_task import StateTask
 
 from plimsoll.local.aws.corrections.clients import boto_client_for
-from plimsoll.local.aws.corrections.support import replace
+from plimsoll.local.replacing import replace
 
 StateTaskService = state_task_service.StateTaskService
 

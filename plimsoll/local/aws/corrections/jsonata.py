@@ -22,7 +22,8 @@ from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name
 )
 from moto.stepfunctions.parser.asl.component.common.string.string_expression import StringJSONata
 
-from plimsoll.local.aws.corrections.support import failure, replace
+from plimsoll.local.aws.corrections.failures import failure
+from plimsoll.local.replacing import replace
 
 # No expression of a state machine needs more.
 _TIMEOUT_MS = 60_000

@@ -16,7 +16,8 @@ from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name
 from moto.stepfunctions.parser.asl.component.state.choice.state_choice import StateChoice
 from moto.stepfunctions.parser.asl.component.state.state import CommonStateField
 
-from plimsoll.local.aws.corrections.support import failure, replace
+from plimsoll.local.aws.corrections.failures import failure
+from plimsoll.local.replacing import replace
 
 Environment = Any  # moto's; its attributes are set here that it does not declare
 

@@ -9,8 +9,8 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from plimsoll.local.account import NO_ACCOUNT
 from plimsoll.local.aws import scheduler
-from plimsoll.local.aws.names import NO_ACCOUNT
 
 LAMBDA = "arn:aws:lambda:us-east-1:123456789012:function:check"
 

@@ -1,4 +1,4 @@
-"""Tools of the corrections."""
+"""The exception that fails a state, with the event that the history gets."""
 
 from typing import Any
 
@@ -15,17 +15,6 @@ from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name
 )
 
 
-def replace(owner: Any, **members: Any) -> None:
-    """Replace members of one of moto's classes or modules.
-
-    Raises:
-        AttributeError: It has no such member: moto has changed, and the correction with it.
-    """
-    for name, member in members.items():
-        getattr(owner, name)
-        setattr(owner, name, member)
-
-
 def failure(
     env: Any, kind: StatesErrorNameType, cause: str, *, event: HistoryEventType, details: str
 ) -> FailureEventException:
@@ -38,9 +27,12 @@ def failure(
         event: The event that the history gets.
         details: The member of that event that carries error and cause.
     """
-    told: Any = {details: {"error": kind.to_name(), "cause": cause}}
+    event_details: Any = {details: {"error": kind.to_name(), "cause": cause}}
     return FailureEventException(
         failure_event=FailureEvent(
-            env=env, error_name=StatesErrorName(typ=kind), event_type=event, event_details=told
+            env=env,
+            error_name=StatesErrorName(typ=kind),
+            event_type=event,
+            event_details=event_details,
         )
     )

@@ -1,0 +1,14 @@
+"""Replacing what moto does by what AWS does."""
+
+from typing import Any
+
+
+def replace(owner: Any, **members: Any) -> None:
+    """Replace members of one of moto's classes or modules.
+
+    Raises:
+        AttributeError: It has no such member: moto has changed, and the correction with it.
+    """
+    for name, member in members.items():
+        getattr(owner, name)
+        setattr(owner, name, member)
