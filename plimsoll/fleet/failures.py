@@ -48,10 +48,10 @@ def plain_cause(cause: str) -> str:
 
     The workflow carries the beginning alone, so what is read may end anywhere.
     """
-    found = _MESSAGE.match(cause)
-    if found is None:
+    match = _MESSAGE.match(cause)
+    if match is None:
         return cause
-    text = found["text"].rstrip("\\") if found.end() == len(cause) else found["text"]
+    text = match["text"].rstrip("\\") if match.end() == len(cause) else match["text"]
     try:
         message = str(json.loads(f'"{text}"'))
     except ValueError:
@@ -67,9 +67,11 @@ def nothing_told(step: StepResult, results: Sequence[ClientResult]) -> Nothing |
     """
     index, fleet = step.plan.index, step.fleet
     if not results:
-        told = "; ".join(f"client {one.client}: {one.cause}" for one in fleet.failed[:3])
+        causes = "; ".join(
+            f"client {failure.client}: {failure.cause}" for failure in fleet.failed[:3]
+        )
         late = bool(fleet.failed) and not fleet.missing and all(map(too_late, fleet.failed))
-        reason = f"no client of step {index} ran: {told or 'none of them started'}"
+        reason = f"no client of step {index} ran: {causes or 'none of them started'}"
         return Nothing(reason, passing=late)
     if silence := _unanswered(step, results):
         return silence
@@ -92,17 +94,19 @@ def _unanswered(step: StepResult, results: Sequence[ClientResult]) -> Nothing | 
     errors: Counter[str] = Counter()
     for name in silent:
         errors.update(step.operations[name].errors)
-    examples = {code: text for one in results for code, text in one.report.error_examples.items()}
+    examples = {
+        code: text for result in results for code, text in result.report.error_examples.items()
+    }
     reasons = [
         f"{count} failed with {code}" + (f" ({examples[code]})" if code in examples else "")
         for code, count in errors.most_common(3)
     ]
-    waiting = sum(one.report.client.unanswered for one in results)
+    waiting = sum(result.report.client.unanswered for result in results)
     if waiting:
         reasons.append(f"{waiting} still waited for their answers at its end")
     reasons.extend(step.problems[:PROBLEMS_TOLD])
     if len(step.problems) > PROBLEMS_TOLD:
         reasons.extend(["...", step.problems[-1]])
-    told = "; ".join(reasons) or f"none was sent within its {step.plan.duration_s:g} s"
-    reason = f"no {who} was answered in the window of step {step.plan.index}: {told}"
+    causes = "; ".join(reasons) or f"none was sent within its {step.plan.duration_s:g} s"
+    reason = f"no {who} was answered in the window of step {step.plan.index}: {causes}"
     return Nothing(reason, passing=not errors)

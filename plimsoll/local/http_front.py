@@ -164,16 +164,16 @@ class LocalService:
 
     def _invoke(self, event: dict[str, Any]) -> Answer:
         try:
-            told = self._lambda.invoke(
+            response = self._lambda.invoke(
                 FunctionName=self._function, Payload=json.dumps(event).encode()
             )
-            payload = told["Payload"].read()
+            payload = response["Payload"].read()
         except ReadTimeoutError:
             return TIMED_OUT
         except (BotoCoreError, ClientError) as error:
             self._say(f"the function {self._function} could not be called: {error}")
             return BROKEN
-        if "FunctionError" not in told:
+        if "FunctionError" not in response:
             return proxy_answer(payload)
         self._say(
             f"the function {self._function} failed: {payload.decode(errors='replace')[:2000]}"

@@ -103,10 +103,10 @@ def proxy_event(
 
 
 def _collected(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    collected: dict[str, list[str]] = {}
     for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return found
+        collected.setdefault(name, []).append(value)
+    return collected
 
 
 def _last(many: Mapping[str, list[str]]) -> Any:
@@ -117,12 +117,12 @@ def _last(many: Mapping[str, list[str]]) -> Any:
 def proxy_answer(payload: bytes) -> Answer:
     """Turn what a function returned into a response; 502 for what is none."""
     try:
-        told = json.loads(payload)
-        status = int(told["statusCode"])
-        text = told.get("body") or ""
-        body = base64.b64decode(text) if told.get("isBase64Encoded") else text.encode()
-        headers = _collected((told.get("headers") or {}).items())
-        headers |= told.get("multiValueHeaders") or {}
+        answer = json.loads(payload)
+        status = int(answer["statusCode"])
+        text = answer.get("body") or ""
+        body = base64.b64decode(text) if answer.get("isBase64Encoded") else text.encode()
+        headers = _collected((answer.get("headers") or {}).items())
+        headers |= answer.get("multiValueHeaders") or {}
         pairs = tuple((name, str(value)) for name, all_ in headers.items() for value in all_)
     except (ValueError, KeyError, TypeError, AttributeError, binascii.Error):
         return BROKEN

@@ -113,7 +113,9 @@ def stop_everything(twin: LocalTwin, say: Say, patience_s: float = STOP_PATIENCE
     """
     _remove_schedules(twin)
     states, deadline = twin.client("stepfunctions"), time.monotonic() + patience_s
-    machines = [one["stateMachineArn"] for one in states.list_state_machines()["stateMachines"]]
+    machines = [
+        machine["stateMachineArn"] for machine in states.list_state_machines()["stateMachines"]
+    ]
     ends = {twin.state_machine_arn(name) for name in WAYS_OUT}
     stopped: set[str] = set()
     while time.monotonic() < deadline:

@@ -131,11 +131,11 @@ def _secret(secret_arn: str) -> dict[str, str]:
     except (BotoCoreError, ClientError) as error:
         raise SinkError(f"the secret of the metrics cannot be read: {error}") from None
     try:
-        found = json.loads(text)
+        credentials = json.loads(text)
     except json.JSONDecodeError:
         return {"token": text}
-    if isinstance(found, dict):
+    if isinstance(credentials, dict):
         for names in (("token",), ("username", "password")):
-            if all(isinstance(found.get(name), str) for name in names):
-                return {name: found[name] for name in names}
+            if all(isinstance(credentials.get(name), str) for name in names):
+                return {name: credentials[name] for name in names}
     raise SinkError("the secret of the metrics has neither a token nor a username and password")

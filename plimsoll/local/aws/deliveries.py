@@ -70,10 +70,14 @@ def target_input(target: Mapping[str, Any], event: Mapping[str, Any]) -> str:
         paths = transformer.get("InputPathsMap", {})
         values = {name: _at(event, path) for name, path in paths.items()}
 
-        def fill(found: "re.Match[str]") -> str:
-            value = values[found[2]]
-            quoted = bool(found[1]) and isinstance(value, str)
-            return json.dumps(value) if quoted or not found[1] else f"{found[1]}{value}{found[3]}"
+        def fill(placeholder: "re.Match[str]") -> str:
+            value = values[placeholder[2]]
+            quoted = bool(placeholder[1]) and isinstance(value, str)
+            return (
+                json.dumps(value)
+                if quoted or not placeholder[1]
+                else f"{placeholder[1]}{value}{placeholder[3]}"
+            )
 
         return _PLACEHOLDER.sub(fill, transformer["InputTemplate"])
     return json.dumps(_at(event, target["InputPath"]) if "InputPath" in target else event)

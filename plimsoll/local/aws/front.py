@@ -40,8 +40,8 @@ class Front:
             return self._answer(path.removeprefix(_PREFIX), environ, start_response)
         if path.endswith("/invocations"):
             return self._moto(environ, start_response)
-        found = _SERVICE.search(environ.get("HTTP_AUTHORIZATION", ""))
-        service = found[1] if found else "s3"
+        signature = _SERVICE.search(environ.get("HTTP_AUTHORIZATION", ""))
+        service = signature[1] if signature else "s3"
         # in one step: of two first requests at once, each would make a lock of its own
         with self._locks.setdefault(service, threading.RLock()):
             return self._moto(environ, start_response)

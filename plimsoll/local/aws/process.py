@@ -92,8 +92,8 @@ class AwsProcess:
         return signal.strsignal(-code) if code < 0 else self._last_words()
 
     def _last_words(self) -> str:
-        told = self._log.read_text(errors="replace").strip().splitlines()
-        return told[-1] if told else "it said nothing"
+        log_lines = self._log.read_text(errors="replace").strip().splitlines()
+        return log_lines[-1] if log_lines else "it said nothing"
 
     def ask(self, name: str, **question: object) -> Any:
         """Ask it something that AWS has no API for.

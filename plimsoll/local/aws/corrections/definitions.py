@@ -133,16 +133,16 @@ def _expressions(path: str, value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for number, item in enumerate(value):
             yield from _expressions(f"{path}[{number}]", item)
-    elif isinstance(value, str) and (found := _EXPRESSION.fullmatch(value)):
+    elif isinstance(value, str) and (expression := _EXPRESSION.fullmatch(value)):
         try:
-            Jsonata(found[1].strip())
+            Jsonata(expression[1].strip())
         except JException as error:
             yield f"{path}: this JSONata cannot be parsed: {error}"
 
 
 def _validate(definition: str) -> None:
-    if found := faults(definition):
-        raise InvalidDefinition(message=f"SCHEMA_VALIDATION_FAILED: {'; '.join(found)}")
+    if all_faults := faults(definition):
+        raise InvalidDefinition(message=f"SCHEMA_VALIDATION_FAILED: {'; '.join(all_faults)}")
     try:
         AmazonStateLanguageParser.parse(definition)
     except Exception as error:

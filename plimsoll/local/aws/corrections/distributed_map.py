@@ -75,8 +75,10 @@ def _run_child(self: Any, env: Environment, job: Job) -> Any:
     state = env.program_state()
     if isinstance(state, ProgramEnded):
         return env.states.get_input()
-    told = (state.error or {}) if isinstance(state, ProgramError) else {}
-    reason = f"{told.get('error', type(state).__name__)}: {told.get('cause', '')}"
+    failure_details = (state.error or {}) if isinstance(state, ProgramError) else {}
+    reason = (
+        f"{failure_details.get('error', type(state).__name__)}: {failure_details.get('cause', '')}"
+    )
     raise _threshold_exceeded(env, f"item {job.job_index} failed: {reason}")
 
 

@@ -137,21 +137,21 @@ def _eval_states(self: Program, env: Any) -> None:
 def _conclude(env: Any) -> None:
     """Write the last event of a history; nothing is added after it."""
     state = env.program_state()
-    told: dict[str, Any] = {}
+    outcome: dict[str, Any] = {}
     if isinstance(state, ProgramEnded):
         kind = HistoryEventType.ExecutionSucceeded
         output = to_json_str(env.states.get_input(), separators=(",", ":"))
-        told = {"output": output, "outputDetails": _WHOLE}
+        outcome = {"output": output, "outputDetails": _WHOLE}
     elif isinstance(state, ProgramStopped):
         kind = HistoryEventType.ExecutionAborted
-        told = {"error": state.error, "cause": state.cause}
+        outcome = {"error": state.error, "cause": state.cause}
     elif isinstance(state, ProgramTimedOut):
         kind = HistoryEventType.ExecutionTimedOut
     else:
         kind = HistoryEventType.ExecutionFailed
-        told = {**(getattr(state, "error", None) or {})}
+        outcome = {**(getattr(state, "error", None) or {})}
     member = kind.value[:1].lower() + kind.value[1:] + "EventDetails"
-    known = {name: value for name, value in told.items() if value is not None}
+    known = {name: value for name, value in outcome.items() if value is not None}
     details: Any = {member: known}
     manager = env.event_manager
     with _writing:
@@ -207,8 +207,8 @@ def _reflect_status(self: Any) -> None:
     elif isinstance(state, ProgramTimedOut):
         execution.exec_status = ExecutionStatus.TIMED_OUT
     else:
-        told = (state.error or {}) if isinstance(state, ProgramError) else {}
-        execution.error, execution.cause = told.get("error"), told.get("cause")
+        failure = (state.error or {}) if isinstance(state, ProgramError) else {}
+        execution.error, execution.cause = failure.get("error"), failure.get("cause")
         execution.exec_status = ExecutionStatus.FAILED
 
 

@@ -36,13 +36,13 @@ class _FunctionError(lambda_eval_utils.LambdaFunctionErrorException):
 
     def __init__(self, function_error: str | None, payload: str) -> None:
         try:
-            told = json.loads(payload)
+            error_object = json.loads(payload)
         except json.JSONDecodeError:
-            told = {"errorMessage": payload}
-        if not isinstance(told, dict):
-            told = {"errorMessage": str(told)}
-        if not told.get("errorType"):
-            payload = json.dumps({**told, "errorType": "Lambda.Unknown"})
+            error_object = {"errorMessage": payload}
+        if not isinstance(error_object, dict):
+            error_object = {"errorMessage": str(error_object)}
+        if not error_object.get("errorType"):
+            payload = json.dumps({**error_object, "errorType": "Lambda.Unknown"})
         super().__init__(function_error, payload)
 
 

@@ -68,11 +68,11 @@ class _StrictFrame(Jsonata.Frame):  # type: ignore[misc]  # jsonata-python carri
     """The outermost variables; `None` for a name that nobody gave is an error."""
 
     def lookup(self, name: str) -> Any:
-        found = super().lookup(name)
+        value = super().lookup(name)
         given = name in self.bindings or name in Jsonata.static_frame.bindings
-        if name == "eval" or (found is None and not given and not name.startswith("__")):
+        if name == "eval" or (value is None and not given and not name.startswith("__")):
             raise QueryError(f"The variable or function ${name} is not defined.")
-        return found
+        return value
 
 
 def _plain(value: Any, expression: str) -> Any:
