@@ -5,7 +5,7 @@ from typing import Any
 ACCOUNT = "123456789012"
 REGION = "us-east-1"
 
-# What a client signs with: nothing of this machine's user is ever read.
+# What a client signs with. Credentials of this machine's user are never read.
 NO_ACCOUNT: dict[str, Any] = {
     "aws_access_key_id": "twin",
     "aws_secret_access_key": "twin",

@@ -40,7 +40,7 @@ class LocalExperiment:
         self._faulty: dict[str, tuple[Watcher, Faults]] = {}
 
     def look(self) -> ExperimentStatus:
-        """Say where it stands; its runs' faults on purpose are set going by it."""
+        """Say where the experiment stands; starts its runs' faults on purpose in time."""
         status = get_experiment(self.deployment, self._team, self.experiment_id)
         for cell in status.running:
             if faults := self._cells[cell.index].request.faults:
@@ -62,7 +62,7 @@ class LocalExperiment:
             time.sleep(POLL_S)
 
     def stop(self) -> None:
-        """Stop it; its cells are stopped and torn down by what this starts."""
+        """Stop it: the workflow that this starts stops the cells and tears them down."""
         machine = self._twin.state_machine_arn("experiment")
         stop_experiment(self.deployment, self._team, self.experiment_id, state_machine_arn=machine)
 

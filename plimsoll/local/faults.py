@@ -1,4 +1,4 @@
-"""Faults on purpose: what a request asks to go wrong with its target's volume, at its moment."""
+"""Faults on purpose: stalls and errors of a target's volume, at moments that the request sets."""
 
 import threading
 import time
@@ -30,6 +30,6 @@ class Faults:
 
     def _inject(self, fault: Fault) -> None:
         database = self._twin.databases.get(self._identifier)
-        if database is not None:  # a run that has ended meanwhile has no volume left
+        if database is not None:  # the run has ended meanwhile, and its volume is gone
             with database.volume as volume:
                 volume.inject(fault.volume)

@@ -93,7 +93,9 @@ class GuardedProcess:
 
     def send_signal(self, number: signal.Signals) -> None:
         """Send the program a signal; no error if it has ended."""
-        if self.poll() is None:  # the guard has not reaped it for long, so the id is still its own
+        if (
+            self.poll() is None
+        ):  # the guard has not reaped it yet, so the id still names this program
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 

@@ -1,7 +1,7 @@
 """Where a twin lives: in memory where its databases fit there, else on this machine's disk.
 
-An emulated volume is true while what lies under it is faster than the volume. Memory always is; of
-many machines' disks a flush alone takes milliseconds, for which EBS takes none.
+An emulated volume keeps its promises while the storage under it is faster than the volume. Memory
+always is. On many disks a flush alone takes milliseconds; on EBS it takes next to nothing.
 """
 
 import os
@@ -19,10 +19,10 @@ from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.volumes.places import MEMORY
 
 _MIB = 2**20
-# Of a dataset's own bytes: half-filled pages, the log, copies while compacting or recovering.
+# Bytes on disk per byte of rows: half-filled pages, the log, copies while compacting or recovering.
 _GROWTH = 4
-_SERVER_BYTES = 1024 * _MIB  # of one database besides its rows
-_SHARE = 0.5  # of the memory that is free now
+_SERVER_BYTES = 1024 * _MIB  # what one database takes besides its rows
+_SHARE = 0.5  # the share of free memory that a twin may use
 _NUMBER_BYTES = 20
 
 
@@ -53,7 +53,7 @@ def _fits(requests: list[Request], at_once: int) -> bool:
 
 
 def bytes_of(request: Request) -> int | None:
-    """Estimate the bytes of a request's rows; None where its load makes more of them."""
+    """Estimate the bytes of a request's rows; None if its load inserts more."""
     if isinstance(request.target, EndpointTarget):
         return 0
     compiled = compiled_workload(request)
@@ -63,7 +63,7 @@ def bytes_of(request: Request) -> int | None:
 
 
 def _grows(operation: EngineOperation) -> bool:
-    """Say whether it may leave more rows than it found: not if each INSERT follows a DELETE."""
+    """Say whether an operation may add rows: it does not if each INSERT follows a DELETE."""
     verbs = Counter(statement.sql[0].split(None, 1)[0] for statement in operation.statements)
     adding = verbs.total() - verbs["SELECT"] - verbs["UPDATE"] - verbs["DELETE"]
     return adding > verbs["DELETE"]

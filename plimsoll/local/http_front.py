@@ -43,10 +43,10 @@ class _Handler(WSGIRequestHandler):
     disable_nagle_algorithm = True
 
     def log_request(self, *_: object) -> None:
-        """Say nothing: the application says more."""
+        """Log nothing: the application logs each request itself."""
 
     def log(self, *_: object) -> None:
-        """Likewise: a caller that goes away is no news."""
+        """Log nothing: a caller that goes away is no error."""
 
 
 def listen(port: int) -> socket.socket:
@@ -81,8 +81,8 @@ class LocalService:
             twin: Running.
             listener: Where to answer, on 127.0.0.1; None: at a free port.
             principal: The ARN of who calls.
-            principal_header: For tests: a header that names another principal.
-            function: Which answers; for tests another one.
+            principal_header: A header that names another principal; for tests.
+            function: The function that answers; tests use another.
             say: Takes a line for each request.
         """
         self._lambda = twin.client("lambda")
@@ -110,7 +110,7 @@ class LocalService:
         return f"http://127.0.0.1:{self.port}"
 
     def close(self) -> None:
-        """Answer no more."""
+        """Stop answering."""
         self._http.shutdown()
         self._thread.join()
         self._http.server_close()
@@ -132,7 +132,9 @@ class LocalService:
             return refusal(403, "Forbidden")
         if (request.content_length or 0) > MAX_BODY_BYTES:
             return TOO_LONG
-        request.max_content_length = MAX_BODY_BYTES  # of a body that comes in chunks
+        request.max_content_length = (
+            MAX_BODY_BYTES  # the size of a body that comes in chunks is not known in advance
+        )
         try:
             body = request.get_data()
         except ClientDisconnected:
@@ -156,7 +158,7 @@ class LocalService:
         return self._invoke(event)
 
     def _is_own(self, request: Request) -> bool:
-        """Whether it comes from a program of this machine, and no page of a browser on it."""
+        """Whether a program on this machine sent it, rather than a page in a browser."""
         own = {f"{host}:{self.port}" for host in _OWN_HOSTS}
         origin = request.headers.get("Origin")
         of_own = origin is None or origin.removeprefix("http://") in own
@@ -193,6 +195,6 @@ class LocalService:
 
 
 def _path(request: Request) -> str:
-    """Give the path as it was sent; of a URI that names a host too, its path alone."""
+    """Give the path as it was sent, without the host that a URI may name."""
     raw = str(request.environ.get("RAW_URI", "")).partition("?")[0]
     return raw if raw.startswith("/") else quote(request.path)

@@ -1,4 +1,4 @@
-"""What a killed twin leaves, when its guards were killed with it: removed by the next one.
+"""What a twin leaves when it was killed together with its guards: the next twin removes it.
 
 The servers and sandboxes are gone in any case; what may be left are folders, and the state of
 volumes in memory.
@@ -14,7 +14,7 @@ from pathlib import Path
 from plimsoll.volumes.places import MEMORY, state_path
 
 HOME_PREFIX = "plimsoll-twin-"  # of the temporary folders of twins
-_YOUNGEST_S = 60.0  # a twin that is just starting is no orphan
+_YOUNGEST_S = 60.0  # a twin that is just starting has no process recorded yet
 
 
 def remove_databases(databases: Path) -> None:

@@ -1,4 +1,4 @@
-"""What else this machine had to do: the processor time that its hypervisor gave to others."""
+"""How busy this machine was with other work: processor time that its hypervisor gave to others."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,9 @@ class CpuTimes:
 
 
 def cpu_times() -> CpuTimes | None:
-    """Read them; None where the system does not tell.
+    """Read this machine's processor times; None if the system does not show them.
 
-    Guests' time is left out: the kernel counts it in user's already.
+    Guests' time is left out, because the kernel counts it as user time already.
     """
     try:
         with _STAT.open() as stat:
@@ -29,7 +29,7 @@ def cpu_times() -> CpuTimes | None:
 
 
 def stolen_share(before: CpuTimes | None, after: CpuTimes | None) -> float | None:
-    """Tell which share of the time between was stolen; None where that is not known."""
+    """Compute the share of time that was stolen between two readings; None if it is not known."""
     if before is None or after is None or after.total <= before.total:
         return None
     return (after.stolen - before.stolen) / (after.total - before.total)

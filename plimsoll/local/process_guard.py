@@ -51,7 +51,9 @@ def main() -> int:
     orphaned = threading.Event()
 
     def watch_parent() -> None:
-        while os.read(0, 4096):  # nothing more is sent: it ends when the parent closes it, or dies
+        while os.read(
+            0, 4096
+        ):  # the parent sends nothing more: this read ends when the parent closes the pipe or dies
             pass
         orphaned.set()
         program.kill()
@@ -66,6 +68,6 @@ def main() -> int:
 
 if __name__ == "__main__":
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-        # the pipe alone says when to end; a handler, since the program would inherit "ignore"
+        # only the pipe decides when to end; no SIG_IGN, which the program would inherit
         signal.signal(number, lambda *_: None)
     sys.exit(main())

@@ -71,7 +71,7 @@ class LocalRun:
         self._faults = Faults(twin, request.faults, identifier=f"plimsoll-{self.run_id}")
 
     def look(self) -> Snapshot:
-        """Say where it stands; its faults on purpose are set going by it."""
+        """Say where the run stands; starts its faults on purpose when their time has come."""
         snapshot = self._watcher.look()
         self._faults.look(snapshot)
         return snapshot

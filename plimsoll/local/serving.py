@@ -18,7 +18,7 @@ from plimsoll.model.functions import Setting
 from plimsoll.model.run_record import RunRecord
 from plimsoll.targets.deletion_schedule import DELETE_STACK
 
-STOP_PATIENCE_S = 300.0  # then the twin is ended with what still runs in it
+STOP_PATIENCE_S = 300.0  # after that the twin ends together with whatever still runs in it
 REPORT_PATIENCE_S = 30.0  # the page is drawn after the run has ended, and not always
 _LOOK_EVERY_S = 1.0
 WAYS_OUT = ("teardown", "experiment-end")  # the workflows that remove what others have made
@@ -84,7 +84,7 @@ class Archive:
             self._say(f"{record.run_id} {record.state}: {self._directory / record.run_id}")
 
     def close(self) -> None:
-        """Save what is left, and end."""
+        """Save what is not saved yet, and end."""
         self._closed.set()
         self._thread.join()
         if self._twin.alive:
@@ -119,7 +119,7 @@ def stop_everything(twin: LocalTwin, say: Say, patience_s: float = STOP_PATIENCE
     ends = {twin.state_machine_arn(name) for name in WAYS_OUT}
     stopped: set[str] = set()
     while time.monotonic() < deadline:
-        # first: a run's teardown may be about to begin, and is then in no list that was read before
+        # listed first: a teardown that begins meanwhile would be missing from a list read earlier
         over = all(record.state.ended for record in records_of(twin))
         running = {
             execution["executionArn"]: machine
@@ -130,7 +130,10 @@ def stop_everything(twin: LocalTwin, say: Say, patience_s: float = STOP_PATIENCE
         }
         if over and not running and not twin.databases:
             return True
-        for execution, machine in running.items():  # what starts others meanwhile is seen again
+        for (
+            execution,
+            machine,
+        ) in running.items():  # an execution that starts others meanwhile is seen in the next pass
             if machine not in ends and execution not in stopped:
                 say(f"stopping {execution.rpartition(':')[2]} and deleting its target")
                 states.stop_execution(

@@ -1,4 +1,4 @@
-"""EventBridge's part: events, AWS's own and those put on a bus, go to the targets of their rules.
+"""EventBridge's part: AWS's own events, and those put on a bus, go to the targets of their rules.
 
 That of an execution: https://docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html
 """
@@ -50,7 +50,7 @@ class EventRules:
         self._deliveries = deliveries
 
         def send_to_targets(rule: Rule, event: Any, transform_input: bool = True) -> None:
-            del transform_input  # of archives, which are not here
+            del transform_input  # used by archives, which the twin does not have
             self._tell(rule, {**event, "time": _time(event["time"])})
 
         replace(Rule, send_to_targets=send_to_targets)

@@ -42,7 +42,7 @@ class Front:
             return self._moto(environ, start_response)
         signature = _SERVICE.search(environ.get("HTTP_AUTHORIZATION", ""))
         service = signature[1] if signature else "s3"
-        # in one step: of two first requests at once, each would make a lock of its own
+        # in one step: two first requests at the same moment would otherwise make two locks
         with self._locks.setdefault(service, threading.RLock()):
             return self._moto(environ, start_response)
 

@@ -47,7 +47,7 @@ class RequestTooLargeError(LambdaClientError):
 
 
 class Functions:
-    """What moto's functions are run by."""
+    """Runs moto's functions in sandboxes."""
 
     def __init__(
         self, pool: SandboxPool, task_roots: Mapping[str, Path], retry_delay_s: float = 60.0
@@ -80,7 +80,7 @@ class Functions:
         threading.Thread(target=self._attempt, args=(function, payload), daemon=True).start()
 
     def close(self) -> None:
-        """Repeat nothing any more."""
+        """Stop repeating."""
         self._closed.set()
 
     def _respond(

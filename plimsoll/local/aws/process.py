@@ -35,7 +35,7 @@ class AwsProcess:
 
         Raises:
             UsageError: The folder is another twin's.
-            PlimsollError: It did not start; says its last words.
+            PlimsollError: It did not start; the message ends with the last line of its log.
         """
         directory.mkdir(parents=True, exist_ok=True)
         log = directory / "aws.log"

@@ -2,7 +2,8 @@
 
 https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html. A one-shot schedule with
 `ActionAfterCompletion: DELETE` is deleted once its target has been called. Scheduler fires within
-60 s of the time set, or within its flexible window; this one within a second, at its start.
+60 s of the time set, or within its flexible window; this stand-in fires within a second of it, at
+the start of a window.
 """
 
 import datetime as dt
@@ -66,7 +67,7 @@ class Scheduler:
         threading.Thread(target=self._run, daemon=True).start()
 
     def close(self) -> None:
-        """Fire nothing any more."""
+        """Stop firing."""
         self._closed.set()
 
     def _run(self) -> None:
@@ -89,7 +90,9 @@ class Scheduler:
         if due is None or now < due:
             return
         known.due = known.expression.after(due, known.zone)
-        while known.due is not None and known.due <= now:  # this machine slept: once is enough
+        while (
+            known.due is not None and known.due <= now
+        ):  # this machine slept through several firings: one is enough
             known.due = known.expression.after(known.due, known.zone)
         over = schedule.end_date is not None and due > _moment(schedule.end_date)
         if schedule.state != "ENABLED" or over:

@@ -41,17 +41,17 @@ _NO_ACCOUNT = {
 def main() -> None:
     """Serve until standard input ends."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # the parent alone says when to end
+        signal.signal(
+            number, signal.SIG_IGN
+        )  # Ctrl-C reaches this process too, but only the parent decides when it ends
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     for name in ("moto", "werkzeug", "botocore"):
-        logging.getLogger(name).setLevel(
-            logging.CRITICAL
-        )  # executions tell their errors themselves
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # executions report their own errors
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
     os.environ.update(_NO_ACCOUNT)
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # nothing printed by a library is taken for an answer
+    os.dup2(2, 1)  # what a library prints must not be read as an answer
 
     configuration = json.loads(sys.stdin.buffer.readline())
     directory = Path(configuration["directory"])
@@ -70,7 +70,7 @@ def main() -> None:
         directory / "logs", {**_NO_ACCOUNT, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
     )
     pool.preload([Path(root) for root in configuration["functions"].values()])
-    gc.disable()  # what is loaded stays: to look through it again and again finds nothing
+    gc.disable()  # what is loaded stays: the garbage collector need not look through it again
     # now, while the nursery loads its libraries on another core
     from plimsoll.local.aws.service_apis import Services  # noqa: PLC0415
 
@@ -85,7 +85,7 @@ def main() -> None:
         services.close()
         if orphaned:
             shutil.rmtree(directory, ignore_errors=True)
-        os._exit(0)  # requests may still hang in threads; nothing waits for them
+        os._exit(0)  # a request may still hang in a thread: do not wait for it
 
 
 if __name__ == "__main__":

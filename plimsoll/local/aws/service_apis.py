@@ -1,4 +1,4 @@
-"""What answers as AWS: moto's service APIs, corrected, with functions, databases and schedules."""
+"""The stand-in for AWS: moto's service APIs, corrected, with functions, databases and schedules."""
 
 import os
 import socket
@@ -31,7 +31,7 @@ class _QuietHandler(MotoRequestHandler):
     disable_nagle_algorithm = True
 
     def log_request(self, *_: object) -> None:
-        """Say nothing: calls are in CloudTrail on AWS, and nowhere here."""
+        """Log nothing: on AWS, CloudTrail has the calls."""
 
 
 class Services:

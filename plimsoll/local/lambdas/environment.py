@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from plimsoll.local.lambdas.invocation import FunctionSpec
 
-# What it inherits of this process's: where programs and libraries are found.
+# The variables that a sandbox inherits: where programs and libraries are found.
 _INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "TMPDIR", "PYTHONPATH")
 
 

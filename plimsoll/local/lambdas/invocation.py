@@ -1,4 +1,4 @@
-"""One invocation of a function, and what comes of it, as Lambda tells it."""
+"""One invocation of a function, and its result in the form that Lambda gives it."""
 
 import json
 import threading
@@ -83,7 +83,7 @@ class Invocation:
         self.done.set()
 
     def fail(self, error_type: str, message: str) -> None:
-        """Give it an error that Lambda itself tells, not the handler."""
+        """End it with an error of Lambda's own, not of the handler."""
         text = f"RequestId: {self.request_id} Error: {message}"
         body = json.dumps({"errorType": error_type, "errorMessage": text})
         self.finish(Answer(body.encode(), failed=True))

@@ -54,7 +54,7 @@ def imported_modules(source: str) -> set[str]:
 
 def preload(task_roots: list[str]) -> None:
     """Import the libraries that the functions import; what fails to import fails in the sandbox."""
-    gc.disable()  # nothing that is loaded goes again
+    gc.disable()  # nothing that is loaded is unloaded again
     names = {"boto3", "botocore.session", "botocore.endpoint", "json", "logging"}
     for root in task_roots:
         for file in Path(root).glob("*.py"):
@@ -189,7 +189,9 @@ def become_sandbox(nursery: int, command: dict[str, Any]) -> NoReturn:
 
 def say(message: dict[str, Any]) -> None:
     """Write one line to whoever started the nursery."""
-    os.write(1, json.dumps(message).encode() + b"\n")  # under PIPE_BUF: never torn
+    os.write(
+        1, json.dumps(message).encode() + b"\n"
+    )  # shorter than PIPE_BUF, so that lines of several writers never mix
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ class _Client(LambdaRuntimeClient):  # type: ignore[misc]  # awslambdaric carrie
     """Reports a failed start too under this sandbox's part of the Runtime API.
 
     The address carries a path (one API serves all sandboxes); awslambdaric's C client takes it as
-    it is, its Python one expects host and port alone.
+    it is, while its Python client expects only host and port.
     """
 
     def __init__(self, address: str) -> None:

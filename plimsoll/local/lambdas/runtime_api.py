@@ -14,7 +14,7 @@ _PREFIX = "2018-06-01/runtime/"
 
 
 class Sandboxes(Protocol):
-    """What the API needs of the pool."""
+    """What the Runtime API needs of the pool of sandboxes."""
 
     def next_invocation(self, sandbox: int) -> Invocation | None:
         """Block until there is an invocation for a sandbox; None when there will be none."""
@@ -61,8 +61,10 @@ class _Server(ThreadingHTTPServer):
 class _Request(BaseHTTPRequestHandler):
     server: _Server
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # headers and body leave in two writes: 40 ms each otherwise
-    wbufsize = -1  # and are gathered into one where they fit
+    disable_nagle_algorithm = (
+        True  # without it each answer takes 40 ms more: headers and body leave in two writes
+    )
+    wbufsize = -1  # buffered, so that headers and body leave in one write where they fit
 
     def do_GET(self) -> None:
         sandbox, rest = self._route()
@@ -117,4 +119,4 @@ class _Request(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
-        """Say nothing: each invocation is in its function's log."""
+        """Log nothing: each invocation is in its function's log."""

@@ -110,14 +110,14 @@ class SandboxPool:
             self._closed = True
             sandboxes = list(self._sandboxes.values())
         if self._nursery.stdin is not None:
-            self._nursery.stdin.close()  # its end kills what it forked
+            self._nursery.stdin.close()  # when the nursery ends, the kernel kills the sandboxes
         self._nursery.wait()
         self._listener.join()
         for sandbox in sandboxes:
             self._exited(sandbox.id, -9)
         self._api.close()
 
-    # what the Runtime API asks
+    # called by the Runtime API
 
     def next_invocation(self, sandbox: int) -> Invocation | None:
         """Offer a sandbox for use, and wait for what it is to run."""
@@ -190,7 +190,7 @@ class SandboxPool:
         invocation.fail("Sandbox.Timedout", f"Task timed out after {limit_s:.2f} seconds")
         with self._lock:
             if sandbox.running is not invocation and invocation.delivered_to_handler:
-                return  # it answered in that very moment, and may run another one by now
+                return  # it answered just now, and may already run another invocation
             self._sandboxes.pop(sandbox.id, None)
         self._order({"kill": sandbox.id})
 
@@ -201,7 +201,7 @@ class SandboxPool:
                 assert self._nursery.stdin is not None  # noqa: S101 - a pipe was asked for
                 self._nursery.stdin.write(line)
                 self._nursery.stdin.flush()
-            except (OSError, ValueError):  # the nursery has ended: so have its sandboxes
+            except (OSError, ValueError):  # the nursery has ended, and its sandboxes with it
                 if "spawn" in command:
                     self._exited(command["spawn"], -9)
 

@@ -32,7 +32,9 @@ _lock = threading.Lock()
 
 @lru_cache
 def _client(service: str, region: str) -> Any:
-    session: Any = boto3.session.Session()  # its types know a service's name only as a literal
+    session: Any = (
+        boto3.session.Session()
+    )  # boto3's types accept a service's name only as a literal
     return session.client(
         service,
         region_name=region,

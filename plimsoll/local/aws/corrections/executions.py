@@ -1,4 +1,4 @@
-"""The life of an execution: started without a name, stopped and timed out at once, told to others.
+"""The life of an execution: it may start without a name, stops at once, and is announced.
 
 moto ends an execution only when its current task ends, keeps no reason of StopExecution, and
 publishes no event. https://docs.aws.amazon.com/step-functions/latest/apireference/API_StopExecution.html
@@ -162,7 +162,7 @@ def _conclude(env: Any) -> None:
 
 
 def _add_event(self: Any, *args: Any, **kwargs: Any) -> int:
-    with _writing:  # what a thread adds that was slow comes before the last event, or not at all
+    with _writing:  # an event that a slow thread adds comes before the last event, or is dropped
         return 0 if getattr(self, "closed", False) else _original_add_event(self, *args, **kwargs)
 
 
@@ -185,7 +185,7 @@ def _set_timed_out(self: Environment) -> None:
 
 
 def _set_stop(self: Any, stop_date: Any, cause: Any, error: Any) -> None:
-    """Stop, even an execution whose thread has not begun yet: it never will."""
+    """Stop an execution; a thread of its that has not begun yet never begins."""
     with self._state_mutex:
         if self._program_state is None:
             self._program_state = ProgramStopped(stop_date=stop_date, cause=cause, error=error)

@@ -20,7 +20,7 @@ from plimsoll.local.replacing import replace
 
 StateTaskService = state_task_service.StateTaskService
 
-# The service's name in an error, where it is not the one in the resource (that of Java's SDK).
+# The service's name in an error (Java's SDK's), where it differs from the name in the resource.
 _ERROR_NAMES = {
     "cloudformation": "CloudFormation",
     "cloudwatch": "CloudWatch",

@@ -86,7 +86,7 @@ def _plain(value: Any, expression: str) -> Any:
     if isinstance(value, str | bool | int | float):
         return value
     try:
-        return [_plain(member, expression) for member in value]  # its lazy ranges
+        return [_plain(member, expression) for member in value]  # jsonata-python's lazy ranges
     except TypeError:
         message = f"The JSONata expression '{expression}' returned an unsupported result type."
         raise QueryError(message) from None
@@ -140,7 +140,7 @@ def _eval_body(self: StringJSONata, env: Any) -> None:
 
 
 def _visible(name: str, value: object) -> bool:
-    """`result` and `errorOutput` exist only where there is one; moto has them as None."""
+    """Hide `result` and `errorOutput` where a state has none; moto sets them to None."""
     return value is not None or name not in {"result", "errorOutput"}
 
 

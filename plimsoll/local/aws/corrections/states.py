@@ -19,7 +19,7 @@ from moto.stepfunctions.parser.asl.component.state.state import CommonStateField
 from plimsoll.local.aws.corrections.failures import failure
 from plimsoll.local.replacing import replace
 
-Environment = Any  # moto's; its attributes are set here that it does not declare
+Environment = Any  # moto's class; this sets attributes that it does not declare
 
 _original_exit_details = CommonStateField._get_state_exited_event_details  # noqa: SLF001
 
