@@ -17,12 +17,13 @@ _CORE = ("bucket.c", "account.c", "cache.c", "state.c")
 _SHIM = (
     "files.c",
     "io.c",
+    "aio_context.c",
     "hook_open.c",
     "hook_data.c",
     "hook_flush.c",
     "hook_aio.c",
-    "aio_context.c",
     "refuse.c",
+    "attach.c",
 )
 _FLAGS = (
     *("-std=gnu11", "-O2", "-fPIC", "-shared", "-pthread", "-U_FORTIFY_SOURCE"),

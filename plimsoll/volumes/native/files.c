@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -153,21 +152,10 @@ static void find_inherited_files(void)
     closedir(directory);
 }
 
-__attribute__((constructor)) static void attach(void)
+void files_begin(struct volume *volume)
 {
-    const char *path = getenv("PLIMSOLL_VOLUME");
-    if (!path || the_volume)
-        return;
-    struct volume *volume = volume_attach(path);
-    if (!volume) {
-        say("cannot use the volume's state file: ", path);
-        _exit(126);
-    }
     owner = getpid();
     the_volume = volume;
     pthread_atfork(NULL, NULL, child_started);
-    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* sleep to the microsecond; threads inherit it */
     find_inherited_files();
-    refuse_io_uring();
-    atomic_fetch_add_explicit(&volume->attached, 1, memory_order_relaxed);
 }

@@ -137,7 +137,7 @@ static void *mapped(int fd, int protection, void *result)
 /* A volume is no persistent memory. A program that asks for that (MAP_SYNC) is refused, as the kernel
  * refuses it on a disk; so is its next attempt to write the file through memory all the same, which
  * MariaDB makes with its log where that lies in /dev/shm: it writes then, and its I/O is seen. */
-static bool refused(int fd, int protection, int flags)
+static bool asks_for_memory(int fd, int protection, int flags)
 {
     struct file *file = flags & MAP_ANONYMOUS ? NULL : file_of(fd);
     if (!file)
@@ -153,7 +153,7 @@ static bool refused(int fd, int protection, int flags)
 
 EXPORT void *mmap(void *where, size_t n, int protection, int flags, int fd, off_t at)
 {
-    if (refused(fd, protection, flags))
+    if (asks_for_memory(fd, protection, flags))
         return MAP_FAILED;
     return mapped(flags & MAP_ANONYMOUS ? -1 : fd, protection,
                   REAL(mmap)(where, n, protection, flags, fd, at));
@@ -161,7 +161,7 @@ EXPORT void *mmap(void *where, size_t n, int protection, int flags, int fd, off_
 
 EXPORT void *mmap64(void *where, size_t n, int protection, int flags, int fd, off64_t at)
 {
-    if (refused(fd, protection, flags))
+    if (asks_for_memory(fd, protection, flags))
         return MAP_FAILED;
     return mapped(flags & MAP_ANONYMOUS ? -1 : fd, protection,
                   REAL(mmap64)(where, n, protection, flags, fd, at));

@@ -4,6 +4,7 @@
  * where a program carries its own io_uring code. It fails with EPERM, as on machines where an
  * administrator has switched it off, and programs fall back to other calls.
  */
+#include "aio_context.h"
 #include "shim.h"
 
 #include <aio.h>
@@ -15,9 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-_Thread_local bool inside_libaio;
-
-static void refused(const char *what)
+static void count_refusal(const char *what)
 {
     static _Atomic bool said;
     atomic_fetch_add_explicit(&the_volume->refused, 1, memory_order_relaxed);
@@ -55,7 +54,7 @@ extern int io_uring_queue_init_mem(unsigned entries, void *ring, void *parameter
     {                                                                                   \
         if (!the_volume)                                                                \
             return REAL(name) arguments;                                                \
-        refused("io_uring");                                                            \
+        count_refusal("io_uring");                                                      \
         return -EPERM;                                                                  \
     }
 
@@ -70,18 +69,18 @@ REFUSES_RING(io_uring_queue_init_mem,
 
 /* --- system calls by number: io_uring refused, file calls sent the usual way --- */
 
-static bool through_us(long number, const long a[6], long *result)
+static bool answered_here(long number, const long a[6], long *result)
 {
     switch (number) {
     case SYS_io_uring_setup:
-        refused("io_uring");
+        count_refusal("io_uring");
         errno = EPERM;
         *result = -1;
         return true;
     case SYS_io_setup:
         if (inside_libaio)
             return false;
-        refused("io_setup by system call number");
+        count_refusal("io_setup by system call number");
         errno = EPERM;
         *result = -1;
         return true;
@@ -123,7 +122,7 @@ EXPORT long syscall(long number, ...)
         a[i] = va_arg(rest, long);
     va_end(rest);
     long result;
-    if (the_volume && through_us(number, a, &result))
+    if (the_volume && answered_here(number, a, &result))
         return result;
     return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
@@ -135,7 +134,7 @@ EXPORT long syscall(long number, ...)
     {                                                                                   \
         if (!file_of(call->aio_fildes))                                                 \
             return REAL(name)(call);                                                    \
-        refused("POSIX AIO");                                                           \
+        count_refusal("POSIX AIO");                                                     \
         errno = ENOSYS;                                                                 \
         return -1;                                                                      \
     }
@@ -150,7 +149,7 @@ REFUSES_AIO(aio_write64, struct aiocb64)
     {                                                                                   \
         for (int i = 0; i < n; i++) {                                                   \
             if (calls[i] && file_of(calls[i]->aio_fildes)) {                            \
-                refused("POSIX AIO");                                                   \
+                count_refusal("POSIX AIO");                                             \
                 errno = ENOSYS;                                                         \
                 return -1;                                                              \
             }                                                                           \

@@ -1,4 +1,14 @@
-/* The preloaded half: what one process knows of its files, and how one call is put on the volume. */
+/* The preloaded half: what one process knows of its files, and how one call is put on the volume.
+ *
+ * Each file uses only those that are named before it:
+ * - bucket.c, account.c, cache.c, state.c: the volume itself (volume.h);
+ * - files.c: the process's files;
+ * - io.c: one call on the volume;
+ * - aio_context.c: the calls that libaio has under way;
+ * - hook_*.c: the C library's functions that are interposed;
+ * - refuse.c: what is refused, and system calls by number, which go to the hooks;
+ * - attach.c: the start.
+ */
 #ifndef PLIMSOLL_SHIM_H
 #define PLIMSOLL_SHIM_H
 
@@ -47,8 +57,10 @@ struct file {
 extern struct volume *the_volume; /* NULL until attached */
 
 /* --- files.c --- */
-struct file *file_of(int fd);  /* NULL: not on the volume */
-int file_opened(int fd);       /* classifies a new descriptor; returns it, or -1 and EMFILE */
+void say(const char *what, const char *detail); /* one line on standard error */
+void files_begin(struct volume *volume); /* from now on: classifies open files, and what is opened */
+struct file *file_of(int fd);            /* NULL: not on the volume */
+int file_opened(int fd); /* classifies a new descriptor; returns it, or -1 and EMFILE */
 void file_closed(int fd);
 void file_copied(int from, int to);
 void file_flags_changed(int fd, int status_flags);
@@ -77,7 +89,6 @@ ssize_t op_finish(struct op *op, int64_t offset, bool sync, ssize_t result);
 int op_finish_flush(struct op *op, int result);
 int64_t writeback_due(const struct file *file); /* NULL: of all files */
 struct booking flush_booking(const struct file *file, int64_t arrived_ns);
-void say(const char *what, const char *detail); /* one line on standard error */
 
 /* A call of the program that moves data: put on the volume if its descriptor is. */
 #define THROUGH_VOLUME(kind, fd, offset, sync, call)                                    \
@@ -94,6 +105,5 @@ void say(const char *what, const char *detail); /* one line on standard error */
 
 /* --- refuse.c --- */
 void refuse_io_uring(void);
-extern _Thread_local bool inside_libaio; /* which makes its system calls by number, too */
 
 #endif
