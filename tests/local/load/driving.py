@@ -21,8 +21,10 @@ from plimsoll.model.engine import (
 )
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.values import IntegerValue, Sequential
-from tests.local.load.cql_stand_in import CqlStandIn
-from tests.local.load.stand_in import StandIn
+from tests.support.fake_cql_server import FakeCqlServer
+from tests.support.fake_mysql_server import FakeMySqlServer
+
+FakeDatabase = FakeMySqlServer | FakeCqlServer
 
 WITHOUT_END_S = 240.0  # something else ends the load
 # operations of each connection (or lane) of a load that meets a stall, and those of the whole load
@@ -38,8 +40,8 @@ READS = EngineWorkload(
 )
 
 
-def stand_in_target(port: int) -> EngineTarget:
-    """The account that a stand-in lets in: any."""
+def fake_target(port: int) -> EngineTarget:
+    """The account that a fake server lets in: any."""
     return parse_dsn(f"mysql://u:p@127.0.0.1:{port}/d")
 
 
@@ -58,7 +60,7 @@ def drive(
 
 
 def drive_past_its_stall(
-    server: StandIn | CqlStandIn, target: EngineTarget, loop: OpenLoop, **spec: Any
+    server: FakeDatabase, target: EngineTarget, loop: OpenLoop, **spec: Any
 ) -> LoadReport:
     """Run an open loop until all that fell due in its server's stall is answered, and some more."""
     token = plimsoll_engine.CancelToken()
@@ -102,7 +104,7 @@ def epoch_of_monotonic_s() -> float:
 
 
 def latency_bounds_us(
-    server: StandIn | CqlStandIn, report: LoadReport, rate_ops_per_second: float
+    server: FakeDatabase, report: LoadReport, rate_ops_per_second: float
 ) -> tuple[list[float], list[float]]:
     """Bound the latencies of `READS` due at even times by what the server saw; both sorted.
 
@@ -124,7 +126,10 @@ def latency_bounds_us(
 
 
 def quantile_bounds_us(
-    server: StandIn | CqlStandIn, report: LoadReport, rate_ops_per_second: float, quantile: float
+    server: FakeDatabase,
+    report: LoadReport,
+    rate_ops_per_second: float,
+    quantile: float,
 ) -> tuple[float, float]:
     """Bound one of the latencies' quantiles likewise.
 
@@ -138,7 +143,7 @@ def quantile_bounds_us(
 
 
 def lateness_bounds_us(
-    server: StandIn | CqlStandIn, report: LoadReport, rate_ops_per_second: float
+    server: FakeDatabase, report: LoadReport, rate_ops_per_second: float
 ) -> tuple[float, float]:
     """Bound the longest time that one of `READS` was sent after it was due, likewise.
 
@@ -160,7 +165,7 @@ def lateness_bounds_us(
     return max(least), max(most)
 
 
-def waits_s(server: StandIn | CqlStandIn, report: LoadReport) -> tuple[list[float], list[float]]:
+def waits_s(server: FakeDatabase, report: LoadReport) -> tuple[list[float], list[float]]:
     """Bound how long each operation of a closed loop took, likewise; both sorted.
 
     The client sent it no sooner than the server had answered what it sent before on the same

@@ -4,10 +4,17 @@ import struct
 
 import pytest
 
-from tests.local.load.driving import drive, latencies_us, stand_in_target
-from tests.local.load.stand_in import OK, StandIn, column, error_payload, one_row, packet
+from tests.local.load.driving import drive, fake_target, latencies_us
+from tests.support.fake_mysql_server import (
+    EOF,
+    OK,
+    FakeMySqlServer,
+    column,
+    error_payload,
+    one_row,
+    packet,
+)
 
-_EOF = b"\xfe" + struct.pack("<HH", 0, 2)
 _HUGE = b"y" * ((1 << 24) + 1000)
 
 
@@ -15,8 +22,8 @@ def huge_row() -> bytes:
     """A valid row of over 16 MiB: its packet goes on in a second one."""
     row = b"\x00\x00\xfe" + struct.pack("<Q", len(_HUGE)) + _HUGE
     limit = (1 << 24) - 1
-    head = packet(1, b"\x01") + packet(2, column()) + packet(3, _EOF)
-    return head + packet(4, row[:limit]) + packet(5, row[limit:]) + packet(6, _EOF)
+    head = packet(1, b"\x01") + packet(2, column()) + packet(3, EOF)
+    return head + packet(4, row[:limit]) + packet(5, row[limit:]) + packet(6, EOF)
 
 
 # what goes back -> the codes that it may be counted under; none: it is a sound answer
@@ -28,7 +35,7 @@ BROKEN: dict[str, tuple[bytes, set[str]]] = {
         {"1317", "protocol"},
     ),
     "an error between the rows": (
-        one_row()[: -len(packet(5, _EOF))] + packet(5, error_payload(1317, "interrupted")),
+        one_row()[: -len(packet(5, EOF))] + packet(5, error_payload(1317, "interrupted")),
         {"1317"},
     ),
     "an error of two bytes": (packet(1, b"\xff\x01"), {"protocol"}),
@@ -58,9 +65,9 @@ def test_broken_answers_are_errors_and_the_load_goes_on(what: str) -> None:
         broken += 1
         return wire
 
-    with StandIn(answer=answer) as server:
+    with FakeMySqlServer(answer=answer) as server:
         report = drive(
-            stand_in_target(server.port),
+            fake_target(server.port),
             connections=3,
             duration_s=120.0,
             operations_limit=30,  # a broken answer for each connection, and sound ones after it
@@ -83,9 +90,9 @@ def test_broken_answers_are_errors_and_the_load_goes_on(what: str) -> None:
 
 
 def test_a_server_that_never_answers_is_no_reason_to_hang() -> None:
-    with StandIn(answer=lambda _n, _s: b"") as server:
+    with FakeMySqlServer(answer=lambda _n, _s: b"") as server:
         report = drive(
-            stand_in_target(server.port),
+            fake_target(server.port),
             connections=2,
             duration_s=120.0,
             operations_limit=20,

@@ -1,7 +1,6 @@
 """A real Cassandra: prepared, loaded, counted; killed and back; and what it refuses."""
 
 import json
-import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from plimsoll.workload.cql import CassandraDatasets
 from plimsoll.workload.database import open_database
 from plimsoll.workload.prepare import prepare
 from tests.local.load.driving import drive
+from tests.support.fake_cql_server import FakeCqlServer
 from tests.support.patient_cassandra import PATIENT_SETTINGS
 
 RECORDS = 500
@@ -193,26 +193,13 @@ def test_no_cassandra(
 ) -> None:
     monkeypatch.setattr("plimsoll.workload.cassandra.CONNECT_TIMEOUT_S", 2)
 
-    def answer() -> None:
-        while True:
-            try:
-                client, _ = listener.accept()
-            except OSError:
-                return
-            with client:
-                client.recv(100)
-                client.sendall(says)
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=answer)
-        thread.start()
-        port = listener.getsockname()[1]
-        error = refused(f"cassandra://127.0.0.1:{port}/k", capsys)
-        assert f"cannot connect to 127.0.0.1:{port}" in error
+    with FakeCqlServer(instead=says) as server:
+        error = refused(f"cassandra://127.0.0.1:{server.port}/k", capsys)
+        assert f"cannot connect to 127.0.0.1:{server.port}" in error
         with pytest.raises(Exception, match=r"not speak version 4|closed the connection"):
-            drive(parse_dsn(f"cassandra://127.0.0.1:{port}/k"), connections=1, duration_s=1.0)
-        listener.shutdown(socket.SHUT_RDWR)
-        thread.join()
+            drive(
+                parse_dsn(f"cassandra://127.0.0.1:{server.port}/k"), connections=1, duration_s=1.0
+            )
 
 
 def test_a_server_that_asks_for_passwords_is_killed_and_comes_back(

@@ -12,7 +12,6 @@ import pytest
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import OpenLoop
 from plimsoll.model.engine_report import LoadReport
-from tests.local.load.cql_stand_in import CqlStandIn
 from tests.local.load.driving import (
     BEFORE_STALL,
     EACH,
@@ -26,7 +25,8 @@ from tests.local.load.driving import (
     quantile_bounds_us,
     waits_s,
 )
-from tests.local.load.stalling import Stall
+from tests.support.fake_cql_server import FakeCqlServer
+from tests.support.fake_server import Stall
 
 pytestmark = pytest.mark.alone
 STALL_S = 0.8
@@ -40,7 +40,7 @@ def stall(*, after: int, seconds: float = STALL_S) -> Stall:
     return Stall(after=after, waiting=IN_FLIGHT, seconds=seconds)
 
 
-def drive_all(server: CqlStandIn, operations: int, **spec: Any) -> LoadReport:
+def drive_all(server: FakeCqlServer, operations: int, **spec: Any) -> LoadReport:
     return drive(
         parse_dsn(f"cassandra://127.0.0.1:{server.port}/k"),
         connections=IN_FLIGHT,
@@ -53,7 +53,7 @@ def drive_all(server: CqlStandIn, operations: int, **spec: Any) -> LoadReport:
 def test_the_open_loop_shows_the_stall_in_its_percentiles_as_theory_says() -> None:
     """As in `test_stalls`: of those due in w seconds a share (s - x) / w waits longer than x."""
     rate = 400.0
-    with CqlStandIn(stall=stall(after=400)) as server:
+    with FakeCqlServer(stall=stall(after=400)) as server:
         target = parse_dsn(f"cassandra://127.0.0.1:{server.port}/k")
         loop = OpenLoop(rate_ops_per_second=rate)
         report = drive_past_its_stall(server, target, loop, connections=IN_FLIGHT)
@@ -75,7 +75,7 @@ def test_the_open_loop_shows_the_stall_in_its_percentiles_as_theory_says() -> No
 @pytest.mark.parametrize("per_connection", [1, 4, 128])
 def test_the_closed_loop_shows_the_stall_once_per_operation_in_flight(per_connection: int) -> None:
     operations = EACH * IN_FLIGHT
-    with CqlStandIn(stall=stall(after=BEFORE_STALL)) as server:
+    with FakeCqlServer(stall=stall(after=BEFORE_STALL)) as server:
         report = drive_all(server, operations, streams_per_connection=per_connection)
         assert len(server.sessions) == -(-IN_FLIGHT // per_connection)
     assert server.stall is not None
@@ -98,7 +98,7 @@ def test_a_time_out_is_recorded_at_its_full_length_and_late_answers_are_nobodys(
     as long. The stall is over when as many as are in flight are given up, and as many sent again.
     """
     timeout_ms, operations = 500, EACH * IN_FLIGHT
-    with CqlStandIn(
+    with FakeCqlServer(
         stall=Stall(after=BEFORE_STALL, waiting=2 * IN_FLIGHT, seconds=STALL_S)
     ) as server:
         report = drive_all(server, operations, timeout_ms=timeout_ms)
@@ -126,7 +126,7 @@ def test_beyond_capacity_the_open_loop_forgets_nothing_and_ends_on_time() -> Non
     rate = 20_000.0
     due = rate * 2
     started = time.monotonic()
-    with CqlStandIn(service_s=0.01) as server:
+    with FakeCqlServer(service_s=0.01) as server:
         report = drive(
             parse_dsn(f"cassandra://127.0.0.1:{server.port}/k"),
             connections=4,

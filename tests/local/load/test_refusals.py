@@ -1,6 +1,5 @@
 """What a server refuses is one clear line on standard error, and never the password."""
 
-import datetime as dt
 import socket
 from contextlib import closing, suppress
 from pathlib import Path
@@ -8,10 +7,6 @@ from typing import Any
 
 import pymysql
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from plimsoll.cli.main import main
 from plimsoll.errors import PlimsollError
@@ -19,6 +14,7 @@ from plimsoll.local.databases.mariadb import MariaDbServer
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.workload.mysql import Connection, connect, execute
 from tests.local.conftest import MariaDbFactory
+from tests.support.certificates import self_signed
 
 PREPARE = ["prepare", "--workload", "ycsb-a", "--records", "100", "--dsn"]
 LOAD = ["load", "--workload", "ycsb-a", "--records", "100", "--warmup=0", "--operations=9", "--dsn"]
@@ -140,8 +136,7 @@ def test_a_full_server(
 def test_tls_demanded_and_given(
     mariadb_factory: MariaDbFactory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    certificate, key = self_signed(tmp_path)
-    server = mariadb_factory(settings={"ssl": 1, "ssl_cert": certificate, "ssl_key": key})
+    server = mariadb_factory(settings=self_signed(tmp_path).settings)
     connection = pymysql.connect(
         host=server.host, port=server.port, user=server.user, password=server.password
     )
@@ -158,28 +153,3 @@ def test_tls_demanded_and_given(
         with pytest.raises(SystemExit) as ended:
             main([*verb, server.dsn + "?tls=required"])
         assert ended.value.code == 0
-
-
-def self_signed(folder: Path) -> tuple[str, str]:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = dt.datetime.now(dt.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "cert.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return str(folder / "cert.pem"), str(folder / "key.pem")

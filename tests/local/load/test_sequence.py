@@ -2,15 +2,15 @@
 
 from plimsoll.model.engine import EngineWorkload
 from plimsoll.workload import load_workload
-from tests.local.load.driving import drive, stand_in_target
-from tests.local.load.stand_in import StandIn
+from tests.local.load.driving import drive, fake_target
+from tests.support.fake_mysql_server import FakeMySqlServer
 
 
 def sent(workload: EngineWorkload, seed: int) -> list[list[bytes]]:
     """Everything that each connection executed, in order, the connections in some order."""
-    with StandIn() as server:
+    with FakeMySqlServer() as server:
         report = drive(
-            stand_in_target(server.port),
+            fake_target(server.port),
             workload,
             connections=4,
             duration_s=120.0,

@@ -20,15 +20,15 @@ from tests.local.load.driving import (
     count_longer,
     drive,
     drive_past_its_stall,
+    fake_target,
     latencies_us,
     latency_bounds_us,
     lateness_bounds_us,
     quantile_bounds_us,
-    stand_in_target,
     waits_s,
 )
-from tests.local.load.stalling import Stall
-from tests.local.load.stand_in import StandIn
+from tests.support.fake_mysql_server import FakeMySqlServer
+from tests.support.fake_server import Stall
 
 pytestmark = pytest.mark.alone
 STALL_S = 0.8
@@ -42,8 +42,8 @@ def stall(*, after: int, seconds: float = STALL_S) -> Stall:
     return Stall(after=after, waiting=CONNECTIONS, seconds=seconds)
 
 
-def drive_open(server: StandIn, loop: OpenLoop) -> LoadReport:
-    target = stand_in_target(server.port)
+def drive_open(server: FakeMySqlServer, loop: OpenLoop) -> LoadReport:
+    target = fake_target(server.port)
     return drive_past_its_stall(server, target, loop, connections=CONNECTIONS)
 
 
@@ -58,7 +58,7 @@ def test_the_open_loop_shows_the_stall_in_its_percentiles_as_theory_says(
     forgets the operations that it could not send shows one slow operation per connection.
     """
     rate = 400.0
-    with StandIn(stall=stall(after=400)) as server:
+    with FakeMySqlServer(stall=stall(after=400)) as server:
         loop = OpenLoop(rate_ops_per_second=rate, arrivals=arrivals)
         report = drive_open(server, loop)
     assert server.stall is not None
@@ -82,7 +82,7 @@ def test_the_open_loop_shows_the_stall_in_its_percentiles_as_theory_says(
 def test_each_latency_lies_between_what_the_server_saw() -> None:
     """As the test above, of every tenth of them, with an answer that takes its time."""
     rate = 200.0
-    with StandIn(service_s=0.004, stall=stall(after=200)) as server:
+    with FakeMySqlServer(service_s=0.004, stall=stall(after=200)) as server:
         report = drive_open(server, OpenLoop(rate_ops_per_second=rate))
     lowest, _ = latency_bounds_us(server, report, rate)
     seen = [us for us, count in sorted(latencies_us(report).items()) for _ in range(count)]
@@ -98,9 +98,9 @@ def test_each_latency_lies_between_what_the_server_saw() -> None:
 
 def test_the_closed_loop_shows_the_stall_once_per_connection() -> None:
     operations = EACH * CONNECTIONS
-    with StandIn(stall=stall(after=BEFORE_STALL)) as server:
+    with FakeMySqlServer(stall=stall(after=BEFORE_STALL)) as server:
         report = drive(
-            stand_in_target(server.port),
+            fake_target(server.port),
             connections=CONNECTIONS,
             duration_s=WITHOUT_END_S,
             operations_limit=operations,
@@ -124,11 +124,11 @@ def test_a_time_out_is_recorded_at_its_full_length_and_the_load_goes_on() -> Non
     """A time-out of half a second: nothing but the stall, and a machine that stands still, takes
     as long. The stall is over when each connection has given up and been replaced."""
     timeout_ms, operations = 500, EACH * CONNECTIONS
-    with StandIn(
+    with FakeMySqlServer(
         stall=Stall(after=BEFORE_STALL, waiting=2 * CONNECTIONS, seconds=STALL_S)
     ) as server:
         report = drive(
-            stand_in_target(server.port),
+            fake_target(server.port),
             connections=CONNECTIONS,
             duration_s=WITHOUT_END_S,
             operations_limit=operations,
@@ -160,9 +160,9 @@ def test_beyond_capacity_the_open_loop_forgets_nothing_and_ends_on_time() -> Non
     due = rate * 2
     for _ in range(5):
         started = time.monotonic()
-        with StandIn(service_s=0.01) as server:
+        with FakeMySqlServer(service_s=0.01) as server:
             report = drive(
-                stand_in_target(server.port),
+                fake_target(server.port),
                 connections=CONNECTIONS,
                 duration_s=2.0,
                 loop=OpenLoop(rate_ops_per_second=rate),
@@ -192,9 +192,9 @@ def test_memory_stays_bounded_however_far_behind() -> None:
     import resource  # noqa: PLC0415 - Linux only, as this test's figure is
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with StandIn(service_s=0.05) as server:
+    with FakeMySqlServer(service_s=0.05) as server:
         report = drive(
-            stand_in_target(server.port),
+            fake_target(server.port),
             connections=2,
             duration_s=1.5,
             loop=OpenLoop(rate_ops_per_second=5_000_000.0),
