@@ -30,6 +30,13 @@ from plimsoll.model.functions import FUNCTIONS, Setting
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.runs.submit import submit
 from stacks.packaging import THIS_MACHINE, build, kinds, size_mib
+from tests.support.aws_resources import (
+    BUCKET,
+    RUNS_TABLE,
+    make_bucket,
+    make_state_machine,
+    make_tables,
+)
 
 RECORDS = 2_000
 # as Lambda finds a handler: its path with dots, the package first on sys.path
@@ -41,7 +48,7 @@ print(json.dumps(handler(json.loads(sys.argv[3]), None)))
 loaded = {m.__file__ for m in sys.modules.values() if getattr(m, "__file__", None)}
 print(json.dumps(sorted(f for f in loaded if "site-packages" in f)), file=sys.stderr)
 """
-NAMES = {Setting.RESULTS_BUCKET: "results", Setting.RUNS_TABLE: "runs"}
+NAMES = {Setting.RESULTS_BUCKET: BUCKET, Setting.RUNS_TABLE: RUNS_TABLE}
 # of extras, what is in a package for them and in no other
 OF_EXTRAS = {"service": "aws_lambda_powertools", "checks": "otava"}
 
@@ -78,13 +85,8 @@ def aws() -> Iterator[str]:
         patch.setenv("AWS_ACCESS_KEY_ID", "none")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "none")
         clients.through(None)
-        boto3.client("s3").create_bucket(Bucket="results")
-        boto3.client("dynamodb").create_table(
-            TableName="runs",
-            KeySchema=[{"AttributeName": "run_id", "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": "run_id", "AttributeType": "S"}],
-            BillingMode="PAY_PER_REQUEST",
-        )
+        make_bucket()
+        make_tables()
         yield f"http://{host}:{port}"
     server.stop()
     clients.through(None)
@@ -159,7 +161,7 @@ def in_time(packages: dict[str, Path], run_id: str, *, allowed: str) -> LoadRepo
 
     Again, too, where the machine stood still for the whole of its window.
     """
-    files = RunFiles("results", run_id)
+    files = RunFiles(BUCKET, run_id)
     for step, lead_ms in enumerate((3_000, 15_000, 60_000, 60_000, 60_000), start=1):
         files.put_model(plan_path(step), plan(step, lead_ms=lead_ms))
         event = {"run_id": run_id, "step": step, "client": 0}
@@ -180,13 +182,8 @@ def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
 ) -> None:
     assert aws
     request = endpoint_request(mariadb, fresh_database.rsplit("/", 1)[1])
-    deployment = Deployment(results_bucket="results", runs_table="runs")
-    machine = boto3.client("stepfunctions").create_state_machine(
-        name="run",
-        roleArn="arn:aws:iam::123456789012:role/any",
-        definition='{"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}',
-    )["stateMachineArn"]
-    run_id = submit(deployment, request, state_machine_arn=machine)
+    deployment = Deployment(results_bucket=BUCKET, runs_table=RUNS_TABLE)
+    run_id = submit(deployment, request, state_machine_arn=make_state_machine("run"))
     assert isinstance(request.target, EndpointTarget)
     allowed = json.dumps({f"{mariadb.host}:{mariadb.port}": request.target.secret_arn})
 

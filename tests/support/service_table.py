@@ -7,12 +7,8 @@ from typing import Any
 
 import pytest
 from botocore.client import BaseClient
-from moto import mock_aws
 
-from plimsoll.aws import clients
-from tests.support.tables import create_table
-
-TABLE = "service"
+from tests.support.aws_resources import aws_account, make_tables
 
 
 @contextmanager
@@ -25,13 +21,7 @@ def service_table() -> Iterator[None]:
         with turn:
             return original(self, *arguments)
 
-    with mock_aws(), pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        patch.setenv("AWS_ACCESS_KEY_ID", "testing")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    with aws_account(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseClient, "_make_api_call", one_at_a_time)
-        clients.through(None)
-        create_table(TABLE, "pk", "sk")
-        create_table("runs", "run_id")
+        make_tables()
         yield
-        clients.through(None)

@@ -7,14 +7,15 @@ from typing import Any
 
 import boto3
 import pytest
-from moto import mock_aws
 
 from plimsoll.api.app import answer
 from plimsoll.aws import clients
 from plimsoll.aws.function_settings import Deployment
+from plimsoll.local.account import REGION
 from plimsoll.local.deploying import PRINCIPAL, default_settings, state_machine_arn
 from plimsoll.local.deploying import Deployment as Storage
 from plimsoll.model.functions import FUNCTIONS, Setting
+from tests.support.aws_resources import aws_account, make_state_machine
 
 OTHER = "arn:aws:sts::123456789012:assumed-role/other/ci"
 ENDPOINT_SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:db"
@@ -118,28 +119,18 @@ def served() -> Iterator[Deployment]:
         Setting.TEAMS: json.dumps(TEAMS),
         Setting.ALLOWED_ENDPOINTS: json.dumps({"db.example.internal:3306": ENDPOINT_SECRET}),
     }
-    with pytest.MonkeyPatch.context() as patch, mock_aws():
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        patch.setenv("AWS_ACCESS_KEY_ID", "testing")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-        clients.through(None)
+    with aws_account(region=REGION):
         client: Any = boto3.client  # its types know a service's name only as a literal
         Storage(client, settings).storage()
         row = FUNCTIONS["api"].environment
         yield Deployment.of_function("api", {name: settings[s] for name, s in row.items()})
-        clients.through(None)
 
 
 @pytest.fixture
 def api(served: Deployment) -> Iterator[Api]:
-    client = clients.stepfunctions()
-    client.create_state_machine(
-        name="run",
-        definition='{"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}',
-        roleArn="arn:aws:iam::123456789012:role/any",
-    )
+    machine = make_state_machine("run")
     yield Api(served)
-    client.delete_state_machine(stateMachineArn=state_machine_arn("run"))
+    clients.stepfunctions().delete_state_machine(stateMachineArn=machine)
     for item in clients.dynamodb().scan(TableName=served.runs_table)["Items"]:
         key = {"run_id": item["run_id"]}
         clients.dynamodb().delete_item(TableName=served.runs_table, Key=key)

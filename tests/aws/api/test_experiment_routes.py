@@ -11,6 +11,7 @@ from plimsoll.experiments.records import asked, experiments_of
 from plimsoll.local.deploying import state_machine_arn
 from plimsoll.model.run_record import RunState
 from tests.aws.api.conftest import OTHER, Api
+from tests.support.aws_resources import make_state_machine
 from tests.support.requested import REQUESTED
 
 EXPERIMENT: dict[str, Any] = {
@@ -23,14 +24,9 @@ MACHINE = state_machine_arn("experiment")
 
 @pytest.fixture(autouse=True)
 def workflow(api: Api) -> Iterator[None]:
-    client = clients.stepfunctions()
-    client.create_state_machine(
-        name="experiment",
-        definition='{"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}',
-        roleArn="arn:aws:iam::123456789012:role/any",
-    )
+    make_state_machine("experiment")
     yield
-    client.delete_state_machine(stateMachineArn=MACHINE)
+    clients.stepfunctions().delete_state_machine(stateMachineArn=MACHINE)
     assert api.calls
 
 

@@ -1,63 +1,54 @@
 """A deployment with checks, of which every service answers within this process (moto)."""
 
 import json
-from collections.abc import Iterator
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
-from moto import mock_aws
 
 from plimsoll.aws import clients
 from plimsoll.aws.function_settings import Deployment
-from tests.support.tables import create_table
+from tests.support.aws_resources import (
+    ACCOUNT,
+    BUCKET,
+    REGION,
+    RUNS_TABLE,
+    SERVICE_TABLE,
+    aws_account,
+    make_bucket,
+    make_state_machine,
+    make_tables,
+    role_arn,
+)
 
-REGION: Literal["eu-west-1"] = "eu-west-1"
-ACCOUNT = "123456789012"
 GROUP = "plimsoll-checks"
 SECRET = f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:example"
-MACHINE = {"StartAt": "End", "States": {"End": {"Type": "Succeed"}}}
 
 
 @pytest.fixture(scope="module")
 def aws() -> Iterator[Any]:
     """AWS within this process; its clients take long to make, and are kept for the module."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("AWS_DEFAULT_REGION", REGION)
-        environment.setenv("AWS_ACCESS_KEY_ID", "testing")
-        environment.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-        clients.through(None)
-        mock = mock_aws()
-        mock.start()
+    with aws_account() as mock:
         yield mock
-        mock.stop()
-        clients.through(None)
 
 
 @pytest.fixture
 def deployment(aws: Any) -> Deployment:
     aws.reset()
-    clients.s3().create_bucket(
-        Bucket="results", CreateBucketConfiguration={"LocationConstraint": REGION}
-    )
-    create_table("runs", "run_id")
-    create_table("service", "pk", "sk")
+    make_bucket()
+    make_tables()
     clients.scheduler().create_schedule_group(Name=GROUP)
     clients.events().create_event_bus(Name="plimsoll")
     topic = clients.sns().create_topic(Name="alarms")["TopicArn"]
-    machine = clients.stepfunctions().create_state_machine(
-        name="plimsoll-run",
-        definition=json.dumps(MACHINE),
-        roleArn=f"arn:aws:iam::{ACCOUNT}:role/workflow",
-    )
     return Deployment(
-        results_bucket="results",
-        runs_table="runs",
-        service_table="service",
-        run_machine_arn=machine["stateMachineArn"],
+        results_bucket=BUCKET,
+        runs_table=RUNS_TABLE,
+        service_table=SERVICE_TABLE,
+        run_machine_arn=make_state_machine("plimsoll-run"),
         alarm_topic_arn=topic,
         event_bus="plimsoll",
         check_group=GROUP,
-        check_role_arn=f"arn:aws:iam::{ACCOUNT}:role/checks",
+        check_role_arn=role_arn("checks"),
         start_check_arn=f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:start-check",
         allowed_endpoints=json.dumps({"db.example:3306": SECRET}),
     )
@@ -82,15 +73,8 @@ def executions(deployment: Deployment) -> list[str]:
 def outbox(aws: Any, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What is published to SNS."""
     assert aws is not None
-    client = clients.sns()
     published: list[dict[str, Any]] = []
-    real = client.publish
-
-    def publish(**members: Any) -> Any:
-        published.append(members)
-        return real(**members)
-
-    monkeypatch.setattr(client, "publish", publish)
+    _overhear(monkeypatch, clients.sns(), "publish", published.append)
     return published
 
 
@@ -98,13 +82,19 @@ def outbox(aws: Any, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def bus(aws: Any, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What is put on the bus."""
     assert aws is not None
-    client = clients.events()
-    told: list[dict[str, Any]] = []
-    real = client.put_events
+    put: list[dict[str, Any]] = []
+    _overhear(monkeypatch, clients.events(), "put_events", lambda call: put.extend(call["Entries"]))
+    return put
 
-    def put_events(**members: Any) -> Any:
-        told.extend(members["Entries"])
-        return real(**members)
 
-    monkeypatch.setattr(client, "put_events", put_events)
-    return told
+def _overhear(
+    monkeypatch: pytest.MonkeyPatch, client: Any, name: str, hear: Callable[[dict[str, Any]], None]
+) -> None:
+    """Show each call of a client's method to the test before it is made."""
+    method = getattr(client, name)
+
+    def shown(**members: Any) -> Any:
+        hear(members)
+        return method(**members)
+
+    monkeypatch.setattr(client, name, shown)

@@ -1,28 +1,14 @@
 """Where the service is found."""
 
 import json
-from collections.abc import Iterator
 
 import boto3
 import pytest
-from moto import mock_aws
 
-from plimsoll.aws import clients
 from plimsoll.client.address import NotDeployedError, find_address
 from plimsoll.errors import UsageError
 
 URL = "https://abc123.execute-api.eu-west-1.amazonaws.com/v1"
-
-
-@pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    with mock_aws():
-        clients.through(None)
-        yield
-    clients.through(None)
 
 
 def _deploy(name: str, output: str) -> None:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import boto3
 import pytest
 
 from plimsoll.aws import clients
@@ -29,7 +28,7 @@ from plimsoll.requests.cells import cells_of, checked_experiment
 from plimsoll.runs.submit import start_execution
 from plimsoll.statemachines import read_definition
 from tests.aws.runs.conftest import REQUESTED
-from tests.support.tables import create_table
+from tests.support.aws_resources import SERVICE_TABLE, make_state_machine
 
 ROLE = "arn:aws:iam::123456789012:role/states"
 ASKED = {name: value for name, value in REQUESTED.items() if name != "name"}
@@ -60,19 +59,12 @@ def states(part: Any) -> Iterator[dict[str, Any]]:
 def machines(deployment: Deployment) -> dict[str, str]:
     """State machines that are started and do nothing."""
     assert deployment.run_machine_arn is None
-    body = json.dumps({"StartAt": "A", "States": {"A": {"Type": "Pass", "End": True}}})
-    client = boto3.client("stepfunctions")
-    made = {
-        name: client.create_state_machine(name=name, definition=body, roleArn=ROLE)
-        for name in ("run", "experiment")
-    }
-    return {name: machine["stateMachineArn"] for name, machine in made.items()}
+    return {name: make_state_machine(name) for name in ("run", "experiment")}
 
 
 @pytest.fixture
 def place(deployment: Deployment, machines: dict[str, str]) -> Deployment:
-    create_table("service", "pk", "sk")
-    more = {"service_table": "service", "run_machine_arn": machines["run"], "results_days": 3}
+    more = {"service_table": SERVICE_TABLE, "run_machine_arn": machines["run"], "results_days": 3}
     return deployment.model_copy(update=more)
 
 

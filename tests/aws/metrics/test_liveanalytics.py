@@ -1,30 +1,26 @@
 """The LiveAnalytics sink against moto: what is stored is what was measured."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import boto3
 import pytest
-from moto import mock_aws
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.timestreamwrite.models import timestreamwrite_backends
 
 from plimsoll.metrics import Point, publish
 from plimsoll.metrics.liveanalytics import LiveAnalyticsSink
+from tests.support.aws_resources import ACCOUNT, REGION
 
 if TYPE_CHECKING:
     from mypy_boto3_timestream_write import TimestreamWriteClient
 
 
 @pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Iterator["TimestreamWriteClient"]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    with mock_aws():
-        made = boto3.client("timestream-write", region_name="us-east-1")
-        made.create_database(DatabaseName="plimsoll")
-        made.create_table(DatabaseName="plimsoll", TableName="runs")
-        yield made
+def client(account: None) -> "TimestreamWriteClient":
+    del account
+    made = boto3.client("timestream-write")
+    made.create_database(DatabaseName="plimsoll")
+    made.create_table(DatabaseName="plimsoll", TableName="runs")
+    return made
 
 
 def test_points_become_multi_measure_records(client: "TimestreamWriteClient") -> None:
@@ -38,7 +34,7 @@ def test_points_become_multi_measure_records(client: "TimestreamWriteClient") ->
     report = publish(points, LiveAnalyticsSink(database="plimsoll", table="runs", client=client))
 
     assert (report.written, report.problem) == (250, None)
-    stored = timestreamwrite_backends[DEFAULT_ACCOUNT_ID]["us-east-1"]
+    stored = timestreamwrite_backends[ACCOUNT][REGION]
     records = stored.databases["plimsoll"].tables["runs"].records
     assert len(records) == 250
     assert records[7] == {

@@ -1,13 +1,9 @@
 """A step is started only where the budget, of which earlier steps have had theirs, pays for it."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import boto3
 import pytest
-from moto import mock_aws
 
-from plimsoll.aws import clients
 from plimsoll.aws.run_files import QUOTE, RunFiles, plan_path
 from plimsoll.aws.run_records import BudgetPassedError, now
 from plimsoll.fleet.plan import plan_step
@@ -17,19 +13,15 @@ from plimsoll.model.search_request import NextStep
 from plimsoll.prices import builtin
 from plimsoll.quoting.budget import held_budget, require_step_budget
 from plimsoll.quoting.quotes import quote
+from tests.support.aws_resources import BUCKET, make_bucket
 from tests.unit.quoting.test_quotes import request
 
 
 @pytest.fixture
-def files(monkeypatch: pytest.MonkeyPatch) -> Iterator[RunFiles]:
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    clients.through(None)
-    with mock_aws():
-        boto3.client("s3").create_bucket(Bucket="results")
-        yield RunFiles("results", "run")
-    clients.through(None)
+def files(account: None) -> RunFiles:
+    del account
+    make_bucket()
+    return RunFiles(BUCKET, "run")
 
 
 def record(asked: Request) -> RunRecord:

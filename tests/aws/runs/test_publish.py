@@ -5,7 +5,6 @@ from typing import Any
 
 import boto3
 import pytest
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.timestreamwrite.models import timestreamwrite_backends
 
 from plimsoll.aws.function_settings import Deployment
@@ -16,6 +15,7 @@ from plimsoll.runs.conclude import Conclusion, conclude
 from plimsoll.runs.metric_points import run_points
 from plimsoll.runs.publish import publish_target
 from tests.aws.runs.conftest import RUN, recorded
+from tests.support.aws_resources import ACCOUNT, REGION
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
 
 SAMPLE = TargetSample(epoch_ms=START_MS + 2_000, write_iops=812.5, queue=3.0)
@@ -46,7 +46,7 @@ def measured(deployment: Deployment) -> None:
 
 
 def stored() -> list[dict[str, Any]]:
-    backend = timestreamwrite_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"]
+    backend = timestreamwrite_backends[ACCOUNT][REGION]
     records: list[dict[str, Any]] = backend.databases["plimsoll"].tables["seconds"].records
     return records
 

@@ -19,7 +19,7 @@ from plimsoll.runs.end import delete_target, end_run
 from plimsoll.teams.limits import Ask, Limits, limits_of
 from plimsoll.teams.reconcile import reconcile
 from tests.aws.runs.conftest import REQUESTED
-from tests.support.tables import create_table
+from tests.support.aws_resources import SERVICE_TABLE
 
 TEAMS = {"default": Team(concurrent_runs=2, usd_per_run=5.0)}
 MACHINE = "arn:aws:states:eu-west-1:123456789012:stateMachine:plimsoll-run"
@@ -27,9 +27,8 @@ MACHINE = "arn:aws:states:eu-west-1:123456789012:stateMachine:plimsoll-run"
 
 @pytest.fixture
 def limited(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Deployment:
-    create_table("service", "pk", "sk")
     monkeypatch.setattr(submit, "start_execution", lambda _arn, _run_id: None)
-    return deployment.model_copy(update={"service_table": "service", "teams": TEAMS})
+    return deployment.model_copy(update={"service_table": SERVICE_TABLE, "teams": TEAMS})
 
 
 def asked(**changes: Any) -> Request:

@@ -1,11 +1,8 @@
 """A target's own metrics, as CloudWatch gives them: whole periods, whatever time is asked about."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from plimsoll.aws import clients
 from plimsoll.model.run_record import TargetAddress
@@ -18,26 +15,21 @@ MOMENT = datetime(2026, 11, 1, 12, 0, 7, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
-def measured(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def measured(account: None) -> None:
     """Each second from 12:00:00 to 12:01:59 has its own number as its IOPS."""
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    clients.through(None)
-    with mock_aws():
-        cloudwatch = boto3.client("cloudwatch")
-        for second in range(120):
-            cloudwatch.put_metric_data(
-                Namespace="AWS/RDS",
-                MetricData=[
-                    {
-                        "MetricName": "WriteIOPS",
-                        "Dimensions": [{"Name": "DBInstanceIdentifier", "Value": "db-1"}],
-                        "Timestamp": MOMENT.replace(second=0) + timedelta(seconds=second),
-                        "Value": float(second),
-                    }
-                ],
-            )
-        yield
-    clients.through(None)
+    del account
+    for second in range(120):
+        clients.cloudwatch().put_metric_data(
+            Namespace="AWS/RDS",
+            MetricData=[
+                {
+                    "MetricName": "WriteIOPS",
+                    "Dimensions": [{"Name": "DBInstanceIdentifier", "Value": "db-1"}],
+                    "Timestamp": MOMENT.replace(second=0) + timedelta(seconds=second),
+                    "Value": float(second),
+                }
+            ],
+        )
 
 
 @pytest.mark.parametrize(

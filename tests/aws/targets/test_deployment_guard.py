@@ -12,11 +12,9 @@ from typing import Any
 
 import boto3
 import pytest
-from moto import mock_aws
 
-from plimsoll.aws import clients
+from tests.support.aws_resources import aws_account, make_state_machine
 
-REGION = "eu-west-1"
 CREATES = "plimsoll-create-target"
 TEMPLATE = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})
 HANDLER = Path(__file__).parents[3] / "functions" / "guard_deployment" / "handler.py"
@@ -55,11 +53,7 @@ def answers() -> Iterator[Answers]:
 
 @pytest.fixture
 def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "none")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
-    clients.through(None)
-    with mock_aws(config={"core": {"passthrough": {"urls": [r"http://127\.0\.0\.1.*"]}}}):
+    with aws_account(outside=[r"http://127\.0\.0\.1.*"]):
         role = boto3.client("iam").create_role(RoleName="any", AssumeRolePolicyDocument="{}")
         arn = role["Role"]["Arn"]
         archive = io.BytesIO()
@@ -72,15 +66,9 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             Runtime="python3.13",
             Handler="handler.handler",
         )
-        machine = boto3.client("stepfunctions").create_state_machine(
-            name="plimsoll-run",
-            roleArn=arn,
-            definition=json.dumps({"StartAt": "Wait", "States": {"Wait": {"Type": "Succeed"}}}),
-        )
-        monkeypatch.setenv("RUN_MACHINE_ARN", machine["stateMachineArn"])
+        monkeypatch.setenv("RUN_MACHINE_ARN", make_state_machine("plimsoll-run"))
         monkeypatch.setenv("CREATES_TARGETS", CREATES)
         yield
-    clients.through(None)
 
 
 def ask(answers: Answers, request: str) -> dict[str, Any]:

@@ -1,32 +1,20 @@
 """The janitor's sweep: what it deletes, and that no target keeps it from the others."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from moto import mock_aws
 
 from plimsoll.aws import clients
 from plimsoll.errors import PlimsollError
 from plimsoll.targets import janitor
 
+pytestmark = pytest.mark.usefixtures("account")
 PASSED, NEVER = "2026-01-01T00:00:00+00:00", "2999-01-01T00:00:00+00:00"
 AT = datetime(2026, 1, 1, 0, 15, tzinfo=UTC)
-
-
-@pytest.fixture(autouse=True)
-def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    with mock_aws():
-        clients.through(None)
-        yield
-    clients.through(None)
 
 
 def stack(name: str, expires_at: str | None) -> None:

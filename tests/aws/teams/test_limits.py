@@ -12,7 +12,7 @@ from plimsoll.model.deployment import Team
 from plimsoll.prices import builtin
 from plimsoll.quoting.quotes import quote
 from plimsoll.teams.limits import Ask, Limits, ask_of
-from tests.support.service_table import TABLE
+from tests.support.aws_resources import SERVICE_TABLE
 from tests.unit.quoting.test_quotes import ENDPOINT, request
 
 AT = datetime(2026, 11, 21, 14, 0, tzinfo=UTC)
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("table")
 
 
 def limits(**changes: Any) -> Limits:
-    return Limits(TABLE, "dba", TEAM.model_copy(update=changes))
+    return Limits(SERVICE_TABLE, "dba", TEAM.model_copy(update=changes))
 
 
 def ask(
@@ -173,7 +173,7 @@ def test_where_there_is_no_limit_in_dollars_a_price_may_be_missing() -> None:
 
 def test_teams_do_not_share_their_limits() -> None:
     one = limits(concurrent_runs=1)
-    other = Limits(TABLE, "app", TEAM.model_copy(update={"concurrent_runs": 1}))
+    other = Limits(SERVICE_TABLE, "app", TEAM.model_copy(update={"concurrent_runs": 1}))
     assert one.acquire("a", ask(), at=AT)
     assert other.acquire("b", ask(), at=AT)
     with pytest.raises(LimitReachedError, match="team app"):

@@ -13,7 +13,8 @@ from plimsoll.model.deployment import Team
 from plimsoll.model.run_record import RunRecord, RunState
 from plimsoll.teams.limits import Ask, Limits
 from plimsoll.teams.reconcile import LASTS_AT_MOST, reconcile
-from tests.support.service_table import TABLE, service_table
+from tests.support.aws_resources import BUCKET, RUNS_TABLE, SERVICE_TABLE
+from tests.support.service_table import service_table
 
 TEAM = Team(concurrent_runs=3, clients=60, provisioned_iops=5000, spend_usd_per_month=50.0)
 RUNS = st.sampled_from([f"run-{number}" for number in range(6)])
@@ -33,9 +34,9 @@ class Submissions(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self._stack.enter_context(service_table())
-        self.limits = Limits(TABLE, "dba", TEAM)
+        self.limits = Limits(SERVICE_TABLE, "dba", TEAM)
         self.deployment = Deployment(
-            results_bucket="results", runs_table="runs", service_table=TABLE
+            results_bucket=BUCKET, runs_table=RUNS_TABLE, service_table=SERVICE_TABLE
         ).model_copy(update={"teams": {"dba": TEAM}})
 
     def teardown(self) -> None:
