@@ -9,13 +9,13 @@ in docs/method.md, so that no figure there was typed.
 """
 
 import argparse
-import re
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from plimsoll.capacity.intervals import BOOTSTRAP_FROM, interval
+from benchmarks.pages import publish
+from plimsoll.capacity.intervals import BOOTSTRAP_FROM
 from plimsoll.model.capacity import Rules
-from tests.unit.capacity.test_intervals import repetitions
+from tests.unit.capacity.test_intervals import coverage
 from tests.unit.capacity.trials import Score, score, targets
 
 PAGE = Path(__file__).parent.parent / "docs" / "method.md"
@@ -33,14 +33,8 @@ def scored(case: tuple[str, str, float, int, bool]) -> Score:
 
 
 def covered(case: tuple[int, float, int]) -> float:
-    """Share of intervals that hold the truth."""
-    n, noise, trials = case
-    hits = 0
-    for seed in range(trials):
-        values, truth = repetitions(n, noise, seed)
-        found = interval(values)
-        hits += found is not None and found.low_ops_per_second <= truth <= found.high_ops_per_second
-    return hits / trials
+    """Share of intervals that hold the truth: repetitions, noise, trials."""
+    return coverage(*case)
 
 
 def search_table(seeds: int, pool: ProcessPoolExecutor) -> str:
@@ -88,14 +82,6 @@ def coverage_table(trials: int, pool: ProcessPoolExecutor) -> str:
     return "\n".join([*rows, "", f"{trials} trials for each figure."])
 
 
-def put(page: str, name: str, table: str) -> str:
-    """Replace what stands between a pair of marks."""
-    pattern = rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)"
-    filled, count = re.subn(pattern, lambda m: m[1] + table + "\n" + m[2], page, flags=re.DOTALL)
-    assert count == 1, f"{name} occurs {count} times in the page"
-    return filled
-
-
 def main() -> None:
     """Make the tables, and write or print them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -109,13 +95,7 @@ def main() -> None:
             "peers": peers_table(options.seeds, pool),
             "coverage": coverage_table(options.trials, pool),
         }
-    if options.only_print:
-        print("\n\n".join(tables.values()))
-        return
-    page = PAGE.read_text()
-    for name, table in tables.items():
-        page = put(page, name, table)
-    PAGE.write_text(page)
+    publish(tables, PAGE, only_print=options.only_print)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ docs/checks.md, so that no figure there was typed.
 """
 
 import argparse
-import re
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from statistics import median
 
 import numpy as np
 
+from benchmarks.pages import publish
 from plimsoll.checks.changes import regressions
 from plimsoll.model.check import Check, Figure, HistoryPoint, RunOfCheck, Told
 from plimsoll.model.run_record import RunState
@@ -140,14 +140,6 @@ def table(histories: int, min_change: float, sizes: Sequence[float]) -> str:
     return "\n".join([*rows, "", f"{histories} histories for each row."])
 
 
-def put(page: str, name: str, text: str) -> str:
-    """Replace what stands between a pair of marks."""
-    pattern = rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)"
-    filled, count = re.subn(pattern, lambda m: m[1] + text + "\n" + m[2], page, flags=re.DOTALL)
-    assert count == 1, f"{name} occurs {count} times in the page"
-    return filled
-
-
 def main() -> None:
     """Make the tables, and write or print them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -158,13 +150,7 @@ def main() -> None:
         "default": table(options.histories, 0.05, SIZES),
         "sensitive": table(options.histories, 0.02, SIZES[:2]),
     }
-    if options.only_print:
-        print("\n\n".join(tables.values()))
-        return
-    page = PAGE.read_text()
-    for name, text in tables.items():
-        page = put(page, name, text)
-    PAGE.write_text(page)
+    publish(tables, PAGE, only_print=options.only_print)
 
 
 if __name__ == "__main__":

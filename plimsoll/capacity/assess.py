@@ -3,10 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from plimsoll import figures
-from plimsoll.capacity.intervals import relative_margin
+from plimsoll.capacity.intervals import pooled_deviation, relative_margin
 from plimsoll.capacity.loads import Point
 from plimsoll.capacity.measured import Measured
 from plimsoll.errors import UsageError
@@ -84,7 +83,8 @@ def limits(points: Sequence[Point], rules: Rules) -> dict[str, float]:
 
 def assess(points: Sequence[Point], rules: Rules, limit_us: Mapping[str, float]) -> list[Assessed]:
     """Judge every load against the limits and against the best lighter one that passed."""
-    noise = throughput_noise(points)
+    repeated = ([r.measured.throughput for r in p.counted] for p in points if len(p.counted) > 1)
+    noise = pooled_deviation(values for values in repeated if min(values) > 0)
     best, judged = Best(0.0, 1, noise), []
     for point in points:
         one = _assess(point, rules, limit_us, best)
@@ -106,22 +106,6 @@ class Best:
         """Below this, throughput went backwards: by more than `share` and than the noise."""
         error = self.noise * math.sqrt(1 / max(1, repetitions) + 1 / self.repetitions)
         return self.throughput * (1 - share) * math.exp(-2 * error)
-
-
-def throughput_noise(points: Sequence[Point]) -> float:
-    """Standard deviation of the logarithm of throughput among repetitions of one load, pooled.
-
-    0 where nothing was repeated.
-    """
-    squares, degrees = 0.0, 0
-    for point in points:
-        values = [r.measured.throughput for r in point.counted]
-        if len(values) >= 2 and min(values) > 0:
-            logs = [math.log(value) for value in values]
-            middle = fmean(logs)
-            squares += sum((log - middle) ** 2 for log in logs)
-            degrees += len(logs) - 1
-    return math.sqrt(squares / degrees) if degrees else 0.0
 
 
 def _assess(point: Point, rules: Rules, limit_us: Mapping[str, float], best: Best) -> Assessed:

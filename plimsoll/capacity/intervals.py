@@ -11,7 +11,7 @@ value have no spread), and Student's t (1908), its normal-theory limit, takes it
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from statistics import fmean
 
@@ -63,6 +63,23 @@ def deviation(values: Sequence[float]) -> float:
     """
     middle = fmean(values)
     return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
+
+
+def pooled_deviation(groups: Iterable[Sequence[float]]) -> float:
+    """Standard deviation of the logarithm within groups of positive values, pooled over all groups.
+
+    It is the scatter of repetitions as a share of what they measure, whatever each group's level.
+
+    Returns:
+        0 where no group has two values.
+    """
+    squares, degrees = 0.0, 0
+    for values in groups:
+        logs = [math.log(value) for value in values]
+        middle = fmean(logs)
+        squares += sum((log - middle) ** 2 for log in logs)
+        degrees += len(logs) - 1
+    return math.sqrt(squares / degrees) if degrees else 0.0
 
 
 def coefficient_of_variation(values: Sequence[float]) -> float | None:

@@ -9,9 +9,9 @@ tried once: under 10 % noise that over-claims in a fifth of the runs and more (d
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from plimsoll.capacity.assess import Assessed, assess, limits
+from plimsoll.capacity.intervals import pooled_deviation
 from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
 from plimsoll.capacity.loads import gather
 from plimsoll.capacity.verdict import Climb, climb
@@ -178,19 +178,13 @@ def _bracket(
 
 
 def _noise(judged: Sequence[Assessed]) -> float:
-    """Standard deviation of the logarithm of latency among repetitions of one load, pooled."""
-    squares, degrees = 0.0, 0
-    for one in judged:
-        counted = one.point.counted
-        if len(counted) < 2 or not one.passed:
-            continue
-        for name in one.point.measured.latency_us:
-            logs = [math.log(r.measured.latency_us[name]) for r in counted]
-            squares += sum((log - fmean(logs)) ** 2 for log in logs) / len(
-                one.point.measured.latency_us
-            )
-        degrees += len(counted) - 1
-    return math.sqrt(squares / degrees) if degrees else 0.0
+    """Scatter of latency among repetitions of the loads that passed, over all operations."""
+    return pooled_deviation(
+        [repetition.measured.latency_us[name] for repetition in load.point.counted]
+        for load in judged
+        if load.passed and len(load.point.counted) > 1
+        for name in load.point.measured.latency_us
+    )
 
 
 def _confirm(
