@@ -22,6 +22,7 @@ from benchmarks.pages import publish
 from plimsoll.checks.changes import regressions
 from plimsoll.model.check import Check, Figure, HistoryPoint, RunOfCheck, Told
 from plimsoll.model.run_record import RunState
+from tests.support.requested import REQUESTED
 
 PAGE = Path(__file__).parent.parent / "docs" / "checks.md"
 RUNS = 100  # of each history
@@ -29,18 +30,6 @@ CHANGE = 50  # the first run after the change
 SIZES = (0.0, 0.05, 0.10, 0.20)  # less throughput by this share
 CVS = (0.02, 0.05, 0.10)
 LEVEL = 1000.0
-REQUEST = {  # not run: the figures are drawn
-    "name": "synthetic",
-    "target": {
-        "kind": "rds",
-        "engine": "mariadb",
-        "engine_version": "11.4.5",
-        "instance_class": "db.m5.large",
-        "volume": {"type": "io1", "size_gib": 100, "iops": 1000},
-    },
-    "workload": {"name": "ycsb-a", "records": 1000},
-    "search": {"strategy": "steps"},
-}
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -100,7 +89,7 @@ def score(case: tuple[float, float, float, int]) -> Score:
         {
             "name": "synthetic",
             "schedule": "rate(1 day)",
-            "request": REQUEST,
+            "request": REQUESTED,  # not run: the figures are drawn
             "thresholds": {"min_change": min_change},
         }
     )

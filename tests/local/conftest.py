@@ -9,7 +9,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import pymysql
 import pytest
 
 from plimsoll.local.databases.cassandra import CassandraServer
@@ -17,6 +16,7 @@ from plimsoll.local.databases.mariadb import MariaDbServer
 from plimsoll.local.deploying import ROLE
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Function, Setting
+from tests.support.mariadb_connection import Connection, connected
 from tests.support.patient_cassandra import PATIENT_SETTINGS
 
 MariaDbFactory = Callable[..., MariaDbServer]
@@ -68,15 +68,9 @@ def cassandra(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CassandraSer
 
 
 @pytest.fixture
-def connection(mariadb: MariaDbServer) -> Iterator["pymysql.Connection[pymysql.cursors.Cursor]"]:
+def connection(mariadb: MariaDbServer) -> Iterator[Connection]:
     """A connection to the shared server, each statement its own transaction."""
-    opened = pymysql.connect(
-        host=mariadb.host,
-        port=mariadb.port,
-        user=mariadb.user,
-        password=mariadb.password,
-        autocommit=True,
-    )
+    opened = connected(mariadb, autocommit=True)
     yield opened
     opened.close()
 
@@ -84,7 +78,7 @@ def connection(mariadb: MariaDbServer) -> Iterator["pymysql.Connection[pymysql.c
 @pytest.fixture
 def fresh_database(
     mariadb: MariaDbServer,
-    connection: "pymysql.Connection[pymysql.cursors.Cursor]",
+    connection: Connection,
     request: pytest.FixtureRequest,
 ) -> Iterator[str]:
     """An empty database of the shared server, dropped after the test; gives its DSN."""

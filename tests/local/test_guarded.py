@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from plimsoll.errors import PlimsollError
 from plimsoll.local.guarded import GuardedProcess
 from tests.local.runs.conftest import PATIENCE_S
+from tests.support.owner import owner_of
 
 
 def start(tmp_path: Path, *command: str) -> GuardedProcess:
@@ -78,14 +78,7 @@ sys.stdin.read()
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_it_dies_with_its_owner_and_its_folder_goes(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "data").mkdir()
-    with subprocess.Popen(
-        [sys.executable, "-c", OWNER, str(tmp_path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as owner:
-        assert owner.stdout is not None
-        pid, state = owner.stdout.readline().split()
+    with owner_of(OWNER, tmp_path) as (owner, (pid, state)):
         program = psutil.Process(int(pid))
         guard = program.parent()
         assert guard is not None

@@ -10,19 +10,11 @@ from click.testing import CliRunner
 
 from plimsoll.cli import quote
 from plimsoll.errors import UsageError
+from tests.support.requested import REQUESTED
 
-REQUEST = {
-    "name": "asked",
-    "target": {
-        "kind": "rds",
-        "engine": "mysql",
-        "engine_version": "8.4.6",
-        "instance_class": "db.m5.large",
-        "volume": {"type": "io1", "size_gib": 100, "iops": 3000},
-    },
-    "workload": {"name": "ycsb-a", "records": 1000},
-    "search": {"strategy": "steps", "clients": [1, 2]},
-}
+MYSQL = {"engine": "mysql", "engine_version": "8.4.6"}
+VOLUME = {"type": "io1", "size_gib": 100, "iops": 3000}
+REQUEST = {**REQUESTED, "target": {**REQUESTED["target"], **MYSQL, "volume": VOLUME}}
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +19,7 @@ from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume
 from tests.local.runs.conftest import PATIENCE_S
 from tests.support.awake import Awake
+from tests.support.owner import owner_of
 from tests.support.patient_cassandra import PATIENT_SETTINGS, patient_session
 
 ROWS = 4096  # of 4 KiB: each read is one of the volume, since no page cache stands before it
@@ -139,14 +138,8 @@ sys.stdin.read()
 
 def test_sudden_death_of_its_owner_leaves_neither_server_nor_data(tmp_path: Path) -> None:
     directory = tmp_path / "s"
-    with subprocess.Popen(
-        [sys.executable, "-c", OWNER, str(directory)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as owner:
-        assert owner.stdout is not None
-        server = psutil.Process(int(owner.stdout.readline()))
+    with owner_of(OWNER, directory) as (owner, (pid,)):
+        server = psutil.Process(int(pid))
         guard = server.parent()
         assert guard is not None
         os.kill(owner.pid, signal.SIGKILL)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import closing
 
-import pymysql
 import pytest
 
 from plimsoll.errors import PlimsollError
@@ -12,6 +11,7 @@ from plimsoll.model.engine import EngineTarget
 from plimsoll.targets.grants import make_load_user
 from plimsoll.targets.users import LOAD_USER, as_load_user
 from plimsoll.workload.mysql import Connection, connect, execute
+from tests.support.mariadb_connection import connected
 
 OWN, LIKE_IT, OTHER = "load_own", "loadXown", "load_other"  # _ stands for any character in GRANT
 
@@ -26,13 +26,7 @@ def master(mariadb: MariaDbServer) -> Iterator[EngineTarget]:
         password=mariadb.password,
         database=OWN,
     )
-    connection = pymysql.connect(
-        host=target.host,
-        port=target.port,
-        user=target.user,
-        password=target.password,
-        autocommit=True,
-    )
+    connection = connected(mariadb, autocommit=True)
     with closing(connection), connection.cursor() as cursor:
         for name in (OWN, LIKE_IT, OTHER):
             cursor.execute(f"CREATE DATABASE `{name}`")

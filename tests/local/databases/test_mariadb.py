@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import psutil
@@ -14,21 +12,12 @@ from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.mariadb import MariaDbServer
 from tests.local.conftest import MariaDbFactory
 from tests.local.runs.conftest import PATIENCE_S
-
-
-def connect(server: MariaDbServer) -> "pymysql.Connection[pymysql.cursors.Cursor]":
-    return pymysql.connect(
-        host=server.host,
-        port=server.port,
-        user=server.user,
-        password=server.password,
-        database=server.database,
-        autocommit=True,
-    )
+from tests.support.mariadb_connection import connected
+from tests.support.owner import owner_of
 
 
 def query(server: MariaDbServer, sql: str) -> tuple[tuple[object, ...], ...]:
-    with connect(server) as connection, connection.cursor() as cursor:
+    with connected(server, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute(sql)
         return tuple(cursor.fetchall())
 
@@ -78,7 +67,7 @@ def test_a_server_that_starts_leaves_the_temporary_tables_of_another_alone(
 ) -> None:
     """A server clears its folder for temporary tables at its start."""
     first = mariadb_factory()
-    with connect(first) as connection, connection.cursor() as cursor:
+    with connected(first, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE TEMPORARY TABLE t (a INT) ENGINE = Aria SELECT 42 AS a")
         mariadb_factory()
         cursor.execute("DROP TEMPORARY TABLE t")
@@ -124,14 +113,8 @@ sys.stdin.read()
 @pytest.mark.parametrize("victim", ["owner", "guard"])
 def test_sudden_death_leaves_no_server_behind(tmp_path: Path, victim: str) -> None:
     directory = tmp_path / "s"
-    with subprocess.Popen(
-        [sys.executable, "-c", OWNER, str(directory)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as owner:
-        assert owner.stdout is not None
-        server, guard = (psutil.Process(int(word)) for word in owner.stdout.readline().split())
+    with owner_of(OWNER, directory) as (owner, pids):
+        server, guard = (psutil.Process(int(pid)) for pid in pids)
         assert server.name() == "mariadbd"
         os.kill(owner.pid if victim == "owner" else guard.pid, signal.SIGKILL)
         # a dead guard stays a zombie until its owner collects it

@@ -4,13 +4,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import pymysql
 import pytest
 
 from plimsoll.local.databases.mariadb import MariaDbServer
 from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume
 from plimsoll.volumes.places import MEMORY
+from tests.support.mariadb_connection import connected
 
 
 @pytest.fixture
@@ -27,14 +27,7 @@ def test_each_commit_writes_its_log_though_mariadb_takes_this_memory_for_persist
         MariaDbServer.start(
             directory=memory / "server", environment=volume.environment()
         ) as server,
-        pymysql.connect(
-            host=server.host,
-            port=server.port,
-            user=server.user,
-            password=server.password,
-            database=server.database,
-            autocommit=True,
-        ) as connection,
+        connected(server, autocommit=True) as connection,
         connection.cursor() as cursor,
     ):
         cursor.execute("CREATE TABLE t (id INT PRIMARY KEY, n INT)")

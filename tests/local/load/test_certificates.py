@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import pymysql
 import pytest
 
 from plimsoll.local.databases.mariadb import MariaDbServer
@@ -11,6 +10,7 @@ from plimsoll.model.engine import EngineTarget, Tls
 from plimsoll_engine import EngineError
 from tests.local.load.driving import drive
 from tests.support.certificates import Authority
+from tests.support.mariadb_connection import connected
 
 OURS, ANOTHER = Authority.new(), Authority.new()
 
@@ -24,12 +24,7 @@ def server(
     settings = OURS.sign(base / "keys", request.param).settings
     with MariaDbServer.start(directory=base / "server", settings=settings) as running:
         target = parse_dsn(running.dsn)
-        with (
-            pymysql.connect(
-                host=running.host, port=running.port, user=running.user, password=running.password
-            ) as connection,
-            connection.cursor() as cursor,
-        ):
+        with connected(running) as connection, connection.cursor() as cursor:
             cursor.execute("SET GLOBAL require_secure_transport = ON")
             cursor.execute(f"CREATE TABLE {running.database}.t (id INT PRIMARY KEY, v INT)")
         yield request.param, target

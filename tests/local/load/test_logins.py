@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-import pymysql
 import pytest
 
 from plimsoll.model.dsn import parse_dsn
 from plimsoll_engine import EngineError
 from tests.local.conftest import MariaDbFactory
 from tests.local.load.driving import drive
+from tests.support.mariadb_connection import connected
 
 PLUGINS = Path(__file__).parents[3] / ".cache/debian/mariadb-server/usr/lib/mysql/plugin"
 
@@ -20,12 +20,7 @@ def test_ed25519(mariadb_factory: MariaDbFactory) -> None:
     server = mariadb_factory(
         settings={"plugin_dir": str(PLUGINS), "plugin_load_add": "auth_ed25519"}
     )
-    with (
-        pymysql.connect(
-            host=server.host, port=server.port, user=server.user, password=server.password
-        ) as connection,
-        connection.cursor() as cursor,
-    ):
+    with connected(server) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE USER curve@'%' IDENTIFIED VIA ed25519 USING PASSWORD('s3cret')")
         cursor.execute(f"GRANT ALL ON {server.database}.* TO curve@'%'")
         cursor.execute(f"CREATE TABLE {server.database}.t (id INT PRIMARY KEY, v INT)")

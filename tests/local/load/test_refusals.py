@@ -3,7 +3,6 @@
 import socket
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
 
 import pymysql
 import pytest
@@ -15,6 +14,7 @@ from plimsoll.model.dsn import parse_dsn
 from plimsoll.workload.mysql import Connection, connect, execute
 from tests.local.conftest import MariaDbFactory
 from tests.support.certificates import self_signed
+from tests.support.mariadb_connection import connected
 
 PREPARE = ["prepare", "--workload", "ycsb-a", "--records", "100", "--dsn"]
 LOAD = ["load", "--workload", "ycsb-a", "--records", "100", "--warmup=0", "--operations=9", "--dsn"]
@@ -120,12 +120,11 @@ def test_a_full_server(
     mariadb_factory: MariaDbFactory, capsys: pytest.CaptureFixture[str], verb: list[str]
 ) -> None:
     server = mariadb_factory(settings={"max_connections": 10})
-    account: dict[str, Any] = {"host": server.host, "port": server.port, "user": server.user}
     held: list[Connection] = []
     while len(held) < 11:  # one is spare
         # bounded by the time-out: whoever asked whether it is ready may not have left yet
         with suppress(pymysql.err.OperationalError):
-            held.append(pymysql.connect(**account, password=server.password))
+            held.append(connected(server))
     exit_code, error = refused([*verb, server.dsn], capsys)
     for connection in held:
         connection.close()
@@ -137,10 +136,7 @@ def test_tls_demanded_and_given(
     mariadb_factory: MariaDbFactory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server = mariadb_factory(settings=self_signed(tmp_path).settings)
-    connection = pymysql.connect(
-        host=server.host, port=server.port, user=server.user, password=server.password
-    )
-    with connection, connection.cursor() as cursor:
+    with connected(server) as connection, connection.cursor() as cursor:
         cursor.execute("SET GLOBAL require_secure_transport = ON")
     for verb in (PREPARE, LOAD):
         exit_code, error = refused([*verb, server.dsn], capsys)

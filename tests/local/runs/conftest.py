@@ -26,6 +26,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.run_record import RunRecord, RunState
 from plimsoll.runs.submit import run_id_for
+from tests.support.requested import REQUESTED
 
 ROOT = Path(__file__).parents[3]
 LOOK_S = 0.1  # between two looks at a run, each some calls that the twin answers
@@ -233,13 +234,7 @@ def tiny(name: str, **changes: Any) -> Request:
     """
     requested: dict[str, Any] = {
         "name": name,
-        "target": {
-            "kind": "rds",
-            "engine": "mariadb",
-            "engine_version": "11.4.5",
-            "instance_class": "db.m5.large",
-            "volume": {"type": "io1", "size_gib": 100, "iops": 2000},
-        },
+        "target": {**REQUESTED["target"], "volume": {"type": "io1", "size_gib": 100, "iops": 2000}},
         "workload": {"name": "ycsb-a", "records": 300},
         "search": {"strategy": "steps", "clients": [1]},
         "load": {"warmup_s": 0.5, "duration_s": 1, "recovery_max_s": 1, "timeout_ms": 30_000},

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import pymysql
 
 from plimsoll.local.databases.mariadb import MariaDbServer
+from tests.support.mariadb_connection import connected
 
 WRITERS = 4
 SETTINGS: dict[str, str | int] = {
@@ -31,7 +32,7 @@ class Writer(threading.Thread):
 
     def run(self) -> None:
         try:
-            with connect(self.server) as connection, connection.cursor() as cursor:
+            with connected(self.server) as connection, connection.cursor() as cursor:
                 while True:
                     cursor.execute("BEGIN")
                     cursor.execute(
@@ -60,18 +61,8 @@ class Acknowledged:
                 self.reached.set()
 
 
-def connect(server: MariaDbServer) -> "pymysql.Connection[pymysql.cursors.Cursor]":
-    return pymysql.connect(
-        host=server.host,
-        port=server.port,
-        user=server.user,
-        password=server.password,
-        database=server.database,
-    )
-
-
 def _prepare(server: MariaDbServer) -> None:
-    with connect(server) as connection, connection.cursor() as cursor:
+    with connected(server) as connection, connection.cursor() as cursor:
         cursor.execute(
             "CREATE TABLE log (writer INT, n INT, pad VARCHAR(900), PRIMARY KEY (writer, n))"
             " ENGINE=InnoDB"
@@ -84,7 +75,7 @@ def _prepare(server: MariaDbServer) -> None:
 
 def _check(server: MariaDbServer, acknowledged: dict[int, int]) -> dict[int, int]:
     """Assert that nothing is lost, torn or made up; give the last number that each writer has."""
-    with connect(server) as connection, connection.cursor() as cursor:
+    with connected(server) as connection, connection.cursor() as cursor:
         for table in ("log", "counter"):
             cursor.execute(f"CHECK TABLE {table} EXTENDED")
             assert [row[3] for row in cursor.fetchall()] == ["OK"]

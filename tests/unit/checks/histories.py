@@ -6,18 +6,12 @@ from typing import Any
 
 from plimsoll.model.check import Check, Figure, HistoryPoint, RunOfCheck
 from plimsoll.model.run_record import RunState
+from tests.support.requested import REQUESTED
 
 FIRST = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
 REQUEST: dict[str, Any] = {
+    **REQUESTED,
     "name": "nightly",
-    "target": {
-        "kind": "rds",
-        "engine": "mariadb",
-        "engine_version": "11.4.5",
-        "instance_class": "db.m5.large",
-        "volume": {"type": "io1", "size_gib": 100, "iops": 1000},
-    },
-    "workload": {"name": "ycsb-a", "records": 1000},
     "search": {
         "strategy": "rate",
         "rate_first_ops_per_second": 500,

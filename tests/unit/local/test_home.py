@@ -11,27 +11,16 @@ import pytest
 from plimsoll.local import home
 from plimsoll.local.home import bytes_of, free_bytes, takes_direct_io, twin_home
 from plimsoll.model.request import Request
+from tests.support.requested import REQUESTED
 
 GIB = 2**30
 SECRET = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:target"
 
 
 def request(workload: str, records: int, **target: Any) -> Request:
-    rds = {
-        "kind": "rds",
-        "engine": "mariadb",
-        "engine_version": "11.4.5",
-        "instance_class": "db.m5.large",
-        "volume": {"type": "gp3", "size_gib": 100},
-    }
-    return Request.model_validate(
-        {
-            "name": "small",
-            "target": target or rds,
-            "workload": {"name": workload, "records": records},
-            "search": {"strategy": "steps", "clients": [1]},
-        }
-    )
+    rds = {**REQUESTED["target"], "volume": {"type": "gp3", "size_gib": 100}}
+    changes = {"target": target or rds, "workload": {"name": workload, "records": records}}
+    return Request.model_validate(REQUESTED | changes)
 
 
 @pytest.mark.parametrize(

@@ -9,30 +9,19 @@ from pydantic import ValidationError
 from plimsoll.model.capacity import Rules
 from plimsoll.model.cassandra import CassandraTarget, has_instance_store, is_graviton
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request
+from tests.support.requested import REQUESTED
 
-RDS: dict[str, Any] = {
-    "kind": "rds",
-    "engine": "mariadb",
-    "engine_version": "11.4.5",
-    "instance_class": "db.m5.large",
-    "volume": {"type": "io1", "size_gib": 100, "iops": 1000},
-}
+RDS: dict[str, Any] = REQUESTED["target"]
 ENDPOINT: dict[str, Any] = {
     "kind": "endpoint",
     "engine": "mysql",
     "host": "db.example.com",
     "secret_arn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:bench",
 }
-SMALLEST: dict[str, Any] = {
-    "name": "smallest",
-    "target": RDS,
-    "workload": {"name": "ycsb-a", "records": 1000},
-    "search": {"strategy": "steps", "clients": [1, 2]},
-}
 
 
 def changed(path: str, value: object) -> dict[str, Any]:
-    request = deepcopy(SMALLEST)
+    request = deepcopy(REQUESTED)
     *parents, last = path.split(".")
     place = request
     for name in parents:
@@ -42,7 +31,7 @@ def changed(path: str, value: object) -> dict[str, Any]:
 
 
 def test_the_smallest_request_has_every_default() -> None:
-    request = Request.model_validate(SMALLEST)
+    request = Request.model_validate(REQUESTED)
     assert isinstance(request.target, RdsTarget)
     assert request.target.service == "rds-mariadb"
     assert (request.load.warmup_s, request.load.duration_s) == (30, 60)

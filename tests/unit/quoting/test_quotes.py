@@ -11,15 +11,10 @@ from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin, prices_for
 from plimsoll.quoting.quotes import quote, target_usd_per_hour
+from tests.support.requested import REQUESTED
 
 VOLUME: dict[str, Any] = {"type": "io1", "size_gib": 100, "iops": 3000}
-TARGET: dict[str, Any] = {
-    "kind": "rds",
-    "engine": "mariadb",
-    "engine_version": "11.4.5",
-    "instance_class": "db.m5.large",
-    "volume": VOLUME,
-}
+TARGET: dict[str, Any] = {**REQUESTED["target"], "volume": VOLUME}
 MANY = {"strategy": "steps", "clients": list(range(1, 30)), "whole_list": True}
 ENDPOINT = {
     "kind": "endpoint",

@@ -15,17 +15,11 @@ from plimsoll.targets.template import (
     stack_parameters,
     with_engine_parameters,
 )
+from tests.support.requested import REQUESTED
 
 
 def target(**volume: object) -> RdsTarget:
-    return RdsTarget.model_validate(
-        {
-            "engine": "mariadb",
-            "engine_version": "11.4.5",
-            "instance_class": "db.m5.large",
-            "volume": volume,
-        }
-    )
+    return RdsTarget.model_validate({**REQUESTED["target"], "volume": volume})
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,21 @@
+"""Connections to a private MariaDB."""
+
+from typing import TypeAlias
+
+import pymysql
+
+from plimsoll.local.databases.mariadb import MariaDbServer
+
+Connection: TypeAlias = "pymysql.Connection[pymysql.cursors.Cursor]"
+
+
+def connected(server: MariaDbServer, *, autocommit: bool = False) -> Connection:
+    """Connect to a server's own database, as the user that it was started with."""
+    return pymysql.connect(
+        host=server.host,
+        port=server.port,
+        user=server.user,
+        password=server.password,
+        database=server.database,
+        autocommit=autocommit,
+    )
