@@ -15,7 +15,6 @@ from pydantic import Field, model_validator
 from plimsoll.model.base import Model
 
 HOURS_PER_MONTH = 730.0  # AWS's own figure in its calculators
-SECONDS_PER_MONTH = HOURS_PER_MONTH * 3600
 HOME_REGION = "us-east-1"
 
 Usd = Annotated[float, Field(ge=0)]
@@ -148,10 +147,3 @@ class PriceTable(Model):
 
 
 _OWN = "deployment"
-
-
-class Cost(Model):
-    """One part of what an idle deployment costs, in US dollars per month."""
-
-    what: str
-    usd_per_month: float | None

@@ -28,15 +28,6 @@ def read_file(path: Path) -> Experiment | dict[str, Request]:
     return parse_requests(text, source=str(path))
 
 
-def parse_experiment(text: str, *, source: str) -> Experiment:
-    """Read an experiment from YAML text.
-
-    Raises:
-        UsageError: Something in it cannot be: one line for each error.
-    """
-    return _experiment(read_document(text, source))
-
-
 def _experiment(document: Item) -> Experiment:
     refuse_doubles(document)
     value = yaml.SafeLoader("").construct_document(document.node)

@@ -18,15 +18,6 @@ from plimsoll.workload.items import Item, read_document
 RUNS = "runs"
 
 
-def read_requests(path: Path) -> dict[str, Request]:
-    """Read a file's requests, by run name; a file with one request has one, by its own name.
-
-    Raises:
-        UsageError: Something in it cannot be: one line for each error.
-    """
-    return parse_requests(read_text(path), source=str(path))
-
-
 def read_text(path: Path) -> str:
     """Read a file.
 
@@ -41,7 +32,7 @@ def read_text(path: Path) -> str:
 
 
 def parse_requests(text: str, *, source: str) -> dict[str, Request]:
-    """Read requests from YAML text.
+    """Read requests from YAML text, by run name; a single request goes by its own name.
 
     Raises:
         UsageError: Something in it cannot be: one line for each error.

@@ -11,7 +11,7 @@ from plimsoll.prices import builtin
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.report.experiment_summary import layout
 from plimsoll.requests.cells import cells_of
-from plimsoll.requests.experiment_file import parse_experiment, read_file
+from plimsoll.requests.experiment_file import read_file
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.yaml"))
@@ -71,7 +71,10 @@ def test_r1_repeats_the_published_tables() -> None:
         assert (limits.statistic, limits.deterioration) == ("mean", 3)
 
 
-def test_the_example_in_the_documentation_is_one() -> None:
+def test_the_example_in_the_documentation_is_one(tmp_path: Path) -> None:
     text = (ROOT / "docs/experiments.md").read_text()
     (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
-    assert len(cells_of(parse_experiment(example, source="docs/experiments.md"))) == 4
+    (tmp_path / "example.yaml").write_text(example)
+    asked = read_file(tmp_path / "example.yaml")
+    assert isinstance(asked, Experiment)
+    assert len(cells_of(asked)) == 4

@@ -1,6 +1,7 @@
 """An experiment's cells: every combination once, each a whole request, each fault at its place."""
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from plimsoll.model.experiment import Experiment, batches, laid, leaves, order
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.requests.cells import cells_of, checked_experiment
 from plimsoll.requests.complaints import ComplaintsError
-from plimsoll.requests.experiment_file import parse_experiment
+from plimsoll.requests.experiment_file import read_file
 
 GOOD = """\
 name: matrix
@@ -44,14 +45,29 @@ axes:
 """
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work where experiments may be written, so that errors name no more than the file."""
+    monkeypatch.chdir(tmp_path)
+
+
+def read(text: str) -> Experiment:
+    path = Path("e.yaml")
+    path.write_text(text)
+    asked = read_file(path)
+    assert isinstance(asked, Experiment)
+    return asked
+
+
 def complaints(text: str) -> list[str]:
     with pytest.raises(UsageError) as caught:
-        parse_experiment(text, source="e.yaml")
+        read(text)
     return str(caught.value).splitlines()
 
 
+@pytest.mark.usefixtures("folder")
 def test_every_combination_is_a_run_with_what_its_variants_set() -> None:
-    cells = cells_of(parse_experiment(GOOD, source="e.yaml"))
+    cells = cells_of(read(GOOD))
     asked = []
     for cell in cells:
         assert isinstance(cell.request.target, RdsTarget)
@@ -69,6 +85,7 @@ def test_every_combination_is_a_run_with_what_its_variants_set() -> None:
     assert cells[1].request.name == "slow-both"
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
@@ -104,6 +121,7 @@ def test_an_error_names_the_place_where_it_was_written(old: str, new: str, compl
     assert lines[0].startswith(complaint)
 
 
+@pytest.mark.usefixtures("folder")
 def test_a_fault_in_a_variant_is_told_once_however_many_runs_have_it() -> None:
     assert (
         len(complaints(GOOD.replace("iops: 1000", "iops: 9").replace("iops: 2000", "iops: 8"))) == 2
