@@ -9,6 +9,9 @@ from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+# their assertions show values, too, as those in the tests themselves do
+pytest.register_assert_rewrite("tests.support", "tests.local.load.stalls")
+
 # A busy machine is no failure: how long an example takes is measured in benchmarks/, not here. The
 # code alone decides what fails; other examples: `pytest --hypothesis-profile explore`.
 settings.register_profile("plimsoll", deadline=None, derandomize=True)

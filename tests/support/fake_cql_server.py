@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from tests.support.fake_server import FakeServer, Session, Stall
 
-ERROR, STARTUP, READY, AUTHENTICATE, QUERY, RESULT = 0x00, 0x01, 0x02, 0x03, 0x07, 0x08
+ERROR, STARTUP, READY, AUTHENTICATE, RESULT = 0x00, 0x01, 0x02, 0x03, 0x08
 PREPARE, EXECUTE, AUTH_RESPONSE, AUTH_SUCCESS = 0x09, 0x0A, 0x0F, 0x10
 _REQUEST = 0x04  # of the protocol's version 4
 _VOID = struct.pack(">i", 1)

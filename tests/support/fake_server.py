@@ -128,6 +128,11 @@ class FakeServer(ABC, Generic[SessionT]):
         for thread in self._threads:
             thread.join(timeout=10)
 
+    @property
+    def answered(self) -> int:
+        """How many executions were answered so far."""
+        return sum(len(session.answered_at) for session in self.sessions)
+
     @abstractmethod
     def converse(self, session: SessionT, client: socket.socket, stream: BinaryIO) -> None:
         """Let a connection in and answer what it sends, which `stream` reads, until it ends."""
