@@ -18,7 +18,7 @@ from plimsoll.targets.cloudwatch_metrics import figures, read_samples
 from plimsoll.targets.ec2_instance import data_volume_id
 from plimsoll.targets.template import cassandra_parameters
 from plimsoll.volumes.places import state_path
-from tests.local.resources.test_stacks import Stacks, outputs
+from tests.local.resources.test_stacks import Stacks, outputs, parameters
 from tests.local.runs.conftest import wait_until
 from tests.support.patient_cassandra import patient_session
 
@@ -28,11 +28,6 @@ TEMPLATE = (files("plimsoll.targets") / "templates/cassandra.template.json").rea
 def create(twin: LocalTwin, run_id: str, target: CassandraTarget) -> dict[str, Any]:
     stacks = Stacks(twin)
     values = {
-        "RunId": run_id,
-        "Team": "storage",
-        "ExpiresAt": "2030-01-01T00:00:00Z",
-        "AvailabilityZone": "us-east-1a",
-        "SecurityGroupId": "sg-1",
         "ArchiveUrl": "s3://archives/cassandra.tar.gz",
         "InstanceProfileName": "cassandra",
         "SubnetId": "subnet-0a",
@@ -41,7 +36,7 @@ def create(twin: LocalTwin, run_id: str, target: CassandraTarget) -> dict[str, A
     made = stacks.client.create_stack(
         StackName=f"plimsoll-run-{run_id}",
         TemplateBody=TEMPLATE,
-        Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in values.items()],
+        Parameters=parameters(run_id, values),
         OnFailure="DO_NOTHING",
     )
     return stacks.wait(made["StackId"])

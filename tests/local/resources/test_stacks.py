@@ -3,7 +3,7 @@
 import datetime as dt
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -19,26 +19,29 @@ from tests.local.runs.conftest import wait_until
 TEMPLATE = (files("plimsoll.targets") / "templates/rds.template.json").read_text()
 
 
-def parameters(run_id: str, **changed: str) -> list[dict[str, str]]:
+RDS = {
+    "SubnetGroupName": "targets",
+    "ParameterGroupFamily": "mysql8.4",
+    "Engine": "mysql",
+    "EngineVersion": "8.4.6",
+    "InstanceClass": "db.m5.large",
+    "StorageType": "io1",
+    "AllocatedStorageGib": "100",
+    "Iops": "1000",
+}
+
+
+def parameters(run_id: str, kind: Mapping[str, str]) -> list[dict[str, str]]:
+    """What every target's stack is given, and what its kind is given besides."""
     values = {
         "RunId": run_id,
         "Team": "storage",
         "ExpiresAt": "2030-01-01T00:00:00Z",
         "AvailabilityZone": "us-east-1a",
         "SecurityGroupId": "sg-1",
-        "SubnetGroupName": "targets",
-        "ParameterGroupFamily": "mysql8.4",
-        "Engine": "mysql",
-        "EngineVersion": "8.4.6",
-        "InstanceClass": "db.m5.large",
-        "StorageType": "io1",
-        "AllocatedStorageGib": "100",
-        "Iops": "1000",
+        **kind,
     }
-    return [
-        {"ParameterKey": key, "ParameterValue": value}
-        for key, value in {**values, **changed}.items()
-    ]
+    return [{"ParameterKey": key, "ParameterValue": value} for key, value in values.items()]
 
 
 class Stacks:
@@ -52,7 +55,7 @@ class Stacks:
         stack = self.client.create_stack(
             StackName=f"plimsoll-run-{run_id}",
             TemplateBody=template,
-            Parameters=parameters(run_id, **changed),
+            Parameters=parameters(run_id, {**RDS, **changed}),
             OnFailure=fail,
         )["StackId"]
         return self.wait(stack)
@@ -194,7 +197,7 @@ def test_nothing_is_left_of_a_deleted_stack(twin: Any, stacks: Stacks) -> None:
 
 def test_deletion_during_creation_leaves_nothing(twin: Any, stacks: Stacks) -> None:
     stack = stacks.client.create_stack(
-        StackName="plimsoll-run-early", TemplateBody=TEMPLATE, Parameters=parameters("early")
+        StackName="plimsoll-run-early", TemplateBody=TEMPLATE, Parameters=parameters("early", RDS)
     )["StackId"]
     assert stacks.delete(stack)["StackStatus"] == "DELETE_COMPLETE"
     assert "plimsoll-early" not in twin.databases
