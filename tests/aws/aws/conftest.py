@@ -1,5 +1,5 @@
 """A deployment of which every service answers within this process: that of the runs."""
 
-from tests.aws.runs.conftest import deployment, region
+from tests.aws.runs.conftest import deployment
 
-__all__ = ["deployment", "region"]
+__all__ = ["deployment"]
