@@ -10,8 +10,8 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::time::{Duration, Instant};
 
 use plimsoll_engine::generators::program::Program;
+use plimsoll_engine::mysql::login::Known;
 use plimsoll_engine::session::connect::{Opener, Session};
-use plimsoll_engine::session::mysql::Known;
 use plimsoll_engine::spec::Load;
 use rustix::event::epoll::{self, EventData, EventFlags};
 

@@ -7,13 +7,13 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyModule};
 
-use crate::dataset;
 use crate::error::EngineError as Failure;
+use crate::family;
 use crate::generators::compile::compile_row;
 use crate::generators::rng::Rng;
 use crate::generators::values::{Drawing, Variable};
 use crate::histogram;
-use crate::load::run::{Listener, run as run_load};
+use crate::load::run::Listener;
 use crate::report::SecondReport;
 use crate::spec::{self, Dataset, Load};
 
@@ -96,7 +96,7 @@ fn run(
     let load = Load::from_json(spec_json).map_err(|failure| raise(py, &failure))?;
     let cancelled = cancel.map(|token| token.cancelled.clone()).unwrap_or_default();
     let mut callback = Callback { on_second, raised: None };
-    let report = py.detach(|| run_load(&load, &cancelled, &mut callback));
+    let report = py.detach(|| family::run(&load, &cancelled, &mut callback));
     if let Some(raised) = callback.raised {
         return Err(raised);
     }
@@ -116,14 +116,14 @@ fn load_rows(
     let cancelled = cancel.map(|token| token.cancelled.clone()).unwrap_or_default();
     let mut raised = None;
     let mut progress = |rows: u64| {
-        let told = Python::attach(|py| {
+        let called = Python::attach(|py| {
             py.check_signals()?;
-            on_progress.as_ref().map_or(Ok(()), |told| told.call1(py, (rows,)).map(drop))
+            on_progress.as_ref().map_or(Ok(()), |callback| callback.call1(py, (rows,)).map(drop))
         });
-        raised = raised.take().or(told.err());
+        raised = raised.take().or(called.err());
         raised.is_none()
     };
-    let report = py.detach(|| dataset::load(&dataset, &cancelled, &mut progress));
+    let report = py.detach(|| family::load_rows(&dataset, &cancelled, &mut progress));
     if let Some(raised) = raised {
         return Err(raised);
     }
@@ -162,14 +162,14 @@ fn sample<'py>(
     let (values, mut scope) = prepare().map_err(|failure| raise(py, &failure))?;
     let mut drawing = Drawing::new(Rng::for_stream(seed, &[]));
     let drawn: Vec<Variable> = py.detach(|| {
-        let one = |_| {
+        let draw = |_| {
             let drawn = values[0].draw(&mut drawing, &mut scope);
             for (space, ticket) in drawing.issued.drain(..) {
                 scope.spaces[space].acknowledge(ticket);
             }
             drawn
         };
-        (0..n).map(one).collect()
+        (0..n).map(draw).collect()
     });
     let list = PyList::empty(py);
     for value in drawn {

@@ -6,8 +6,24 @@ use serde::Serialize;
 
 use crate::histogram::Summary;
 
-/// Errors by code.
+/// How many errors there were, by code.
 pub type Errors = BTreeMap<String, u64>;
+
+/// Counts one more error; allocates only for a code's first.
+pub fn count_error(errors: &mut Errors, code: &str) {
+    match errors.get_mut(code) {
+        Some(n) => *n += 1,
+        None => {
+            errors.insert(code.to_owned(), 1);
+        }
+    }
+}
+
+pub fn add_errors(to: &mut Errors, from: &Errors) {
+    for (code, n) in from {
+        *to.entry(code.clone()).or_default() += n;
+    }
+}
 
 #[derive(Debug, Serialize)]
 pub struct OperationReport {
@@ -80,7 +96,7 @@ pub struct LoadReport {
     pub ended: Ended,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct DatasetReport {
     pub rows_sent: u64,
     pub rows_inserted: u64,

@@ -5,9 +5,9 @@ mod answers;
 #[path = "support/wire.rs"]
 mod wire;
 
+use plimsoll_engine::error::Violation;
 use plimsoll_engine::generators::rng::Rng;
-use plimsoll_engine::protocol::answer::{Answer, Outcome};
-use plimsoll_engine::protocol::frames::Violation;
+use plimsoll_engine::mysql::answer::{Answer, Outcome};
 
 use wire::Rows;
 

@@ -8,9 +8,9 @@ mod wire;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use plimsoll_engine::dataset;
 use plimsoll_engine::error::EngineError;
-use plimsoll_engine::load::run::{Listener, run};
+use plimsoll_engine::family;
+use plimsoll_engine::load::run::Listener;
 use plimsoll_engine::report::{Ended, LoadReport, SecondReport};
 use plimsoll_engine::spec::{Dataset, Load};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ fn load(server: &Server, changes: &Value) -> Result<LoadReport, EngineError> {
     for (name, value) in changes.as_object().expect("an object") {
         spec[name] = value.clone();
     }
-    run(&Load::from_json(&spec.to_string())?, &AtomicBool::new(false), &mut Deaf)
+    family::run(&Load::from_json(&spec.to_string())?, &AtomicBool::new(false), &mut Deaf)
 }
 
 #[test]
@@ -300,7 +300,8 @@ fn a_dataset_is_written_row_by_row_and_what_failed_is_written_again() {
         "from_row": 0, "to_row": 1_000, "rows_per_statement": 100, "connections": 2,
     });
     let dataset = Dataset::from_json(&spec.to_string()).expect("sound");
-    let report = dataset::load(&dataset, &AtomicBool::new(false), &mut |_| true).expect("loads");
+    let report =
+        family::load_rows(&dataset, &AtomicBool::new(false), &mut |_| true).expect("loads");
     assert_eq!(report.rows_inserted, 1_000);
     assert!(report.rows_sent > 1_000);
     assert_eq!(report.errors.keys().collect::<Vec<_>>(), ["connection_lost", "write_timeout"]);

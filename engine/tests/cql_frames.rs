@@ -9,8 +9,8 @@ mod wire;
 
 use plimsoll_engine::cql::codes;
 use plimsoll_engine::cql::frames::{PREFIX, Reader};
+use plimsoll_engine::error::Violation;
 use plimsoll_engine::generators::rng::Rng;
-use plimsoll_engine::protocol::frames::Violation;
 
 const INT: u16 = 9;
 

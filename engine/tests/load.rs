@@ -10,7 +10,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use plimsoll_engine::error::EngineError;
-use plimsoll_engine::load::run::{Listener, run};
+use plimsoll_engine::family::run;
+use plimsoll_engine::load::run::Listener;
 use plimsoll_engine::report::{Ended, LoadReport, SecondReport};
 use plimsoll_engine::spec::Load;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::channel;
 
-use plimsoll_engine::load::operation::Failure;
+use plimsoll_engine::error::Failure;
 use plimsoll_engine::load::pacing::SECOND;
 use plimsoll_engine::load::record::{Recorder, Window};
 use plimsoll_engine::load::seconds::Gatherer;

@@ -22,7 +22,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use plimsoll_engine::load::run::{Listener, run};
+use plimsoll_engine::family::run;
+use plimsoll_engine::load::run::Listener;
 use plimsoll_engine::report::SecondReport;
 use plimsoll_engine::spec::Load;
 

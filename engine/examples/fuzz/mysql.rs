@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use plimsoll_engine::generators::rng::Rng;
-use plimsoll_engine::protocol::answer::Answer;
+use plimsoll_engine::mysql::answer::Answer;
 
 use crate::{answers, wire};
 

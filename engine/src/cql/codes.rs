@@ -1,7 +1,7 @@
 //! The server's errors: their numbers, their names in reports.
 
 use super::frames::Cursor;
-use crate::load::operation::Failure;
+use crate::error::{EngineError, Failure};
 
 pub const UNPREPARED: i32 = 0x2500;
 const WRITE_TIMEOUT: i32 = 0x1100;
@@ -16,7 +16,14 @@ pub fn error(body: &[u8]) -> (i32, String) {
     (code, cursor.text_at_hand())
 }
 
-/// What an operation failed of. The coordinator's own time-outs take the time that they took.
+/// The server's error as the engine's: where rows are inserted, or a session is opened.
+pub fn refusal(body: &[u8]) -> EngineError {
+    let (code, message) = error(body);
+    let name = name(code);
+    EngineError::new(name.clone(), format!("{message} ({name})"))
+}
+
+/// The server's error as why an operation failed.
 pub fn failure((code, message): (i32, String)) -> Failure {
     let timed_out = matches!(code, WRITE_TIMEOUT | READ_TIMEOUT);
     Failure { code: name(code), message, timed_out }

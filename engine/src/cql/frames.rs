@@ -1,6 +1,6 @@
 //! Frames: 9 bytes of header, then a body, of which only the start is ever kept.
 
-use crate::protocol::frames::Violation;
+use crate::error::Violation;
 
 pub const HEADER: usize = 9;
 /// As much of a body as is kept where it arrives in pieces: an error's code and message.

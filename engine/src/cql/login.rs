@@ -64,22 +64,22 @@ fn start(channel: &mut Channel, user: &str, password: &str) -> Result<(), Engine
 }
 
 fn prepare(channel: &mut Channel, wanted: &Prepared) -> Result<Statement, EngineError> {
-    let what = || format!("cannot prepare {}", wanted.told());
+    let doing = || format!("cannot prepare {}", wanted.excerpt());
     request::prepare(0, &wanted.sql, &mut channel.out);
     let answer = channel.ask()?;
     let statement = answer
         .expect(opcode::RESULT)
         .and_then(prepared::read)
-        .map_err(|error| error.context(&what()))?;
+        .map_err(|error| error.context(&doing()))?;
     let (takes, given) = (statement.types.len(), wanted.kinds.len());
     if takes != given {
         let message = format!("it takes {takes} binds, {given} are given");
-        return Err(EngineError::spec(message).context(&what()));
+        return Err(EngineError::spec(message).context(&doing()));
     }
     let mut both = statement.types.iter().zip(&wanted.kinds).enumerate();
     if let Some((index, (kind, given))) = both.find(|(_, (kind, given))| !kind.takes(**given)) {
         let message = format!("bind {} is {kind:?}: {given:?} does not fit it", index + 1);
-        return Err(EngineError::spec(message).context(&what()));
+        return Err(EngineError::spec(message).context(&doing()));
     }
     Ok(statement)
 }
@@ -144,9 +144,7 @@ impl<'a> Frame<'a> {
             return Ok(self.body());
         }
         if self.opcode == opcode::ERROR {
-            let (code, message) = codes::error(self.body());
-            let name = codes::name(code);
-            return Err(EngineError::new(name.clone(), format!("{message} ({name})")));
+            return Err(codes::refusal(self.body()));
         }
         Err(not_cql())
     }

@@ -8,10 +8,9 @@ use super::login::Known;
 use super::prepared;
 use super::request;
 use super::streams::{Holder, Streams};
+use crate::error::{EngineError, Failure, Violation};
 use crate::generators::values::{Drawing, Scope};
-use crate::load::operation::Failure;
 use crate::load::wire::{Answered, Execution, Wire};
-use crate::protocol::frames::Violation;
 use crate::session::connect::Session;
 use crate::session::link::Link;
 use crate::spec::Load;
@@ -55,6 +54,16 @@ enum Awaits {
 impl Wire for CqlWire {
     type Known = Known;
     const GATHERS: bool = true;
+
+    fn check(load: &Load) -> Result<(), EngineError> {
+        match load.workload.operations.iter().find(|operation| operation.transaction) {
+            Some(operation) => Err(EngineError::spec(format!(
+                "operation {}: CQL has no transactions: leave it out",
+                operation.name
+            ))),
+            None => Ok(()),
+        }
+    }
 
     fn lanes_of(load: &Load) -> usize {
         load.streams_per_connection as usize
@@ -109,7 +118,7 @@ impl Wire for CqlWire {
     }
 
     fn command(&mut self, text: &str) {
-        unreachable!("{text}: the spec refuses transactions of CQL");
+        unreachable!("{text}: `check` refuses transactions");
     }
 
     fn send(&mut self) -> io::Result<()> {
@@ -139,26 +148,24 @@ impl Wire for CqlWire {
             return Ok(false);
         };
         let read = match link.receive(buffer) {
-            Ok(0) => return lost("the server closed the connection"),
+            Ok(0) => return Err(Failure::connection_lost("the server closed the connection")),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(true),
-            Err(error) => return lost(error),
+            Err(error) => return Err(Failure::connection_lost(error)),
         };
         // a full buffer, TLS or a hang-up: there may be more without another event
         let more = read == buffer.len() || link.tls.is_some() || drain;
         let mut input = &buffer[..read];
         while !input.is_empty() {
-            match self.reader.next(&mut input) {
-                Ok(Some(frame)) => self.desk.take(&frame, answers),
-                Ok(None) => break,
-                Err(violation) => Err(violation),
+            match self.reader.next(&mut input)? {
+                Some(frame) => self.desk.take(&frame, answers)?,
+                None => break,
             }
-            .map_err(|Violation(what)| Failure::new("protocol", what))?;
         }
         // what was appended while the answers were read: statements to be prepared again
         if !self.desk.out.is_empty() {
-            self.send().map_err(|error| Failure::new("connection_lost", error))?;
+            self.send().map_err(Failure::connection_lost)?;
         }
         Ok(more)
     }
@@ -216,8 +223,4 @@ impl Desk {
         slot.awaits = Awaits::SecondResult;
         Ok(())
     }
-}
-
-fn lost<T>(why: impl ToString) -> Result<T, Failure> {
-    Err(Failure::new("connection_lost", why))
 }

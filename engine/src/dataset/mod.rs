@@ -1,65 +1,62 @@
-//! Filling a table: many rows a statement, several connections, restartable.
+//! Filling a table: batches of rows, over several connections, restartable.
 
-mod cql;
-mod mysql;
+pub mod inserter;
+pub mod patience;
 mod plan;
-mod sender;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use self::inserter::{Inserter, Rows};
+use self::patience::{CHECK_EVERY, Patience};
 use self::plan::Plan;
-use self::sender::{CHECK_EVERY, Sender};
 use crate::error::EngineError;
-use crate::generators::values::{Drawing, Scope};
-use crate::load::record::count;
-use crate::report::{DatasetReport, Errors};
+use crate::report::{DatasetReport, count_error};
 use crate::spec::Dataset;
 
-/// How often a statement is tried, on a new connection each time.
+/// How often a batch is tried, on a new connection each time.
 const TRIES: u32 = 5;
 
-/// Loads a dataset. `progress` hears now and then how many rows are done; answering false cancels.
+/// Called every [`CHECK_EVERY`] with the number of rows done; answering false cancels.
+pub type Progress<'a> = &'a mut dyn FnMut(u64) -> bool;
+
+/// Loads a dataset in a family's way.
 ///
-/// Statements are INSERT IGNORE: a row that exists stays, so that a repeated load completes what
-/// an interrupted one began. CQL writes such a row again, with the same values. What fails is
-/// counted and tried again; the fifth failure ends the load with the error.
-pub fn load(
+/// A repeated load completes what an interrupted one began, and doubles nothing: see
+/// [`Inserter::insert`]. What fails is counted and tried again; a batch's fifth failure ends the
+/// load with the error.
+pub fn load_over<I: Inserter>(
     dataset: &Dataset,
     cancelled: &AtomicBool,
-    progress: &mut dyn FnMut(u64) -> bool,
+    progress: Progress<'_>,
 ) -> Result<DatasetReport, EngineError> {
-    let plan = Plan::new(dataset)?;
-    let connections = u64::from(dataset.connections).min(plan.statements()).max(1);
+    let plan = Plan::new::<I>(dataset)?;
+    let connections = u64::from(dataset.connections).min(plan.batch_count()).max(1);
     let share = Share {
         plan: &plan,
         cancelled,
-        next: AtomicU64::new(0),
-        done: AtomicU64::new(0),
-        report: Mutex::default(),
+        next_batch: AtomicU64::new(0),
+        rows_done: AtomicU64::new(0),
+        result: Mutex::default(),
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..connections).map(|_| scope.spawn(|| share.work())).collect();
+        let threads: Vec<_> = (0..connections).map(|_| scope.spawn(|| share.work::<I>())).collect();
         while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
             thread::park_timeout(CHECK_EVERY);
-            if !progress(share.done.load(Ordering::Relaxed)) {
+            if !progress(share.rows_done.load(Ordering::Relaxed)) {
                 cancelled.store(true, Ordering::Relaxed);
             }
         }
     });
-    let report = share.report.into_inner().unwrap_or_else(PoisonError::into_inner);
-    match report.failed {
+    let (report, failed) = share.result.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match failed {
         Some(error) => Err(error),
         None if cancelled.load(Ordering::Relaxed) => {
             Err(EngineError::new("cancelled", "cancelled: repeat it to complete the rows"))
         }
-        None => Ok(DatasetReport {
-            rows_sent: report.rows_sent,
-            rows_inserted: report.rows_inserted,
-            errors: report.errors,
-        }),
+        None => Ok(report),
     }
 }
 
@@ -67,76 +64,72 @@ pub fn load(
 struct Share<'a> {
     plan: &'a Plan<'a>,
     cancelled: &'a AtomicBool,
-    next: AtomicU64,
-    done: AtomicU64,
-    report: Mutex<Progress>,
-}
-
-#[derive(Default)]
-struct Progress {
-    rows_sent: u64,
-    rows_inserted: u64,
-    errors: Errors,
-    failed: Option<EngineError>,
+    next_batch: AtomicU64,
+    rows_done: AtomicU64,
+    /// What came of the rows so far, and the error that ends the load.
+    result: Mutex<(DatasetReport, Option<EngineError>)>,
 }
 
 impl Share<'_> {
-    fn report(&self) -> MutexGuard<'_, Progress> {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner)
+    fn result(&self) -> MutexGuard<'_, (DatasetReport, Option<EngineError>)> {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends statements until none is left.
-    fn work(&self) {
-        let mut sender = None;
-        let mut scope = self.plan.scope.clone();
-        let mut drawing = Drawing::of_rows(self.plan.dataset.seed);
-        while !self.cancelled.load(Ordering::Relaxed) && self.report().failed.is_none() {
-            let statement = self.next.fetch_add(1, Ordering::Relaxed);
-            if statement >= self.plan.statements() {
+    /// Inserts batches until none is left.
+    fn work<I: Inserter>(&self) {
+        let mut inserter: Option<I> = None;
+        let mut rows = self.plan.rows.clone();
+        while !self.cancelled.load(Ordering::Relaxed) && self.result().1.is_none() {
+            let index = self.next_batch.fetch_add(1, Ordering::Relaxed);
+            if index >= self.plan.batch_count() {
                 break;
             }
-            let rows = self.plan.rows(statement);
-            let n = rows.len() as u64;
-            if let Err(error) = self.insert(&mut sender, rows, (&mut drawing, &mut scope)) {
-                self.report().failed.get_or_insert(error);
+            let numbers = self.plan.batch(index);
+            let n = numbers.len() as u64;
+            if let Err(error) = self.insert(&mut inserter, numbers, &mut rows) {
+                self.result().1.get_or_insert(error);
             }
-            self.done.fetch_add(n, Ordering::Relaxed);
+            self.rows_done.fetch_add(n, Ordering::Relaxed);
         }
-        if let Some(mut sender) = sender {
-            sender.quit();
+        if let Some(mut inserter) = inserter {
+            inserter.quit();
         }
     }
 
-    /// Inserts the rows of one statement, on a new connection where the last one was lost.
-    fn insert(
+    /// Inserts a batch, on a new connection where there is none, or where the last one failed.
+    fn insert<I: Inserter>(
         &self,
-        sender: &mut Option<Sender>,
-        mut rows: Vec<i64>,
-        (drawing, scope): (&mut Drawing, &mut Scope),
+        inserter: &mut Option<I>,
+        mut numbers: Vec<i64>,
+        rows: &mut Rows,
     ) -> Result<(), EngineError> {
+        let timeout = Duration::from_millis(self.plan.dataset.timeout_ms);
+        let patience = Patience { timeout, cancelled: self.cancelled };
         let mut tries = 0;
         loop {
-            let opened = match sender.take() {
+            let opened = match inserter.take() {
                 Some(open) => Ok(open),
                 None => self.plan.open(),
             };
-            let before = rows.len() as u64;
-            let inserted = opened.and_then(|mut open| {
-                self.report().rows_sent += before;
-                let inserted =
-                    open.insert(self.plan, &mut rows, (drawing, scope), self.cancelled)?;
-                *sender = Some(open);
+            let before = numbers.len() as u64;
+            let inserted = opened.and_then(|mut open: I| {
+                self.result().0.rows_sent += before;
+                let inserted = open.insert(&mut numbers, rows, &patience)?;
+                *inserter = Some(open);
                 Ok(inserted)
             });
             let error = match inserted {
                 Ok(inserted) => {
-                    self.report().rows_inserted += inserted;
+                    self.result().0.rows_inserted += inserted;
                     return Ok(());
                 }
                 Err(error) => error,
             };
-            self.report().rows_inserted += before - rows.len() as u64;
-            count(&mut self.report().errors, &error.code);
+            {
+                let report = &mut self.result().0;
+                report.rows_inserted += before - numbers.len() as u64;
+                count_error(&mut report.errors, &error.code);
+            }
             tries += 1;
             if tries == TRIES || error.code == "spec" || self.cancelled.load(Ordering::Relaxed) {
                 return Err(error.context(&format!("loading {}", self.plan.dataset.table)));

@@ -19,7 +19,7 @@ pub struct Prepared {
 
 impl Prepared {
     /// Its text for a message, cut where it is long (a bulk insert has thousands of binds).
-    pub fn told(&self) -> String {
+    pub fn excerpt(&self) -> String {
         const LONGEST: usize = 120;
         match self.sql.char_indices().nth(LONGEST) {
             Some((end, _)) => format!("{:?}...", &self.sql[..end]),

@@ -3,12 +3,12 @@
 use rustix::event::epoll::{self, EventData, EventFlags};
 
 use super::lane::State;
-use super::operation::{Failure, Next};
+use super::operation::Next;
 use super::pacing::SECOND;
-use super::record::count;
 use super::wire::{Answered, Standing, Wire};
 use super::worker::{BELL, Worker};
-use crate::error::EngineError;
+use crate::error::{EngineError, Failure};
+use crate::report::count_error;
 use crate::session::connect::Session;
 
 const FIRST_BACK_OFF_NS: u64 = 10_000_000;
@@ -155,7 +155,7 @@ impl<W: Wire> Worker<'_, W> {
                 self.end_operation(index, now);
             } else {
                 let message = "it leaves too many requests without an answer";
-                self.lose(line, &Failure::new("connection_lost", message));
+                self.lose(line, &Failure::connection_lost(message));
             }
         }
         for index in 0..self.lines.len() {
@@ -201,7 +201,7 @@ impl<W: Wire> Worker<'_, W> {
                 }
             }
             Err(error) => {
-                count(&mut self.report.failed, &error.code);
+                count_error(&mut self.report.failed, &error.code);
                 self.recorder.example(&error.code, &error.message);
                 line.wire.close();
                 let back_off = FIRST_BACK_OFF_NS << line.attempts.min(10);

@@ -1,8 +1,9 @@
 //! One lane of a load: its operation, and its own stream of random numbers. Spec and reports call
 //! it a connection, as YCSB calls it a thread.
 
-use super::operation::{Failure, Next, Running, Sent, Tools};
+use super::operation::{Next, Running, Sent, Tools};
 use super::wire::Wire;
+use crate::error::Failure;
 use crate::generators::program::Program;
 use crate::generators::rng::Rng;
 use crate::generators::values::{Drawing, Scope};

@@ -1,9 +1,9 @@
 //! Sending a load and measuring it.
 
+pub mod alarm;
 pub mod clock;
 pub mod events;
 pub mod lane;
-pub mod mysql;
 pub mod open_loop;
 pub mod operation;
 pub mod pacing;

@@ -1,6 +1,7 @@
 //! One operation as it is carried out on a connection: which packet comes next.
 
 use super::wire::{Execution, Wire};
+use crate::error::Failure;
 use crate::generators::program::Program;
 use crate::generators::values::{Drawing, Scope};
 
@@ -43,21 +44,6 @@ pub enum Next {
     Send,
     Succeeded,
     Failed(Box<Failure>),
-}
-
-/// Why an operation failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    pub code: String,
-    pub message: String,
-    /// The server gave up waiting: the time that it took is data, as with a time-out of ours.
-    pub timed_out: bool,
-}
-
-impl Failure {
-    pub fn new(code: impl Into<String>, message: impl ToString) -> Self {
-        Failure { code: code.into(), message: message.to_string(), timed_out: false }
-    }
 }
 
 /// What a step needs besides the operation itself.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
 
-use super::operation::Failure;
 use super::pacing::SECOND;
+use crate::error::Failure;
 use crate::histogram::{self, Histogram};
-use crate::report::Errors;
+use crate::report::{Errors, add_errors, count_error};
 
 /// The measured window, in nanoseconds of the load's clock.
 #[derive(Debug, Clone, Copy)]
@@ -165,7 +165,7 @@ impl Recorder {
         self.turn(at);
         if self.window.contains(at) {
             let tally = &mut self.tallies[operation];
-            count(&mut tally.errors, &failure.code);
+            count_error(&mut tally.errors, &failure.code);
             if let Some(ns) = latency_ns {
                 histogram::record_ns(&mut tally.latency, ns);
             }
@@ -226,20 +226,5 @@ impl Recorder {
             errors: 0,
             latency: histogram::new(),
         })
-    }
-}
-
-pub fn count(errors: &mut Errors, code: &str) {
-    match errors.get_mut(code) {
-        Some(n) => *n += 1,
-        None => {
-            errors.insert(code.to_owned(), 1);
-        }
-    }
-}
-
-pub fn add_errors(to: &mut Errors, from: &Errors) {
-    for (code, n) in from {
-        *to.entry(code.clone()).or_default() += n;
     }
 }

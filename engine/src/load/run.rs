@@ -7,7 +7,6 @@ use std::thread;
 use std::time::Duration;
 
 use super::clock::Clock;
-use super::mysql::MysqlWire;
 use super::pacing::SECOND;
 use super::plan::Plan;
 use super::record::{Recorder, Window};
@@ -16,12 +15,11 @@ use super::seconds::Gatherer;
 use super::summary::summarize;
 use super::wire::Wire;
 use super::worker::{Finished, Shared, Worker};
-use crate::cql::wire::CqlWire;
 use crate::error::EngineError;
 use crate::generators::program::Program;
 use crate::report::{LoadReport, SecondReport};
 use crate::session::connect::{Login, Opener, Session};
-use crate::spec::{Load, Protocol};
+use crate::spec::Load;
 
 /// Threads that open the first connections.
 const OPENERS: usize = 16;
@@ -34,23 +32,14 @@ pub trait Listener {
     fn hear(&mut self, seconds: &[SecondReport]) -> bool;
 }
 
-/// Runs a load to its end, its cancellation or an error that keeps it from starting.
-pub fn run(
+/// Runs a load over a family's wires, to its end, its cancellation or an error that keeps it from
+/// starting.
+pub fn run_over<W: Wire>(
     load: &Load,
     cancelled: &AtomicBool,
     listener: &mut dyn Listener,
 ) -> Result<LoadReport, EngineError> {
-    match load.target.protocol {
-        Protocol::Mysql => run_over::<MysqlWire>(load, cancelled, listener),
-        Protocol::Cql => run_over::<CqlWire>(load, cancelled, listener),
-    }
-}
-
-fn run_over<W: Wire>(
-    load: &Load,
-    cancelled: &AtomicBool,
-    listener: &mut dyn Listener,
-) -> Result<LoadReport, EngineError> {
+    W::check(load)?;
     let program = Program::new(&load.workload)?;
     let opener = Arc::new(Opener::new(load.target.clone(), program.prepared.clone())?);
     let clock = Clock::start();

@@ -2,9 +2,9 @@
 
 use super::lane::State;
 use super::open_loop::OpenLoop;
-use super::operation::Failure;
 use super::wire::Wire;
 use super::worker::Worker;
+use crate::error::Failure;
 use crate::histogram;
 
 /// So many bytes wait no longer for others to go out with them.
@@ -131,7 +131,7 @@ impl<W: Wire> Worker<'_, W> {
 
     pub(super) fn send(&mut self, line: usize) {
         if let Err(error) = self.lines[line].wire.send() {
-            self.lose(line, &Failure::new("connection_lost", error));
+            self.lose(line, &Failure::connection_lost(error));
         }
     }
 }

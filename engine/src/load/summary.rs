@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::clock::Cpu;
-use super::record::{Tally, add_errors};
+use super::record::Tally;
 use super::worker::{Finished, Shared};
 use crate::histogram::{self, Summary};
 use crate::report::{
-    ConnectionReport, Ended, LoadReport, OperationReport, SecondReport, SelfReport,
+    ConnectionReport, Ended, LoadReport, OperationReport, SecondReport, SelfReport, add_errors,
 };
 use crate::spec::{Load, Loop};
 

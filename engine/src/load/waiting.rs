@@ -1,53 +1,16 @@
 //! Waiting for answers and for due times.
 
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
 
-use rustix::event::Timespec;
-use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
-};
 
-use super::pacing::SECOND;
+use super::alarm::ALARM;
 use super::wire::Wire;
-use super::worker::{ALARM, EVENTS, Worker};
+use super::worker::{EVENTS, Worker};
 
 /// A wait that returns sooner did not wait: it found events that were there already.
 const NO_WAIT_NS: u64 = 3_000;
-const NEVER: u64 = u64::MAX;
-
-/// A timer among the epoll's events, to the nanosecond. A time-out of the wait itself would be in
-/// milliseconds: one in nanoseconds needs Linux 5.11, and AWS Lambda's kernel is older.
-pub(super) struct Alarm {
-    timer: OwnedFd,
-    rings_at: u64,
-}
-
-impl Alarm {
-    /// Makes the timer, and has an epoll tell of it.
-    pub(super) fn of(epoll: &OwnedFd) -> Result<Self, Errno> {
-        let timer = timerfd_create(
-            TimerfdClockId::Monotonic,
-            TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK,
-        )?;
-        epoll::add(epoll, &timer, EventData::new_u64(ALARM), EventFlags::IN | EventFlags::ET)?;
-        Ok(Self { timer, rings_at: NEVER })
-    }
-
-    /// Sets the time at which it rings, if that is another than before.
-    fn set(&mut self, until: u64, now: u64) -> Result<(), Errno> {
-        if until == self.rings_at {
-            return Ok(());
-        }
-        self.rings_at = until;
-        let wait = until.saturating_sub(now).max(1); // 0 would switch it off
-        let value = Timespec { tv_sec: (wait / SECOND) as i64, tv_nsec: (wait % SECOND) as i64 };
-        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
-        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once).map(|_| ())
-    }
-}
 
 impl<W: Wire> Worker<'_, W> {
     /// Waits for events, until something else is due. Before an operation's due time it wakes
@@ -103,7 +66,7 @@ impl<W: Wire> Worker<'_, W> {
             Ok((found, _)) => {
                 for event in found {
                     if event.data.u64() == ALARM {
-                        self.alarm.rings_at = NEVER;
+                        self.alarm.has_rung();
                     } else {
                         self.events.push((event.data.u64(), event.flags));
                     }

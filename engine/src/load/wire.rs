@@ -7,7 +7,7 @@
 use std::io;
 use std::ops::Range;
 
-use super::operation::Failure;
+use crate::error::{EngineError, Failure};
 use crate::generators::values::{Drawing, Scope, Value};
 use crate::session::connect::{Login, Session};
 use crate::session::link::Link;
@@ -36,6 +36,9 @@ pub trait Wire: Sized + Send {
     type Known: Login;
     /// Whether what several lanes have to send is gathered before it goes out.
     const GATHERS: bool;
+
+    /// Refuses a load that the protocol cannot carry, before anything is connected.
+    fn check(load: &Load) -> Result<(), EngineError>;
 
     /// The most lanes that a load gives to one wire.
     fn lanes_of(load: &Load) -> usize;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 
+use super::alarm::Alarm;
 use super::clock::{Clock, Cpu};
 use super::lane::{Lane, State};
 use super::open_loop::OpenLoop;
@@ -14,7 +15,6 @@ use super::operation::Sent;
 use super::pacing::SECOND;
 use super::record::{Recorder, Window};
 use super::reopen::Reopener;
-use super::waiting::Alarm;
 use super::wire::{Answered, Line, Wire};
 use crate::error::EngineError;
 use crate::generators::program::Program;
@@ -26,8 +26,6 @@ pub(super) const EVENTS: usize = 256;
 const BUFFER: usize = 64 * 1024;
 /// The name of the reopener's bell among the epoll's events.
 pub(super) const BELL: u64 = u64::MAX;
-/// The name of the timer that ends a wait.
-pub(super) const ALARM: u64 = u64::MAX - 1;
 /// How long the answers to what is under way are awaited after the end, and how much of that one
 /// wait may use up: in a machine that stands still meanwhile no answer can come.
 const DRAIN_NS: u64 = 2 * SECOND;

@@ -1,7 +1,5 @@
-//! One connection to a server: opened, authenticated, its statements prepared.
+//! One connection to a server, of any family: reached, encrypted where asked, logged in.
 
-pub mod auth;
 pub mod connect;
 pub mod link;
-pub mod mysql;
 pub mod tls;

@@ -1,6 +1,6 @@
 //! What a description must be, beyond its form.
 
-use super::{Dataset, Load, Loop, Protocol, parse};
+use super::{Dataset, Load, Loop, parse};
 use crate::error::EngineError;
 
 impl Load {
@@ -33,12 +33,6 @@ impl Load {
                 self.client_index, self.client_count
             )));
         }
-        let transaction = self.workload.operations.iter().find(|operation| operation.transaction);
-        if let (Protocol::Cql, Some(operation)) = (self.target.protocol, transaction) {
-            let name = &operation.name;
-            let message = format!("operation {name}: CQL has no transactions: leave it out");
-            return Err(EngineError::spec(message));
-        }
         if self.operations_limit == Some(0) {
             return Err(EngineError::spec("operations_limit is 0: allowed is 1 and more"));
         }
@@ -68,6 +62,11 @@ impl Dataset {
             )));
         }
         Ok(dataset)
+    }
+
+    /// How many rows are to be loaded.
+    pub fn row_count(&self) -> usize {
+        self.to_row.saturating_sub(self.from_row).max(0) as usize
     }
 }
 

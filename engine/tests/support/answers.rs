@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each program that includes this uses a part of it")]
 
 use plimsoll_engine::generators::rng::Rng;
-use plimsoll_engine::protocol::answer::Outcome;
+use plimsoll_engine::mysql::answer::Outcome;
 
 use crate::wire::{self, Rows};
 

@@ -3,15 +3,13 @@
 use std::net::TcpStream;
 use std::time::Instant;
 
-use super::auth::{handshake, server_error};
-use super::connect::{Login, Opener, Session, lost, mind_deadline};
-use super::link::Link;
+use super::channel::{Channel, server_error};
+use super::handshake::handshake;
+use super::packets::COM_STMT_PREPARE;
 use crate::error::EngineError;
 use crate::generators::program::Prepared;
-use crate::protocol::packets::{self, COM_STMT_PREPARE};
+use crate::session::connect::{Login, Opener, Session};
 
-/// No packet of a login or of a prepared statement's description is larger.
-const LARGEST_PACKET: usize = 1 << 20;
 /// `ER_SECURE_TRANSPORT_REQUIRED`, of MySQL and of MariaDB.
 const TLS_REQUIRED: [&str; 2] = ["3159", "4238"];
 
@@ -19,6 +17,7 @@ const TLS_REQUIRED: [&str; 2] = ["3159", "4238"];
 #[derive(Debug, Default)]
 pub struct Known {
     pub statement_ids: Vec<u32>,
+    /// The server sends no EOF packets (CLIENT_DEPRECATE_EOF).
     pub deprecate_eof: bool,
 }
 
@@ -28,7 +27,7 @@ impl Login for Known {
         stream: TcpStream,
         deadline: Instant,
     ) -> Result<Session<Self>, EngineError> {
-        let mut channel = Channel { link: Link { stream, tls: None }, sequence: 0, deadline };
+        let mut channel = Channel::new(stream, deadline);
         let deprecate_eof = handshake(&mut channel, &opener.target, opener.tls.as_ref())
             .map_err(|error| explain(error, opener.tls.is_some()))?;
         let mut statement_ids = Vec::with_capacity(opener.prepared.len());
@@ -49,60 +48,13 @@ fn explain(mut error: EngineError, encrypted: bool) -> EngineError {
     error
 }
 
-/// Whole packets over a blocking link, until a deadline.
-pub struct Channel {
-    pub link: Link,
-    sequence: u8,
-    deadline: Instant,
-}
-
-impl Channel {
-    pub fn read_packet(&mut self) -> Result<Vec<u8>, EngineError> {
-        self.mind_deadline()?;
-        let mut header = [0; 4];
-        self.link.receive_exact(&mut header).map_err(lost)?;
-        let length = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
-        if length > LARGEST_PACKET {
-            return Err(EngineError::protocol(format!(
-                "a packet of {length} bytes while connecting"
-            )));
-        }
-        self.sequence = header[3].wrapping_add(1);
-        let mut packet = vec![0; length];
-        self.link.receive_exact(&mut packet).map_err(lost)?;
-        Ok(packet)
-    }
-
-    pub fn write_packet(&mut self, payload: &[u8]) -> Result<(), EngineError> {
-        self.mind_deadline()?;
-        let mut bytes = Vec::with_capacity(payload.len() + 4);
-        let start = packets::open(&mut bytes);
-        bytes.extend_from_slice(payload);
-        packets::close_as(&mut bytes, start, self.sequence);
-        self.sequence = self.sequence.wrapping_add(1);
-        self.link.send_all(&bytes).map_err(lost)
-    }
-
-    fn command(&mut self, code: u8, text: &[u8]) -> Result<(), EngineError> {
-        self.sequence = 0;
-        let mut payload = Vec::with_capacity(text.len() + 1);
-        payload.push(code);
-        payload.extend_from_slice(text);
-        self.write_packet(&payload)
-    }
-
-    fn mind_deadline(&self) -> Result<(), EngineError> {
-        mind_deadline(&self.link.stream, self.deadline)
-    }
-}
-
 /// Prepares a statement; returns its number on this connection.
 fn prepare(
     channel: &mut Channel,
     prepared: &Prepared,
     deprecate_eof: bool,
 ) -> Result<u32, EngineError> {
-    let what = || format!("cannot prepare {}", prepared.told());
+    let doing = || format!("cannot prepare {}", prepared.excerpt());
     channel.command(COM_STMT_PREPARE, prepared.sql.as_bytes())?;
     let packet = channel.read_packet()?;
     let &[0, a, b, c, d, columns_low, columns_high, binds_low, binds_high, ..] = packet.as_slice()
@@ -112,7 +64,7 @@ fn prepare(
         } else {
             EngineError::protocol("an unknown answer")
         };
-        return Err(error.context(&what()));
+        return Err(error.context(&doing()));
     };
     let columns = u16::from_le_bytes([columns_low, columns_high]);
     let binds = u16::from_le_bytes([binds_low, binds_high]);
@@ -125,7 +77,7 @@ fn prepare(
     if usize::from(binds) != prepared.kinds.len() {
         let given = prepared.kinds.len();
         let message = format!("it takes {binds} binds, {given} are given");
-        return Err(EngineError::spec(message).context(&what()));
+        return Err(EngineError::spec(message).context(&doing()));
     }
     Ok(u32::from_le_bytes([a, b, c, d]))
 }

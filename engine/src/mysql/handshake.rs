@@ -1,4 +1,4 @@
-//! MySQL's handshake: its packets and authentication plugins come from `mysql_common`.
+//! The handshake; its packets and authentication plugins come from `mysql_common`.
 
 use std::sync::Arc;
 
@@ -11,10 +11,9 @@ use mysql_common::packets::{
 use mysql_common::proto::MySerialize;
 use rustls::ClientConfig;
 
-use super::mysql::Channel;
-use super::tls;
+use super::channel::{Channel, server_error};
 use crate::error::EngineError;
-use crate::protocol::answer::{Outcome, failed};
+use crate::session::tls;
 use crate::spec::Target;
 
 const UTF8MB4_GENERAL_CI: u8 = 45;
@@ -22,7 +21,8 @@ const MAX_PACKET: u32 = 1 << 30;
 /// More rounds than any authentication plugin needs.
 const ROUNDS: usize = 16;
 
-/// Greets, encrypts where asked, authenticates. Returns whether the server left out EOF packets.
+/// Reads the server's greeting, encrypts where asked, authenticates. Returns whether the server
+/// sends no EOF packets from now on.
 pub fn handshake(
     channel: &mut Channel,
     target: &Target,
@@ -41,7 +41,7 @@ pub fn handshake(
         channel.write_packet(&serialized(&request))?;
         channel.link.tls = Some(tls::client(config, &target.host)?);
     }
-    let mut login = Login {
+    let mut account = Account {
         password: target.password.as_bytes(),
         encrypted: tls.is_some(),
         scramble: server.nonce(),
@@ -53,7 +53,7 @@ pub fn handshake(
         _ => AuthPlugin::MysqlNativePassword,
     };
     let mut procedure = plugin.init().map_err(unsupported)?;
-    let first = login.answer(&mut procedure, None)?.unwrap_or_default();
+    let first = account.answer(&mut procedure, None)?.unwrap_or_default();
     let response = HandshakeResponse::new(
         Some(first),
         (8, 0, 0),
@@ -65,7 +65,7 @@ pub fn handshake(
         MAX_PACKET,
     );
     channel.write_packet(&serialized(&response))?;
-    authenticate(channel, &mut login, &mut procedure)?;
+    authenticate(channel, &mut account, &mut procedure)?;
     Ok(capabilities.contains(Flags::CLIENT_DEPRECATE_EOF))
 }
 
@@ -77,7 +77,7 @@ fn capabilities(server: Flags, encrypted: bool) -> Result<Flags, EngineError> {
     if encrypted && !server.contains(Flags::CLIENT_SSL) {
         return Err(EngineError::new("tls", "TLS is asked for, and the server has none"));
     }
-    let mut ours = needed
+    let mut supported = needed
         | Flags::CLIENT_LONG_PASSWORD
         | Flags::CLIENT_LONG_FLAG
         | Flags::CLIENT_TRANSACTIONS
@@ -88,15 +88,15 @@ fn capabilities(server: Flags, encrypted: bool) -> Result<Flags, EngineError> {
         | Flags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA
         | Flags::CLIENT_DEPRECATE_EOF;
     if encrypted {
-        ours |= Flags::CLIENT_SSL;
+        supported |= Flags::CLIENT_SSL;
     }
-    Ok(ours & server | needed)
+    Ok(supported & server | needed)
 }
 
 /// Answers the server's challenges until it lets us in.
 fn authenticate(
     channel: &mut Channel,
-    login: &mut Login<'_>,
+    account: &mut Account<'_>,
     procedure: &mut AuthProc,
 ) -> Result<(), EngineError> {
     for _ in 0..ROUNDS {
@@ -106,15 +106,15 @@ fn authenticate(
             Some(0xff) => return Err(server_error(&packet)),
             Some(0xfe) => {
                 let (plugin, scramble) = switched(&packet)?;
-                login.scramble = scramble;
-                if matches!(plugin, AuthPlugin::MysqlClearPassword) && !login.encrypted {
+                account.scramble = scramble;
+                if matches!(plugin, AuthPlugin::MysqlClearPassword) && !account.encrypted {
                     let message = "the server asks for the password in clear: use TLS";
                     return Err(EngineError::new("tls_required", message));
                 }
                 *procedure = plugin.init().map_err(unsupported)?;
-                Some(login.answer(procedure, None)?.unwrap_or_default())
+                Some(account.answer(procedure, None)?.unwrap_or_default())
             }
-            Some(0x01) => login.answer(procedure, Some(&packet[1..]))?,
+            Some(0x01) => account.answer(procedure, Some(&packet[1..]))?,
             _ => return Err(EngineError::protocol("an unknown packet while logging in")),
         };
         if let Some(reply) = reply {
@@ -124,8 +124,9 @@ fn authenticate(
     Err(EngineError::protocol("the server never ends the login"))
 }
 
-/// The login that the server asks for instead, and its challenge: whole, since what is random in it
-/// may end in a zero. `mysql_common` takes the terminator off where a plugin's challenge has one.
+/// The plugin that the server asks for instead, and its challenge. `mysql_common` takes off the
+/// zero that terminates the challenge, for the plugins whose challenge has one; of the others
+/// every byte counts, since a random challenge may end in a zero.
 fn switched(packet: &[u8]) -> Result<(AuthPlugin<'static>, Vec<u8>), EngineError> {
     let switch: AuthSwitchRequest<'_> = ParseBuf(packet)
         .parse(())
@@ -134,13 +135,13 @@ fn switched(packet: &[u8]) -> Result<(AuthPlugin<'static>, Vec<u8>), EngineError
 }
 
 /// What an authentication plugin may know.
-struct Login<'a> {
+struct Account<'a> {
     password: &'a [u8],
     encrypted: bool,
     scramble: Vec<u8>,
 }
 
-impl Login<'_> {
+impl Account<'_> {
     /// The plugin's answer to a challenge (`None`: the scramble).
     fn answer(
         &self,
@@ -157,7 +158,7 @@ impl Login<'_> {
     }
 }
 
-impl Context for &Login<'_> {
+impl Context for &Account<'_> {
     fn pass(&self) -> &[u8] {
         self.password
     }
@@ -172,16 +173,6 @@ impl Context for &Login<'_> {
     }
     fn server_key_pem(&self) -> Option<&[u8]> {
         None
-    }
-}
-
-/// The error in an error packet, as ours.
-pub fn server_error(packet: &[u8]) -> EngineError {
-    match failed(packet) {
-        Ok(Outcome::Failed { code, message }) => {
-            EngineError::new(code.to_string(), format!("{message} (error {code})"))
-        }
-        _ => EngineError::protocol("an error packet that is cut short"),
     }
 }
 

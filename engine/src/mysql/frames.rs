@@ -1,6 +1,6 @@
 //! Frames: the envelope of the protocol's packets, 3 bytes of length and 1 of sequence.
 
-use std::fmt;
+use crate::error::Violation;
 
 /// A frame of this length says that its packet goes on in the next frame.
 pub const FULL_FRAME: usize = 0xff_ffff;
@@ -8,16 +8,6 @@ pub const FULL_FRAME: usize = 0xff_ffff;
 const LONGEST_PACKET: u64 = 1 << 30;
 /// As much of a packet's start as is ever looked at: an error's code and message.
 pub const PREFIX: usize = 512;
-
-/// The answer breaks the protocol: the connection cannot be used further.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Violation(pub &'static str);
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
 
 /// A packet that has not arrived in one piece. Of its payload only the start is kept.
 #[derive(Debug, Default)]

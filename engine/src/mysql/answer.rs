@@ -3,7 +3,8 @@
 //! The formats are those of the MySQL client/server protocol ("Text and binary result sets",
 //! "Generic response packets"), with or without CLIENT_DEPRECATE_EOF.
 
-use super::frames::{FULL_FRAME, PREFIX, Partial, Violation, length_encoded, whole_packet};
+use super::frames::{FULL_FRAME, PREFIX, Partial, length_encoded, whole_packet};
+use crate::error::{EngineError, Violation};
 
 /// A table has at most 4,096 columns, a result set at most 65,535.
 const MOST_COLUMNS: u64 = 65_535;
@@ -188,4 +189,9 @@ pub fn failed(payload: &[u8]) -> Result<Outcome, Violation> {
     let message = if rest.first() == Some(&b'#') { rest.get(6..).unwrap_or(&[]) } else { rest };
     let message = String::from_utf8_lossy(&message[..message.len().min(PREFIX)]).into_owned();
     Ok(Outcome::Failed { code: u16::from_le_bytes([low, high]), message })
+}
+
+/// The server's error as the engine's: where rows are inserted, or a session is opened.
+pub fn refusal(code: u16, message: &str) -> EngineError {
+    EngineError::new(code.to_string(), format!("{message} (error {code})"))
 }

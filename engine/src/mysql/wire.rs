@@ -2,15 +2,14 @@
 
 use std::io;
 
-use super::operation::Failure;
-use super::wire::{Answered, Execution, Wire};
+use super::answer::{Answer, Outcome};
+use super::login::Known;
+use super::packets::{self, COM_QUIT, Head};
+use crate::error::{EngineError, Failure};
 use crate::generators::values::{Drawing, Scope};
-use crate::protocol::answer::{Answer, Outcome};
-use crate::protocol::frames::Violation;
-use crate::protocol::packets::{self, COM_QUIT, Head};
+use crate::load::wire::{Answered, Execution, Wire};
 use crate::session::connect::Session;
 use crate::session::link::Link;
-use crate::session::mysql::Known;
 use crate::spec::Load;
 
 pub struct MysqlWire {
@@ -37,6 +36,10 @@ impl MysqlWire {
 impl Wire for MysqlWire {
     type Known = Known;
     const GATHERS: bool = false;
+
+    fn check(_load: &Load) -> Result<(), EngineError> {
+        Ok(())
+    }
 
     fn lanes_of(_load: &Load) -> usize {
         1
@@ -72,7 +75,7 @@ impl Wire for MysqlWire {
         self.sent = 0;
     }
 
-    /// The server counts no aborted client then.
+    /// Says farewell: the server would count an aborted client otherwise.
     fn quit(&mut self) {
         if self.link.is_some() && !self.awaits {
             self.next_packet();
@@ -117,26 +120,25 @@ impl Wire for MysqlWire {
                 return Ok(false);
             };
             let read = match link.receive(buffer) {
-                Ok(0) => return lost("the server closed the connection"),
+                Ok(0) => return Err(Failure::connection_lost("the server closed the connection")),
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return lost(error),
+                Err(error) => return Err(Failure::connection_lost(error)),
             };
             if !self.awaits {
-                return lost("the server spoke without being asked");
+                return Err(Failure::connection_lost("the server spoke without being asked"));
             }
             // a full buffer, TLS or a hang-up: there may be more without another event
             let more = read == buffer.len() || link.tls.is_some() || drain;
-            match self.answer.feed(&buffer[..read]) {
-                Err(Violation(what)) => return Err(Failure::new("protocol", what)),
-                Ok(Some(outcome)) => {
+            match self.answer.feed(&buffer[..read])? {
+                Some(outcome) => {
                     self.awaits = false;
                     answers.push(Answered { slot: 0, failure: failure(outcome) });
                     return Ok(false);
                 }
-                Ok(None) if more => {}
-                Ok(None) => return Ok(false),
+                None if more => {}
+                None => return Ok(false),
             }
         }
     }
@@ -154,8 +156,4 @@ fn failure(outcome: Outcome) -> Option<Box<Failure>> {
             Some(Box::new(Failure::new(code.to_string(), message)))
         }
     }
-}
-
-fn lost<T>(why: impl ToString) -> Result<T, Failure> {
-    Err(Failure::new("connection_lost", why))
 }

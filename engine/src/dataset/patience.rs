@@ -1,0 +1,75 @@
+//! Waiting for a server while rows are inserted.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::error::EngineError;
+use crate::session::link::Link;
+
+/// The longest that a read or a write of a connection waits at a time: how soon it sees that the
+/// caller has cancelled.
+pub const CHECK_EVERY: Duration = Duration::from_millis(50);
+
+/// How long a connection waits for the server, and what ends the wait sooner.
+pub struct Patience<'a> {
+    pub timeout: Duration,
+    pub cancelled: &'a AtomicBool,
+}
+
+/// One wait, which began when this was made.
+pub struct Wait<'a> {
+    deadline: Instant,
+    cancelled: &'a AtomicBool,
+}
+
+impl Patience<'_> {
+    pub fn begin(&self) -> Wait<'_> {
+        Wait { deadline: Instant::now() + self.timeout, cancelled: self.cancelled }
+    }
+}
+
+impl Wait<'_> {
+    /// Sends all of these bytes.
+    pub fn send(&self, link: &mut Link, bytes: &[u8]) -> Result<(), EngineError> {
+        let mut sent = 0;
+        while sent < bytes.len() || link.unsent() {
+            match link.send(&bytes[sent..]) {
+                Ok(taken) => sent += taken,
+                Err(error) => self.go_on_after(&error)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Receives some bytes into `buffer`, and returns how many: 1 or more.
+    pub fn receive(&self, link: &mut Link, buffer: &mut [u8]) -> Result<usize, EngineError> {
+        loop {
+            match link.receive(buffer) {
+                Ok(0) => return Err(lost(&io::ErrorKind::UnexpectedEof.into())),
+                Ok(read) => return Ok(read),
+                Err(error) => self.go_on_after(&error)?,
+            }
+        }
+    }
+
+    /// Nothing has moved, for this reason: an error where it is none to wait any longer.
+    fn go_on_after(&self, error: &io::Error) -> Result<(), EngineError> {
+        use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+        if !matches!(error.kind(), Interrupted | TimedOut | WouldBlock) {
+            return Err(lost(error));
+        }
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(EngineError::new("cancelled", "cancelled"));
+        }
+        if Instant::now() >= self.deadline {
+            let message = "the server does not answer an insert in time";
+            return Err(EngineError::new("timeout", message));
+        }
+        Ok(())
+    }
+}
+
+fn lost(error: &io::Error) -> EngineError {
+    EngineError::new("connection_lost", format!("the connection is lost: {error}"))
+}
