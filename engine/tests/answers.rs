@@ -1,15 +1,13 @@
 //! The parser of answers, against answers that were made by the protocol's rules.
 
-#[path = "support/answers.rs"]
-mod answers;
-#[path = "support/wire.rs"]
-mod wire;
+mod support;
 
 use plimsoll_engine::error::Violation;
 use plimsoll_engine::generators::rng::Rng;
 use plimsoll_engine::mysql::answer::{Answer, Outcome};
 
-use wire::Rows;
+use support::answers;
+use support::mysql_packets::{self as packets, Rows};
 
 fn feed(answer: &mut Answer, pieces: &[&[u8]]) -> Result<Option<Outcome>, Violation> {
     for (index, piece) in pieces.iter().enumerate() {
@@ -68,7 +66,7 @@ fn rows_of_many_frames_are_walked_without_being_kept() {
     for value in [40 << 20, 2 * 0xff_ffff - 8] {
         let (mut bytes, mut sequence) = (Vec::new(), 1);
         let shape = Rows { columns: 1, rows: 2, value, text: false };
-        wire::result_set(&mut sequence, shape, true, 2, &mut bytes);
+        packets::result_set(&mut sequence, shape, true, 2, &mut bytes);
         let mut answer = Answer::new(true);
         let mut last = None;
         for piece in bytes.chunks(65_536) {
@@ -82,12 +80,12 @@ fn rows_of_many_frames_are_walked_without_being_kept() {
 fn what_no_server_may_say_is_a_violation() {
     let ok = |sequence: u8| {
         let (mut out, mut sequence) = (Vec::new(), sequence);
-        wire::ok(&mut sequence, 0, 2, &mut out);
+        packets::ok(&mut sequence, 0, 2, &mut out);
         out
     };
     let framed = |payload: &[u8]| {
         let mut out = Vec::new();
-        wire::packet(&mut 1, payload, &mut out);
+        packets::packet(&mut 1, payload, &mut out);
         out
     };
     let cases: [(&str, Vec<u8>); 9] = [
@@ -101,9 +99,9 @@ fn what_no_server_may_say_is_a_violation() {
         ("a number cut short", framed(&[0xfc, 1])),
         ("neither a row nor the end of the rows", {
             let (mut out, mut sequence) = (Vec::new(), 1);
-            wire::packet(&mut sequence, &[1], &mut out);
-            wire::packet(&mut sequence, b"column", &mut out);
-            wire::packet(&mut sequence, &[7, 7], &mut out);
+            packets::packet(&mut sequence, &[1], &mut out);
+            packets::packet(&mut sequence, b"column", &mut out);
+            packets::packet(&mut sequence, &[7, 7], &mut out);
             out
         }),
     ];
@@ -116,7 +114,7 @@ fn what_no_server_may_say_is_a_violation() {
 fn a_packet_above_a_gibibyte_is_refused_before_it_is_read() {
     let mut answer = Answer::new(true);
     let mut out = Vec::new();
-    wire::packet(&mut 1, &[1], &mut out);
+    packets::packet(&mut 1, &[1], &mut out);
     answer.feed(&out).expect("a column count");
     let frame = vec![0; 0xff_ffff];
     let mut sequence = 2_u8;

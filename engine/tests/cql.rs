@@ -1,9 +1,6 @@
 //! CQL: whole loads against a server that behaves as it is told.
 
-#[path = "support/cql_server.rs"]
-mod server;
-#[path = "support/wire.rs"]
-mod wire;
+mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -15,7 +12,8 @@ use plimsoll_engine::report::{Ended, LoadReport, SecondReport};
 use plimsoll_engine::spec::{Dataset, Load};
 use serde_json::{Value, json};
 
-use server::{Action, Server};
+use support::cql_frames as frames;
+use support::cql_server::{Action, Server};
 
 const READ: &str = "read";
 
@@ -200,13 +198,13 @@ fn a_server_that_always_forgets_is_an_error() {
 fn nonsense_is_an_error_and_the_load_goes_on() {
     let nonsense: [fn(i16) -> Vec<u8>; 4] = [
         |_| b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
-        |_| server::void(77),
-        |stream| [server::void(stream), server::void(stream)].concat(),
-        |stream| server::frame(stream, 0x42, &[]),
+        |_| frames::void(77),
+        |stream| [frames::void(stream), frames::void(stream)].concat(),
+        |stream| frames::frame(stream, 0x42, &[]),
     ];
     for (case, bytes) in nonsense.into_iter().enumerate() {
         let server = Server::start(move |command| match command.number {
-            3 => Action::Bytes(bytes(command.stream)),
+            3 => Action::Bytes(bytes(command.stream).into()),
             7 => Action::Close,
             _ => Action::Rows,
         });
@@ -224,8 +222,8 @@ fn nonsense_is_an_error_and_the_load_goes_on() {
 #[test]
 fn events_are_ignored() {
     let server = Server::start(|command| {
-        let event = server::frame(-1, server::EVENT, b"\0\x0dSTATUS_CHANGE");
-        Action::Bytes([event, server::row(command.stream, 10)].concat())
+        let event = frames::frame(-1, frames::EVENT, b"\0\x0dSTATUS_CHANGE");
+        Action::Bytes([event, frames::row(command.stream, 10)].concat().into())
     });
     let report = load(&server, &json!({"operations_limit": 50})).expect("it starts");
     assert_eq!(report.operations[READ].succeeded, 50);

@@ -1,31 +1,27 @@
 //! CQL's frames and types, as a server sends them: well formed, cut, or not what it may say.
 
-#[path = "support/answers.rs"]
-mod answers;
-#[path = "support/cql_server.rs"]
-mod server;
-#[path = "support/wire.rs"]
-mod wire;
+mod support;
 
 use plimsoll_engine::cql::codes;
 use plimsoll_engine::cql::frames::{PREFIX, Reader};
 use plimsoll_engine::error::Violation;
 use plimsoll_engine::generators::rng::Rng;
 
-const INT: u16 = 9;
+use support::answers;
+use support::cql_frames::{self, INT};
 
 /// Reads whole frames from pieces: stream, opcode and the body's start.
 fn read_all(pieces: &[&[u8]]) -> Result<Vec<(i16, u8, Vec<u8>)>, Violation> {
     let mut reader = Reader::default();
-    let mut found = Vec::new();
+    let mut frames = Vec::new();
     for piece in pieces {
         let mut input = *piece;
         while let Some(frame) = reader.next(&mut input)? {
-            found.push((frame.stream, frame.opcode, frame.body().to_vec()));
+            frames.push((frame.stream, frame.opcode, frame.body().to_vec()));
         }
         assert!(input.is_empty());
     }
-    Ok(found)
+    Ok(frames)
 }
 
 #[test]
@@ -38,12 +34,13 @@ fn frames_read_the_same_however_they_are_cut() {
             let (stream, opcode) = (rng.below(30_000) as i16, rng.below(17) as u8);
             let length = [0, 4, 300, PREFIX as u64, 3_000][rng.below(5) as usize];
             let body: Vec<u8> = (0..length).map(|_| rng.below(256) as u8).collect();
-            bytes.extend(server::frame(stream, opcode, &body));
+            bytes.extend(cql_frames::frame(stream, opcode, &body));
             expected.push((stream, opcode, body));
         }
-        let found = read_all(&answers::pieces(&mut rng, &bytes)).expect("they are well formed");
-        assert_eq!(found.len(), expected.len());
-        for ((stream, opcode, start), (its_stream, its_opcode, body)) in found.iter().zip(&expected)
+        let frames = read_all(&answers::pieces(&mut rng, &bytes)).expect("they are well formed");
+        assert_eq!(frames.len(), expected.len());
+        for ((stream, opcode, start), (its_stream, its_opcode, body)) in
+            frames.iter().zip(&expected)
         {
             assert_eq!((stream, opcode), (its_stream, its_opcode));
             assert!(body.starts_with(start) && start.len() >= body.len().min(PREFIX));
@@ -53,7 +50,7 @@ fn frames_read_the_same_however_they_are_cut() {
 
 #[test]
 fn what_stands_before_a_body_is_passed_over() {
-    let mut bytes = server::error(3, 0x1100, "too slow");
+    let mut bytes = cql_frames::error(3, 0x1100, "too slow");
     let warnings = b"\0\x02\0\x03abc\0\x01d";
     bytes[1] = 0x02 | 0x08; // a tracing id, then warnings
     bytes.splice(9..9, [&[9; 16][..], warnings].concat());
@@ -66,7 +63,7 @@ fn what_stands_before_a_body_is_passed_over() {
 #[test]
 fn what_no_server_may_say_is_a_violation() {
     let changed = |at: usize, byte: u8| {
-        let mut bytes = server::void(0);
+        let mut bytes = cql_frames::void(0);
         bytes[at] = byte;
         bytes
     };
@@ -86,7 +83,7 @@ fn what_no_server_may_say_is_a_violation() {
 #[test]
 fn types_are_read_at_any_depth_and_no_deeper() {
     let read = |types: &[u16], more: &[u8]| {
-        let mut bytes = server::prepared(0, b"id", types);
+        let mut bytes = cql_frames::prepared(0, b"id", types);
         bytes.extend_from_slice(more);
         plimsoll_engine::cql::prepared::read(&bytes[9..])
     };

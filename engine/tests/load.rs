@@ -1,9 +1,6 @@
 //! Whole loads against a server that behaves as it is told.
 
-#[path = "support/server.rs"]
-mod server;
-#[path = "support/wire.rs"]
-mod wire;
+mod support;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,7 +13,7 @@ use plimsoll_engine::report::{Ended, LoadReport, SecondReport};
 use plimsoll_engine::spec::Load;
 use serde_json::{Value, json};
 
-use server::{Action, Gate, Server};
+use support::mysql_server::{Action, EXECUTE, Gate, QUERY, Server};
 
 const READ: &str = "read";
 
@@ -115,8 +112,8 @@ fn what_is_counted_is_what_the_server_got() {
     let report = load(&server, &changes).expect("it starts");
     let succeeded: u64 = report.operations.values().map(|operation| operation.succeeded).sum();
     assert_eq!(succeeded, 300);
-    assert_eq!(report.statements_sent, server.count(|payload| payload[0] == 0x17));
-    assert_eq!(report.transaction_commands_sent, server.count(|payload| payload[0] == 3));
+    assert_eq!(report.statements_sent, server.count(EXECUTE));
+    assert_eq!(report.transaction_commands_sent, server.count(QUERY));
     let seconds: u64 = report.seconds.iter().map(|second| second.succeeded).sum();
     assert_eq!(seconds, 300);
 }
@@ -225,7 +222,7 @@ fn what_is_due_beyond_capacity_is_counted_and_never_dropped() {
 #[test]
 fn nonsense_is_an_error_and_the_load_goes_on() {
     let server = Server::start(|command| match command.number {
-        3 => Action::Bytes(b"\x05\0\0\x09nonsense".to_vec()),
+        3 => Action::Bytes(b"\x05\0\0\x09nonsense".into()),
         7 => Action::Close,
         _ => Action::Rows,
     });

@@ -1,31 +1,28 @@
 //! `make fuzz`: broken answers of a server, for a minute, against everything that reads them.
 //!
 //! Most rounds feed the parsers of answers, MySQL's and CQL's in turn; the others play a whole
-//! server, from its greeting on, to a client that connects. Each round is made from a seed: a round that panics, or
-//! that holds more memory than it may, prints its seed and ends the run with exit code 1.
-//! Usage: `fuzz [SECONDS] [SEED OF A SINGLE ROUND]`.
+//! server, from its greeting on, to a client that connects. Each round is made from a seed: a round
+//! that panics, or that holds more memory than it may, prints its seed and ends the run with exit
+//! code 1. Usage: `fuzz [SECONDS] [SEED OF A SINGLE ROUND]`.
 
-#[path = "../../tests/support/answers.rs"]
-mod answers;
 mod cql;
-#[path = "../../tests/support/cql_server.rs"]
-mod cql_server;
 mod mysql;
-#[path = "../../tests/support/wire.rs"]
-mod wire;
+#[path = "../../tests/support/mod.rs"]
+mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::net::{TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
-use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use plimsoll_engine::family::run;
+use plimsoll_engine::generators::rng::Rng;
 use plimsoll_engine::load::run::Listener;
 use plimsoll_engine::report::SecondReport;
 use plimsoll_engine::spec::Load;
+
+use support::answers;
+use support::serving::{Conversation, Listening};
 
 /// What reading one answer may hold, however long it is.
 const MOST_HELD: usize = 64 * 1024;
@@ -60,13 +57,12 @@ fn main() {
     let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
     let first = single.unwrap_or(clock.as_nanos() as u64);
     println!("rounds from seed {first}");
-    let servers = [serve(mysql::talk), serve(cql::talk)];
     let end = Instant::now() + Duration::from_secs(seconds);
     let (mut parsed, mut played) = (0_u64, 0_u64);
     for seed in first.. {
         let family = seed as usize % 2;
         if seed % 2_000 < 2 {
-            check(seed, || play(seed, ["mysql", "cql"][family], &servers[family]));
+            check(seed, || [play_mysql, play_cql][family](seed));
             played += 1;
         } else {
             check(seed, || [mysql::parse, cql::parse][family](seed));
@@ -95,28 +91,46 @@ fn bounded(read: impl FnOnce()) {
     assert!(held <= MOST_HELD, "{held} bytes were held");
 }
 
-/// A server that answers connection after connection with what it is told.
-struct Server {
-    port: u16,
-    scripts: Sender<u64>,
+/// A server's answers, damaged from a step on that the seed chooses.
+struct Damaged<C> {
+    conversation: C,
+    rng: Rng,
+    /// Steps until the first damage.
+    sound: u64,
 }
 
-fn serve(talk: fn(TcpStream, u64, u64)) -> Server {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = listener.local_addr().expect("bound").port();
-    let (scripts, told) = channel();
-    thread::spawn(move || {
-        let mut seed = 0;
-        for (connection, stream) in listener.incoming().enumerate() {
-            while let Ok(newer) = told.try_recv() {
-                seed = newer;
-            }
-            if let Ok(stream) = stream {
-                thread::spawn(move || talk(stream, seed, connection as u64));
-            }
+impl<C: Conversation> Damaged<C> {
+    fn new(mut rng: Rng, conversation: C) -> Self {
+        Damaged { conversation, sound: rng.below(8), rng }
+    }
+
+    /// One step's bytes go out.
+    fn pass(&mut self, bytes: &mut Vec<u8>) {
+        match self.sound.checked_sub(1) {
+            Some(left) => self.sound = left,
+            None => answers::damage(&mut self.rng, bytes),
         }
-    });
-    Server { port, scripts }
+    }
+}
+
+impl<C: Conversation> Conversation for Damaged<C> {
+    fn greeting(&mut self) -> Vec<u8> {
+        let mut bytes = self.conversation.greeting();
+        if !bytes.is_empty() {
+            self.pass(&mut bytes);
+        }
+        bytes
+    }
+
+    fn answer(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+        let length = self.conversation.answer(input, out)?;
+        self.pass(out);
+        (self.rng.below(40) > 0).then_some(length)
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        Some(Duration::from_millis(200))
+    }
 }
 
 struct Deaf;
@@ -127,9 +141,25 @@ impl Listener for Deaf {
     }
 }
 
+/// A stream of random numbers for one of the two that play a connection of this round.
+fn stream(seed: u64, part: u64, connection: usize) -> Rng {
+    Rng::for_stream(seed, &[part, connection as u64])
+}
+
+fn play_mysql(seed: u64) {
+    play("mysql", move |n| Damaged::new(stream(seed, 0, n), mysql::talk(stream(seed, 1, n), n)));
+}
+
+fn play_cql(seed: u64) {
+    play("cql", move |n| Damaged::new(stream(seed, 0, n), cql::talk(stream(seed, 1, n), n)));
+}
+
 /// A short load against a server that talks nonsense: it must end, whatever it hears.
-fn play(seed: u64, protocol: &str, server: &Server) {
-    server.scripts.send(seed).expect("the server lives");
+fn play<C: Conversation + Send + 'static>(
+    protocol: &str,
+    converse: impl FnMut(usize) -> C + Send + 'static,
+) {
+    let server = Listening::start(converse);
     let load = Load::from_json(&format!(
         r#"{{"target": {{"protocol": "{protocol}", "host": "127.0.0.1", "port": {}, "user": "u",
             "password": "p", "database": "d"}}, "connections": 2, "duration_s": 0.2,

@@ -1,13 +1,11 @@
 //! MySQL's rounds.
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
-use std::time::Duration;
-
 use plimsoll_engine::generators::rng::Rng;
 use plimsoll_engine::mysql::answer::Answer;
 
-use crate::{answers, wire};
+use crate::support::answers;
+use crate::support::mysql_server::{Action, Command, Talk};
+use crate::support::serving::Conversation;
 
 /// Feeds a damaged answer, and damaged ones after it, to one parser.
 pub fn parse(seed: u64) {
@@ -28,37 +26,23 @@ pub fn parse(seed: u64) {
     }
 }
 
-/// Plays a server's part, with damage from a place on that the seed chooses.
-pub fn talk(mut stream: TcpStream, seed: u64, connection: u64) {
-    let mut rng = Rng::for_stream(seed, &[connection]);
-    let sound = rng.below(8);
-    let mut bytes = wire::greeting(wire::CAPABILITIES);
-    let mut buffer = vec![0; 65_536];
-    for step in 0.. {
-        if step >= sound {
-            answers::damage(&mut rng, &mut bytes);
-        }
-        if stream.write_all(&bytes).is_err() || rng.below(40) == 0 {
-            return;
-        }
-        let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));
-        if !matches!(stream.read(&mut buffer), Ok(1..)) {
-            return;
-        }
-        let mut sequence = if step == 0 { 2 } else { 1 };
-        bytes = Vec::new();
-        match step {
-            0 if rng.below(3) == 0 => {
-                let plugin = ["caching_sha2_password", "client_ed25519", "sha256_password", "odd"];
-                let mut switch = vec![0xfe];
-                switch.extend_from_slice(plugin[rng.below(4) as usize].as_bytes());
-                switch.push(0);
-                switch.extend_from_slice(&b"abcdefghijklmnopqrst\0"[..rng.below(22) as usize]);
-                wire::packet(&mut sequence, &switch, &mut bytes);
-            }
-            0 => wire::ok(&mut sequence, 0, 2, &mut bytes),
-            1 => bytes = wire::prepared(1, 1, 1, true),
-            _ => (bytes, _) = answers::draw(&mut rng, true),
-        }
+/// A server that answers commands at random, and asks every third client for another plugin.
+pub fn talk(mut rng: Rng, connection: usize) -> impl Conversation {
+    let switch = (rng.below(3) == 0).then(|| switch(&mut rng));
+    let behavior = move |command: &Command<'_>| {
+        Action::Bytes(answers::draw(&mut rng, command.deprecate_eof).0.into())
+    };
+    let talk = Talk::new(connection, 1, behavior);
+    match switch {
+        Some(payload) => talk.switching(payload),
+        None => talk,
     }
+}
+
+/// The payload of a packet that asks for a plugin, known or not, with a challenge of any length.
+fn switch(rng: &mut Rng) -> Vec<u8> {
+    let plugins = ["caching_sha2_password", "client_ed25519", "sha256_password", "odd"];
+    let plugin = plugins[rng.below(4) as usize].as_bytes();
+    let challenge = &b"abcdefghijklmnopqrst\0"[..rng.below(22) as usize];
+    [b"\xfe", plugin, b"\0", challenge].concat()
 }

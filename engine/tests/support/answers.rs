@@ -1,11 +1,10 @@
-//! Answers of a server, well formed and broken, for the tests and the fuzzer of the parser.
-
-#![allow(dead_code, reason = "each program that includes this uses a part of it")]
+//! Random answers of a MySQL server, and bytes of any server broken, for the parsers' tests and for
+//! the fuzzer.
 
 use plimsoll_engine::generators::rng::Rng;
 use plimsoll_engine::mysql::answer::Outcome;
 
-use crate::wire::{self, Rows};
+use super::mysql_packets::{self as packets, Rows};
 
 const MORE_RESULTS: u16 = 0x0008;
 
@@ -19,18 +18,18 @@ pub fn draw(rng: &mut Rng, deprecate_eof: bool) -> (Vec<u8>, Outcome) {
         match rng.below(8) {
             0 => {
                 let code = 1_000 + rng.below(3_000) as u16;
-                wire::error(&mut sequence, code, "it went wrong", &mut out);
+                packets::error(&mut sequence, code, "it went wrong", &mut out);
                 return (out, Outcome::Failed { code, message: "it went wrong".to_owned() });
             }
             1 | 2 => {
                 let affected = rng.below(100_000);
                 affected_rows += affected;
-                wire::ok(&mut sequence, affected, status, &mut out);
+                packets::ok(&mut sequence, affected, status, &mut out);
             }
             _ => {
                 let shape = shape(rng);
                 rows += shape.rows as u64;
-                wire::result_set(&mut sequence, shape, deprecate_eof, status, &mut out);
+                packets::result_set(&mut sequence, shape, deprecate_eof, status, &mut out);
             }
         }
     }
@@ -43,7 +42,7 @@ fn shape(rng: &mut Rng) -> Rows {
     Rows { columns, rows: rng.below(6) as usize, value, text: false }
 }
 
-/// Breaks an answer: bytes changed, cut, repeated, put in; or another one in the middle.
+/// Breaks an answer: changes, cuts, repeats or inserts bytes, or inserts another answer.
 pub fn damage(rng: &mut Rng, bytes: &mut Vec<u8>) {
     for _ in 0..=rng.below(4) {
         let at = rng.below(bytes.len() as u64 + 1) as usize;
@@ -55,7 +54,7 @@ pub fn damage(rng: &mut Rng, bytes: &mut Vec<u8>) {
                 bytes.drain(at..end);
             }
             3 => {
-                let (other, _) = draw(rng, rng_bit(at));
+                let (other, _) = draw(rng, at.is_multiple_of(2));
                 bytes.splice(at..at, other);
             }
             4 => {
@@ -73,11 +72,7 @@ pub fn damage(rng: &mut Rng, bytes: &mut Vec<u8>) {
     }
 }
 
-fn rng_bit(at: usize) -> bool {
-    at.is_multiple_of(2)
-}
-
-/// Random places to cut bytes at, so that they arrive in pieces.
+/// The bytes cut at random places, as they may arrive.
 pub fn pieces<'a>(rng: &mut Rng, mut bytes: &'a [u8]) -> Vec<&'a [u8]> {
     let mut pieces = Vec::new();
     let longest = [3, 20, 300, 70_000][rng.below(4) as usize];

@@ -1,7 +1,5 @@
 //! The server's side of the MySQL protocol, as far as tests and measurements need it.
 
-#![allow(dead_code, reason = "each program that includes this uses a part of it")]
-
 pub const PROTOCOL_41: u32 = 0x0000_0200;
 pub const SECURE_CONNECTION: u32 = 0x0000_8000;
 pub const PLUGIN_AUTH: u32 = 0x0008_0000;
