@@ -117,14 +117,15 @@ impl Sent {
         let row = stream.and_then(|stream| self.on_stream.get_mut(stream)?.take());
         let row = row.ok_or(Violation("an answer to no request"))?;
         self.free.push(frame.stream as u16);
-        match frame.opcode {
-            opcode::RESULT => self.written += 1,
-            opcode::ERROR => {
-                self.failed.push(row);
-                self.error.get_or_insert_with(|| codes::refusal(frame.body()));
-            }
-            _ => return Err(Violation("neither a result nor an error")),
+        if frame.opcode == opcode::RESULT {
+            self.written += 1;
+            return Ok(());
         }
+        self.failed.push(row);
+        if frame.opcode != opcode::ERROR {
+            return Err(Violation("neither a result nor an error"));
+        }
+        self.error.get_or_insert_with(|| codes::refusal(frame.body()));
         Ok(())
     }
 }
