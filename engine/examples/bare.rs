@@ -16,7 +16,7 @@ use plimsoll_engine::spec::Load;
 use rustix::event::epoll::{self, EventData, EventFlags};
 
 const KEY: i64 = 1;
-/// What has not come by then does not come: the length of an answer is learned so.
+/// An answer is over once nothing has come for so long: this is how its length is learned.
 const QUIET: Duration = Duration::from_millis(200);
 
 fn main() {
@@ -25,12 +25,12 @@ fn main() {
     println!("{}", run(&load).expect("a server that answers"));
 }
 
-/// COM_STMT_EXECUTE with one LONGLONG; its type is told with the first one alone.
-fn execution(id: u32, tell_type: bool) -> Vec<u8> {
+/// COM_STMT_EXECUTE with one LONGLONG. Only the first execution has the type.
+fn execution(id: u32, with_type: bool) -> Vec<u8> {
     let mut payload = vec![0x17];
     payload.extend(id.to_le_bytes());
-    payload.extend([0, 1, 0, 0, 0, 0, u8::from(tell_type)]);
-    if tell_type {
+    payload.extend([0, 1, 0, 0, 0, 0, u8::from(with_type)]);
+    if with_type {
         payload.extend([8, 0]);
     }
     payload.extend(KEY.to_le_bytes());

@@ -6,7 +6,7 @@ use std::fmt;
 /// The one error that stops a load before it starts, or a call that cannot be answered.
 ///
 /// It has a code for programs and one line for people. `code` is the server's error number as
-/// text ("1045"), its error's name ("unavailable"), or one of ours: "spec", "connect",
+/// text ("1045"), its error's name ("unavailable"), or one of the engine's words: "spec", "connect",
 /// "connect_timeout", "connection_lost", "dns", "tls", "tls_required", "auth", "protocol",
 /// "timeout", "cancelled", "histogram", "system", "internal".
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::error::EngineError;
 
 pub type Histogram = hdrhistogram::Histogram<u64>;
 
-/// 5 minutes, in microseconds; what is longer counts as that.
+/// 5 minutes, in microseconds; a longer time is recorded as this one.
 pub const HIGHEST_US: u64 = 300_000_000;
 
 pub fn new() -> Histogram {
@@ -56,7 +56,7 @@ impl Summary {
 pub fn buckets(histogram: &Histogram) -> BTreeMap<u64, u64> {
     let mut buckets = BTreeMap::new();
     for value in histogram.iter_recorded() {
-        // the middle of what the histogram cannot tell apart
+        // the middle of the latencies that the histogram counts as the same
         let us = histogram.median_equivalent(value.value_iterated_to()).max(1);
         let octave = |k: i32| (f64::from(k) / 8.0).exp2().ceil() as u64;
         let near = ((us as f64).log2() * 8.0) as i32;
@@ -125,8 +125,8 @@ mod tests {
     fn merging_loses_nothing() {
         let (mut a, mut b, mut both) = (new(), new(), new());
         for value in (1..2_000_000).step_by(997) {
-            let one = if value % 2 == 0 { &mut a } else { &mut b };
-            one.record(value).expect("in range");
+            let half = if value % 2 == 0 { &mut a } else { &mut b };
+            half.record(value).expect("in range");
             both.record(value).expect("in range");
         }
         let merged = merge(&[encode(&a), encode(&b)]).expect("both are histograms");

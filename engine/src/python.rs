@@ -57,7 +57,7 @@ impl CancelToken {
     }
 }
 
-/// Calls back into Python, and looks out for Ctrl-C.
+/// Calls back into Python, and sees whether Ctrl-C was pressed.
 struct Callback {
     on_second: Option<Py<PyAny>>,
     raised: Option<PyErr>,
@@ -76,7 +76,7 @@ impl Callback {
 }
 
 impl Listener for Callback {
-    fn hear(&mut self, seconds: &[SecondReport]) -> bool {
+    fn seconds_passed(&mut self, seconds: &[SecondReport]) -> bool {
         if self.raised.is_none() {
             self.raised = Python::attach(|py| self.call(py, seconds)).err();
         }

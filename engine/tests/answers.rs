@@ -1,4 +1,4 @@
-//! The parser of answers, against answers that were made by the protocol's rules.
+//! The parser of MySQL's answers, against answers that were made by the protocol's rules.
 
 mod support;
 

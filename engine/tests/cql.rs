@@ -1,4 +1,4 @@
-//! CQL: whole loads against a server that behaves as it is told.
+//! Whole loads and datasets in CQL's protocol, against the fake server.
 
 mod support;
 
@@ -19,10 +19,10 @@ use support::cql_server::{Action, Server};
 
 const READ: &str = "read";
 
-struct Deaf;
+struct Unheard;
 
-impl Listener for Deaf {
-    fn hear(&mut self, _seconds: &[SecondReport]) -> bool {
+impl Listener for Unheard {
+    fn seconds_passed(&mut self, _seconds: &[SecondReport]) -> bool {
         true
     }
 }
@@ -47,7 +47,7 @@ fn load(server: &Server, changes: &Value) -> Result<LoadReport, EngineError> {
     for (name, value) in changes.as_object().expect("an object") {
         spec[name] = value.clone();
     }
-    family::run(&Load::from_json(&spec.to_string())?, &AtomicBool::new(false), &mut Deaf)
+    family::run(&Load::from_json(&spec.to_string())?, &AtomicBool::new(false), &mut Unheard)
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn errors_are_counted_by_name_and_the_servers_time_outs_have_their_length() {
     assert_eq!((read.succeeded, &read.errors), (0, &expected.into()));
     let histogram = plimsoll_engine::histogram::decode(&read.histogram).expect("its own");
     assert_eq!(histogram.len(), 200, "those of the two kinds of time-outs");
-    assert_eq!(report.error_examples["overloaded"], "as told");
+    assert_eq!(report.error_examples["overloaded"], "as asked");
 }
 
 #[test]
@@ -251,7 +251,10 @@ fn what_cannot_be_sent_is_refused_before_anything_is_sent() {
     let server = Server::start(|_| Action::Rows);
     let operation = |statement: Value, more: Value| {
         let mut operation = json!({"name": "a", "weight": 1, "statements": [statement]});
-        operation.as_object_mut().expect("one").extend(more.as_object().expect("one").clone());
+        operation
+            .as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().expect("an object").clone());
         json!({"workload": {"key_spaces": [], "operations": [operation]}})
     };
     let number = json!({"kind": "literal", "value": 3});

@@ -1,4 +1,4 @@
-//! Whole loads against a server that behaves as it is told.
+//! Whole loads in the MySQL protocol, against the fake server.
 
 mod support;
 
@@ -17,23 +17,23 @@ use support::mysql_server::{Action, EXECUTE, Gate, QUERY, Server};
 
 const READ: &str = "read";
 
-/// Hears the seconds, and may cancel.
-struct Ear<F: FnMut(&[SecondReport]) -> bool>(F);
+/// Takes the seconds, and may cancel.
+struct Callback<F: FnMut(&[SecondReport]) -> bool>(F);
 
-impl<F: FnMut(&[SecondReport]) -> bool> Listener for Ear<F> {
-    fn hear(&mut self, seconds: &[SecondReport]) -> bool {
+impl<F: FnMut(&[SecondReport]) -> bool> Listener for Callback<F> {
+    fn seconds_passed(&mut self, seconds: &[SecondReport]) -> bool {
         (self.0)(seconds)
     }
 }
 
 fn load(server: &Server, changes: &Value) -> Result<LoadReport, EngineError> {
-    load_hearing(server, changes, |_| true)
+    load_calling(server, changes, |_| true)
 }
 
-fn load_hearing(
+fn load_calling(
     server: &Server,
     changes: &Value,
-    ear: impl FnMut(&[SecondReport]) -> bool,
+    on_seconds: impl FnMut(&[SecondReport]) -> bool,
 ) -> Result<LoadReport, EngineError> {
     let key = json!({"kind": "key", "key_space": "rows"});
     let read = json!({"sql": ["SELECT c FROM t WHERE id = ?"], "binds": [key]});
@@ -47,10 +47,10 @@ fn load_hearing(
     for (name, value) in changes.as_object().expect("an object") {
         spec[name] = value.clone();
     }
-    run(&Load::from_json(&spec.to_string())?, &AtomicBool::new(false), &mut Ear(ear))
+    run(&Load::from_json(&spec.to_string())?, &AtomicBool::new(false), &mut Callback(on_seconds))
 }
 
-/// Repeats a load that a machine spoils which stands still, five times at most.
+/// Runs a load, five times at most, until it is sound: a machine that stands still spoils it.
 fn undisturbed(
     sound: impl Fn(&LoadReport) -> bool,
     mut load: impl FnMut() -> Result<LoadReport, EngineError>,
@@ -137,14 +137,14 @@ fn a_failed_statement_rolls_its_transaction_back() {
     let transfer = &report.operations["transfer"];
     assert_eq!((transfer.succeeded, &transfer.errors), (0, &[("1213".to_owned(), 10)].into()));
     assert_eq!(transfer.latency_us.p50, None);
-    assert_eq!(report.error_examples["1213"], "as told");
+    assert_eq!(report.error_examples["1213"], "as asked");
 }
 
 #[test]
 fn a_time_out_has_its_full_length_and_its_connection_is_replaced() {
     let mut sent = Vec::new();
-    let one = |report: &LoadReport| report.operations[READ].errors["timeout"] == 1;
-    let report = undisturbed(one, || {
+    let once = |report: &LoadReport| report.operations[READ].errors["timeout"] == 1;
+    let report = undisturbed(once, || {
         let gate = Arc::new(Gate::default());
         let held = gate.clone();
         let server = Server::start(move |command| match (command.connection, command.number) {
@@ -174,7 +174,7 @@ fn an_open_loop_counts_from_the_due_time() {
     // nothing is answered in the first second; then the gate opens
     let changes = json!({"connections": 1, "operations_limit": 300,
                          "loop": {"kind": "open", "rate_ops_per_second": 100.0}});
-    let report = load_hearing(&server, &changes, |seconds| {
+    let report = load_calling(&server, &changes, |seconds| {
         if !seconds.is_empty() {
             gate.open();
         }
@@ -244,7 +244,7 @@ fn a_server_that_is_gone_is_tried_again_until_the_end() {
             _ => Action::Close,
         });
         // it refuses connections after the first second
-        load_hearing(&server, &json!({"duration_s": 4}), |seconds| {
+        load_calling(&server, &json!({"duration_s": 4}), |seconds| {
             if !seconds.is_empty() {
                 server.close();
             }
@@ -281,7 +281,7 @@ fn a_thread_that_is_done_before_the_others_is_not_busy() {
             (0, 0) => Action::Wait(held.clone()),
             _ => Action::Rows,
         });
-        load_hearing(&server, &json!({"operations_limit": 10, "threads": 2}), |seconds| {
+        load_calling(&server, &json!({"operations_limit": 10, "threads": 2}), |seconds| {
             if !seconds.is_empty() {
                 gate.open(); // it waited for a second
             }
@@ -296,7 +296,7 @@ fn a_thread_that_is_done_before_the_others_is_not_busy() {
 #[test]
 fn the_caller_can_end_it() {
     let server = Server::start(|_| Action::Rows);
-    let report = load_hearing(&server, &json!({}), |seconds| seconds.is_empty());
+    let report = load_calling(&server, &json!({}), |seconds| seconds.is_empty());
     let report = report.expect("it starts");
     assert_eq!(report.ended, Ended::Cancelled);
     assert!(report.window_s < 60.0);

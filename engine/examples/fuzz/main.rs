@@ -133,10 +133,10 @@ impl<C: Conversation> Conversation for Damaged<C> {
     }
 }
 
-struct Deaf;
+struct Unheard;
 
-impl Listener for Deaf {
-    fn hear(&mut self, _seconds: &[SecondReport]) -> bool {
+impl Listener for Unheard {
+    fn seconds_passed(&mut self, _seconds: &[SecondReport]) -> bool {
         true
     }
 }
@@ -169,6 +169,6 @@ fn play<C: Conversation + Send + 'static>(
         server.port
     ));
     let started = Instant::now();
-    let _ = run(&load.expect("a sound load"), &AtomicBool::new(false), &mut Deaf);
+    let _ = run(&load.expect("a sound load"), &AtomicBool::new(false), &mut Unheard);
     assert!(started.elapsed() < Duration::from_secs(30), "the load hung");
 }

@@ -1,4 +1,4 @@
-//! The server's errors: their numbers, their names in reports.
+//! The server's errors: their numbers, and their names in reports.
 
 use super::frames::Cursor;
 use crate::error::{EngineError, Failure};
@@ -23,13 +23,14 @@ pub fn refusal(body: &[u8]) -> EngineError {
     EngineError::new(name.clone(), format!("{message} ({name})"))
 }
 
-/// The server's error as why an operation failed.
+/// Why an operation failed, by the server's error. The coordinator's own time-outs count as
+/// time-outs, with the time that they took.
 pub fn failure((code, message): (i32, String)) -> Failure {
     let timed_out = matches!(code, WRITE_TIMEOUT | READ_TIMEOUT);
     Failure { code: name(code), message, timed_out }
 }
 
-/// An error's name, as the protocol's description calls it; its number where it has none.
+/// An error's name, after the protocol's description; its number where it has none there.
 pub fn name(code: i32) -> String {
     let name = match code {
         0x0000 => "server_error",

@@ -1,11 +1,12 @@
-//! Frames: 9 bytes of header, then a body, of which only the start is ever kept.
+//! Frames: a header of 9 bytes, then a body. Of a body that arrives in pieces only the start is kept.
 
 use crate::error::Violation;
 
 pub const HEADER: usize = 9;
-/// As much of a body as is kept where it arrives in pieces: an error's code and message.
+/// How many bytes of a body's start are kept where it arrives in pieces: enough for an error's code
+/// and message.
 pub const PREFIX: usize = 512;
-/// The protocol's limit for a frame's body.
+/// The protocol's limit for a frame's body, in bytes.
 const LONGEST_BODY: usize = 256 << 20;
 const REQUEST: u8 = 0x04;
 const RESPONSE: u8 = 0x84;
@@ -14,7 +15,7 @@ const FLAG_COMPRESSED: u8 = 0x01;
 const FLAG_TRACING: u8 = 0x02;
 const FLAG_WARNING: u8 = 0x08;
 
-/// What a frame is; only what a client without compression or events meets.
+/// What a frame is. Only those that a client without compression meets.
 pub mod opcode {
     pub const ERROR: u8 = 0x00;
     pub const STARTUP: u8 = 0x01;
@@ -30,7 +31,7 @@ pub mod opcode {
     pub const AUTH_SUCCESS: u8 = 0x10;
 }
 
-/// Appends a request's header; returns where, for [`close`].
+/// Begins a request: appends its header, and returns where, for [`close`].
 pub fn open(stream: u16, opcode: u8, out: &mut Vec<u8>) -> usize {
     let start = out.len();
     let [high, low] = stream.to_be_bytes();
@@ -54,7 +55,8 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The body after what its flags put before it; nothing where that goes beyond what is kept.
+    /// The body, without the tracing id and the warnings that its flags announce at its start. Empty
+    /// where these are longer than what is kept.
     pub fn body(&self) -> &'a [u8] {
         let mut cursor = Cursor(self.body);
         if self.flags & FLAG_TRACING != 0 {
@@ -87,7 +89,8 @@ impl Reader {
         self.left = 0;
     }
 
-    /// Takes the next frame from the input. None: it has not arrived whole, and the input is empty.
+    /// Takes the next frame from the input. None: all of the input is taken, and the frame is not
+    /// whole yet.
     pub fn next<'a, 'b: 'a>(
         &'a mut self,
         input: &mut &'b [u8],
@@ -134,7 +137,7 @@ impl Reader {
     }
 }
 
-/// The length of the body after a header.
+/// Checks a response's header. Returns the length of the body, in bytes.
 pub fn check(header: [u8; HEADER]) -> Result<usize, Violation> {
     let [version, flags, _, _, _, a, b, c, d] = header;
     if version != RESPONSE {
@@ -155,7 +158,7 @@ pub fn frame(header: [u8; HEADER], body: &[u8]) -> Frame<'_> {
     Frame { stream: i16::from_be_bytes([high, low]), opcode, flags, body }
 }
 
-/// Reads the notations of the protocol's description; none where the bytes end too soon.
+/// Reads values in the notations of the protocol's description. None: the bytes end too soon.
 pub struct Cursor<'a>(pub &'a [u8]);
 
 impl<'a> Cursor<'a> {
@@ -173,13 +176,13 @@ impl<'a> Cursor<'a> {
         self.take(4).map(|bytes| i32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
-    /// `[string]` and `[short bytes]` are written alike.
+    /// A `[short bytes]` or a `[string]`: both are written in the same way.
     pub fn short_bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.short()?;
         self.take(length.into())
     }
 
-    /// A `[string]`, or as much of it as is there.
+    /// A `[string]`, or as much of it as has been kept.
     pub fn text_at_hand(&mut self) -> String {
         let length = usize::from(self.short().unwrap_or(0)).min(self.0.len()).min(PREFIX);
         String::from_utf8_lossy(self.take(length).unwrap_or(&[])).into_owned()

@@ -1,4 +1,4 @@
-//! A session: started, authenticated, in its keyspace, its statements prepared.
+//! Opens a session: starts it, authenticates, chooses the keyspace, prepares statements.
 
 use std::io;
 use std::net::TcpStream;
@@ -15,15 +15,16 @@ use crate::session::connect::{Login, Opener, Session, lost, mind_deadline};
 use crate::session::link::Link;
 use crate::session::tls;
 
-/// No frame of a login or of a prepared statement's description is larger.
+/// In bytes: no frame of a login or of a prepared statement's description is larger.
 const LARGEST_BODY: usize = 1 << 20;
-/// More events than come while a session is opened.
+/// More events than a server sends while a session is opened.
 const MOST_EVENTS: usize = 1_000;
 
-/// What is known of a session: its statements, and their texts, to be prepared again.
+/// What a login learns of its session.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
     pub statements: Vec<Statement>,
+    /// Their texts, with which they are prepared again where the server has forgotten them.
     pub texts: Arc<[String]>,
 }
 
@@ -104,7 +105,7 @@ impl Channel {
                 return Ok(frame(header, &self.body));
             }
         }
-        Err(EngineError::protocol("the server tells events and does not answer"))
+        Err(EngineError::protocol("the server sends events and does not answer"))
     }
 
     fn read_frame(&mut self) -> Result<[u8; HEADER], EngineError> {
@@ -112,7 +113,7 @@ impl Channel {
         self.receive(&mut header)?;
         let mut readable = header;
         if is_refusal(header) {
-            readable[0] = 0x84; // of another version, whose errors are written alike
+            readable[0] = 0x84; // errors are written in the same way in all versions
         }
         let length = check(readable).map_err(|_| not_cql())?;
         if length > LARGEST_BODY {
@@ -138,7 +139,8 @@ impl Channel {
 }
 
 impl<'a> Frame<'a> {
-    /// The body, if the answer is of this kind; the server's error, or another, if not.
+    /// The body of an answer of this kind. An error for any other answer: the server's own, if the
+    /// answer is one.
     fn expect(&self, opcode: u8) -> Result<&'a [u8], EngineError> {
         if self.opcode == opcode {
             return Ok(self.body());
@@ -150,7 +152,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A server of other versions answers with an error in one of them.
+/// A server that does not speak this version answers with an error in one that it speaks.
 fn is_refusal(header: [u8; HEADER]) -> bool {
     (0x81..=0x86).contains(&header[0]) && header[4] == opcode::ERROR
 }

@@ -6,7 +6,7 @@ use crate::generators::values::Kind;
 
 pub const RESULT_PREPARED: i32 = 4;
 const GLOBAL_TABLE: i32 = 0x01;
-/// No type is nested deeper, in any schema that one would write.
+/// No type is nested deeper in any real schema.
 const DEEPEST: usize = 32;
 
 /// How a bind is written.
@@ -19,7 +19,7 @@ pub enum Type {
     Tinyint,
     Double,
     Float,
-    /// One that no value of ours can fill; its number in the protocol.
+    /// A type that only null fits here; its number in the protocol.
     Other(u16),
 }
 
@@ -57,7 +57,7 @@ impl Type {
     }
 }
 
-/// The id alone, of a RESULT that may have been cut off behind it.
+/// The id alone, from a RESULT that may have been cut off after it.
 pub fn id(body: &[u8]) -> Option<&[u8]> {
     let mut cursor = Cursor(body);
     if cursor.int()? != RESULT_PREPARED {
@@ -97,7 +97,7 @@ fn types(cursor: &mut Cursor<'_>) -> Option<Vec<Type>> {
     Some(types)
 }
 
-/// An `[option]`: a type's number, its inner types passed over.
+/// An `[option]`: a type's number. Its inner types are skipped.
 fn option(cursor: &mut Cursor<'_>, depth: usize) -> Option<u16> {
     if depth > DEEPEST {
         return None;

@@ -1,4 +1,4 @@
-//! Building requests, into buffers that are used again and again.
+//! Builds requests, in buffers that are used again and again.
 
 use super::frames::{close, opcode, open};
 use super::prepared::{Statement, Type};
@@ -10,7 +10,7 @@ const FLAG_SKIP_METADATA: u8 = 0x02;
 /// The length that stands for null.
 const NULL: i32 = -1;
 
-/// Where the id's length stands in an EXECUTE: behind the header.
+/// Where in an EXECUTE the statement's id begins, with its length: after the header.
 pub const ID_AT: usize = super::frames::HEADER;
 
 pub fn startup(out: &mut Vec<u8>) {
@@ -71,7 +71,7 @@ pub fn execute(
     close(start, out);
 }
 
-/// Appends an execution again, after its statement got another id.
+/// Appends a copy of an execution, under the statement's new id.
 pub fn execute_again(packet: &[u8], statement: &Statement, out: &mut Vec<u8>) {
     let start = out.len();
     let old = usize::from(u16::from_be_bytes([packet[ID_AT], packet[ID_AT + 1]]));
@@ -100,7 +100,7 @@ fn bind(value: &Value, kind: Type, drawing: &mut Drawing, scope: &mut Scope, out
     }
 }
 
-/// A number that does not fit its type goes in 8 bytes: the server says that it is invalid.
+/// A number that does not fit its type is sent in 8 bytes: the server refuses it as invalid.
 fn integer(value: i64, kind: Type, out: &mut Vec<u8>) {
     match kind {
         Type::Int if let Ok(value) = i32::try_from(value) => sized(&value.to_be_bytes(), out),

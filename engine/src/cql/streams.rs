@@ -1,13 +1,13 @@
 //! Which lane awaits the answer on which stream of a connection.
 //!
-//! A lane keeps its stream from operation to operation. Where it gives an answer up, the stream is
-//! orphaned: nobody takes it until that answer has come, so that a late answer is never taken for
-//! another operation's; the lane takes another stream. Orphans are bounded.
+//! A lane keeps its stream from operation to operation. When it gives an answer up, the lane takes
+//! another stream, and the stream becomes an orphan: it is not used until that answer has come, so
+//! that a late answer is never taken for another operation's. The number of orphans is bounded.
 
 /// The protocol's number of streams: not negative, in 16 bits.
 const MOST_STREAMS: usize = 1 << 15;
-/// Orphans that a connection may have for each lane, and beside them: so many time-outs in a row
-/// without an answer to any say that the connection, not the server, is stuck.
+/// Orphans that a connection may have for each of its lanes, and [`SPARE_ORPHANS`] more. So many
+/// time-outs without a single answer show that the connection is stuck, not the server.
 const ORPHANS_OF_LANE: usize = 8;
 const SPARE_ORPHANS: usize = 16;
 
@@ -33,7 +33,7 @@ impl Streams {
         Streams { holders, of_slot, free: Vec::new(), orphans: 0 }
     }
 
-    /// A connection begins anew.
+    /// The connection is a new one: no answer is awaited.
     pub fn reset(&mut self) {
         *self = Self::new(self.of_slot.len());
     }
@@ -42,7 +42,7 @@ impl Streams {
         self.of_slot[slot]
     }
 
-    /// An answer has come on a stream: whose? An orphan's stream is free from now on.
+    /// An answer has come on a stream: returns who awaited it. An orphan's stream may be used again.
     pub fn answered(&mut self, stream: i16) -> Holder {
         let Some(holder) = usize::try_from(stream).ok().and_then(|at| self.holders.get_mut(at))
         else {
@@ -57,7 +57,7 @@ impl Streams {
         whose
     }
 
-    /// Nobody awaits a slot's answer any more. False: there are too many such already.
+    /// Gives up a slot's answer, and gives the slot another stream. False: there are too many orphans.
     pub fn abandon(&mut self, slot: usize) -> bool {
         let slots = self.of_slot.len();
         let most = (ORPHANS_OF_LANE * slots + SPARE_ORPHANS).min(MOST_STREAMS - slots);

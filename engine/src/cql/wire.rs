@@ -1,4 +1,4 @@
-//! CQL's wire: many operations at a time on one connection, told apart by their streams.
+//! CQL's wire: many operations at a time on one connection, each on its own stream.
 
 use std::io;
 
@@ -18,25 +18,26 @@ use crate::spec::Load;
 pub struct CqlWire {
     link: Option<Link>,
     reader: Reader,
-    desk: Desk,
+    requests: Requests,
     sent: usize,
 }
 
-/// What is under way on a connection.
-struct Desk {
+/// The requests that are under way on a connection.
+struct Requests {
     known: Known,
     streams: Streams,
     slots: Vec<Slot>,
     out: Vec<u8>,
 }
 
-/// What is under way of one lane.
+/// The request of one lane.
 #[derive(Debug, Clone, Default)]
 struct Slot {
     awaits: Awaits,
+    /// The index of its statement.
     prepared: usize,
-    /// The execution as it was sent, in case that the server has forgotten its statement: the
-    /// binds cannot be drawn twice.
+    /// The execution as it was sent. It is sent again where the server has forgotten the statement,
+    /// since the binds cannot be drawn twice.
     packet: Vec<u8>,
 }
 
@@ -70,19 +71,19 @@ impl Wire for CqlWire {
     }
 
     fn new(lanes: usize) -> Self {
-        let desk = Desk {
+        let requests = Requests {
             known: Known::default(),
             streams: Streams::new(lanes),
             slots: vec![Slot::default(); lanes],
             out: Vec::new(),
         };
-        CqlWire { link: None, reader: Reader::default(), desk, sent: 0 }
+        CqlWire { link: None, reader: Reader::default(), requests, sent: 0 }
     }
 
     fn open(&mut self, session: Session<Known>) {
         self.close();
         self.link = Some(session.link);
-        self.desk.known = session.known;
+        self.requests.known = session.known;
     }
 
     fn link(&self) -> Option<&Link> {
@@ -93,9 +94,9 @@ impl Wire for CqlWire {
         self.link = None;
         self.reader.clear();
         self.sent = 0;
-        self.desk.out.clear();
-        self.desk.streams.reset();
-        self.desk.slots.iter_mut().for_each(|slot| slot.awaits = Awaits::Nothing);
+        self.requests.out.clear();
+        self.requests.streams.reset();
+        self.requests.slots.iter_mut().for_each(|slot| slot.awaits = Awaits::Nothing);
     }
 
     /// The protocol has no farewell.
@@ -104,7 +105,7 @@ impl Wire for CqlWire {
     }
 
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope) {
-        let Desk { known, streams, slots, out } = &mut self.desk;
+        let Requests { known, streams, slots, out } = &mut self.requests;
         let slot = &mut slots[execution.slot];
         let statement = &known.statements[execution.prepared];
         let start = out.len();
@@ -125,9 +126,9 @@ impl Wire for CqlWire {
         let Some(link) = &mut self.link else {
             return Ok(());
         };
-        link.send_from(&self.desk.out, &mut self.sent)?;
-        if self.sent == self.desk.out.len() {
-            self.desk.out.clear();
+        link.send_from(&self.requests.out, &mut self.sent)?;
+        if self.sent == self.requests.out.len() {
+            self.requests.out.clear();
             self.sent = 0;
         }
         Ok(())
@@ -135,7 +136,7 @@ impl Wire for CqlWire {
 
     fn unsent(&self) -> usize {
         let held = usize::from(self.link.as_ref().is_some_and(Link::unsent));
-        self.desk.out.len() - self.sent + held
+        self.requests.out.len() - self.sent + held
     }
 
     fn receive(
@@ -159,24 +160,24 @@ impl Wire for CqlWire {
         let mut input = &buffer[..read];
         while !input.is_empty() {
             match self.reader.next(&mut input)? {
-                Some(frame) => self.desk.take(&frame, answers)?,
+                Some(frame) => self.requests.take(&frame, answers)?,
                 None => break,
             }
         }
-        // what was appended while the answers were read: statements to be prepared again
-        if !self.desk.out.is_empty() {
+        // statements that are to be prepared again were appended while answers were read
+        if !self.requests.out.is_empty() {
             self.send().map_err(Failure::connection_lost)?;
         }
         Ok(more)
     }
 
     fn abandon(&mut self, slot: usize) -> bool {
-        self.desk.slots[slot].awaits = Awaits::Nothing;
-        self.desk.streams.abandon(slot)
+        self.requests.slots[slot].awaits = Awaits::Nothing;
+        self.requests.streams.abandon(slot)
     }
 }
 
-impl Desk {
+impl Requests {
     /// Takes one response.
     fn take(&mut self, frame: &Frame<'_>, answers: &mut Vec<Answered>) -> Result<(), Violation> {
         if frame.opcode == opcode::EVENT {
@@ -206,13 +207,15 @@ impl Desk {
         Ok(())
     }
 
-    /// The server has forgotten a statement, after a change of the schema, say. It did nothing.
+    /// The server has forgotten a statement, for example after a change of the schema, and has not
+    /// carried out the execution.
     fn prepare_again(&mut self, slot: usize) {
         let text = &self.known.texts[self.slots[slot].prepared];
         request::prepare(self.streams.of(slot), text, &mut self.out);
         self.slots[slot].awaits = Awaits::Prepared;
     }
 
+    /// The statement is prepared again: sends its execution again, under the new id.
     fn send_again(&mut self, slot: usize, body: &[u8]) -> Result<(), Violation> {
         let id = prepared::id(body).ok_or(Violation("no id in the answer to PREPARE"))?;
         let slot = &mut self.slots[slot];

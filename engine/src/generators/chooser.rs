@@ -9,13 +9,13 @@ use crate::spec::Distribution;
 /// The numbers that may be drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
-    /// What was there at the start.
+    /// How many there were at the start.
     pub initial: u64,
-    /// What is there now: the initial ones and those added since. At least 1.
+    /// How many there are now: the initial ones and those added since. At least 1.
     pub now: u64,
 }
 
-/// A distribution made ready; it keeps what a draw needs to know of earlier ones.
+/// A distribution that is ready to be drawn from. Some keep state from draw to draw.
 #[derive(Debug, Clone)]
 pub struct Chooser {
     sampler: Sampler,
@@ -36,7 +36,8 @@ enum Sampler {
     Rejection(RejectionZipfian),
 }
 
-/// How a counter is divided between those who count: each takes every `step`th number.
+/// One holder's part of a counter that several holders divide between them: the numbers `offset`,
+/// `offset + step`, `offset + 2 step` ...
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     pub offset: u64,
@@ -48,9 +49,10 @@ impl Share {
 }
 
 impl Chooser {
-    /// `initial` numbers are there at the start. `expected`: of keys, how many more may come; None
-    /// for the numbers of a range. YCSB's `CoreWorkload` spreads its zipfian over both and one key
-    /// more, and redraws what is not there yet.
+    /// Over `initial` numbers. `expected`: how many keys inserts may add to them; None where the
+    /// numbers are not keys but those of a fixed range. YCSB's `CoreWorkload` spreads its scrambled
+    /// zipfian over the initial keys, the expected ones and one more, and draws again where a key
+    /// has not been inserted yet.
     pub fn new(
         distribution: &Distribution,
         initial: u64,
@@ -134,7 +136,8 @@ impl Chooser {
             Sampler::Scrambled { zipfian, items } => {
                 redraw(extent.now, || fnv_hash(zipfian.draw(rng)) % *items)
             }
-            // over as many numbers as the newest one has before it: number 0 is not drawn
+            // YCSB draws how far to go back from the newest number, over one number less than there
+            // are: number 0 is never drawn
             Sampler::Latest(zipfian) => {
                 zipfian.grow(extent.now - 1);
                 extent.now - 1 - zipfian.draw(rng).min(extent.now - 1)
@@ -161,8 +164,8 @@ impl Chooser {
     }
 }
 
-/// Draws until the number is below the limit, as YCSB's `CoreWorkload.nextKeynum` does; after a
-/// thousand tries in vain, the remainder.
+/// Draws until the number is below the limit, as YCSB's `CoreWorkload.nextKeynum` does. After a
+/// thousand tries in vain it returns the remainder of the last number by the limit, to end at all.
 fn redraw(limit: u64, mut draw: impl FnMut() -> u64) -> u64 {
     let mut drawn = draw();
     for _ in 0..1_000 {

@@ -8,7 +8,7 @@ use super::values::{Kind, Scope, Value};
 use crate::error::EngineError;
 use crate::spec::{self, Literal};
 
-/// The variables of an operation: slot and kind.
+/// The variables of an operation, by name: each one's index among the variables, and its kind.
 #[derive(Debug, Default)]
 struct Names(HashMap<String, (usize, Kind)>);
 
@@ -16,7 +16,7 @@ impl Program {
     pub(super) fn operation(
         &mut self,
         operation: &spec::Operation,
-        seen: &mut HashMap<Prepared, usize>,
+        indices: &mut HashMap<Prepared, usize>,
     ) -> Result<Operation, EngineError> {
         let mut names = Names::default();
         let mut lets = Vec::new();
@@ -49,7 +49,7 @@ impl Program {
                 .iter()
                 .map(|sql| {
                     let prepared = Prepared { sql: sql.clone(), kinds: kinds.clone() };
-                    *seen.entry(prepared.clone()).or_insert_with(|| {
+                    *indices.entry(prepared.clone()).or_insert_with(|| {
                         self.prepared.push(prepared);
                         self.prepared.len() - 1
                     })
@@ -147,8 +147,8 @@ impl Program {
     }
 
     fn space(&self, name: &str) -> Result<usize, EngineError> {
-        let found = self.spaces.iter().position(|space| space.name == name);
-        found.ok_or_else(|| EngineError::spec(format!("there is no key space {name}")))
+        let index = self.spaces.iter().position(|space| space.name == name);
+        index.ok_or_else(|| EngineError::spec(format!("there is no key space {name}")))
     }
 }
 

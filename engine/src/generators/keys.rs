@@ -6,11 +6,10 @@ use super::chooser::{Extent, Share};
 
 /// The rows that one client (or, for repeatable runs, one connection) knows of.
 ///
-/// Rows 0 .. records are there at the start, numbered from `first`; its own inserts follow,
-/// numbered from `insert_from` on, each the `share.step`th number, so that no two clients insert
-/// the same row. A row counts as there once
-/// its insert and those of all rows before it have been answered, as in YCSB's
-/// `AcknowledgedCounterGenerator`.
+/// `records` rows are there at the start, numbered from `first`. Its own inserts follow, numbered
+/// from `insert_from` on; each takes the `share.step`th number, so that no two clients insert the
+/// same row. A row may be drawn once its insert and those of all rows before it have been answered,
+/// as in YCSB's `AcknowledgedCounterGenerator`.
 #[derive(Debug, Clone)]
 pub struct KeySpace {
     first: i64,
@@ -18,7 +17,7 @@ pub struct KeySpace {
     insert_from: i64,
     share: Share,
     acknowledged: u64,
-    /// Issued inserts from `acknowledged` on: answered or not. As long as inserts in flight.
+    /// For each insert issued from `acknowledged` on: whether it has been answered.
     in_flight: VecDeque<bool>,
 }
 
@@ -30,12 +29,12 @@ impl KeySpace {
         KeySpace { first, records, insert_from, share, acknowledged: 0, in_flight: VecDeque::new() }
     }
 
-    /// What may be drawn now.
+    /// How many rows may be drawn now.
     pub fn extent(&self) -> Extent {
         Extent { initial: self.records, now: (self.records + self.acknowledged).max(1) }
     }
 
-    /// The row number of the index-th row that is known.
+    /// The number of the row of this index, in the order in which rows became known.
     pub fn number(&self, index: u64) -> i64 {
         if index < self.records {
             return self.first.wrapping_add(index as i64);

@@ -1,4 +1,4 @@
-//! A workload made ready to be sent: names resolved, statements numbered.
+//! A workload that is ready to be sent: names are resolved, statements are numbered.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Its text for a message, cut where it is long (a bulk insert has thousands of binds).
+    /// Its text for a message, cut where it is long: a bulk insert has thousands of binds.
     pub fn excerpt(&self) -> String {
         const LONGEST: usize = 120;
         match self.sql.char_indices().nth(LONGEST) {
@@ -43,7 +43,7 @@ pub struct Operation {
     pub name: String,
     pub transaction: bool,
     pub records: u64,
-    /// Of CQL: what the coordinator awaits.
+    /// CQL only: how many replicas the coordinator waits for.
     pub consistency: Consistency,
     pub lets: Vec<Value>,
     pub statements: Vec<Statement>,
@@ -75,7 +75,7 @@ impl Program {
 
     pub fn new(workload: &spec::Workload) -> Result<Self, EngineError> {
         let mut program = Program::over(&workload.key_spaces);
-        let mut seen: HashMap<Prepared, usize> = HashMap::new();
+        let mut indices: HashMap<Prepared, usize> = HashMap::new();
         let mut total = 0.0;
         for operation in &workload.operations {
             if !(operation.weight.is_finite() && operation.weight >= 0.0) {
@@ -87,7 +87,7 @@ impl Program {
             total += operation.weight;
             program.cumulative_weights.push(total);
             let compiled = program
-                .operation(operation, &mut seen)
+                .operation(operation, &mut indices)
                 .map_err(|error| error.context(&format!("operation {}", operation.name)))?;
             program.operations.push(compiled);
         }
@@ -165,8 +165,8 @@ impl Program {
         }
         let total = *self.cumulative_weights.last().expect("a program has operations");
         let drawn = rng.unit() * total;
-        let found = self.cumulative_weights.iter().position(|&weight| drawn < weight);
-        found.unwrap_or(self.operations.len() - 1)
+        let chosen = self.cumulative_weights.iter().position(|&weight| drawn < weight);
+        chosen.unwrap_or(self.operations.len() - 1)
     }
 }
 
@@ -196,6 +196,7 @@ impl Operation {
     }
 }
 
+/// Whether drawing a value issues a new row of this key space.
 fn issues(value: &Value, wanted: usize) -> bool {
     match value {
         Value::NextKey { space } => *space == wanted,

@@ -1,4 +1,4 @@
-//! Values made ready to be drawn.
+//! Values that are ready to be drawn.
 
 use std::io::Write as _;
 
@@ -9,7 +9,7 @@ use super::text::{write_pattern, write_text};
 use super::zipf::fnv_hash;
 use crate::spec::Alphabet;
 
-/// What a value is on the wire; the same for every draw.
+/// How a value is sent; the same for every draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     Integer,
@@ -46,7 +46,7 @@ pub enum Variable {
     Null,
 }
 
-/// What the draws of several connections share: the rows that are there, counters.
+/// What the draws of several connections share: which rows are there, and the state of choosers.
 #[derive(Debug, Clone)]
 pub struct Scope {
     pub spaces: Vec<KeySpace>,
@@ -77,7 +77,7 @@ impl Drawing {
         Drawing { row_seed: Some(seed), ..Self::new(Rng::for_stream(seed, &[])) }
     }
 
-    /// The values that follow belong to this row.
+    /// The values that are drawn from now on belong to this row.
     pub fn start_row(&mut self, row: i64) {
         if let Some(seed) = self.row_seed {
             self.row = row;
@@ -100,7 +100,7 @@ impl Value {
         }
     }
 
-    /// Draws a value of [`Kind::Integer`].
+    /// Draws a value of [`Kind::Integer`]; 0 for one of another kind.
     pub fn integer(&self, drawing: &mut Drawing, scope: &mut Scope) -> i64 {
         match self {
             Value::Integer(value) => *value,
@@ -129,7 +129,7 @@ impl Value {
         }
     }
 
-    /// Draws a value of [`Kind::Double`].
+    /// Draws a value of [`Kind::Double`]; 0 for one of another kind.
     pub fn double(&self, drawing: &Drawing) -> f64 {
         match self {
             Value::Double(value) => *value,

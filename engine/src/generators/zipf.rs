@@ -46,8 +46,8 @@ impl Zipfian {
         zipfian
     }
 
-    /// Follows a growing number of items, adding the new terms of zeta. A smaller number is
-    /// ignored, as YCSB does.
+    /// Sets a larger number of items, adding the new terms of zeta. A smaller number is ignored, as
+    /// YCSB ignores it.
     pub fn grow(&mut self, items: u64) {
         if items <= self.items {
             return;

@@ -15,11 +15,11 @@ use super::pacing::SECOND;
 pub(super) const ALARM: u64 = u64::MAX - 1;
 const NEVER: u64 = u64::MAX;
 
-/// A timer among the epoll's events, to the nanosecond. A time-out of the wait itself would be in
-/// milliseconds: one in nanoseconds needs Linux 5.11, and AWS Lambda's kernel is older.
+/// A timer among the epoll's events, exact to the nanosecond. The time-out of an epoll's wait is in
+/// milliseconds; a wait with nanoseconds needs Linux 5.11, and AWS Lambda's kernel is older.
 pub(super) struct Alarm {
     timer: OwnedFd,
-    /// In nanoseconds of the load's clock.
+    /// In nanoseconds of the load's clock; [`NEVER`] where it is not set.
     rings_at: u64,
 }
 
@@ -34,7 +34,7 @@ impl Alarm {
         Ok(Self { timer, rings_at: NEVER })
     }
 
-    /// Sets the time at which it rings, if that is another than before.
+    /// Sets the time at which it rings. A system call only where that time is another than before.
     pub(super) fn set(&mut self, until: u64, now: u64) -> Result<(), Errno> {
         if until == self.rings_at {
             return Ok(());

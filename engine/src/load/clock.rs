@@ -6,17 +6,18 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::pacing::SECOND;
 
-/// Nanoseconds since the clock was made.
+/// A clock that shows nanoseconds since it was made.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
-    /// What the system's monotonic clock showed then.
+    /// What the system's monotonic clock showed when it was made.
     base_ns: u64,
+    /// What the calendar showed then, in nanoseconds since 1970.
     base_epoch_ns: i64,
 }
 
 impl Clock {
-    /// A clock that starts now. The two clocks are read together: of some tries that one counts
-    /// between whose reads the machine stood still for the shortest time.
+    /// A clock that starts now. The system's two clocks cannot be read at the same moment: of five
+    /// tries the one with the shortest time between its reads is kept.
     pub fn start() -> Self {
         let read = || {
             let before = monotonic_ns();
@@ -25,13 +26,14 @@ impl Clock {
             (base_ns - before, Clock { base_ns, base_epoch_ns: since_epoch.as_nanos() as i64 })
         };
         let tries = std::array::from_fn::<_, 5, _>(|_| read());
-        tries.into_iter().min_by_key(|&(apart_ns, _)| apart_ns).expect("there are some").1
+        tries.into_iter().min_by_key(|&(apart_ns, _)| apart_ns).expect("there are five").1
     }
 
     pub fn now(&self) -> u64 {
         monotonic_ns() - self.base_ns
     }
 
+    /// A time of this clock on the calendar, in milliseconds since 1970.
     pub fn epoch_ms(&self, at: u64) -> i64 {
         (self.base_epoch_ns + at as i64).div_euclid(1_000_000)
     }
@@ -42,7 +44,8 @@ impl Clock {
     }
 }
 
-/// Without the arithmetic of `Instant`: the clock is read several times in each operation.
+/// The system's monotonic clock. `Instant` would do more arithmetic, and the clock is read several
+/// times in each operation.
 fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * SECOND + now.tv_nsec as u64

@@ -47,7 +47,7 @@ impl<W: Wire> Worker<'_, W> {
             let received = wire.receive(&mut self.buffer, hung_up, &mut answers);
             let first = self.lines[line].lanes.start;
             for answer in answers.drain(..) {
-                self.heard(first + answer.slot, answer);
+                self.lane_answered(first + answer.slot, answer);
             }
             match received {
                 Ok(true) => {}
@@ -61,31 +61,31 @@ impl<W: Wire> Worker<'_, W> {
         self.answers = answers;
     }
 
-    /// A lane has its answer.
-    fn heard(&mut self, index: usize, answer: Answered) {
+    /// A lane has its answer: it sends its operation's next packet, or the operation is over.
+    fn lane_answered(&mut self, index: usize, answer: Answered) {
         let lane = &mut self.lanes[index];
         if lane.state != State::Busy {
-            return; // its wire was lost meanwhile
+            return; // its wire was lost before
         }
         let (line, scope) = (lane.line, &mut self.scopes[lane.scope]);
         let wire = &mut self.lines[line].wire;
         match lane.answered(answer.failure, self.shared.program, scope, wire, &mut self.sent) {
             Next::Send => self.pass_on(line),
-            Next::Succeeded => self.answered(index, None),
-            Next::Failed(failure) => self.answered(index, Some(&failure)),
+            Next::Succeeded => self.operation_answered(index, None),
+            Next::Failed(failure) => self.operation_answered(index, Some(&failure)),
         }
     }
 
-    /// An operation is over, well or with a failure; what is answered after the window's end
+    /// Records an operation that succeeded or failed. One that is answered after the window's end
     /// counts as unanswered.
-    fn answered(&mut self, index: usize, failure: Option<&Failure>) {
+    fn operation_answered(&mut self, index: usize, failure: Option<&Failure>) {
         let now = self.shared.clock.now();
         let (operation, due) = (self.lanes[index].operation(), self.lanes[index].due);
         if now >= self.shared.window.end && !self.ending {
             self.late_answers += 1;
             self.oldest_late_due = self.oldest_late_due.min(due);
         } else if now > self.lanes[index].deadline {
-            self.record_time_out(index, now); // it came before one saw that it was too late
+            self.record_time_out(index, now); // `scan` had not seen yet that it was too late
         } else if !self.ending {
             let latency = now.saturating_sub(due);
             match failure {
@@ -117,7 +117,7 @@ impl<W: Wire> Worker<'_, W> {
         }
     }
 
-    /// A wire is of no more use: the operations on it failed, and it is to be replaced.
+    /// A wire cannot be used any more: the operations on it have failed, and it is to be replaced.
     #[cold]
     pub(super) fn lose(&mut self, line: usize, failure: &Failure) {
         let now = self.shared.clock.now();
@@ -140,7 +140,7 @@ impl<W: Wire> Worker<'_, W> {
         self.next_scan = self.next_scan.min(now);
     }
 
-    /// Gives up what takes too long, and asks for the wires that are missing.
+    /// Gives up the operations that take too long, and has missing sessions opened again.
     #[cold]
     pub(super) fn scan(&mut self, now: u64) {
         self.next_scan = now + self.scan_every;
@@ -170,7 +170,7 @@ impl<W: Wire> Worker<'_, W> {
         }
     }
 
-    /// Records a time-out at its full length, however late one came to see it.
+    /// Records a time-out at its full length from the due time, however late it was noticed.
     #[cold]
     fn record_time_out(&mut self, index: usize, now: u64) {
         if self.ending {
@@ -183,6 +183,7 @@ impl<W: Wire> Worker<'_, W> {
         self.recorder.failure(lane.operation(), &failure, Some(latency), now);
     }
 
+    /// An attempt to replace a wire's session has ended.
     #[cold]
     fn reopened(&mut self, index: usize, session: Result<Session<W::Known>, EngineError>) {
         let now = self.shared.clock.now();
@@ -214,7 +215,7 @@ impl<W: Wire> Worker<'_, W> {
         }
     }
 
-    /// Makes a new session's socket non-blocking and has epoll tell of it.
+    /// Makes a new session's socket non-blocking, and adds it to the epoll.
     pub(super) fn watch(&mut self, line: usize) -> Result<(), EngineError> {
         let system = |what: &str, error: &dyn std::fmt::Display| {
             EngineError::new("system", format!("{what}: {error}"))

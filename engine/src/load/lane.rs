@@ -1,5 +1,5 @@
-//! One lane of a load: its operation, and its own stream of random numbers. Spec and reports call
-//! it a connection, as YCSB calls it a thread.
+//! One lane of a load: its operation, and its own stream of random numbers. The spec and reports
+//! call it a connection; YCSB calls it a thread.
 
 use super::operation::{Next, Running, Sent, Tools};
 use super::wire::Wire;
@@ -20,10 +20,11 @@ pub struct Lane {
     drawing: Drawing,
     running: Running,
     pub state: State,
-    /// Its wire among the thread's, and its place there.
+    /// The index of its line among the thread's.
     pub line: usize,
+    /// Its place on that line's wire.
     pub slot: usize,
-    /// Index of the scope that it draws from.
+    /// The index of the scope that it draws from.
     pub scope: usize,
     /// When the running operation was due (open loop) or started.
     pub due: u64,
@@ -31,7 +32,7 @@ pub struct Lane {
     pub deadline: u64,
     /// Operations that it may still start.
     pub remaining: u64,
-    /// Whether it stands in the queue of idle lanes.
+    /// Whether it is in the queue of idle lanes.
     pub queued: bool,
 }
 
@@ -84,8 +85,7 @@ impl Lane {
         self.running.answered(failure, &mut Tools { program, scope, drawing, wire, slot, sent })
     }
 
-    /// The operation is over: the rows that it made are acknowledged, its answer, or its loss,
-    /// being known.
+    /// The operation is over, answered or lost: the rows that it issued are acknowledged.
     #[inline]
     pub fn end(&mut self, scope: &mut Scope, state: State) {
         for (space, ticket) in self.drawing.issued.drain(..) {

@@ -11,7 +11,8 @@ pub struct OpenLoop {
     front: Schedule,
     pub margin: Margin,
     pub limit: u64,
-    /// Its start and end, after the start: what falls due from the end on is nobody's.
+    /// The measured window, in times after the load's start. What falls due after its end belongs to
+    /// no load and is not counted.
     window: Window,
     due_before_window: u64,
     pub lateness: Histogram,
@@ -33,7 +34,7 @@ impl OpenLoop {
         }
     }
 
-    /// The load has this window, in times after the load's start.
+    /// Sets the measured window, in times after the load's start.
     pub fn within(self, window: Window) -> Self {
         OpenLoop { window, ..self }
     }
@@ -43,9 +44,10 @@ impl OpenLoop {
         (self.schedule.index() < self.limit).then(|| self.schedule.due())
     }
 
-    /// What was due before `at` (after the start), and before the end, and has not been sent.
+    /// How many operations were due before `at` (a time after the start) and before the window's end
+    /// and have not been sent.
     pub fn backlog(&mut self, at: u64) -> u64 {
-        let at = at.min(self.window.end); // a machine that stood still may ask when all is over
+        let at = at.min(self.window.end); // after a standstill `at` may be beyond it
         while self.front.index() < self.limit && self.front.due() < at {
             self.due_before_window += u64::from(self.front.due() < self.window.start);
             self.front.advance();
@@ -53,8 +55,8 @@ impl OpenLoop {
         self.front.index().saturating_sub(self.schedule.index())
     }
 
-    /// The window ends, at this time after the start: the backlog, and how many operations of it
-    /// fell due in the window.
+    /// The window ends, at this time after the start. Returns the backlog, and how many operations of
+    /// it fell due in the window.
     pub fn end_window(&mut self, at: u64) -> (u64, u64) {
         let backlog = self.backlog(at);
         (backlog, backlog.min(self.front.index().saturating_sub(self.due_before_window)))

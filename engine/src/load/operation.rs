@@ -1,11 +1,11 @@
-//! One operation as it is carried out on a connection: which packet comes next.
+//! One operation while it is carried out: which packet comes next.
 
 use super::wire::{Execution, Wire};
 use crate::error::Failure;
 use crate::generators::program::Program;
 use crate::generators::values::{Drawing, Scope};
 
-/// An operation on its way.
+/// An operation that is under way.
 #[derive(Debug, Default)]
 pub struct Running {
     /// Its index in the program.
@@ -21,6 +21,7 @@ enum Place {
     Begin,
     Statement {
         index: usize,
+        /// How often it is still to be executed, this time included.
         left: u32,
     },
     Commit,
@@ -37,7 +38,7 @@ pub struct Sent {
     pub transaction_commands: u64,
 }
 
-/// What to do next.
+/// What to do after an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
     /// A packet has been appended: send it.
@@ -46,13 +47,13 @@ pub enum Next {
     Failed(Box<Failure>),
 }
 
-/// What a step needs besides the operation itself.
+/// What an operation's steps use.
 pub struct Tools<'a, W> {
     pub program: &'a Program,
     pub scope: &'a mut Scope,
     pub drawing: &'a mut Drawing,
     pub wire: &'a mut W,
-    /// Its place on the wire.
+    /// The lane's place on the wire.
     pub slot: usize,
     pub sent: &'a mut Sent,
 }

@@ -7,12 +7,12 @@ use crate::spec::Arrivals;
 pub const SECOND: u64 = 1_000_000_000;
 
 /// The due times of an open loop, in nanoseconds from its start: fixed in advance by rate, kind
-/// and seed, whatever the server does. Its state is a few words, however many are overdue.
+/// and seed, whatever the server does. It takes the same few bytes however many are overdue.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     kind: Arrivals,
     interval_ns: f64,
-    /// Of the constant kind: each of `step` threads takes every `step`th arrival.
+    /// How many threads there are: of constant arrivals each takes every `step`th, from `offset` on.
     step: u64,
     offset: u64,
     index: u64,
@@ -52,7 +52,7 @@ impl Schedule {
         self.next_ns as u64
     }
 
-    /// How many were due before that one.
+    /// How many operations were due before [`Schedule::due`]'s.
     pub fn index(&self) -> u64 {
         self.index
     }
@@ -72,10 +72,10 @@ impl Schedule {
     }
 }
 
-/// How long before a due time to wake up and spin: it follows how late the system's timers are.
+/// How long before a due time to wake up and spin. It follows how late the system's timers are.
 ///
-/// Each wake-up that comes later than this margin moves it up, each that comes earlier down a
-/// little, so that it settles where one wake-up in [`Margin::ONE_IN`] is too late for it.
+/// A wake-up that is late by more than the margin raises it, by [`Margin::ONE_IN`] steps; any other
+/// lowers it by one step. It settles where one wake-up in [`Margin::ONE_IN`] is late by more.
 #[derive(Debug, Clone)]
 pub struct Margin {
     ns: f64,
@@ -100,7 +100,7 @@ impl Margin {
         self.ns as u64
     }
 
-    /// A wake-up came so much after the time that was asked for.
+    /// Takes how long after the requested time a wake-up came.
     pub fn woke_late_by(&mut self, late_ns: u64) {
         let moved = if late_ns as f64 > self.ns {
             self.ns + Self::STEP_NS * Self::ONE_IN

@@ -1,4 +1,4 @@
-//! What each thread of a load gets: its lanes, what they draw from, its due times.
+//! How a load is divided between its threads: lanes, what they draw from, due times.
 
 use super::lane::Lane;
 use super::open_loop::OpenLoop;
@@ -21,18 +21,18 @@ pub struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// How many lanes the thread has: every `threads`th of all.
+    /// How many lanes the thread has: it takes every `threads`th one.
     fn count(&self) -> usize {
         let (all, threads) = (u64::from(self.load.connections), self.threads);
         (all / threads + u64::from(self.thread < all % threads)) as usize
     }
 
-    /// How many wires its lanes are on.
+    /// How many wires its lanes need.
     pub fn wires<W: Wire>(&self) -> usize {
         self.count().div_ceil(W::lanes_of(self.load))
     }
 
-    /// Puts the thread's lanes on wires, in like shares.
+    /// Puts the thread's lanes on wires, as many on each as can be.
     pub fn lines<W: Wire>(&self, sessions: Vec<Session<W::Known>>) -> Vec<Line<W>> {
         let (lanes, wires) = (self.count(), sessions.len());
         let line = |(index, session): (usize, Session<W::Known>)| {
@@ -72,7 +72,7 @@ impl Plan<'_> {
         Ok((lanes, scopes))
     }
 
-    /// What holder `index` of `of` in this client draws from.
+    /// What this client's holder number `index`, of `of`, draws from.
     fn scope(&self, index: u64, of: u64) -> Result<Scope, EngineError> {
         let clients = u64::from(self.load.client_count);
         let client = u64::from(self.load.client_index);
@@ -96,7 +96,7 @@ impl Plan<'_> {
             return None;
         };
         let (thread, threads) = (self.thread, self.threads);
-        // a stream that no lane has
+        // a stream of random numbers that no lane has
         let path = [u64::from(self.load.client_index), u64::MAX, thread];
         let rng = Rng::for_stream(self.load.seed, &path);
         let schedule = Schedule::new(arrivals, rate, thread, threads, rng);

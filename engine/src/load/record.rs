@@ -1,4 +1,4 @@
-//! What happened: histograms and counts by operation, of the window and of each second.
+//! Records what happens: histograms and counts by operation, of the window and of each second.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
@@ -20,7 +20,7 @@ impl Window {
         (self.start..self.end).contains(&at)
     }
 
-    /// The same, counted from a time before it.
+    /// The same window in times after `start`, which is before it.
     pub fn after(&self, start: u64) -> Self {
         Window { start: self.start - start, end: self.end - start }
     }
@@ -56,23 +56,24 @@ pub struct Second {
     pub latency: Histogram,
 }
 
-/// What one thread sends while it runs: everything before second `until` is now told.
+/// What one thread hands over while it runs: with it, all of its seconds before `until`.
 #[derive(Debug)]
-pub struct Turned {
+pub struct HandOver {
     pub thread: usize,
     pub until: u64,
     pub seconds: Vec<Second>,
 }
 
-/// Successes are entered in the histograms together, so many at a time: one by one, after a wait
-/// in which others had the caches, most of the time would go into fetching code and counts.
+/// How many successes are entered in the histograms at a time. Entered singly, each after a wait in
+/// which others used the processor's caches, most of their time would go into fetching code and
+/// counts from memory.
 const TOGETHER: usize = 128;
 
 /// A success that is not in the histograms yet.
 #[derive(Debug, Clone, Copy)]
 struct Success {
     operation: u32,
-    /// It ended in the measured window.
+    /// Whether it ended in the measured window.
     measured: bool,
     latency_ns: u64,
 }
@@ -83,16 +84,17 @@ pub struct Recorder {
     window: Window,
     pub tallies: Vec<Tally>,
     current: Vec<Option<Second>>,
-    /// All of the current second.
+    /// Not entered yet; all are of the current second.
     successes: Vec<Success>,
-    /// The second of `current`, and when it ends.
+    /// Which second `current` is of, from the load's start.
     second: u64,
+    /// When that second ends.
     second_ends: u64,
     thread: usize,
-    /// Until the end; who listens waits until every sender is gone.
-    turned: Option<Sender<Turned>>,
+    /// None after the end: the receiver waits until every sender is gone.
+    hand_overs: Option<Sender<HandOver>>,
     pub examples: BTreeMap<String, String>,
-    /// Operations that ended in the window, well or not.
+    /// Operations that succeeded or failed in the window.
     pub ended: u64,
 }
 
@@ -102,7 +104,7 @@ impl Recorder {
         start: u64,
         window: Window,
         thread: usize,
-        turned: Sender<Turned>,
+        hand_overs: Sender<HandOver>,
     ) -> Self {
         Recorder {
             start,
@@ -113,19 +115,20 @@ impl Recorder {
             second: 0,
             second_ends: start + SECOND,
             thread,
-            turned: Some(turned),
+            hand_overs: Some(hand_overs),
             examples: BTreeMap::new(),
             ended: 0,
         }
     }
 
-    /// When [`Recorder::turn`] has to be called next.
+    /// When [`Recorder::advance`] has to be called next.
     pub fn second_ends(&self) -> u64 {
         self.second_ends
     }
 
+    /// Records an operation that succeeded at a time.
     pub fn success(&mut self, operation: usize, latency_ns: u64, at: u64) {
-        self.turn(at);
+        self.advance(at);
         let (operation, measured) = (operation as u32, self.window.contains(at));
         self.successes.push(Success { operation, measured, latency_ns });
         if self.successes.len() == TOGETHER {
@@ -152,7 +155,7 @@ impl Recorder {
         self.successes = successes;
     }
 
-    /// An operation failed; a time-out has a latency, its full length.
+    /// Records an operation that failed at a time. `latency_ns`: of a time-out, its full length.
     #[cold]
     pub fn failure(
         &mut self,
@@ -162,7 +165,7 @@ impl Recorder {
         at: u64,
     ) {
         self.example(&failure.code, &failure.message);
-        self.turn(at);
+        self.advance(at);
         if self.window.contains(at) {
             let tally = &mut self.tallies[operation];
             count_error(&mut tally.errors, &failure.code);
@@ -186,7 +189,7 @@ impl Recorder {
     }
 
     /// Hands over the seconds that are past.
-    pub fn turn(&mut self, now: u64) {
+    pub fn advance(&mut self, now: u64) {
         if now >= self.second_ends {
             self.next_second(now);
         }
@@ -200,20 +203,20 @@ impl Recorder {
         self.hand_over(self.second);
     }
 
-    /// Hands over everything: nothing more comes. Until `end` all seconds are told, also those in
-    /// which nothing was answered.
+    /// Hands over everything: nothing more comes. All seconds until `end` are handed over, also those
+    /// in which nothing was answered.
     pub fn finish(&mut self, end: u64) {
         self.enter();
         self.hand_over(end.saturating_sub(self.start).div_ceil(SECOND).max(self.second));
         self.hand_over(u64::MAX);
-        self.turned = None;
+        self.hand_overs = None;
     }
 
     fn hand_over(&mut self, until: u64) {
         let seconds = self.current.iter_mut().filter_map(Option::take).collect();
-        // it fails only where nobody listens any more, because the load was given up
-        if let Some(turned) = &self.turned {
-            let _ = turned.send(Turned { thread: self.thread, until, seconds });
+        // it fails only where the receiver is gone, because the load was given up
+        if let Some(hand_overs) = &self.hand_overs {
+            let _ = hand_overs.send(HandOver { thread: self.thread, until, seconds });
         }
     }
 

@@ -20,6 +20,7 @@ pub type Reopened<K> = (usize, Result<Session<K>, EngineError>);
 /// once this is dropped.
 pub struct Reopener<K> {
     opener: Arc<Opener>,
+    /// An eventfd, readable while results wait.
     bell: Arc<OwnedFd>,
     requests: Option<Sender<usize>>,
     results: (Sender<Reopened<K>>, Receiver<Reopened<K>>),
@@ -37,20 +38,20 @@ impl<K: Login> Reopener<K> {
         self.bell.as_fd()
     }
 
-    /// Opens a session for the connection of this index.
+    /// Has a session opened for the connection of this index.
     pub fn request(&mut self, index: usize) {
         let requests = match self.requests.take() {
             Some(requests) => requests,
             None => self.start(),
         };
-        // it fails only if every thread is gone, which they never are while this holds the sender
+        // it fails only where all threads have ended, and none ends while this sender lives
         let _ = requests.send(index);
         self.requests = Some(requests);
     }
 
-    /// The next result, if one is there; the bell is silenced.
+    /// The next result, if there is any; silences the bell.
     pub fn result(&self) -> Option<Reopened<K>> {
-        let _ = rustix::io::read(&self.bell, &mut [0_u8; 8]); // it may be silent already
+        let _ = rustix::io::read(&self.bell, &mut [0_u8; 8]); // fails where it is silent already
         self.results.1.try_recv().ok()
     }
 

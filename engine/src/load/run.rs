@@ -26,10 +26,10 @@ const OPENERS: usize = 16;
 /// How often the caller is asked whether to go on.
 const CHECK_EVERY: Duration = Duration::from_millis(50);
 
-/// What the caller hears while the load runs: the seconds that are complete (often none).
-/// Answering false cancels the load.
+/// The caller, while the load runs.
 pub trait Listener {
-    fn hear(&mut self, seconds: &[SecondReport]) -> bool;
+    /// Takes the seconds that have become complete, often none. Answering false cancels the load.
+    fn seconds_passed(&mut self, seconds: &[SecondReport]) -> bool;
 }
 
 /// Runs a load over a family's wires, to its end, its cancellation or an error that keeps it from
@@ -65,12 +65,13 @@ pub fn run_over<W: Wire>(
 struct Times {
     start: u64,
     window: Window,
+    /// How long after the barrier it starts.
     late_ns: u64,
 }
 
 impl Times {
-    /// From the barrier, or from now. Who is late starts at once; the window still ends with
-    /// everybody else's and starts no earlier than he does.
+    /// From the barrier (`start_at_epoch_ms`), or from now. A client that is late starts at once; its
+    /// window begins when it starts, or later, and ends with that of all other clients.
     fn new(load: &Load, clock: &Clock) -> Self {
         let now = clock.now();
         let barrier = load.start_at_epoch_ms.map_or(now, |at| clock.at_epoch_ms(at));
@@ -80,7 +81,7 @@ impl Times {
         };
         let start = barrier.max(now);
         let seconds = |s: f64| (s * SECOND as f64) as i64;
-        // a barrier before the clock was made counts from where it was
+        // where a punctual load would have started, which may be before the clock's zero
         let origin = start as i64 - late_ns as i64;
         let window_start = (origin + seconds(load.warmup_s)).max(start as i64) as u64;
         let window_end = origin + seconds(load.warmup_s) + seconds(load.duration_s);
@@ -90,7 +91,7 @@ impl Times {
     }
 }
 
-/// Opens all connections, several at a time; the first that fails stops it.
+/// Opens all connections, several at a time; the first failure stops it.
 fn open_all<K: Login>(
     opener: &Opener,
     n: usize,
@@ -123,7 +124,7 @@ fn open_all<K: Login>(
     thread::scope(|scope| {
         let threads: Vec<_> = (0..OPENERS.min(n)).map(|_| scope.spawn(work)).collect();
         while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
-            if !listener.hear(&[]) {
+            if !listener.seconds_passed(&[]) {
                 cancelled.store(true, Ordering::Relaxed);
             }
             thread::park_timeout(Duration::from_millis(2));
@@ -144,7 +145,7 @@ fn open_all<K: Login>(
     }
 }
 
-/// Starts the threads and listens until they end.
+/// Starts the threads, and passes their seconds on until they end.
 fn send<W: Wire>(
     plans: &[Plan<'_>],
     shared: &Shared<'_>,
@@ -153,19 +154,19 @@ fn send<W: Wire>(
     listener: &mut dyn Listener,
 ) -> Result<(Vec<Finished>, Vec<SecondReport>), EngineError> {
     let threads = plans.len();
-    let (turned, heard) = channel();
+    let (hand_overs, received) = channel();
     let mut sessions = sessions.into_iter();
     let mut workers = Vec::new();
     for (thread, plan) in plans.iter().enumerate() {
         let operations = shared.program.operations.len();
         let recorder =
-            Recorder::new(operations, shared.start, shared.window, thread, turned.clone());
+            Recorder::new(operations, shared.start, shared.window, thread, hand_overs.clone());
         let lines = plan.lines::<W>(sessions.by_ref().take(plan.wires::<W>()).collect());
         let reopener = Reopener::new(opener.clone())?;
         let (lanes, open_loop) = (plan.lanes()?, plan.open_loop());
         workers.push(Worker::new(shared, lanes, lines, open_loop, recorder, reopener)?);
     }
-    drop(turned);
+    drop(hand_overs);
     let names = shared.program.operations.iter().map(|operation| operation.name.clone()).collect();
     let mut gatherer = Gatherer::new(names, threads);
     let mut seconds = Vec::new();
@@ -173,12 +174,12 @@ fn send<W: Wire>(
         let running: Vec<_> =
             workers.into_iter().map(|worker| scope.spawn(move || worker.run())).collect();
         loop {
-            let complete = match heard.recv_timeout(CHECK_EVERY) {
-                Ok(turned) => gatherer.take(turned),
+            let complete = match received.recv_timeout(CHECK_EVERY) {
+                Ok(hand_over) => gatherer.take(hand_over),
                 Err(RecvTimeoutError::Timeout) => Vec::new(),
                 Err(RecvTimeoutError::Disconnected) => break,
             };
-            if !listener.hear(&complete) {
+            if !listener.seconds_passed(&complete) {
                 shared.cancelled.store(true, Ordering::Relaxed);
             }
             seconds.extend(complete);

@@ -1,17 +1,21 @@
-//! The series of seconds, put together from what the threads tell.
+//! The series of seconds, put together from what the threads hand over.
 
 use std::collections::BTreeMap;
 
-use super::record::{Second, Turned};
+use super::record::{HandOver, Second};
 use crate::histogram;
 use crate::report::SecondReport;
 
 /// Gathers the threads' seconds; a second is complete once every thread is past it.
 pub struct Gatherer {
     operations: Vec<String>,
+    /// The first second that each thread is not past.
     past: Vec<u64>,
+    /// By second and operation, added up over the threads.
     waiting: BTreeMap<u64, BTreeMap<usize, Second>>,
+    /// The first second that is not complete.
     next: u64,
+    /// The last second that any thread handed over.
     highest: Option<u64>,
 }
 
@@ -26,14 +30,14 @@ impl Gatherer {
         }
     }
 
-    /// Takes what a thread told; returns the seconds that are complete now, every operation in
-    /// each, also where nothing was answered.
-    pub fn take(&mut self, turned: Turned) -> Vec<SecondReport> {
-        self.past[turned.thread] = turned.until;
-        if turned.until != u64::MAX {
-            self.highest = self.highest.max(turned.until.checked_sub(1));
+    /// Takes what a thread hands over. Returns the seconds that are complete now, with every
+    /// operation in each, also where nothing was answered.
+    pub fn take(&mut self, hand_over: HandOver) -> Vec<SecondReport> {
+        self.past[hand_over.thread] = hand_over.until;
+        if hand_over.until != u64::MAX {
+            self.highest = self.highest.max(hand_over.until.checked_sub(1));
         }
-        for second in turned.seconds {
+        for second in hand_over.seconds {
             self.highest = self.highest.max(Some(second.second));
             let operations = self.waiting.entry(second.second).or_default();
             match operations.get_mut(&second.operation) {
@@ -67,17 +71,17 @@ impl Gatherer {
                 max_us: None,
                 buckets: BTreeMap::new(),
             };
-            let Some(found) = known.get(&index) else {
+            let Some(sum) = known.get(&index) else {
                 return empty;
             };
-            let latency = &found.latency;
+            let latency = &sum.latency;
             let at = |quantile| {
                 (!latency.is_empty())
                     .then(|| latency.value_at_quantile(quantile).min(latency.max()))
             };
             SecondReport {
-                succeeded: found.succeeded,
-                errors: found.errors,
+                succeeded: sum.succeeded,
+                errors: sum.errors,
                 p50_us: at(0.5),
                 p99_us: at(0.99),
                 max_us: at(1.0),

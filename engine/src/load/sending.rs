@@ -1,4 +1,4 @@
-//! Sending operations: what a thread does when a lane is free and something is due.
+//! Sending operations, when a lane is free and an operation is due.
 
 use super::lane::State;
 use super::open_loop::OpenLoop;
@@ -7,8 +7,8 @@ use super::worker::Worker;
 use crate::error::Failure;
 use crate::histogram;
 
-/// So many bytes wait no longer for others to go out with them.
-const ENOUGH: usize = 16 * 1024;
+/// So many bytes are sent at once, without waiting for others to go with them.
+const ENOUGH_BYTES: usize = 16 * 1024;
 
 impl<W: Wire> Worker<'_, W> {
     pub(super) fn all_done(&self) -> bool {
@@ -30,7 +30,7 @@ impl<W: Wire> Worker<'_, W> {
         }
     }
 
-    /// Closed loop: the next operation of a lane, if it may have one.
+    /// Closed loop: starts a lane's next operation, if one remains.
     pub(super) fn start_next(&mut self, index: usize, now: u64) {
         if now >= self.shared.window.end {
             return;
@@ -41,7 +41,7 @@ impl<W: Wire> Worker<'_, W> {
         }
     }
 
-    /// Open loop: sends what is due, as long as lanes are idle.
+    /// Open loop: starts the operations that are due, as long as lanes are idle.
     pub(super) fn send_due(&mut self, mut now: u64) {
         let start = self.shared.start;
         if now < start || now >= self.shared.window.end || self.ending {
@@ -85,7 +85,7 @@ impl<W: Wire> Worker<'_, W> {
         None
     }
 
-    /// A lane has nothing to do now.
+    /// A lane has nothing to do now: in an open loop it waits for its turn.
     pub(super) fn rest(&mut self, index: usize) {
         let lane = &mut self.lanes[index];
         if self.open_loop.is_some() && !lane.queued {
@@ -94,6 +94,7 @@ impl<W: Wire> Worker<'_, W> {
         }
     }
 
+    /// Starts a lane's operation. `due`: when, in an open loop, it fell due.
     pub(super) fn begin(&mut self, index: usize, due: Option<u64>) {
         let lane = &mut self.lanes[index];
         let (line, scope) = (lane.line, &mut self.scopes[lane.scope]);
@@ -110,9 +111,9 @@ impl<W: Wire> Worker<'_, W> {
         self.pass_on(line);
     }
 
-    /// A packet was appended: it goes out, at once or with others.
+    /// A packet was appended: sends it at once, or gathers it with others.
     pub(super) fn pass_on(&mut self, line: usize) {
-        if !W::GATHERS || self.lines[line].wire.unsent() > ENOUGH {
+        if !W::GATHERS || self.lines[line].wire.unsent() > ENOUGH_BYTES {
             self.send(line);
         } else if !std::mem::replace(&mut self.lines[line].listed, true) {
             self.gathered.push(line);
@@ -129,6 +130,7 @@ impl<W: Wire> Worker<'_, W> {
         }
     }
 
+    /// Sends what a line has appended.
     pub(super) fn send(&mut self, line: usize) {
         if let Err(error) = self.lines[line].wire.send() {
             self.lose(line, &Failure::connection_lost(error));

@@ -1,4 +1,4 @@
-//! From what the threads saw to the report.
+//! The report, put together from what the threads recorded.
 
 use std::collections::BTreeMap;
 
@@ -85,11 +85,11 @@ fn operations(shared: &Shared<'_>, finished: &[Finished]) -> BTreeMap<String, Op
 }
 
 fn client(shared: &Shared<'_>, finished: &[Finished]) -> SelfReport {
-    // the process's, so that of all threads: as the first measured it
+    // every thread measures the whole process: the first one's figure is that of all
     let cpu = finished.first().map_or_else(Cpu::default, |first| first.cpu);
     let cpu_s = cpu.user.as_secs_f64() + cpu.system.as_secs_f64();
     let ended: u64 = finished.iter().map(|thread| thread.recorder.ended).sum();
-    // a thread whose operations are all done may end before the others
+    // each thread's own window: one whose operations are all done ends before the others
     let window_ns: u64 =
         finished.iter().map(|thread| thread.end.saturating_sub(shared.window.start)).sum();
     let waited: u64 = finished.iter().map(|thread| thread.waited_ns).sum();

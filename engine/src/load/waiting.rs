@@ -9,7 +9,7 @@ use super::alarm::ALARM;
 use super::wire::Wire;
 use super::worker::{EVENTS, Worker};
 
-/// A wait that returns sooner did not wait: it found events that were there already.
+/// A wait that returns sooner than this did not wait: its events were there already.
 const NO_WAIT_NS: u64 = 3_000;
 
 impl<W: Wire> Worker<'_, W> {
@@ -53,7 +53,8 @@ impl<W: Wire> Worker<'_, W> {
         }
     }
 
-    /// Collects events, and waits for some until a time; one that has passed: not at all.
+    /// Collects events. Where there are none it waits for some, at most until a time; where that
+    /// has passed, it does not wait.
     pub(super) fn poll(&mut self, until: u64, now: u64) {
         self.events.clear();
         let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -61,10 +62,10 @@ impl<W: Wire> Worker<'_, W> {
         if timeout.is_none() {
             self.alarm.set(until, now).expect("a timer of our own can be set");
         }
-        let mut found = [MaybeUninit::uninit(); EVENTS];
-        match epoll::wait(&self.epoll, &mut found, timeout) {
-            Ok((found, _)) => {
-                for event in found {
+        let mut buffer = [MaybeUninit::uninit(); EVENTS];
+        match epoll::wait(&self.epoll, &mut buffer, timeout) {
+            Ok((events, _)) => {
+                for event in events {
                     if event.data.u64() == ALARM {
                         self.alarm.has_rung();
                     } else {
@@ -72,7 +73,7 @@ impl<W: Wire> Worker<'_, W> {
                     }
                 }
             }
-            Err(Errno::INTR) => {} // a signal; the loop comes round again
+            Err(Errno::INTR) => {} // a signal: the loop polls again
             Err(error) => panic!("epoll: {error}"),
         }
     }

@@ -1,8 +1,8 @@
-//! The seam between the loop (pacing, recording, deadlines, reopening) and a protocol.
+//! The seam between the loop (pacing, recording, deadlines, reopening) and a family's protocol.
 //!
 //! A wire is one connection to the server. It carries one operation at a time for each of its
-//! lanes: MySQL's has one lane, CQL's has many, told apart by the protocol's streams. The loop is
-//! made for each protocol anew (monomorphized), so that neither pays for the other.
+//! lanes: MySQL's has one lane, CQL's has many, which the protocol's streams keep apart. The loop is
+//! compiled for each protocol (monomorphized), so that none pays for the others.
 
 use std::io;
 use std::ops::Range;
@@ -15,26 +15,27 @@ use crate::spec::{Consistency, Load};
 
 /// A statement to be carried out, its binds still to be drawn.
 pub struct Execution<'a> {
-    /// Whose: the lane's place on the wire.
+    /// The place on the wire of the lane that sends it.
     pub slot: usize,
     /// Index of the prepared statement in the program.
     pub prepared: usize,
     pub binds: &'a [Value],
+    /// CQL only.
     pub consistency: Consistency,
 }
 
 /// The answer to what a lane sent last.
 pub struct Answered {
     pub slot: usize,
-    /// None: it succeeded. In a box, since what is rare should not be moved about each time.
+    /// None: it succeeded. In a box, so that the common case moves few bytes.
     pub failure: Option<Box<Failure>>,
 }
 
 /// One connection, and what is spoken on it.
 pub trait Wire: Sized + Send {
-    /// What a login finds out.
+    /// What a login learns.
     type Known: Login;
-    /// Whether what several lanes have to send is gathered before it goes out.
+    /// Whether the requests of several lanes are gathered, and sent together.
     const GATHERS: bool;
 
     /// Refuses a load that the protocol cannot carry, before anything is connected.
@@ -46,30 +47,32 @@ pub trait Wire: Sized + Send {
     /// A wire without a session, for so many lanes.
     fn new(lanes: usize) -> Self;
 
+    /// Puts an open session on the wire, in the place of any other.
     fn open(&mut self, session: Session<Self::Known>);
 
+    /// None: it has no session.
     fn link(&self) -> Option<&Link>;
 
-    /// Drops the session, whatever it was doing.
+    /// Drops the session, even where answers are awaited.
     fn close(&mut self);
 
-    /// Leaves as the protocol asks, where nothing is under way.
+    /// Drops the session, after the protocol's farewell where no answer is awaited.
     fn quit(&mut self);
 
     /// Appends the execution of a prepared statement.
     fn execute(&mut self, execution: &Execution<'_>, drawing: &mut Drawing, scope: &mut Scope);
 
-    /// Appends a statement without binds; its answer is that of slot 0.
+    /// Appends a statement without binds. Its answer is that of slot 0.
     fn command(&mut self, text: &str);
 
-    /// Sends what is left of what was appended; what does not fit goes when there is room.
+    /// Sends as much of the appended bytes as the kernel takes now; the rest stays.
     fn send(&mut self) -> io::Result<()>;
 
     /// How many bytes still wait to be sent.
     fn unsent(&self) -> usize;
 
-    /// Reads what has arrived, and says whether there may be more. `drain`: the peer has hung up,
-    /// so that no event tells of what is left.
+    /// Reads into `buffer` what has arrived, appends the complete answers, and returns whether there
+    /// may be more to read. `drain`: the peer has hung up, so that no event will announce the rest.
     fn receive(
         &mut self,
         buffer: &mut [u8],
@@ -77,11 +80,11 @@ pub trait Wire: Sized + Send {
         answers: &mut Vec<Answered>,
     ) -> Result<bool, Failure>;
 
-    /// No longer awaits a slot's answer. False: the wire is of no more use.
+    /// No longer awaits a slot's answer. False: the wire cannot be used any more.
     fn abandon(&mut self, slot: usize) -> bool;
 }
 
-/// What becomes of a wire's session.
+/// The state of a wire's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     Open,
@@ -101,11 +104,12 @@ pub struct Line<W> {
     pub standing: Standing,
     /// Attempts to open a session that failed in a row.
     pub attempts: u32,
-    /// It stands in the list of those that have something to send.
+    /// It is in the worker's list of lines that have something to send.
     pub listed: bool,
 }
 
 impl<W: Wire> Line<W> {
+    /// Puts an open session on the wire.
     pub fn open(&mut self, session: Session<W::Known>) {
         self.wire.open(session);
         self.standing = Standing::Open;

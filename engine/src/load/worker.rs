@@ -1,4 +1,4 @@
-//! One thread of a load: its lanes, on wires of one epoll, in a closed or an open loop.
+//! One thread of a load: lanes on wires, in a closed or an open loop, with one epoll.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -23,15 +23,17 @@ use crate::generators::values::Scope;
 use crate::report::ConnectionReport;
 
 pub(super) const EVENTS: usize = 256;
+/// In bytes.
 const BUFFER: usize = 64 * 1024;
 /// The name of the reopener's bell among the epoll's events.
 pub(super) const BELL: u64 = u64::MAX;
-/// How long the answers to what is under way are awaited after the end, and how much of that one
-/// wait may use up: in a machine that stands still meanwhile no answer can come.
+/// How long after the end the answers to what was sent are awaited.
 const DRAIN_NS: u64 = 2 * SECOND;
+/// How much of [`DRAIN_NS`] one wait may use up, however long it takes: while the whole machine
+/// stands still no answer can come.
 const DRAIN_STEP_NS: u64 = SECOND / 20;
 
-/// What all threads of a load share.
+/// What all threads of a load share. Times are of the load's clock.
 pub struct Shared<'a> {
     pub program: &'a Program,
     pub clock: Clock,
@@ -41,7 +43,7 @@ pub struct Shared<'a> {
     pub cancelled: &'a AtomicBool,
 }
 
-/// What a thread answers.
+/// What a thread returns at its end.
 pub struct Finished {
     pub recorder: Recorder,
     pub connections: ConnectionReport,
@@ -53,8 +55,9 @@ pub struct Finished {
     pub unsent: u64,
     pub unanswered: u64,
     pub oldest_unanswered_ns: Option<u64>,
-    /// When the window ended, and whether all operations were done by then.
+    /// When the window ended.
     pub end: u64,
+    /// Whether all operations were done by then.
     pub all_done: bool,
 }
 
@@ -70,7 +73,7 @@ pub struct Worker<'a, W: Wire> {
     pub(super) report: ConnectionReport,
     pub(super) epoll: OwnedFd,
     pub(super) alarm: Alarm,
-    /// What the last poll found: whose, and what.
+    /// The events of the last poll: the line's index or another name, and the flags.
     pub(super) events: Vec<(u64, EventFlags)>,
     pub(super) buffer: Vec<u8>,
     /// Answers that were read together.
@@ -87,9 +90,11 @@ pub struct Worker<'a, W: Wire> {
     pub(super) waited_ns: u64,
     pub(super) sent: Sent,
     pub(super) last_answer: u64,
-    /// Operations that were answered after the window's end, and when the oldest was due.
+    /// Operations that were answered after the window's end.
     pub(super) late_answers: u64,
+    /// When the oldest of them was due.
     pub(super) oldest_late_due: u64,
+    /// The window is over: nothing is sent or recorded any more.
     pub(super) ending: bool,
 }
 
@@ -150,7 +155,7 @@ impl<'a, W: Wire> Worker<'a, W> {
 
     /// Runs the load to its end.
     pub fn run(mut self) -> Finished {
-        // a timer may otherwise fire up to 50 us late; a kernel that refuses only costs precision
+        // a timer may otherwise fire up to 50 us late; where the kernel refuses, it does
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let mut started = false;
         loop {
@@ -165,7 +170,7 @@ impl<'a, W: Wire> Worker<'a, W> {
                 self.scan(now);
             }
             if now >= self.shared.start {
-                self.recorder.turn(now);
+                self.recorder.advance(now);
                 if !started {
                     started = true;
                     self.start_all(now);
@@ -182,7 +187,7 @@ impl<'a, W: Wire> Worker<'a, W> {
         }
     }
 
-    /// The load is over: awaits what is under way, leaves politely, and sums up.
+    /// The load is over: waits for the answers to what was sent, closes the connections, sums up.
     fn finish(mut self, end: u64, all_done: bool) -> Finished {
         let cpu = Cpu::now().since(self.cpu_at_start.unwrap_or_else(Cpu::now));
         let shared = self.shared;

@@ -1,4 +1,4 @@
-//! Reading a command's answer as it arrives: its frames are walked, its rows never kept.
+//! Reads a command's answer as it arrives: its packets are walked, its rows never kept.
 //!
 //! The formats are those of the MySQL client/server protocol ("Text and binary result sets",
 //! "Generic response packets"), with or without CLIENT_DEPRECATE_EOF.
@@ -6,7 +6,7 @@
 use super::frames::{FULL_FRAME, PREFIX, Partial, length_encoded, whole_packet};
 use crate::error::{EngineError, Violation};
 
-/// A table has at most 4,096 columns, a result set at most 65,535.
+/// A table has at most 4,096 columns, a result of several tables at most 65,535.
 const MOST_COLUMNS: u64 = 65_535;
 
 const MORE_RESULTS: u16 = 0x0008;
@@ -18,23 +18,29 @@ pub enum Outcome {
     Failed { code: u16, message: String },
 }
 
+/// What the next packet is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expect {
+    /// The first packet of a result.
     First,
-    Columns { left: u64 },
+    Columns {
+        left: u64,
+    },
     EndOfColumns,
     Rows,
 }
 
-/// The reader of one answer; [`Answer::reset`] before each command.
+/// Reads one answer; [`Answer::reset`] makes it ready for the next command's.
 #[derive(Debug)]
 pub struct Answer {
+    /// The server sends no EOF packets (CLIENT_DEPRECATE_EOF).
     deprecate_eof: bool,
     expect: Expect,
+    /// The number of the next packet.
     sequence: u8,
     rows: u64,
     affected_rows: u64,
-    /// A packet that has not arrived in one piece.
+    /// The current packet, where it does not arrive in one piece.
     partial: Partial,
 }
 
@@ -50,7 +56,7 @@ impl Answer {
         }
     }
 
-    /// Awaits the answer to the next command.
+    /// Makes it ready for the answer to the next command.
     pub fn reset(&mut self) {
         self.expect = Expect::First;
         self.sequence = 1;
@@ -59,8 +65,8 @@ impl Answer {
         self.partial.clear();
     }
 
-    /// Takes bytes as they arrive. Once the answer is complete, says how it ended; bytes beyond
-    /// it are a violation, since the server speaks only when asked.
+    /// Takes bytes as they arrive, and returns how the command ended once the answer is complete.
+    /// Bytes after it are a violation, since the server speaks only when asked.
     pub fn feed(&mut self, mut input: &[u8]) -> Result<Option<Outcome>, Violation> {
         while !input.is_empty() {
             let outcome = match whole_packet(input) {
@@ -104,7 +110,8 @@ impl Answer {
         outcome
     }
 
-    /// Takes one packet, of which at least the first [`PREFIX`] bytes are at hand.
+    /// Takes one packet of this length. `payload` is all of it, or at least its first [`PREFIX`]
+    /// bytes.
     #[inline(always)]
     fn packet(&mut self, payload: &[u8], length: u64) -> Result<Option<Outcome>, Violation> {
         let Some(&first) = payload.first() else {

@@ -1,4 +1,5 @@
-//! Frames: the envelope of the protocol's packets, 3 bytes of length and 1 of sequence.
+//! Frames, in which packets are sent: a header of 3 bytes of length and 1 of sequence number, then
+//! payload.
 
 use crate::error::Violation;
 
@@ -6,19 +7,20 @@ use crate::error::Violation;
 pub const FULL_FRAME: usize = 0xff_ffff;
 /// No packet is longer: the protocol's limit for `max_allowed_packet`, 1 GiB.
 const LONGEST_PACKET: u64 = 1 << 30;
-/// As much of a packet's start as is ever looked at: an error's code and message.
+/// How many bytes of a packet's start are kept where it arrives in pieces: enough for an error's code
+/// and message.
 pub const PREFIX: usize = 512;
 
-/// A packet that has not arrived in one piece. Of its payload only the start is kept.
+/// A packet that arrives in pieces. Of its payload only the first [`PREFIX`] bytes are kept.
 #[derive(Debug, Default)]
 pub struct Partial {
     header: [u8; 4],
     header_len: usize,
     /// Payload of the current frame still to come.
     left: usize,
-    /// The current frame is full: another one of the same packet follows.
+    /// The current frame is full: the packet goes on in another frame.
     goes_on: bool,
-    /// Payload seen so far of the packet, over all its frames.
+    /// Bytes of payload so far, over all frames of the packet.
     length: u64,
     prefix: Vec<u8>,
     active: bool,
@@ -30,7 +32,8 @@ impl Partial {
         self.active
     }
 
-    /// Takes what it can of a frame's header; returns the frame's sequence number once it is whole.
+    /// Takes what is there of a frame's header. Returns the frame's sequence number once the header is
+    /// whole.
     pub fn take_header(&mut self, input: &mut &[u8]) -> Result<Option<u8>, Violation> {
         self.active = true;
         if self.header_len == 4 {
@@ -51,7 +54,7 @@ impl Partial {
         Ok(Some(self.header[3]))
     }
 
-    /// Takes what it can of a frame's payload; returns whether the packet is whole.
+    /// Takes what is there of a frame's payload. Returns whether the packet is whole.
     pub fn take_payload(&mut self, input: &mut &[u8]) -> bool {
         if self.header_len < 4 {
             return false;
@@ -69,14 +72,14 @@ impl Partial {
         !self.goes_on
     }
 
-    /// The whole packet's first bytes and its length; ready for the next packet.
+    /// Ends the packet: returns its first bytes and its length, and is ready for the next one.
     pub fn finish(&mut self) -> (Vec<u8>, u64) {
         let whole = (std::mem::take(&mut self.prefix), self.length);
         self.clear();
         whole
     }
 
-    /// Gives a buffer back.
+    /// Takes back the buffer that [`Partial::finish`] gave, so that none is allocated.
     pub fn reuse(&mut self, mut prefix: Vec<u8>) {
         prefix.clear();
         self.prefix = prefix;
@@ -92,7 +95,8 @@ impl Partial {
     }
 }
 
-/// The payload of the packet at the start of the input, if all of it is there in one frame.
+/// The packet at the start of the input, if all of it is there in one frame: its sequence number, its
+/// payload, and what follows it.
 pub fn whole_packet(input: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let &[a, b, c, sequence, ref rest @ ..] = input else {
         return None;

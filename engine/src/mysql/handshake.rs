@@ -18,7 +18,7 @@ use crate::spec::Target;
 
 const UTF8MB4_GENERAL_CI: u8 = 45;
 const MAX_PACKET: u32 = 1 << 30;
-/// More rounds than any authentication plugin needs.
+/// More exchanges than any authentication plugin needs.
 const ROUNDS: usize = 16;
 
 /// Reads the server's greeting, encrypts where asked, authenticates. Returns whether the server
@@ -47,7 +47,7 @@ pub fn handshake(
         scramble: server.nonce(),
     };
     let plugin = server.auth_plugin().unwrap_or(AuthPlugin::MysqlNativePassword);
-    // a server may propose a plugin that we lack and then switch to the account's own
+    // a server may propose a plugin that is not known here, and then switch to the account's own
     let plugin = match plugin {
         known @ (AuthPlugin::MysqlNativePassword | AuthPlugin::CachingSha2Password) => known,
         _ => AuthPlugin::MysqlNativePassword,
@@ -93,7 +93,7 @@ fn capabilities(server: Flags, encrypted: bool) -> Result<Flags, EngineError> {
     Ok(supported & server | needed)
 }
 
-/// Answers the server's challenges until it lets us in.
+/// Answers the server's challenges until it accepts the login.
 fn authenticate(
     channel: &mut Channel,
     account: &mut Account<'_>,
@@ -134,7 +134,7 @@ fn switched(packet: &[u8]) -> Result<(AuthPlugin<'static>, Vec<u8>), EngineError
     Ok((switch.auth_plugin().into_owned(), switch.plugin_data().to_vec()))
 }
 
-/// What an authentication plugin may know.
+/// What an authentication plugin is given.
 struct Account<'a> {
     password: &'a [u8],
     encrypted: bool,
@@ -142,7 +142,7 @@ struct Account<'a> {
 }
 
 impl Account<'_> {
-    /// The plugin's answer to a challenge (`None`: the scramble).
+    /// The plugin's answer to a challenge; to the server's scramble where there is none.
     fn answer(
         &self,
         procedure: &mut AuthProc,

@@ -1,4 +1,4 @@
-//! A session in the MySQL protocol: logged in, its statements prepared.
+//! Opens a session: logs in, prepares statements.
 
 use std::net::TcpStream;
 use std::time::Instant;
@@ -13,9 +13,10 @@ use crate::session::connect::{Login, Opener, Session};
 /// `ER_SECURE_TRANSPORT_REQUIRED`, of MySQL and of MariaDB.
 const TLS_REQUIRED: [&str; 2] = ["3159", "4238"];
 
-/// What is known of a session: the numbers of its prepared statements, and its dialect.
+/// What a login learns of its session.
 #[derive(Debug, Default)]
 pub struct Known {
+    /// The numbers of its prepared statements on this connection.
     pub statement_ids: Vec<u32>,
     /// The server sends no EOF packets (CLIENT_DEPRECATE_EOF).
     pub deprecate_eof: bool,
@@ -38,7 +39,7 @@ impl Login for Known {
     }
 }
 
-/// Adds what to do where the server wants TLS.
+/// Has the error say so where the server demands TLS.
 fn explain(mut error: EngineError, encrypted: bool) -> EngineError {
     let insecure = error.message.to_ascii_lowercase().contains("insecure transport");
     if !encrypted && (insecure || TLS_REQUIRED.contains(&error.code.as_str())) {

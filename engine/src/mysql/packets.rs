@@ -1,4 +1,4 @@
-//! Building the packets of commands, into buffers that are used again and again.
+//! Builds the packets of commands, in buffers that are used again and again.
 
 use super::frames::FULL_FRAME;
 use crate::generators::values::{Drawing, Kind, Scope, Value};
@@ -21,8 +21,8 @@ pub fn query(sql: &[u8], out: &mut Vec<u8>) {
     command(COM_QUERY, sql, out);
 }
 
-/// What all executions of a statement on a connection have in common, but for the first, which
-/// tells the types: made once, and copied from then on.
+/// How every execution of a statement on a connection begins, up to its values: made once, then
+/// copied. The first execution is longer, since the types of the binds go along with it.
 #[derive(Debug, Clone, Default)]
 pub struct Head(Vec<u8>);
 
@@ -128,7 +128,7 @@ fn bind(value: &Value, drawing: &mut Drawing, scope: &mut Scope, out: &mut Vec<u
 }
 
 fn bind_text(value: &Value, drawing: &mut Drawing, scope: &mut Scope, out: &mut Vec<u8>) {
-    // most texts are short: their length takes one byte, and moves the text where not
+    // most texts are short: their length takes one byte; that of a longer text moves it
     let length_at = out.len();
     out.push(0);
     value.append_text(drawing, scope, out);
@@ -146,7 +146,7 @@ fn bind_text(value: &Value, drawing: &mut Drawing, scope: &mut Scope, out: &mut 
     }
 }
 
-/// Leaves room for a packet's header; returns where.
+/// Begins a packet: leaves room for its header, and returns where, for [`close`].
 pub fn open(out: &mut Vec<u8>) -> usize {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
@@ -192,7 +192,7 @@ mod tests {
     use crate::generators::rng::Rng;
 
     #[test]
-    fn an_execution_from_a_head_is_that_made_anew_and_tells_the_types_once() {
+    fn an_execution_from_a_head_is_the_same_as_one_made_anew_and_has_the_types_once() {
         let text = |length| Value::Text(vec![b'x'; length].into());
         let cases = [
             vec![],

@@ -1,4 +1,4 @@
-//! MySQL's wire: one operation at a time, one packet, then its answer.
+//! MySQL's wire: one operation at a time, which sends a packet and then awaits its answer.
 
 use std::io;
 
@@ -14,12 +14,13 @@ use crate::spec::Load;
 
 pub struct MysqlWire {
     link: Option<Link>,
-    /// Of each prepared statement: its number, and how its executions begin.
+    /// For each prepared statement its number, and how its executions begin.
     statements: Vec<(u32, Head)>,
     answer: Answer,
     /// A packet was sent and its answer is not complete.
     awaits: bool,
     out: Vec<u8>,
+    /// How many bytes of `out` were sent.
     sent: usize,
 }
 
@@ -143,7 +144,7 @@ impl Wire for MysqlWire {
         }
     }
 
-    /// Answers come in order: without this one there is none to the next packet.
+    /// Always false: answers come in order, so the next packet's would come after this one.
     fn abandon(&mut self, _slot: usize) -> bool {
         false
     }

@@ -14,8 +14,8 @@ use crate::error::EngineError;
 use crate::generators::program::Prepared;
 use crate::spec::Target;
 
-/// The longest that one attempt to connect may take, however soon an operation is given up: a
-/// machine that stands still for some seconds is no reason to refuse a load.
+/// The longest that one attempt to connect may take. It does not depend on the time-out of the
+/// load's operations: a machine that stands still for some seconds is no reason to refuse a load.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How to open a session, again and again.
@@ -25,15 +25,16 @@ pub struct Opener {
     pub(crate) prepared: Vec<Prepared>,
 }
 
-/// An open session: its link, and what its login found out.
+/// An open session: its link, and what its login learned.
 pub struct Session<K> {
     pub link: Link,
     pub known: K,
 }
 
-/// What a protocol's login finds out, and how.
+/// A protocol's login. The type that implements it is what the login learns of the session: the
+/// numbers of its prepared statements, for example.
 pub trait Login: Sized + Send + 'static {
-    /// Greets, authenticates and prepares the opener's statements, until a deadline.
+    /// Greets, authenticates and prepares the opener's statements. Fails at the deadline.
     fn log_in(
         opener: &Opener,
         stream: TcpStream,
@@ -47,8 +48,8 @@ impl Opener {
         Ok(Opener { target, tls, prepared })
     }
 
-    /// Opens a session, or says in one line why not. A panic in what reads the handshake (a crate,
-    /// on bytes that a server may choose) is an error like another.
+    /// Opens a session. A panic while the handshake is read is an error like any other: the crate
+    /// that reads MySQL's gets bytes that any server may choose.
     pub fn open<K: Login>(&self) -> Result<Session<K>, EngineError> {
         let deadline = Instant::now() + PATIENCE;
         let open = || K::log_in(self, self.reach()?, deadline);
@@ -83,7 +84,7 @@ impl Opener {
     }
 }
 
-/// Each read and write may take what is left until the deadline.
+/// Lets each read and write take as long as is left until the deadline; an error once it has passed.
 pub(crate) fn mind_deadline(stream: &TcpStream, deadline: Instant) -> Result<(), EngineError> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() {
@@ -93,6 +94,7 @@ pub(crate) fn mind_deadline(stream: &TcpStream, deadline: Instant) -> Result<(),
     stream.set_write_timeout(Some(left)).map_err(lost)
 }
 
+/// The error of a read or a write during a login.
 pub(crate) fn lost(error: io::Error) -> EngineError {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {

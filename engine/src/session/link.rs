@@ -17,7 +17,8 @@ impl Link {
     #[inline]
     pub fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.tls {
-            // the kernel's own calls: those of the C library can be cancelled, at a price each time
+            // the system calls themselves: the C library's functions are points where a thread can
+            // be cancelled, which costs time in each call
             None => Ok(recv(&self.stream, buffer, RecvFlags::empty())?.1),
             Some(tls) => receive_tls(tls, &mut self.stream, buffer),
         }
@@ -88,7 +89,7 @@ fn receive_tls(
             return Ok(0);
         }
         let processed = tls.process_new_packets();
-        // TLS may owe an answer: a handshake message, or the alert that says what is wrong
+        // TLS may have something to answer: a handshake message, or an alert that names an error
         let flushed = flush(tls, stream);
         processed.map_err(io::Error::other)?;
         flushed?;

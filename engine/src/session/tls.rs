@@ -28,6 +28,7 @@ pub fn configure(tls: &Tls) -> Result<Arc<ClientConfig>, EngineError> {
     Ok(Arc::new(config))
 }
 
+/// One connection's TLS, towards a server of this name.
 pub fn client(
     config: &Arc<ClientConfig>,
     host: &str,
@@ -39,6 +40,7 @@ pub fn client(
     Ok(Box::new(client))
 }
 
+/// The authorities to trust: those of `ca_pem`, or the system's.
 fn roots(ca_pem: Option<&str>) -> Result<RootCertStore, EngineError> {
     let mut store = RootCertStore::empty();
     let Some(pem) = ca_pem else {
@@ -63,7 +65,7 @@ fn roots(ca_pem: Option<&str>) -> Result<RootCertStore, EngineError> {
     Ok(store)
 }
 
-/// Takes any certificate: the link is encrypted, and who answers is not checked (`verify: false`).
+/// Accepts any certificate (`verify: false`): the link is encrypted, but the server may be another.
 #[derive(Debug)]
 struct Unverified(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! What a description must be, beyond its form.
+//! The allowed ranges of a description's fields.
 
 use super::{Dataset, Load, Loop, parse};
 use crate::error::EngineError;

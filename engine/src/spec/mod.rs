@@ -1,4 +1,5 @@
-//! What the engine is told: the Rust half of `plimsoll/model/engine.py`.
+//! What the engine is asked to do: the Rust half of `plimsoll/model/engine.py`, where the fields and
+//! their units are described.
 
 mod checks;
 mod values;
@@ -18,10 +19,13 @@ pub struct Tls {
     pub verify: bool,
 }
 
+/// What a target's server speaks; `family` has what the engine does with each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
+    /// MySQL and MariaDB.
     Mysql,
+    /// Apache Cassandra.
     Cql,
 }
 
@@ -67,7 +71,7 @@ pub struct Statement {
     pub sql: Vec<String>,
     #[serde(default)]
     pub binds: Vec<Value>,
-    #[serde(default = "one")]
+    #[serde(default = "one_u32")]
     pub repeat: u32,
     #[serde(default)]
     pub choose: Option<Value>,
@@ -133,7 +137,7 @@ pub struct Load {
     pub connections: u32,
     #[serde(default = "one_hundred_twenty_eight")]
     pub streams_per_connection: u32,
-    #[serde(default = "one")]
+    #[serde(default = "one_u32")]
     pub threads: u32,
     #[serde(default = "closed", rename = "loop")]
     pub pacing: Loop,
@@ -148,7 +152,7 @@ pub struct Load {
     pub seed: u64,
     #[serde(default)]
     pub client_index: u32,
-    #[serde(default = "one")]
+    #[serde(default = "one_u32")]
     pub client_count: u32,
     #[serde(default)]
     pub start_at_epoch_ms: Option<i64>,
@@ -173,7 +177,7 @@ pub struct Dataset {
     pub seed: u64,
 }
 
-/// Reads JSON; an error names the field and the place.
+/// Reads JSON. An error names the field, and its line and column.
 pub fn parse<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, EngineError> {
     serde_json::from_str(json).map_err(|error| EngineError::spec(format!("spec: {error}")))
 }
@@ -181,7 +185,7 @@ pub fn parse<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, EngineError> {
 fn yes() -> bool {
     true
 }
-fn one() -> u32 {
+fn one_u32() -> u32 {
     1
 }
 fn one_u64() -> u64 {

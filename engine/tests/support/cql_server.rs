@@ -81,7 +81,7 @@ impl<Behavior: FnMut(&Command<'_>) -> Action> Talk<Behavior> {
         let row = |stream| frames::row(stream, bytes);
         match (self.behavior)(&Command { connection, number, stream, body }) {
             Action::Rows => out.extend(row(stream)),
-            Action::Error(code) => out.extend(frames::error(stream, code, "as told")),
+            Action::Error(code) => out.extend(frames::error(stream, code, "as asked")),
             Action::Bytes(bytes) => out.extend_from_slice(&bytes),
             Action::Hold => self.held.push(stream),
             Action::Release => {

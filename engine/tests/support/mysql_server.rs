@@ -12,7 +12,7 @@ pub const QUERY: u8 = 0x03;
 const QUIT: u8 = 0x01;
 const PREPARE: u8 = 0x16;
 const CLOSE_STATEMENT: u8 = 0x19;
-/// What the server says of every transaction: it commits by itself.
+/// The status that every answer has: each statement commits by itself.
 const AUTOCOMMIT: u16 = 2;
 
 /// What to do with a command (an execution, or a text command).
@@ -160,7 +160,7 @@ fn carry_out(action: Action, deprecate_eof: bool, out: &mut Vec<u8>) -> Option<(
     match action {
         Action::Rows => packets::result_set(&mut 1, row, deprecate_eof, AUTOCOMMIT, out),
         Action::Ok => packets::ok(&mut 1, 1, AUTOCOMMIT, out),
-        Action::Error(code) => packets::error(&mut 1, code, "as told", out),
+        Action::Error(code) => packets::error(&mut 1, code, "as asked", out),
         Action::Bytes(bytes) => out.extend_from_slice(&bytes),
         Action::Wait(gate) => {
             gate.pass();
