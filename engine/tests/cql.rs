@@ -1,54 +1,13 @@
-//! Whole loads and datasets in CQL's protocol, against the fake server.
+//! Whole loads in CQL's protocol, against the fake server.
 
 mod support;
 
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread;
-
-use plimsoll_engine::error::EngineError;
-use plimsoll_engine::family;
-use plimsoll_engine::load::run::Listener;
-use plimsoll_engine::report::{Ended, LoadReport, SecondReport};
-use plimsoll_engine::spec::{Dataset, Load};
+use plimsoll_engine::report::Ended;
 use serde_json::{Value, json};
 
 use support::cql_frames as frames;
 use support::cql_server::{Action, Server};
-
-const READ: &str = "read";
-
-struct Unheard;
-
-impl Listener for Unheard {
-    fn seconds_passed(&mut self, _seconds: &[SecondReport]) -> bool {
-        true
-    }
-}
-
-fn target(port: u16) -> Value {
-    json!({"protocol": "cql", "host": "127.0.0.1", "port": port, "user": "u", "password": "p",
-           "database": "k"})
-}
-
-fn text_key() -> Value {
-    json!({"kind": "format", "template": "user{}", "of": [{"kind": "key", "key_space": "rows"}]})
-}
-
-fn load(server: &Server, changes: &Value) -> Result<LoadReport, EngineError> {
-    let read = json!({"sql": ["SELECT c FROM t WHERE id = ?"], "binds": [text_key()]});
-    let mut spec = json!({
-        "target": target(server.port),
-        "workload": {"key_spaces": [{"name": "rows", "records": 1000}],
-                     "operations": [{"name": READ, "weight": 1, "statements": [read]}]},
-        "connections": 2, "duration_s": 60, "timeout_ms": 30_000,
-    });
-    for (name, value) in changes.as_object().expect("an object") {
-        spec[name] = value.clone();
-    }
-    family::run(&Load::from_json(&spec.to_string())?, &AtomicBool::new(false), &mut Unheard)
-}
+use support::loads::{READ, cql, run, text_key};
 
 #[test]
 fn the_same_spec_sends_the_same_binds_on_each_stream() {
@@ -70,7 +29,7 @@ fn the_same_spec_sends_the_same_binds_on_each_stream() {
         let server = Server::start(|_| Action::Rows);
         let changes = json!({"connections": 7, "streams_per_connection": per_connection,
                              "operations_limit": 501, "seed": seed, "workload": workload});
-        let report = load(&server, &changes).expect("it starts");
+        let report = run(cql(server.port), &changes).expect("it starts");
         assert_eq!((report.ended, report.operations_sent), (Ended::Operations, 501));
         let log = server.log();
         assert_eq!(log.iter().map(Vec::len).sum::<usize>() as u64, report.statements_sent);
@@ -106,7 +65,7 @@ fn answers_may_come_in_any_order() {
         _ => Action::Hold,
     });
     let changes = json!({"connections": 5, "operations_limit": 500});
-    let report = load(&server, &changes).expect("it starts");
+    let report = run(cql(server.port), &changes).expect("it starts");
     let read = &report.operations[READ];
     assert_eq!((read.succeeded, read.errors.len()), (500, 0));
     assert_eq!(report.connection_report.opened, 1);
@@ -116,7 +75,7 @@ fn answers_may_come_in_any_order() {
 fn errors_are_counted_by_name_and_the_servers_time_outs_have_their_length() {
     let codes = [0x1100, 0x1200, 0x1001, 0x1000, 0x2200, 0x7777];
     let server = Server::start(move |command| Action::Error(codes[command.number % 6]));
-    let report = load(&server, &json!({"operations_limit": 600})).expect("it starts");
+    let report = run(cql(server.port), &json!({"operations_limit": 600})).expect("it starts");
     let read = &report.operations[READ];
     let names = ["write_timeout", "read_timeout", "overloaded", "unavailable", "invalid", "0x7777"];
     let expected = names.map(|name| (name.to_owned(), 100));
@@ -137,7 +96,7 @@ fn a_time_out_has_its_full_length_and_a_late_answer_is_nobodys() {
             (_, 2) => Action::Release,
             _ => Action::Rows,
         });
-        let report = load(&server, &changes).expect("it starts");
+        let report = run(cql(server.port), &changes).expect("it starts");
         (server, report)
     };
     // again, five times at most, where others took as long, since the machine stood still
@@ -161,7 +120,7 @@ fn a_time_out_has_its_full_length_and_a_late_answer_is_nobodys() {
 fn a_server_that_answers_nothing_has_its_connection_replaced() {
     let server = Server::start(|_| Action::Hold);
     let changes = json!({"operations_limit": 60, "timeout_ms": 40, "connections": 3});
-    let report = load(&server, &changes).expect("it starts");
+    let report = run(cql(server.port), &changes).expect("it starts");
     let read = &report.operations[READ];
     // 40 orphans on a connection of three, then it goes
     assert!(report.connection_report.replaced >= 1, "{:?}", report.connection_report);
@@ -177,7 +136,7 @@ fn a_forgotten_statement_is_prepared_again_and_sent_with_the_same_binds() {
         _ => Action::Rows,
     });
     let changes = json!({"connections": 1, "operations_limit": 20});
-    let report = load(&server, &changes).expect("it starts");
+    let report = run(cql(server.port), &changes).expect("it starts");
     let read = &report.operations[READ];
     assert_eq!((read.succeeded, read.errors.len()), (20, 0));
     assert_eq!((report.statements_sent, server.prepares().len()), (20, 2));
@@ -192,7 +151,7 @@ fn a_forgotten_statement_is_prepared_again_and_sent_with_the_same_binds() {
 #[test]
 fn a_server_that_always_forgets_is_an_error() {
     let server = Server::start(|_| Action::Error(0x2500));
-    let report = load(&server, &json!({"operations_limit": 10})).expect("it starts");
+    let report = run(cql(server.port), &json!({"operations_limit": 10})).expect("it starts");
     assert_eq!(report.operations[READ].errors, [("unprepared".to_owned(), 10)].into());
 }
 
@@ -211,7 +170,7 @@ fn nonsense_is_an_error_and_the_load_goes_on() {
             _ => Action::Rows,
         });
         let changes = json!({"connections": 1, "operations_limit": 30});
-        let report = load(&server, &changes).expect("it starts");
+        let report = run(cql(server.port), &changes).expect("it starts");
         assert_eq!(report.ended, Ended::Operations, "case {case}");
         let read = &report.operations[READ];
         assert_eq!(read.succeeded + read.errors.values().sum::<u64>(), 30, "case {case}");
@@ -227,7 +186,7 @@ fn events_are_ignored() {
         let event = frames::frame(-1, frames::EVENT, b"\0\x0dSTATUS_CHANGE");
         Action::Bytes([event, frames::row(command.stream, 10)].concat().into())
     });
-    let report = load(&server, &json!({"operations_limit": 50})).expect("it starts");
+    let report = run(cql(server.port), &json!({"operations_limit": 50})).expect("it starts");
     assert_eq!(report.operations[READ].succeeded, 50);
 }
 
@@ -238,7 +197,7 @@ fn a_lost_connection_fails_what_was_on_it_and_is_opened_again() {
         _ => Action::Rows,
     });
     let changes = json!({"connections": 4, "operations_limit": 400});
-    let report = load(&server, &changes).expect("it starts");
+    let report = run(cql(server.port), &changes).expect("it starts");
     let read = &report.operations[READ];
     let lost = read.errors["connection_lost"];
     assert!((1..=4).contains(&lost));
@@ -275,60 +234,9 @@ fn what_cannot_be_sent_is_refused_before_anything_is_sent() {
         (json!({"streams_per_connection": 0}), "streams_per_connection is 0"),
     ];
     for (changes, expected) in cases {
-        let error = load(&server, &changes).expect_err(expected);
+        let error = run(cql(server.port), &changes).expect_err(expected);
         assert_eq!(error.code, "spec");
         assert!(error.message.contains(expected), "{error}");
     }
     assert!(server.log().iter().all(Vec::is_empty));
-}
-
-#[test]
-fn a_dataset_is_written_row_by_row_and_what_failed_is_written_again() {
-    // what follows the statement's id, which differs from connection to connection
-    let row = |body: &[u8]| body[2 + usize::from(body[1])..].to_vec();
-    let other = AtomicBool::new(false);
-    let there = Arc::new(Mutex::new(BTreeSet::new()));
-    let written = there.clone();
-    let server = Server::start(move |command| {
-        other.fetch_or(command.connection == 1, Ordering::SeqCst);
-        while command.number == 0 && !other.load(Ordering::SeqCst) {
-            thread::yield_now(); // none writes all of it before the other one is there
-        }
-        let action = match (command.connection, command.number) {
-            (0, 10 | 20) => Action::Error(0x1100),
-            (1, 30) => Action::Close,
-            // neither a result nor an error; by then a new connection sends rows for the first time
-            (2, 60) => Action::Bytes(frames::frame(command.stream, 0x42, &[]).into()),
-            _ => Action::Rows,
-        };
-        if matches!(action, Action::Rows) {
-            written.lock().expect("sound").insert(row(command.body));
-        }
-        action
-    });
-    let spec = json!({
-        "target": target(server.port), "table": "t", "columns": ["a", "b"],
-        "row": [{"kind": "format", "template": "user{}", "of": [{"kind": "row"}]},
-                {"kind": "text", "length": 50}],
-        "from_row": 0, "to_row": 1_000, "rows_per_statement": 100, "connections": 2,
-    });
-    let dataset = Dataset::from_json(&spec.to_string()).expect("sound");
-    let report =
-        family::load_rows(&dataset, &AtomicBool::new(false), &mut |_| true).expect("loads");
-    assert_eq!(report.rows_inserted, 1_000);
-    assert!(report.rows_sent > 1_000);
-    let codes = ["connection_lost", "protocol", "write_timeout"];
-    assert_eq!(report.errors.keys().collect::<Vec<_>>(), codes);
-    let log = server.log();
-    let mut rows: Vec<Vec<u8>> = log.iter().flatten().map(|(_, body)| row(body)).collect();
-    rows.sort_unstable();
-    rows.dedup();
-    assert_eq!(there.lock().expect("sound").len(), 1_000, "none is left out");
-    assert_eq!(rows.len(), 1_000, "a row that is written again has the same values");
-    assert!(
-        server
-            .prepares()
-            .iter()
-            .all(|text| text == "INSERT INTO \"t\" (\"a\", \"b\") VALUES (?, ?)")
-    );
 }

@@ -5,7 +5,7 @@ use plimsoll_engine::cql::{codes, prepared};
 use plimsoll_engine::generators::rng::Rng;
 
 use crate::support::answers;
-use crate::support::cql_frames::{self as frames, BIGINT, INT, VARCHAR};
+use crate::support::cql_frames::{self as frames, INT, VARCHAR};
 use crate::support::cql_server::{Action, Command, Talk};
 use crate::support::serving::Conversation;
 
@@ -43,10 +43,11 @@ fn response(rng: &mut Rng, stream: i16) -> Vec<u8> {
     }
 }
 
-/// A server that answers executions at random, and asks every third client for a password.
+/// A server that answers executions at random. It asks every third client for a password, and every
+/// third one's binds do not fit its statements.
 pub fn talk(mut rng: Rng, connection: usize) -> impl Conversation {
     let authenticates = rng.below(3) == 0;
-    let bind_type = [BIGINT, INT, VARCHAR][rng.below(3) as usize];
+    let bind_type = [VARCHAR, VARCHAR, INT][rng.below(3) as usize];
     let behavior =
         move |command: &Command<'_>| Action::Bytes(response(&mut rng, command.stream).into());
     let mut talk = Talk::new(connection, bind_type, behavior);

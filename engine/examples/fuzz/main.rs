@@ -12,17 +12,14 @@ mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use plimsoll_engine::family::run;
 use plimsoll_engine::generators::rng::Rng;
-use plimsoll_engine::load::run::Listener;
-use plimsoll_engine::report::SecondReport;
-use plimsoll_engine::spec::Load;
+use serde_json::{Value, json};
 
-use support::answers;
 use support::serving::{Conversation, Listening};
+use support::{answers, loads};
 
 /// What reading one answer may hold, however long it is.
 const MOST_HELD: usize = 64 * 1024;
@@ -58,11 +55,11 @@ fn main() {
     let first = single.unwrap_or(clock.as_nanos() as u64);
     println!("rounds from seed {first}");
     let end = Instant::now() + Duration::from_secs(seconds);
-    let (mut parsed, mut played) = (0_u64, 0_u64);
+    let (mut parsed, mut played, mut operations) = (0_u64, 0_u64, 0_u64);
     for seed in first.. {
         let family = seed as usize % 2;
         if seed % 2_000 < 2 {
-            check(seed, || [play_mysql, play_cql][family](seed));
+            operations += check(seed, || [play_mysql, play_cql][family](seed));
             played += 1;
         } else {
             check(seed, || [mysql::parse, cql::parse][family](seed));
@@ -72,14 +69,17 @@ fn main() {
             break;
         }
     }
-    println!("{parsed} answers read and {played} servers played: no panic, memory bounded");
+    println!(
+        "{parsed} answers read, {played} servers played to {operations} operations: no panic, \
+         memory bounded"
+    );
 }
 
-fn check(seed: u64, round: impl FnOnce()) {
-    if catch_unwind(AssertUnwindSafe(round)).is_err() {
+fn check<T>(seed: u64, round: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|_| {
         eprintln!("seed {seed} fails; repeat it with: fuzz 1 {seed}");
-        std::process::exit(1);
-    }
+        std::process::exit(1)
+    })
 }
 
 /// Reads an answer, and looks at how much was held meanwhile.
@@ -104,7 +104,7 @@ impl<C: Conversation> Damaged<C> {
         Damaged { conversation, sound: rng.below(8), rng }
     }
 
-    /// One step's bytes go out.
+    /// Damages what one step says, where it is time to.
     fn pass(&mut self, bytes: &mut Vec<u8>) {
         match self.sound.checked_sub(1) {
             Some(left) => self.sound = left,
@@ -133,42 +133,30 @@ impl<C: Conversation> Conversation for Damaged<C> {
     }
 }
 
-struct Unheard;
-
-impl Listener for Unheard {
-    fn seconds_passed(&mut self, _seconds: &[SecondReport]) -> bool {
-        true
-    }
-}
-
 /// A stream of random numbers for one of the two that play a connection of this round.
 fn stream(seed: u64, part: u64, connection: usize) -> Rng {
     Rng::for_stream(seed, &[part, connection as u64])
 }
 
-fn play_mysql(seed: u64) {
-    play("mysql", move |n| Damaged::new(stream(seed, 0, n), mysql::talk(stream(seed, 1, n), n)));
+fn play_mysql(seed: u64) -> u64 {
+    play(loads::mysql, move |n| {
+        Damaged::new(stream(seed, 0, n), mysql::talk(stream(seed, 1, n), n))
+    })
 }
 
-fn play_cql(seed: u64) {
-    play("cql", move |n| Damaged::new(stream(seed, 0, n), cql::talk(stream(seed, 1, n), n)));
+fn play_cql(seed: u64) -> u64 {
+    play(loads::cql, move |n| Damaged::new(stream(seed, 0, n), cql::talk(stream(seed, 1, n), n)))
 }
 
 /// A short load against a server that talks nonsense: it must end, whatever it hears.
+/// Returns how many operations it sent: none where it could not connect.
 fn play<C: Conversation + Send + 'static>(
-    protocol: &str,
+    load: fn(u16) -> Value,
     converse: impl FnMut(usize) -> C + Send + 'static,
-) {
+) -> u64 {
     let server = Listening::start(converse);
-    let load = Load::from_json(&format!(
-        r#"{{"target": {{"protocol": "{protocol}", "host": "127.0.0.1", "port": {}, "user": "u",
-            "password": "p", "database": "d"}}, "connections": 2, "duration_s": 0.2,
-            "timeout_ms": 100, "workload": {{"key_spaces": [{{"name": "k", "records": 10}}],
-            "operations": [{{"name": "read", "weight": 1, "statements": [{{"sql": ["SELECT ?"],
-            "binds": [{{"kind": "key", "key_space": "k"}}]}}]}}]}}}}"#,
-        server.port
-    ));
     let started = Instant::now();
-    let _ = run(&load.expect("a sound load"), &AtomicBool::new(false), &mut Unheard);
+    let report = loads::run(load(server.port), &json!({"duration_s": 0.2, "timeout_ms": 100}));
     assert!(started.elapsed() < Duration::from_secs(30), "the load hung");
+    report.map_or(0, |report| report.operations_sent)
 }

@@ -1,0 +1,67 @@
+//! A dataset that is loaded into a server which fails now and then.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use plimsoll_engine::family;
+use plimsoll_engine::spec::Dataset;
+use serde_json::json;
+
+use support::cql_frames as frames;
+use support::cql_server::{Action, Server};
+use support::loads::target;
+
+#[test]
+fn a_dataset_is_written_row_by_row_and_what_failed_is_written_again() {
+    // what follows the statement's id, which differs from connection to connection
+    let row = |body: &[u8]| body[2 + usize::from(body[1])..].to_vec();
+    let other = AtomicBool::new(false);
+    let there = Arc::new(Mutex::new(BTreeSet::new()));
+    let written = there.clone();
+    let server = Server::start(move |command| {
+        other.fetch_or(command.connection == 1, Ordering::SeqCst);
+        while command.number == 0 && !other.load(Ordering::SeqCst) {
+            thread::yield_now(); // none writes all of it before the other one is there
+        }
+        let action = match (command.connection, command.number) {
+            (0, 10 | 20) => Action::Error(0x1100),
+            (1, 30) => Action::Close,
+            // neither a result nor an error; by then a new connection sends rows for the first time
+            (2, 60) => Action::Bytes(frames::frame(command.stream, 0x42, &[]).into()),
+            _ => Action::Rows,
+        };
+        if matches!(action, Action::Rows) {
+            written.lock().expect("sound").insert(row(command.body));
+        }
+        action
+    });
+    let spec = json!({
+        "target": target("cql", server.port), "table": "t", "columns": ["a", "b"],
+        "row": [{"kind": "format", "template": "user{}", "of": [{"kind": "row"}]},
+                {"kind": "text", "length": 50}],
+        "from_row": 0, "to_row": 1_000, "rows_per_statement": 100, "connections": 2,
+    });
+    let dataset = Dataset::from_json(&spec.to_string()).expect("sound");
+    let report =
+        family::load_rows(&dataset, &AtomicBool::new(false), &mut |_| true).expect("loads");
+    assert_eq!(report.rows_inserted, 1_000);
+    assert!(report.rows_sent > 1_000);
+    let codes = ["connection_lost", "protocol", "write_timeout"];
+    assert_eq!(report.errors.keys().collect::<Vec<_>>(), codes);
+    let log = server.log();
+    let mut rows: Vec<Vec<u8>> = log.iter().flatten().map(|(_, body)| row(body)).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    assert_eq!(there.lock().expect("sound").len(), 1_000, "none is left out");
+    assert_eq!(rows.len(), 1_000, "a row that is written again has the same values");
+    assert!(
+        server
+            .prepares()
+            .iter()
+            .all(|text| text == "INSERT INTO \"t\" (\"a\", \"b\") VALUES (?, ?)")
+    );
+}
