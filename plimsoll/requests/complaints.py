@@ -62,9 +62,13 @@ class ComplaintsError(UsageError):
     """A request, or an experiment, that cannot be: one line for each complaint."""
 
     def __init__(self, complaints: Iterable[Complaint]) -> None:
-        self.complaints = tuple(complaints)
-        lines = [f"{'.'.join(map(str, c.names))}: {c.message}" for c in self.complaints]
-        super().__init__("\n".join(lines))
+        kept = tuple(complaints)
+        super().__init__("\n".join(f"{'.'.join(map(str, c.names))}: {c.message}" for c in kept))
+        self.complaints: tuple[Complaint, ...] = kept  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        """Write a line for each complaint."""
+        return str(self.args[0])
 
 
 def checked(value: Mapping[str, Any]) -> Request:

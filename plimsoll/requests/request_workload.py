@@ -3,11 +3,11 @@
 import hashlib
 from functools import cache
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import UsageError, WorkloadError
 from plimsoll.model.engine import Protocol
 from plimsoll.model.request import Request, WorkloadChoice
 from plimsoll.workload.compiled import Compiled
-from plimsoll.workload.items import WorkloadError, unknown
+from plimsoll.workload.items import unknown
 from plimsoll.workload.library import builtin_names, load_workload, parse_workload
 from plimsoll.workload.workload import Workload
 

@@ -1,7 +1,7 @@
 """Workloads as data: reading, checking and resolving them."""
 
+from plimsoll.errors import WorkloadError
 from plimsoll.workload.compiled import Compiled, Table
-from plimsoll.workload.items import WorkloadError
 from plimsoll.workload.library import builtin_names, load_workload, parse_workload
 from plimsoll.workload.workload import Workload
 

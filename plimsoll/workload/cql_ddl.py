@@ -2,7 +2,7 @@
 
 import re
 
-from plimsoll.workload.items import WorkloadError
+from plimsoll.errors import WorkloadError
 from plimsoll.workload.tables import TableShape
 
 # SQL's types by their beginning, and CQL's that hold the same values

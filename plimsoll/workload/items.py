@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import WorkloadError
 
 MAX_CHARACTERS = 262_144
 
@@ -24,10 +24,6 @@ _KINDS = {
     "tag:yaml.org,2002:map": "a mapping",
     "tag:yaml.org,2002:seq": "a list",
 }
-
-
-class WorkloadError(UsageError):
-    """A workload that cannot be: names the file, the line, the field and what is allowed."""
 
 
 @dataclass(frozen=True)

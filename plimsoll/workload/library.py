@@ -6,8 +6,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from plimsoll.errors import UsageError
-from plimsoll.workload.items import Item, WorkloadError, from_python, read_document, unknown
+from plimsoll.errors import UsageError, WorkloadError
+from plimsoll.workload.items import Item, from_python, read_document, unknown
 from plimsoll.workload.workload import Workload, read_workload
 
 _SUFFIX = ".yaml"

@@ -7,9 +7,10 @@ from typing import get_args
 
 import yaml
 
+from plimsoll.errors import WorkloadError
 from plimsoll.model.engine import Consistency
 from plimsoll.workload.distributions import read_distribution
-from plimsoll.workload.items import TEXT, Item, Scalar, WorkloadError, text_item, unknown
+from plimsoll.workload.items import TEXT, Item, Scalar, text_item, unknown
 
 MAX_NODES = 50_000  # bounds what aliases may expand to
 

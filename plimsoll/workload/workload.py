@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import UsageError, WorkloadError
 from plimsoll.model.engine import EngineWorkload, KeySpace, Protocol
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.cql_ddl import create_cql_table
 from plimsoll.workload.ddl import create_indexes, create_table
-from plimsoll.workload.items import Item, Scalar, WorkloadError, unknown
+from plimsoll.workload.items import Item, Scalar, unknown
 from plimsoll.workload.operations import Operation, read_operations
 from plimsoll.workload.parameters import Parameter, read_parameters, referenced, substitute
 from plimsoll.workload.tables import TableShape, read_tables
