@@ -1,8 +1,6 @@
 """The API's routes together, and the way of each call through them."""
 
-import json
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from aws_lambda_powertools import Logger
@@ -25,11 +23,9 @@ from plimsoll.api import (
 from plimsoll.api.body_guards import check_body, read_json
 from plimsoll.api.problems import ApiError
 from plimsoll.aws.function_settings import Deployment
-from plimsoll.errors import PlimsollError
-from plimsoll.model.base import Model
-from plimsoll.requests.complaints import Complaint, complaint
+from plimsoll.errors import Complaint, PlimsollError, UsageError, unknown
+from plimsoll.model.validation import complaints_of
 from plimsoll.teams.teams import caller_of
-from plimsoll.workload.items import unknown
 
 LOG = Logger(service="plimsoll-api")
 OPEN_PATHS = {"/health"}  # whoever API Gateway lets in may ask; the rest needs a team
@@ -97,9 +93,9 @@ def _request_id(event: Mapping[str, Any]) -> str:
 
 
 def _problem(error: Exception, event: Mapping[str, Any]) -> ApiError:
-    """What an error is to a caller; one that nobody expected is logged, and told without detail."""
-    if isinstance(error, PlimsollError) and (found := problems.told(error)):
-        return problems.with_values(found, _body(event), _parameters(event))
+    """What an error is to a caller; one that nobody expected is logged, and kept to ourselves."""
+    if isinstance(error, PlimsollError) and (known := problems.api_error(error)):
+        return known
     LOG.error("unexpected", extra={"request_id": _request_id(event)}, exc_info=error)
     return _UNEXPECTED
 
@@ -112,39 +108,39 @@ def _failed(error: Exception) -> Response[str]:
 
 @app.exception_handler(RequestValidationError)
 def _invalid(error: RequestValidationError) -> Response[str]:
-    event = app.context["event"]
-    found = problems.invalid(_complaint(one) for one in error.errors())
-    return _respond(problems.with_values(found, _body(event), _parameters(event)), event)
+    return _respond(problems.invalid(_complaints(error.errors())), app.context["event"])
 
 
-def _body(event: Mapping[str, Any]) -> Any:
-    """Read the body for what it says; None where it is no JSON, which has been refused then."""
-    with suppress(ValueError, RecursionError):
-        return json.loads(event.get("body") or "null")
-    return None
+def _complaints(errors: Sequence[Any]) -> list[Complaint]:
+    """Say which fields are meant: of the body by their paths, parameters by their names.
 
-
-def _parameters(event: Mapping[str, Any]) -> dict[str, str]:
-    """Give what an error may name besides the body's fields: the query's, and one header."""
-    headers = {name.title(): text for name, text in (event.get("headers") or {}).items()}
-    key = {name: text for name, text in headers.items() if name == "Idempotency-Key"}
-    return {**(event.get("queryStringParameters") or {}), **key}
-
-
-def _complaint(found: Any) -> Complaint:
-    """Say which field is meant: of the body by its path, of the query and headers by its name."""
-    place, *location = found["loc"]
-    error = cast("ErrorDetails", {**found, "loc": tuple(location) if place == "body" else ()})
-    bodies = app.context["_route"].dependant.body_params
-    if place != "body" or not bodies:
-        about = complaint(Model, error)
-        names = tuple(str(name).title() if place == "header" else name for name in location)
+    Args:
+        errors: As pydantic has them; each location begins with `body`, `query`, `path` or `header`.
+    """
+    dependant = app.context["_route"].dependant
+    in_body = [_from(error, 1) for error in errors if error["loc"][0] == "body"]
+    if any(error["type"] == "missing" and not error["loc"] for error in in_body):
+        return [Complaint((), "a body is needed: a JSON object")]
+    complaints = complaints_of(dependant.body_params[0].type_, in_body) if in_body else []
+    known = [*dependant.query_params, *dependant.path_params, *dependant.header_params]
+    types = {parameter.alias: parameter.type_ for parameter in known}
+    for error in errors:
+        place, *location = error["loc"]
+        if place == "body":
+            continue
+        name = str(location[0])
+        shown = name.title() if place == "header" else name
         if error["type"] == "missing":
-            return Complaint(names, "is missing")
-        return Complaint(names, about.message, about.value, about.allowed)
-    if not location and error["type"] == "missing":
-        return Complaint((), "a body is needed: a JSON object")
-    return complaint(bodies[0].type_, error)
+            complaints.append(Complaint((shown,), "is missing"))
+        else:
+            found = complaints_of(types[name], [_from(error, 2)])
+            complaints += (complaint.within(shown) for complaint in found)
+    return complaints
+
+
+def _from(error: Mapping[str, Any], start: int) -> ErrorDetails:
+    """Give one of pydantic's errors with its location from a part of it on."""
+    return cast("ErrorDetails", {**error, "loc": error["loc"][start:]})
 
 
 def _routes() -> list[Route]:
@@ -174,10 +170,7 @@ def refuse_unknown_parameters(
     given = resolver.current_event.query_string_parameters or {}
     wrong = [name for name in given if name not in known]
     if wrong:
-        raise problems.invalid(
-            Complaint((name,), unknown("parameter", name, known), None, tuple(known))
-            for name in wrong
-        )
+        raise UsageError(*(unknown("parameter", name, known, (name,)) for name in wrong))
     return next_middleware(resolver)
 
 

@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 import plimsoll
 from plimsoll.api.context import deployment_of
-from plimsoll.aws.run_records import RunNotFoundError
+from plimsoll.errors import RunNotFoundError
 from plimsoll.model.api_answers import Health
 
 router = APIGatewayRouter()

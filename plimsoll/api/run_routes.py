@@ -9,8 +9,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 from plimsoll.api import run_views
 from plimsoll.api.context import caller_of, deployment_of
 from plimsoll.api.problems import ApiError
-from plimsoll.aws.run_records import RunNotFoundError
-from plimsoll.errors import UsageError
+from plimsoll.errors import Complaint, RunNotFoundError, UsageError
 from plimsoll.model.api_answers import (
     RUN_ID,
     ReportLinks,
@@ -67,7 +66,8 @@ def start_run(
     if "team" in request.model_fields_set:
         caller.require_team(request.team)
     if request.faults:
-        raise UsageError("faults: only `plimsoll run --local` may have them")
+        problem = "only `plimsoll run --local` may have them"
+        raise UsageError(Complaint(("faults",), problem))
     request = request.model_copy(update={"team": caller.team})
     run_id = submit(
         deployment,

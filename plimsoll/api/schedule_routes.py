@@ -55,7 +55,7 @@ def put_schedule(
     """Make or replace a check of the caller's team."""
     deployment, caller = deployment_of(router), caller_of(router)
     if "team" in definition.request.model_fields_set:
-        caller.require_team(definition.request.team, field="request.team")
+        caller.require_team(definition.request.team, ("request", "team"))
     new = schedules.put_check(deployment, caller.team, Check(name=name, **dict(definition)))
     return Response(
         status_code=201 if new else 200,

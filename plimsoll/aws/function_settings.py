@@ -7,7 +7,7 @@ from pydantic import Json, field_validator
 
 from plimsoll.aws.run_files import RunFiles
 from plimsoll.aws.run_records import Records
-from plimsoll.errors import UsageError
+from plimsoll.errors import Complaint, UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.deployment import Team
 from plimsoll.model.functions import FUNCTIONS
@@ -76,10 +76,12 @@ class Deployment(Model):
             UsageError: It has no targets of this kind.
         """
         if self.target_kinds is not None and kind not in self.target_kinds:
-            raise UsageError(
-                f"target.kind: this deployment has no {kind} targets (allowed:"
-                f" {', '.join(self.target_kinds)}); plimsoll.{kind} in its cdk.json brings them"
+            problem = (
+                f"this deployment has no {kind} targets (allowed: {', '.join(self.target_kinds)});"
+                f" plimsoll.{kind} in its cdk.json brings them"
             )
+            path, kinds = ("target", "kind"), self.target_kinds
+            raise UsageError(Complaint(path, problem, kind, kinds, listed=False))
 
     @property
     def price_table(self) -> PriceTable:

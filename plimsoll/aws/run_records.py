@@ -9,31 +9,17 @@ from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from pydantic import ValidationError
 
 from plimsoll.aws import clients
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import (
+    BudgetPassedError,
+    RunNotFoundError,
+    RunStoppedError,
+    TimeLimitPassedError,
+    UnreadableRecordError,
+)
 from plimsoll.model.base import Model
 from plimsoll.model.run_record import RunRecord, RunState
 
 Read = TypeVar("Read")
-
-
-class RunNotFoundError(PlimsollError):
-    """No run has this id."""
-
-
-class RunStoppedError(PlimsollError):
-    """The run is being stopped: nothing new is made for it."""
-
-
-class TimeLimitPassedError(PlimsollError):
-    """The run's time limit has passed."""
-
-
-class BudgetPassedError(PlimsollError):
-    """To go on would pass the run's budget."""
-
-
-class UnreadableRecordError(PlimsollError):
-    """Something in a table that this version cannot read: written by another one, say."""
 
 
 def read_item(what: str, read: Callable[[], Read]) -> Read:

@@ -10,8 +10,8 @@ from plimsoll.checks.changes import Regression, changes, regressions
 from plimsoll.checks.compared_figures import figures
 from plimsoll.checks.message import subject, text
 from plimsoll.checks.schedules import POINTS_MOST
-from plimsoll.checks.store import CheckNotFoundError, CheckStore, Side, Started
-from plimsoll.errors import PlimsollError
+from plimsoll.checks.store import CheckStore, Side, Started
+from plimsoll.errors import CheckNotFoundError, PlimsollError
 from plimsoll.model.check import Check, HistoryPoint, Judgement, RunOfCheck, Told
 from plimsoll.model.events import RegressionFound
 from plimsoll.model.results import RunResult

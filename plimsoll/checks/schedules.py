@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,15 +10,15 @@ from pydantic import Field
 
 from plimsoll.aws import clients
 from plimsoll.aws.function_settings import Deployment
-from plimsoll.checks.store import CheckNotFoundError, CheckStore
-from plimsoll.errors import UsageError
+from plimsoll.checks.store import CheckStore
+from plimsoll.errors import CheckNotFoundError, Complaint, UsageError, unknown
 from plimsoll.model.base import Model
 from plimsoll.model.check import Check, CompareLatency, History
+from plimsoll.model.request import Request
 from plimsoll.model.schedule_expression import Recurring, parse_expression, parse_zone
 from plimsoll.quoting.possible import require_possible
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.submit import check_request
-from plimsoll.workload.items import unknown
 
 SCHEDULE_NAME_MOST = 64  # EventBridge Scheduler's limit
 POINTS_MOST = 200  # of a history, the latest, are judged and shown
@@ -112,28 +113,49 @@ def schedule_name(team: str, name: str) -> str:
 def _require_possible(deployment: Deployment, team: str, check: Check) -> None:
     if len(schedule_name(team, check.name)) > SCHEDULE_NAME_MOST:
         most = SCHEDULE_NAME_MOST - len(team) - 1
-        raise UsageError(f"name: {check.name!r} is longer than {most} characters")
+        problem = f"{check.name!r} is longer than {most} characters"
+        allowed = (f"at most {most} long",)
+        raise UsageError(Complaint(("name",), problem, check.name, allowed, listed=False))
     expression = parse_expression(check.schedule)
     if expression.first(datetime.now(UTC), parse_zone(check.time_zone)) is None:
-        raise UsageError(f"schedule: {check.schedule} never comes: it has no time that is to come")
+        problem = f"{check.schedule} never comes: it has no time that is to come"
+        raise UsageError(Complaint(("schedule",), problem, check.schedule))
     if check.request.faults:
-        raise UsageError("request.faults: only `plimsoll run --local` may have them")
-    for field, request in (("request", check.request), ("control", check.control_request)):
-        if request is None:
-            continue
-        try:
-            local = deployment.on_one_machine
-            check_request(deployment, request, local=local)
-            require_possible(request, deployment.price_table, local=local)
-        except UsageError as error:
-            of_control = field == "control" and str(error).startswith("target.")
-            path = str(error).removeprefix("target.") if of_control else str(error)
-            raise UsageError(f"{field if of_control else 'request'}.{path}") from None
-    operations = {one.name for one in compiled_workload(check.request).engine.operations}
-    for index, one in enumerate(check.compare):
-        if isinstance(one, CompareLatency) and one.operation not in operations:
-            told = unknown("operation", one.operation, operations)
-            raise UsageError(f"compare.{index}.operation: {told}")
+        problem = "only `plimsoll run --local` may have them"
+        raise UsageError(Complaint(("request", "faults"), problem))
+    _require_possible_run(deployment, check.request)
+    if check.control_request is not None:
+        _require_possible_control(deployment, check.control_request)
+    engine = compiled_workload(check.request).engine
+    operations = {operation.name for operation in engine.operations}
+    for index, compared in enumerate(check.compare):
+        if isinstance(compared, CompareLatency) and compared.operation not in operations:
+            name, path = compared.operation, ("compare", index, "operation")
+            raise UsageError(unknown("operation", name, operations, path, value=name))
+
+
+def _require_possible_run(deployment: Deployment, request: Request) -> None:
+    local = deployment.on_one_machine
+    try:
+        check_request(deployment, request, local=local)
+        require_possible(request, deployment.price_table, local=local)
+    except UsageError as error:
+        raise error.within("request") from None
+
+
+def _require_possible_control(deployment: Deployment, request: Request) -> None:
+    """Refuse a control that cannot be: its target is `control`, all else the check's request."""
+    try:
+        _require_possible_run(deployment, request)
+    except UsageError as error:
+        of_target = ("request", "target")
+        moved = (
+            replace(about, path=("control", *about.path[2:]))
+            if about.path[:2] == of_target
+            else about
+            for about in error.complaints
+        )
+        raise UsageError(*moved) from None
 
 
 def _schedule(deployment: Deployment, team: str, check: Check) -> None:

@@ -4,9 +4,8 @@ import hashlib
 from datetime import UTC, datetime
 
 from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_records import RunNotFoundError
-from plimsoll.checks.store import CheckNotFoundError, CheckStore, Side, Started
-from plimsoll.errors import PlimsollError
+from plimsoll.checks.store import CheckStore, Side, Started
+from plimsoll.errors import CheckNotFoundError, PlimsollError, RunNotFoundError
 from plimsoll.model.check import Check, HistoryPoint, RunOfCheck
 from plimsoll.model.request import Request
 from plimsoll.runs.submit import run_id_for, start_execution, submit

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from plimsoll.aws import clients
 from plimsoll.aws.run_records import read_item, readable
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import CheckNotFoundError
 from plimsoll.model.base import Model
 from plimsoll.model.check import Check, HistoryPoint, Judgement, RunOfCheck
 
@@ -23,10 +23,6 @@ Side = Literal["target", "control"]
 JUDGEMENT = "judgement"
 AFTER_TIMES = ":"  # sorts behind every time, which begins with a digit
 TOLD_MOST = 100  # the latest; a history is judged by its latest points
-
-
-class CheckNotFoundError(PlimsollError):
-    """The team has no check of this name."""
 
 
 class Started(Model):

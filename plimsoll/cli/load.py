@@ -11,13 +11,12 @@ import plimsoll_engine
 from plimsoll.cli.load_report import print_report, second_line
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import PlimsollError, Scalar, UsageError
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.workload import Compiled, Workload, load_workload
 from plimsoll.workload.database import open_database
-from plimsoll.workload.items import Scalar
 from plimsoll.workload.notes import check_loaded
 
 

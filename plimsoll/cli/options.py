@@ -5,10 +5,9 @@ from typing import Any, TypeVar
 
 import click
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import Scalar, UsageError
 from plimsoll.model.dsn import FORM
 from plimsoll.workload import Workload
-from plimsoll.workload.items import Scalar
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -12,8 +12,9 @@ from plimsoll.checks.schedules import ScheduledCheck
 from plimsoll.cli.list import tell_left_out
 from plimsoll.cli.output import console
 from plimsoll.cli.service_calls import connect, json_option, service_options
+from plimsoll.errors import UsageError
 from plimsoll.model.check import Change, CheckDefinition, Figure, History, HistoryPoint
-from plimsoll.requests.complaints import ComplaintsError, checked_shape
+from plimsoll.model.validation import validated
 from plimsoll.requests.request_file import located, read_text, refuse_doubles
 from plimsoll.workload.items import read_document
 
@@ -37,8 +38,8 @@ def read_check(path: Path) -> CheckDefinition:
     if not isinstance(value, Mapping):
         raise document.error(f"must be a mapping, not {document.kind}")
     try:
-        return checked_shape(CheckDefinition, value)
-    except ComplaintsError as error:
+        return validated(CheckDefinition, value)
+    except UsageError as error:
         raise located(document, error) from None
 
 

@@ -1,19 +1,19 @@
 """`plimsoll validate`: checks a request without making anything."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from plimsoll.cli.wording import target_line
-from plimsoll.errors import UsageError
+from plimsoll.errors import Place, UsageError
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin
 from plimsoll.quoting.possible import require_possible
 from plimsoll.quoting.quotes import NOTES, quote
 from plimsoll.requests.cells import cells_of
-from plimsoll.requests.complaints import ComplaintsError
 from plimsoll.requests.experiment_file import read_file
 
 
@@ -55,9 +55,10 @@ def require_all_possible(
     for name, request in requests.items():
         try:
             require_possible(request, builtin(), local=local)
-        except ComplaintsError as error:
-            place = f"{request_file}: {name}: " if len(requests) > 1 else f"{request_file}: "
-            raise UsageError(f"{place}{error}") from None
+        except UsageError as error:
+            source = f"{request_file}: {name}" if len(requests) > 1 else str(request_file)
+            place = Place(source)
+            raise UsageError(*(replace(c, place=place) for c in error.complaints)) from None
     return requests
 
 

@@ -7,17 +7,13 @@ from urllib.parse import urlsplit
 from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.aws import clients
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import NotDeployedError, UsageError
 
 URL_VARIABLE = "PLIMSOLL_API_URL"
 DEFAULT_STACK = "Plimsoll"
 OUTPUT = "ApiUrl"
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _EXECUTE_API = re.compile(r"\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$")
-
-
-class NotDeployedError(PlimsollError):
-    """No such stack is deployed in this account and region."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from typing import Any
 
 from plimsoll.aws import run_files
 from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_records import RunNotFoundError, UnreadableRecordError, now
+from plimsoll.aws.run_records import now
+from plimsoll.errors import RunNotFoundError, UnreadableRecordError
 from plimsoll.experiments.records import (
     REPORT,
     RESULT,

@@ -5,8 +5,8 @@ import secrets
 from datetime import timedelta
 
 from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_records import UnreadableRecordError, now, pass_over
-from plimsoll.errors import UsageError
+from plimsoll.aws.run_records import now, pass_over
+from plimsoll.errors import Complaint, UnreadableRecordError, UsageError
 from plimsoll.experiments.records import (
     EXPERIMENT,
     RESULT,
@@ -56,7 +56,8 @@ def submit_experiment(
     """
     cells = cells_of(experiment)
     if not local and any(cell.request.faults for cell in cells):
-        raise UsageError("faults: only an experiment on one machine (--local) may have them")
+        problem = "only an experiment on one machine (--local) may have them"
+        raise UsageError(Complaint(("faults",), problem))
     prices = deployment.price_table
     of_each_cell(experiment, lambda asked: require_possible(asked, prices, local=local))
     digest = hashlib.sha256(experiment.model_dump_json().encode()).hexdigest()
@@ -78,7 +79,8 @@ def submit_experiment(
     experiments = experiments_of(deployment)
     known = not experiments.create(record)
     if known and experiments.get(experiment.team, experiment_id).experiment_sha256 != digest:
-        raise UsageError("Idempotency-Key: was used for another experiment")
+        problem = "was used for another experiment"
+        raise UsageError(Complaint(("Idempotency-Key",), problem, idempotency_key))
     files_of(deployment, experiment_id).put(EXPERIMENT, experiment.model_dump_json())
     begin_execution(state_machine_arn, experiment_id, {"experiment_id": experiment_id})
     return experiment_id

@@ -6,7 +6,7 @@ from plimsoll.aws import clients
 from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import RunFiles
 from plimsoll.aws.run_records import as_item, set_attributes
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import ExperimentNotFoundError
 from plimsoll.model.experiment import Cell, Experiment
 from plimsoll.model.experiment_record import ExperimentRecord
 from plimsoll.model.run_record import RunState
@@ -14,10 +14,6 @@ from plimsoll.model.run_record import RunState
 EXPERIMENT = "experiment.json"
 RESULT = "result.json"
 REPORT = "report.html"
-
-
-class ExperimentNotFoundError(PlimsollError):
-    """No experiment of this team has this id."""
 
 
 class Experiments:

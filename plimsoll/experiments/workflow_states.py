@@ -1,14 +1,14 @@
 """What the workflow of an experiment calls: planning it, submitting its cells, settling them."""
 
 from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_records import (
+from plimsoll.aws.run_records import now, pass_over
+from plimsoll.errors import (
+    LimitReachedError,
+    NoRoomYetError,
     RunNotFoundError,
     RunStoppedError,
     UnreadableRecordError,
-    now,
-    pass_over,
 )
-from plimsoll.errors import LimitReachedError, PlimsollError
 from plimsoll.experiments.records import asked, experiments_of, run_id_of
 from plimsoll.model.experiment import Cell, batches, order
 from plimsoll.model.experiment_record import ExperimentRecord
@@ -16,10 +16,6 @@ from plimsoll.model.run_record import RunRecord, RunState
 from plimsoll.requests.cells import cells_of
 from plimsoll.runs.stop import stop_run
 from plimsoll.runs.submit import record_request
-
-
-class NoRoomYetError(PlimsollError):
-    """The team has no room for the run now; the workflow tries again, by this class's name."""
 
 
 def plan(deployment: Deployment, experiment_id: str) -> dict[str, object]:

@@ -6,16 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import ClientTooLateError
 from plimsoll.model.fleet import ClientResult, FailedClient
 from plimsoll.model.results import StepResult
 
 PROBLEMS_TOLD = 3  # of a step: with a hundred clients there may be a hundred
 _MESSAGE = re.compile(r'\{"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
-
-
-class ClientTooLateError(PlimsollError):
-    """A client that was called when half of its window was over, and sent nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ The truth about a run is in S3 and DynamoDB, so a sink may fail: that is reporte
 on. Sinks are written to after the measured window, never within it.
 """
 
+from plimsoll.errors import SinkError
 from plimsoll.metrics.publishing import (
     PublishReport,
     from_environment,
     publish,
     publish_from_environment,
 )
-from plimsoll.metrics.sink import Point, Sink, SinkError
+from plimsoll.metrics.sink import Point, Sink
 
 __all__ = [
     "Point",

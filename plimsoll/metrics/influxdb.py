@@ -14,8 +14,8 @@ from influxdb_client.client.write.retry import WritesRetry
 from influxdb_client.client.write_api import SYNCHRONOUS
 from influxdb_client.rest import ApiException
 
-from plimsoll.errors import UsageError
-from plimsoll.metrics.sink import Point, SinkError
+from plimsoll.errors import SinkError, UsageError
+from plimsoll.metrics.sink import Point
 
 
 def _is_loopback(host: str) -> bool:

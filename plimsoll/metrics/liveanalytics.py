@@ -10,7 +10,8 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from plimsoll.metrics.sink import FieldValue, Point, SinkError
+from plimsoll.errors import SinkError
+from plimsoll.metrics.sink import FieldValue, Point
 
 if TYPE_CHECKING:
     from mypy_boto3_timestream_write import TimestreamWriteClient

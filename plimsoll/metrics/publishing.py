@@ -9,8 +9,8 @@ from itertools import islice
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.metrics.sink import Point, Sink, SinkError
+from plimsoll.errors import PlimsollError, SinkError, UsageError
+from plimsoll.metrics.sink import Point, Sink
 from plimsoll.model.base import Model
 
 TIME_LIMIT_S = 30.0

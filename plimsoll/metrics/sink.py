@@ -4,13 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from plimsoll.errors import PlimsollError
-
 FieldValue = int | float
-
-
-class SinkError(PlimsollError):
-    """The sink did not take the points; the message says why, without any secret."""
 
 
 @dataclass(frozen=True, slots=True)

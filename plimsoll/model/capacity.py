@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_serializer, model_validator
 
+from plimsoll.errors import Complaint, Range, UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.steps import Statistic, Step
 
@@ -52,7 +53,8 @@ class Confirmation(Model):
     @model_validator(mode="after")
     def _range(self) -> Self:
         if self.most < self.least:
-            raise ValueError("most: at least least")
+            path, allowed = ("most",), Range(least=self.least)
+            raise UsageError(Complaint(path, "at least least", self.most, allowed, listed=False))
         return self
 
 

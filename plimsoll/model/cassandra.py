@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import Complaint, UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.instances import require_plausible
 from plimsoll.model.volumes import Service, Volume, check
@@ -82,17 +82,12 @@ class CassandraTarget(Model):
 
     @model_validator(mode="after")
     def _can_be_had(self) -> Self:
-        try:
-            check(self.volume, service=self.service)
-        except UsageError as error:
-            raise ValueError(str(error)) from None
-        try:
-            require_plausible(self.instance_type)
-        except UsageError as error:
-            raise ValueError(f"instance_type: {error}") from None
+        check(self.volume, service=self.service)
+        require_plausible(self.instance_type, ("instance_type",))
         if self.volume.type == "nvme" and not has_instance_store(self.instance_type):
-            raise ValueError(
-                f"volume.type: nvme is not to be had on {self.instance_type}, which has no disks of"
-                " its own; allowed: types such as i3.large, i4i.large or m5d.large"
+            problem = (
+                f"nvme is not to be had on {self.instance_type}, which has no disks of its own;"
+                " allowed: types such as i3.large, i4i.large or m5d.large"
             )
+            raise UsageError(Complaint(("volume", "type"), problem, self.volume.type))
         return self

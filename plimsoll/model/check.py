@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from plimsoll.errors import Complaint, Range, UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.request import Name, Request, Target
 from plimsoll.model.run_record import RunState
@@ -110,9 +111,8 @@ class CheckDefinition(Model):
     @classmethod
     def _schedule_recurs(cls, value: str) -> str:
         if isinstance(parse_expression(value), Once):
-            raise ValueError(  # noqa: TRY004 - pydantic's way to refuse a value
-                f"{value} happens once, and has no history: give rate(...) or cron(...)"
-            )
+            problem = f"{value} happens once, and has no history: give rate(...) or cron(...)"
+            raise UsageError(Complaint((), problem, value))
         return value
 
     @field_validator("time_zone")
@@ -123,28 +123,31 @@ class CheckDefinition(Model):
 
     @model_validator(mode="after")
     def _compared_once(self) -> Self:
-        metrics = [one.metric for one in self.compare]
+        metrics = [compared.metric for compared in self.compare]
         if twice := sorted({metric for metric in metrics if metrics.count(metric) > 1}):
-            raise ValueError(f"compare: {twice[0]} is there twice")
+            raise UsageError(Complaint(("compare",), f"{twice[0]} is there twice"))
         return self
 
     @model_validator(mode="after")
     def _rate_is_measured(self) -> Self:
-        for one in self.compare:
-            if isinstance(one, CompareCapacity):
+        search = self.request.search
+        for index, compared in enumerate(self.compare):
+            if isinstance(compared, CompareCapacity):
                 continue
-            search = self.request.search
             if not isinstance(search, RateSearch):
-                raise ValueError(  # noqa: TRY004 - pydantic's way to refuse a value
-                    "compare: latency at a fixed rate needs request.search.strategy `rate`, not"
+                problem = (
+                    "latency at a fixed rate needs request.search.strategy `rate`, not"
                     f" `{search.strategy}`"
                 )
-            if one.rate_ops_per_second != search.rate_first_ops_per_second:
-                raise ValueError(
-                    f"compare: rate_ops_per_second {one.rate_ops_per_second:g} is not measured by"
-                    " every run; give request.search.rate_first_ops_per_second,"
-                    f" {search.rate_first_ops_per_second:g}"
+                raise UsageError(Complaint(("compare", index), problem))
+            rate, first = compared.rate_ops_per_second, search.rate_first_ops_per_second
+            if rate != first:
+                problem = (
+                    f"{rate:g} is not measured by every run; give"
+                    f" request.search.rate_first_ops_per_second, {first:g}"
                 )
+                path = ("compare", index, "rate_ops_per_second")
+                raise UsageError(Complaint(path, problem, rate, Range(first, first), listed=False))
         return self
 
     @property

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from plimsoll.errors import Complaint, FieldPath, UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.request import Name, Request
 
@@ -54,16 +55,18 @@ class Experiment(Model):
         count = prod(len(variants) for variants in self.axes.values())
         if count > CELLS_MOST:
             sizes = " x ".join(str(len(variants)) for variants in self.axes.values())
-            raise ValueError(f"axes: {sizes} = {count} runs are more than {CELLS_MOST}")
-        patches = {"request": self.request} | {
-            f"axes.{axis}.{name}": patch
+            problem = f"{sizes} = {count} runs are more than {CELLS_MOST}"
+            raise UsageError(Complaint(("axes",), problem))
+        patches: dict[FieldPath, Patch] = {("request",): self.request} | {
+            ("axes", axis, name): patch
             for axis, variants in self.axes.items()
             for name, patch in variants.items()
         }
-        for place, patch in patches.items():
+        for path, patch in patches.items():
             for field in FROM_CELL:
                 if field in patch:
-                    raise ValueError(f"{place}.{field}: a run of an experiment gets its own")
+                    problem = "a run of an experiment gets its own"
+                    raise UsageError(Complaint((*path, field), problem))
         self._refuse_two_hands_on_one_field()
         return self
 
@@ -72,10 +75,11 @@ class Experiment(Model):
         for axis, variants in self.axes.items():
             for field in sorted({leaf for patch in variants.values() for leaf in leaves(patch)}):
                 if field in owners:
-                    raise ValueError(
-                        f"axes.{axis}: it changes {'.'.join(field)}, which the axis"
-                        f" {owners[field]} changes too; one of them would have no effect"
+                    problem = (
+                        f"it changes {'.'.join(field)}, which the axis {owners[field]} changes"
+                        " too; one of them would have no effect"
                     )
+                    raise UsageError(Complaint(("axes", axis), problem))
                 owners[field] = axis
 
 

@@ -12,12 +12,13 @@ import re
 
 from pydantic import Field
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import Complaint, FieldPath, UsageError
 from plimsoll.model.base import Model
 
 BURST_S = 1800  # at the maximum, once the balance is full
 # The sizes that EC2 names; RDS has no metal.
 # https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-type-names.html (2026-11-21)
+_SIZES = ("nano", "micro", "small", "medium", "large", "xlarge", "2xlarge and so on")
 _SIZE = re.compile(r"nano|micro|small|medium|large|([1-9]\d*)?xlarge")
 _METAL = re.compile(r"metal(-\d+xl)?")
 
@@ -40,9 +41,8 @@ def instance_limits(instance_class: str) -> InstanceLimits:
     name = instance_class.removeprefix("db.")
     if name not in _TABLE:
         families = ", ".join(known_families())
-        raise UsageError(
-            f"instance_class: {instance_class} is not known; known families: {families}"
-        )
+        problem = f"{instance_class} is not known; known families: {families}"
+        raise UsageError(Complaint(("instance_class",), problem, instance_class))
     baseline, burst, baseline_mb_s, burst_mb_s = _TABLE[name]
     return InstanceLimits(
         baseline_iops=baseline,
@@ -57,8 +57,12 @@ def known_families() -> tuple[str, ...]:
     return tuple(dict.fromkeys(known.split(".")[0] for known in _TABLE))
 
 
-def require_plausible(instance_class: str) -> None:
+def require_plausible(instance_class: str, path: FieldPath) -> None:
     """Refuse a class that surely is none; one of a family that is not in the table may be AWS's.
+
+    Args:
+        instance_class: An instance class, or an instance type.
+        path: The way to the field that names it.
 
     Raises:
         UsageError: Its family has no such size, or nothing has; says which it may be.
@@ -69,13 +73,12 @@ def require_plausible(instance_class: str) -> None:
     if f"{family}.{size}" in known or (not prefix and _METAL.fullmatch(size)):
         return
     if known:
-        allowed = ", ".join(f"{prefix}{name}" for name in known)
-        raise UsageError(f"the family {family} has no size {size!r} (allowed: {allowed})")
+        problem = f"the family {family} has no size {size!r}"
+        allowed = tuple(f"{prefix}{name}" for name in known)
+        raise UsageError(Complaint(path, problem, instance_class, allowed))
     if not _SIZE.fullmatch(size):
-        raise UsageError(
-            f"no instance has the size {size!r}"
-            " (allowed: nano, micro, small, medium, large, xlarge, 2xlarge and so on)"
-        )
+        problem = f"no instance has the size {size!r}"
+        raise UsageError(Complaint(path, problem, instance_class, _SIZES))
 
 
 # class: baseline IOPS, maximum IOPS, baseline MB/s, maximum MB/s (decimal megabytes)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import Complaint, Range, UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Rules
 from plimsoll.model.cassandra import CassandraTarget
@@ -57,18 +57,12 @@ class RdsTarget(Model):
 
     @model_validator(mode="after")
     def _volume_can_be_had(self) -> Self:
-        try:
-            check(self.volume, service=self.service)
-        except UsageError as error:
-            raise ValueError(str(error)) from None
+        check(self.volume, service=self.service)
         return self
 
     @model_validator(mode="after")
     def _class_may_be(self) -> Self:
-        try:
-            require_plausible(self.instance_class)
-        except UsageError as error:
-            raise ValueError(f"instance_class: {error}") from None
+        require_plausible(self.instance_class, ("instance_class",))
         return self
 
 
@@ -119,7 +113,7 @@ class WorkloadChoice(Model):
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if (self.name is None) == (self.definition is None):
-            raise ValueError("give either `name` or `definition`")
+            raise UsageError("give either `name` or `definition`")
         return self
 
 
@@ -148,7 +142,7 @@ class Load(Model):
     def _fits_a_client(self) -> Self:
         longest = SECONDS_OF_A_CLIENT - RESERVE_S
         if self.warmup_s + self.duration_s > longest:
-            raise ValueError(
+            raise UsageError(
                 f"warmup_s + duration_s = {self.warmup_s + self.duration_s:g} s is more than a"
                 f" client may run: at most {longest} s together"
             )
@@ -218,21 +212,21 @@ class Request(Model):
         }
         least_s = math.ceil(sum(parts.values()))
         if self.time_limit_s < least_s:
-            told = " + ".join(f"{name} {value:g}" for name, value in parts.items())
-            raise ValueError(
-                f"time_limit_s: {self.time_limit_s} s are over before a single step can be:"
-                f" {told} s (allowed: >= {least_s})"
+            sum_of_parts = " + ".join(f"{name} {value:g}" for name, value in parts.items())
+            problem = (
+                f"{self.time_limit_s} s are over before a single step can be: {sum_of_parts} s"
             )
+            allowed = Range(least=least_s)
+            raise UsageError(Complaint(("time_limit_s",), problem, self.time_limit_s, allowed))
         return self
 
     @model_validator(mode="after")
     def _credits_can_be_spent(self) -> Self:
         for number, fault in enumerate(self.faults):
             if isinstance(fault.volume, Drain) and not _has_credits(self.target):
-                raise ValueError(
-                    f"faults.{number}.volume.kind: drain spends the burst credits of a gp2 volume;"
-                    " this target has none"
-                )
+                path = ("faults", number, "volume", "kind")
+                problem = "drain spends the burst credits of a gp2 volume; this target has none"
+                raise UsageError(Complaint(path, problem, fault.volume.kind))
         return self
 
 

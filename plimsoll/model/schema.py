@@ -1,48 +1,108 @@
-"""Looking into models: which fields there are at a place that pydantic names."""
+"""Looking into models: what may stand at a place that pydantic names."""
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from dataclasses import dataclass
+from enum import Enum
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from plimsoll.model.base import Model
+from plimsoll.errors import FieldPath
 
 
-def models_in(annotation: Any) -> list[type[BaseModel]]:
-    """Name the models that a field's annotation allows, through unions and containers."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for part in get_args(annotation) for model in models_in(part)]
+@dataclass(frozen=True)
+class Spot:
+    """A place in a model.
+
+    Attributes:
+        path: The way to it, by the names of fields and keys and by indexes.
+        kinds: The types that it may have; none where the model knows no such field.
+        parents: The models of which it is a field.
+    """
+
+    path: FieldPath
+    kinds: tuple[Any, ...]
+    parents: tuple[type[BaseModel], ...]
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values that it may have, where its type lists them."""
+        return tuple(str(value) for kind in self.kinds for value in _values(kind))
+
+    @property
+    def tags(self) -> tuple[tuple[str, str], ...]:
+        """The field by which each of its models is known in a union, and the field's value."""
+        return tuple(tag for model in _models(self.kinds) if (tag := tag_of(model)) is not None)
 
 
-def tag_of(model: type[BaseModel]) -> str | None:
-    """Give the value by which a union knows a model: its only literal field's."""
-    for field in model.model_fields.values():
+def tag_of(model: type[BaseModel]) -> tuple[str, str] | None:
+    """Give the field by which a union knows a model, and its value: the first with one literal."""
+    for name, field in model.model_fields.items():
         values = get_args(field.annotation)
-        if len(values) == 1 and isinstance(values[0], str):
-            return values[0]
+        if get_origin(field.annotation) is Literal and len(values) == 1:
+            return name, str(values[0])
     return None
 
 
-def fields_at(
-    model: type[Model], location: Sequence[str | int]
-) -> tuple[list[str | int], list[str]]:
+def spot_at(annotation: Any, location: Sequence[str | int]) -> Spot:
     """Follow the location of a validation error.
 
-    Pydantic puts the tag of a union's member into a location; here it only chooses the member.
+    Pydantic puts marks of its own into a location: the tag or the type of a union's member that it
+    tried, and `[key]` behind a mapping's key. They only choose the member; the path is without
+    them.
 
-    Returns:
-        The location without such tags, and the fields known where it ends.
+    Args:
+        annotation: Where the location begins: a model, or another type.
+        location: The names, indexes and marks; its last name may be one that no model knows.
     """
-    names: list[str | int] = []
-    models: list[type[BaseModel]] = [model]
-    for part in location:
-        member = [one for one in models if tag_of(one) == part]
-        if member and not any(part in one.model_fields for one in models):
-            models = member
+    path: list[str | int] = []
+    kinds = _members(annotation)
+    parents: tuple[type[BaseModel], ...] = ()
+    for number, part in enumerate(location):
+        if part == "[key]":
             continue
-        names.append(part)
-        inner = [one.model_fields[part] for one in models if part in one.model_fields]
-        if inner:
-            models = [found for field in inner for found in models_in(field.annotation)]
-    return names, [name for one in models for name in one.model_fields]
+        inside = tuple(inner for kind in kinds for inner in _inside(kind, part))
+        if inside:
+            path.append(part)
+            parents, kinds = _models(kinds), inside
+        elif chosen := tuple(kind for kind in _models(kinds) if part in (tag_of(kind) or ())[1:]):
+            kinds = chosen
+        elif _models(kinds) and number == len(location) - 1:
+            return Spot((*path, part), (), _models(kinds))
+    return Spot(tuple(path), kinds, parents)
+
+
+def _models(kinds: Sequence[Any]) -> tuple[type[BaseModel], ...]:
+    return tuple(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel))
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    """Take unions apart."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _members(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        return tuple(member for part in get_args(annotation) for member in _members(part))
+    return (annotation,)
+
+
+def _inside(kind: Any, part: str | int) -> tuple[Any, ...]:
+    """Give the types of a model's field, a mapping's value or a list's entry."""
+    if model := _models((kind,)):
+        field = model[0].model_fields.get(str(part))
+        return () if field is None else _members(field.annotation)
+    arguments = get_args(kind)
+    if get_origin(kind) is dict:
+        return _members(arguments[1])
+    if get_origin(kind) in (tuple, list) and isinstance(part, int):
+        return _members(arguments[0])
+    return ()
+
+
+def _values(kind: Any) -> tuple[Any, ...]:
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return tuple(member.value for member in kind)
+    return ()

@@ -4,10 +4,17 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from plimsoll.errors import Complaint, Range, UsageError
 from plimsoll.model.base import Model
 
 Clients = Annotated[int, Field(ge=1, le=10_000)]
 Connections = Annotated[int, Field(ge=1, le=20_000)]
+
+
+def _below(field: str, value: float, other: str, least: float) -> UsageError:
+    """Refuse a field whose value is below that of another."""
+    problem = f"at least {other}"
+    return UsageError(Complaint((field,), problem, value, Range(least=least), listed=False))
 
 
 class StepsSearch(Model):
@@ -30,7 +37,8 @@ class StepsSearch(Model):
     @model_validator(mode="after")
     def _ascending(self) -> Self:
         if list(self.clients) != sorted(set(self.clients)):
-            raise ValueError("clients: a list of different numbers in ascending order")
+            problem = "a list of different numbers in ascending order"
+            raise UsageError(Complaint(("clients",), problem))
         return self
 
 
@@ -66,7 +74,8 @@ class RampSearch(Model):
     @model_validator(mode="after")
     def _range(self) -> Self:
         if self.connections_max < self.connections_first:
-            raise ValueError("connections_max: at least connections_first")
+            least, most = self.connections_first, self.connections_max
+            raise _below("connections_max", most, "connections_first", least)
         return self
 
 
@@ -100,9 +109,10 @@ class RateSearch(Model):
     @model_validator(mode="after")
     def _range(self) -> Self:
         if self.rate_max_ops_per_second < self.rate_first_ops_per_second:
-            raise ValueError("rate_max_ops_per_second: at least rate_first_ops_per_second")
+            least, most = self.rate_first_ops_per_second, self.rate_max_ops_per_second
+            raise _below("rate_max_ops_per_second", most, "rate_first_ops_per_second", least)
         if self.clients_max < self.clients:
-            raise ValueError("clients_max: at least clients")
+            raise _below("clients_max", self.clients_max, "clients", self.clients)
         return self
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import Complaint, Range, Scalar, UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.volume_rules import (
     BASE_LATENCY_US,
@@ -93,29 +93,31 @@ def band(volume: Volume, *, service: Service = "ebs") -> Band:
     """
     rows = bands(_service_family(service), volume.type)
     if not rows:
-        offered = "gp2, gp3, io1, io2"
-        raise UsageError(f"volume.type: {service} has no {volume.type}; allowed: {offered}")
+        problem = f"{service} has no {volume.type}"
+        raise _refusal("type", problem, volume.type, ("gp2", "gp3", "io1", "io2"))
     smallest, largest = rows[0].min_gib, rows[-1].max_gib
     if not smallest <= volume.size_gib <= largest:
-        raise _refusal(
-            "size_gib", volume.size_gib, f"{volume.type} on {service}", smallest, largest
-        )
+        subject = f"{volume.type} on {service}"
+        raise _outside("size_gib", volume.size_gib, subject, smallest, largest)
     return next(row for row in rows if volume.size_gib <= row.max_gib)
 
 
-def _refusal(field: str, value: float, subject: str, low: float, high: float) -> UsageError:
+def _refusal(
+    field: str, problem: str, value: Scalar, allowed: tuple[str, ...] | Range | None = None
+) -> UsageError:
+    return UsageError(Complaint(("volume", field), problem, value, allowed))
+
+
+def _outside(field: str, value: int, subject: str, low: int, high: int) -> UsageError:
     nearest = min(max(value, low), high)
-    allowed = f"{low:,.10g} to {high:,.10g}" if low != high else f"{low:,.10g} only"
-    return UsageError(
-        f"volume.{field}: {value:,.10g} is not allowed for {subject}: {allowed}; "
-        f"the nearest allowed value is {nearest:,g}"
-    )
+    problem = f"{value:,} is not allowed for {subject}; the nearest allowed value is {nearest:,}"
+    return _refusal(field, problem, value, Range(low, high))
 
 
 def iops_range(volume: Volume, row: Band) -> tuple[int, int]:
     """Give the least and the most IOPS that may be provisioned for a volume of this size."""
     assert row.min_iops is not None  # noqa: S101 - callers have asked whether it is provisionable
-    assert row.max_iops is not None  # noqa: S101 - likewise
+    assert row.max_iops is not None  # noqa: S101 - callers have asked
     low = max(row.min_iops, math.ceil(row.min_iops_per_gib * volume.size_gib))
     high = min(row.max_iops, math.floor(row.max_iops_per_gib * volume.size_gib))
     return low, max(low, high)
@@ -124,7 +126,7 @@ def iops_range(volume: Volume, row: Band) -> tuple[int, int]:
 def throughput_range(volume: Volume, row: Band, *, service: Service = "ebs") -> tuple[int, int]:
     """Give the least and the most MiB/s that may be provisioned at the volume's IOPS."""
     assert row.min_throughput_mib_s is not None  # noqa: S101 - callers have asked
-    assert row.max_throughput_mib_s is not None  # noqa: S101 - likewise
+    assert row.max_throughput_mib_s is not None  # noqa: S101 - callers have asked
     iops = volume.iops if volume.iops is not None else row.min_iops
     assert iops is not None  # noqa: S101 - a type with throughput has IOPS
     low = row.min_throughput_mib_s
@@ -148,14 +150,15 @@ def check(volume: Volume, *, service: Service = "ebs") -> None:
         return
     subject = f"{volume.type} of {volume.size_gib:,} GiB on {service}"
     if row.min_throughput_mib_s is None:
-        raise UsageError(
-            f"volume.throughput_mib_s: {volume.throughput_mib_s:,} is not allowed for {subject}: "
-            "its throughput cannot be provisioned; leave it out"
+        problem = (
+            f"{volume.throughput_mib_s:,} is not allowed for {subject}: its throughput cannot be"
+            " provisioned; leave it out"
         )
+        raise _refusal("throughput_mib_s", problem, volume.throughput_mib_s)
     low, high = throughput_range(volume, row, service=service)
     if not low <= volume.throughput_mib_s <= high:
         iops = f" at {volume.iops:,} IOPS" if volume.iops is not None else ""
-        raise _refusal("throughput_mib_s", volume.throughput_mib_s, subject + iops, low, high)
+        raise _outside("throughput_mib_s", volume.throughput_mib_s, subject + iops, low, high)
 
 
 def _check_iops(volume: Volume, row: Band, service: Service) -> None:
@@ -163,18 +166,20 @@ def _check_iops(volume: Volume, row: Band, service: Service) -> None:
     if row.min_iops is None:
         if volume.iops is not None:
             given = _given_iops(volume, service)
-            raise UsageError(
-                f"volume.iops: {volume.iops:,} is not allowed for {subject}: its IOPS cannot be "
-                f"provisioned{given}; leave it out"
+            problem = (
+                f"{volume.iops:,} is not allowed for {subject}: its IOPS cannot be"
+                f" provisioned{given}; leave it out"
             )
+            raise _refusal("iops", problem, volume.iops)
         return
     low, high = iops_range(volume, row)
     if volume.iops is None:
         if row.iops_required:
-            raise UsageError(f"volume.iops: {subject} needs a value from {low:,} to {high:,}")
+            path, problem = ("volume", "iops"), f"{subject} needs a value from {low:,} to {high:,}"
+            raise UsageError(Complaint(path, problem, None, Range(low, high), listed=False))
         return
     if not low <= volume.iops <= high:
-        raise _refusal("iops", volume.iops, subject, low, high)
+        raise _outside("iops", volume.iops, subject, low, high)
 
 
 def _given_iops(volume: Volume, service: Service) -> str:

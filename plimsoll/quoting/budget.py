@@ -8,9 +8,10 @@ deadline too.
 """
 
 import math
+from decimal import Decimal
 
 from plimsoll.aws.run_files import QUOTE, RunFiles, plan_path
-from plimsoll.aws.run_records import BudgetPassedError
+from plimsoll.errors import BudgetPassedError, Complaint, Range, UsageError
 from plimsoll.figures import plural
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.prices import Item
@@ -19,7 +20,6 @@ from plimsoll.model.request import Request
 from plimsoll.model.run_record import HeldBudget, RunRecord
 from plimsoll.quoting.charges import CLIENT_GIB, Extent, fleet_charges
 from plimsoll.quoting.extents import TEARDOWN_S, client_s, extent, longest_s
-from plimsoll.requests.complaints import Complaint, ComplaintsError
 
 FLEET_ITEMS = {
     Item.LAMBDA,
@@ -40,15 +40,15 @@ def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
     each its share. Of the target's time 15 minutes are kept for its deletion.
 
     Raises:
-        ComplaintsError: It cannot suffice, or a price that it needs is not known.
+        UsageError: It cannot suffice, or a price that it needs is not known.
     """
     budget = request.budget_usd
     if budget is None:
         return None
     if quote.usd is None:
         lacking = f"{', '.join(quote.missing)} in {quote.region}"
-        message = f"cannot be held, for no price is known for {lacking}"
-        raise ComplaintsError([Complaint(("budget_usd",), message, budget)])
+        problem = f"cannot be held, for no price is known for {lacking}"
+        raise UsageError(Complaint(("budget_usd",), problem, budget))
     require_sufficient_budget(budget, quote)
     fleet = _fleet(quote)
     per_s = (quote.target_usd_per_hour or 0.0) / 3600
@@ -76,7 +76,7 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     It must pay for a step, and for a minute of the target beside the time kept for its deletion.
 
     Raises:
-        ComplaintsError: It is too small; says what suffices.
+        UsageError: It is too small; says what suffices.
     """
     if quote.usd is None:
         return
@@ -84,18 +84,12 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     least = max(quote.usd.least, target_usd + _fleet(quote).least)
     if budget_usd >= least:
         return
-    enough = f">= {math.ceil(least / CENT) * CENT:.2f}"
-    raise ComplaintsError(
-        [
-            Complaint(
-                ("budget_usd",),
-                f"${budget_usd:g} is less than the run costs at least, with a single step and 15"
-                f" minutes kept for its target's deletion (allowed: {enough})",
-                budget_usd,
-                (enough,),
-            )
-        ]
+    problem = (
+        f"${budget_usd:g} is less than the run costs at least, with a single step and 15 minutes"
+        " kept for its target's deletion"
     )
+    enough = Range(least=Decimal(math.ceil(least / CENT)).scaleb(-2))
+    raise UsageError(Complaint(("budget_usd",), problem, budget_usd, enough))
 
 
 def require_step_budget(

@@ -27,7 +27,7 @@ def quote_experiment(
         runs_most: The most runs that the team may have at once; None: no limit is known.
 
     Raises:
-        ComplaintsError: A run of it cannot be.
+        UsageError: A run of it cannot be.
     """
     quotes = of_each_cell(experiment, lambda request: quote(request, prices))
     cells = tuple(

@@ -4,13 +4,12 @@ What AWS has and the tables do not is left to AWS: a family of instances that is
 are, say. This machine's stand-in can make only what the tables know.
 """
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import Complaint, UsageError
 from plimsoll.model.instances import instance_limits, known_families
 from plimsoll.model.prices import PriceTable
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.quoting.budget import held_budget
 from plimsoll.quoting.quotes import quote
-from plimsoll.requests.complaints import Complaint, ComplaintsError
 
 
 def require_possible(request: Request, prices: PriceTable, *, local: bool) -> None:
@@ -22,7 +21,7 @@ def require_possible(request: Request, prices: PriceTable, *, local: bool) -> No
         local: Whether it is for this machine's stand-in.
 
     Raises:
-        ComplaintsError: Its budget cannot suffice or be held, or this machine has no such target.
+        UsageError: Its budget cannot suffice or be held, or this machine has no such target.
     """
     if local:
         require_stand_in(request)
@@ -36,7 +35,7 @@ def require_stand_in(request: Request) -> None:
     Of a Cassandra's unknown instance the volume alone is the limit.
 
     Raises:
-        ComplaintsError: Its class is not in the table.
+        UsageError: Its class is not in the table.
     """
     if not isinstance(request.target, RdsTarget):
         return
@@ -45,6 +44,5 @@ def require_stand_in(request: Request) -> None:
         instance_limits(asked)
     except UsageError:
         families = tuple(f"db.{family}" for family in known_families() if family[0] != "i")
-        message = f"one machine cannot stand in for {asked} (allowed: {', '.join(families)})"
-        names = ("target", "instance_class")
-        raise ComplaintsError([Complaint(names, message, asked, families)]) from None
+        path, problem = ("target", "instance_class"), f"one machine cannot stand in for {asked}"
+        raise UsageError(Complaint(path, problem, asked, families)) from None

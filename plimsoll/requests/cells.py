@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from plimsoll.errors import Complaint, UsageError
 from plimsoll.model.experiment import Cell, Experiment, asked_of, combinations, origin
 from plimsoll.model.request import Request
-from plimsoll.requests.complaints import Complaint, ComplaintsError, checked, checked_shape
+from plimsoll.model.validation import validated
+from plimsoll.requests.request_values import checked_request
 
 Made = TypeVar("Made")
 
@@ -16,9 +18,9 @@ def checked_experiment(value: Mapping[str, Any]) -> Experiment:
     """Check an experiment that comes as plain values, and every run of it.
 
     Raises:
-        ComplaintsError: Something in it cannot be; each complaint names where it was written.
+        UsageError: Something in it cannot be; each complaint names where it was written.
     """
-    experiment = checked_shape(Experiment, value)
+    experiment = validated(Experiment, value)
     cells_of(experiment)
     return experiment
 
@@ -27,21 +29,21 @@ def cells_of(experiment: Experiment) -> tuple[Cell, ...]:
     """Write the request of every cell, in the order of the axes.
 
     Raises:
-        ComplaintsError: One of them cannot be, or two ask for the same.
+        UsageError: One of them cannot be, or two ask for the same.
     """
     cells: list[Cell] = []
     complaints: dict[Complaint, None] = {}
     for index, variants in enumerate(combinations(experiment)):
         try:
-            request = checked(asked_of(experiment, variants))
-        except ComplaintsError as error:
+            request = checked_request(asked_of(experiment, variants))
+        except UsageError as error:
             for complaint in error.complaints:
                 complaints[_placed(experiment, variants, complaint)] = None
         else:
             name = "-".join(variants.values())
             cells.append(Cell(index=index, name=name, variants=variants, request=request))
     if complaints:
-        raise ComplaintsError(complaints)
+        raise UsageError(*complaints)
     _refuse_twins(cells)
     return tuple(cells)
 
@@ -54,27 +56,28 @@ def of_each_cell(experiment: Experiment, make: Callable[[Request], Made]) -> tup
         make: Called with each request; its complaints are about fields of that.
 
     Raises:
-        ComplaintsError: One of them cannot be; each complaint names where it was written.
+        UsageError: One of them cannot be; each complaint names where it was written.
     """
     made: list[Made] = []
     complaints: dict[Complaint, None] = {}
     for cell in cells_of(experiment):
         try:
             made.append(make(cell.request))
-        except ComplaintsError as error:
+        except UsageError as error:
             for complaint in error.complaints:
                 complaints[_placed(experiment, cell.variants, complaint)] = None
     if complaints:
-        raise ComplaintsError(complaints)
+        raise UsageError(*complaints)
     return tuple(made)
 
 
 def _placed(experiment: Experiment, variants: Mapping[str, str], complaint: Complaint) -> Complaint:
-    if complaint.names[:1] == ("name",):
+    """Find where in the experiment a field of a cell's request was written."""
+    if complaint.path[:1] == ("name",):
         joined = "-".join(variants.values())
-        message = f"the variants' names make the run {joined!r}: {complaint.message}"
-        return Complaint(("axes",), message)
-    return replace(complaint, names=origin(experiment, variants, complaint.names))
+        problem = f"the variants' names make the run {joined!r}: {complaint.problem}"
+        return Complaint(("axes",), problem)
+    return replace(complaint, path=origin(experiment, variants, complaint.path))
 
 
 def _refuse_twins(cells: list[Cell]) -> None:
@@ -84,7 +87,7 @@ def _refuse_twins(cells: list[Cell]) -> None:
         if asked in seen:
             names = f"{seen[asked].name} and {cell.name}"
             message = f"the runs {names} would be the same: no field tells them apart"
-            raise ComplaintsError([Complaint(("axes",), message)])
+            raise UsageError(Complaint(("axes",), message))
         seen[asked] = cell
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import yaml
 
+from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
 from plimsoll.requests.cells import checked_experiment
-from plimsoll.requests.complaints import ComplaintsError
 from plimsoll.requests.request_file import located, parse_requests, read_text, refuse_doubles
 from plimsoll.workload.items import Item, read_document
 
@@ -35,5 +35,5 @@ def _experiment(document: Item) -> Experiment:
         raise document.error(f"must be a mapping, not {document.kind}")
     try:
         return checked_experiment(value)
-    except ComplaintsError as error:
+    except UsageError as error:
         raise located(document, error) from None

@@ -4,15 +4,16 @@ A file holds one request; or, with `runs`, several that share everything but wha
 changes: `runs: {low: {target: {volume: {iops: 1000}}}, high: {...}}`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import Complaint, FieldPath, Place, UsageError
 from plimsoll.model.request import Request
-from plimsoll.requests.complaints import ComplaintsError, checked
+from plimsoll.requests.request_values import checked_request
 from plimsoll.workload.items import Item, read_document
 
 RUNS = "runs"
@@ -27,8 +28,8 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
-        raise UsageError(f"{path}: {reason}") from None
+        reason = (isinstance(error, OSError) and error.strerror) or "is not UTF-8 text"
+        raise UsageError(Complaint((), reason, place=Place(str(path)))) from None
 
 
 def parse_requests(text: str, *, source: str) -> dict[str, Request]:
@@ -72,8 +73,8 @@ def _request(document: Item, run: str | None = None) -> Request:
     if run is not None and "name" in value:
         value = {**value, "name": f"{value['name']}-{run}"}
     try:
-        return checked(value)
-    except ComplaintsError as error:
+        return checked_request(value)
+    except UsageError as error:
         raise located(document, error) from None
 
 
@@ -87,19 +88,19 @@ def refuse_doubles(item: Item) -> None:
             refuse_doubles(entry)
 
 
-def located(document: Item, error: ComplaintsError) -> UsageError:
+def located(document: Item, error: UsageError) -> UsageError:
     """Say of each complaint which line of the document it is about."""
-    lines = [
-        str(_place(document, complaint.names).error(complaint.message))
+    placed = (
+        replace(complaint, place=_deepest(document, complaint.path).place)
         for complaint in error.complaints
-    ]
-    return UsageError("\n".join(dict.fromkeys(lines)))
+    )
+    return UsageError(*dict.fromkeys(placed))
 
 
-def _place(document: Item, names: Sequence[Any]) -> Item:
-    """Find the deepest part of a document along a path of names."""
+def _deepest(document: Item, path: FieldPath) -> Item:
+    """Find the deepest part of a document along a path."""
     place = document
-    for name in names:
+    for name in path:
         children: dict[Any, Item] = {}
         if isinstance(place.node, yaml.MappingNode):
             children = dict(place.entries())

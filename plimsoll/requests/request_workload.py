@@ -3,11 +3,10 @@
 import hashlib
 from functools import cache
 
-from plimsoll.errors import UsageError, WorkloadError
+from plimsoll.errors import Complaint, UsageError, unknown
 from plimsoll.model.engine import Protocol
 from plimsoll.model.request import Request, WorkloadChoice
 from plimsoll.workload.compiled import Compiled
-from plimsoll.workload.items import unknown
 from plimsoll.workload.library import builtin_names, load_workload, parse_workload
 from plimsoll.workload.workload import Workload
 
@@ -19,11 +18,15 @@ def workload_of(choice: WorkloadChoice) -> Workload:
         UsageError: It cannot be; names the field and what is allowed.
     """
     if choice.definition is not None:
-        return parse_workload(choice.definition, source="workload.definition")
+        try:
+            return parse_workload(choice.definition, source="workload.definition")
+        except UsageError as error:
+            raise error.within("workload", "definition") from None
     assert choice.name is not None  # noqa: S101 - the model has one of both
     names = builtin_names()
     if choice.name not in names:  # never a file's name: a request may come from anywhere
-        raise UsageError(f"workload.name: {unknown('workload', choice.name, names)}")
+        path = ("workload", "name")
+        raise UsageError(unknown("workload", choice.name, names, path, value=choice.name))
     return load_workload(choice.name)
 
 
@@ -45,16 +48,22 @@ def protocol_of(request: Request) -> Protocol:
 def _compiled(choice_json: str, protocol: Protocol) -> Compiled:
     choice = WorkloadChoice.model_validate_json(choice_json)
     workload = workload_of(choice)
-    for name in choice.parameters:
-        if name not in workload.parameters:
-            told = unknown(f"parameter of {workload.name}", name, workload.parameters)
-            raise UsageError(f"workload.parameters.{name}: {told}")
     try:
         return workload.compile(choice.records, choice.parameters, protocol)
-    except WorkloadError as error:
-        if str(error).partition(":")[0] in choice.parameters:  # it is told by its name alone
-            raise UsageError(f"workload.parameters.{error}") from None
-        raise
+    except UsageError as error:
+        raise UsageError(*(_of_request(choice, about) for about in error.complaints)) from None
+
+
+def _of_request(choice: WorkloadChoice, complaint: Complaint) -> Complaint:
+    """Say where in a request something is that keeps its workload from being compiled."""
+    first = complaint.path[0] if complaint.path else None
+    if first in choice.parameters:
+        return complaint.within("workload", "parameters")
+    if first == "records":
+        return complaint.within("workload")
+    if choice.definition is not None:
+        return complaint.within("workload", "definition")
+    return Complaint(("workload",), str(complaint))  # a part of it that the request does not have
 
 
 def workload_sha256(request: Request) -> str:

@@ -7,8 +7,7 @@ import time
 import plimsoll_engine
 from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST, claim_path, client_path, plan_path
-from plimsoll.errors import PlimsollError
-from plimsoll.fleet.failures import ClientTooLateError
+from plimsoll.errors import ClientRefusedError, ClientTooLateError
 from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after
 from plimsoll.metrics import publish_from_environment
@@ -21,10 +20,6 @@ from plimsoll.targets.connection import load_target
 
 GRACE_S = 20.0  # after its window, to let operations end and to write its results
 _CALLS = {"here": 0}  # of this process: the first one is its cold start
-
-
-class ClientRefusedError(PlimsollError):
-    """A client that must not send: another one does."""
 
 
 def run_client(deployment: Deployment, run_id: str, step: int, client: int) -> None:

@@ -8,7 +8,8 @@ import plimsoll
 from plimsoll.aws.event_bus import emit
 from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import CONCLUSION, QUOTE, REPORT, REQUEST, RESULT, SECONDS, RunFiles
-from plimsoll.aws.run_records import BudgetPassedError, deadline_passed, now
+from plimsoll.aws.run_records import deadline_passed, now
+from plimsoll.errors import BudgetPassedError, TeardownError
 from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.events import RunEnded
 from plimsoll.model.quote import Quote, RunCost
@@ -21,7 +22,7 @@ from plimsoll.requests.request_workload import workload_sha256
 from plimsoll.runs.conclude import Conclusion, volume_limits
 from plimsoll.runs.plan_step import finished_steps
 from plimsoll.targets.deletion_schedule import disarm_deletion
-from plimsoll.targets.target_stacks import Deletion, TeardownError, delete_stack
+from plimsoll.targets.target_stacks import Deletion, delete_stack
 from plimsoll.teams.limits import limits_of
 
 SERIES_MOST_BYTES = 30_000_000  # as models about 500 MiB, half of what this function has

@@ -8,7 +8,7 @@ from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST, RunFiles, client_path, plan_path, step_path
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import StepError, UsageError
 from plimsoll.fleet.failures import Nothing, failed_clients, nothing_told
 from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish_from_environment
@@ -24,10 +24,6 @@ from plimsoll.targets.connection import engine_target
 from plimsoll.targets.family import read_counters
 
 VOID_MAX = 5  # steps in a row that say nothing: then the run gives up
-
-
-class StepError(PlimsollError):
-    """A step that says nothing about the target, and would not if it were done again."""
 
 
 def judge_step(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.aws import clients
-from plimsoll.aws.run_records import UnreadableRecordError, pass_over, read_run
-from plimsoll.errors import UsageError
+from plimsoll.aws.run_records import pass_over, read_run
+from plimsoll.errors import Complaint, UnreadableRecordError, UsageError
 from plimsoll.model.run_record import RUNS_BY_TEAM, RunRecord, RunState
 
 if TYPE_CHECKING:
@@ -121,5 +121,6 @@ def _start(team: str, cursor: str) -> Mapping[str, Any]:
     except (binascii.Error, ValueError, TypeError, RecursionError):
         good = False
     if not good or len(cursor) > _LONGEST_CURSOR or not (run_id and submitted_at):
-        raise UsageError("cursor: is none that a page of runs gave as `next_cursor`")
+        problem = "is none that a page of runs gave as `next_cursor`"
+        raise UsageError(Complaint(("cursor",), problem, cursor))
     return {"team": {"S": team}, "run_id": {"S": run_id}, "submitted_at": {"S": submitted_at}}

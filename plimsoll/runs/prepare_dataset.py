@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST
 from plimsoll.aws.run_records import now, require_loading_budget
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import DatasetError
 from plimsoll.figures import plural
 from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.request import RdsTarget, Request
@@ -19,10 +19,6 @@ from plimsoll.workload.database import open_database
 
 ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
 SETTLING_MAX_S = 600  # of the function's 900
-
-
-class DatasetError(PlimsollError):
-    """The dataset is not what the workload asks for."""
 
 
 def create_schema(deployment: Deployment, run_id: str) -> dict[str, object]:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from plimsoll.aws import clients
 from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST, TEMPLATE
-from plimsoll.aws.run_records import RunStoppedError, now
-from plimsoll.errors import UsageError
+from plimsoll.aws.run_records import now
+from plimsoll.errors import Complaint, RunStoppedError, UsageError
 from plimsoll.model.cassandra import CassandraTarget
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request
 from plimsoll.model.run_record import RunRecord, RunState, TargetAddress
@@ -137,15 +137,12 @@ def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> Targ
     """
     endpoint = f"{target.host}:{target.port}"
     if endpoint not in allowed:
-        named = ", ".join(allowed) or "none"
-        raise UsageError(
-            f"target.host: {endpoint} is not among the endpoints that this deployment allows"
-            f" (allowed: {named})"
-        )
+        problem = f"{endpoint} is not among the endpoints that this deployment allows"
+        raise UsageError(Complaint(("target", "host"), problem, target.host, tuple(allowed)))
     if target.secret_arn != allowed[endpoint]:
-        raise UsageError(
-            f"target.secret_arn: {endpoint} has another secret (allowed: {allowed[endpoint]})"
-        )
+        path, secret = ("target", "secret_arn"), allowed[endpoint]
+        problem = f"{endpoint} has another secret"
+        raise UsageError(Complaint(path, problem, target.secret_arn, (secret,)))
     return TargetAddress(
         host=target.host,
         port=target.port,

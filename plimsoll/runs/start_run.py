@@ -5,7 +5,8 @@ from datetime import timedelta
 from plimsoll.aws.event_bus import emit
 from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST
-from plimsoll.aws.run_records import RunStoppedError, now
+from plimsoll.aws.run_records import now
+from plimsoll.errors import RunStoppedError
 from plimsoll.model.events import RunStarted
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.run_record import RunRecord, RunState

@@ -10,16 +10,15 @@ from plimsoll.aws import clients
 from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import QUOTE, REQUEST
 from plimsoll.aws.run_records import now
-from plimsoll.errors import UsageError
+from plimsoll.errors import Complaint, UsageError
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.run_record import Failure, RunRecord, RunState
 from plimsoll.quoting.budget import held_budget
 from plimsoll.quoting.possible import require_stand_in
 from plimsoll.quoting.quotes import quote
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.requests.request_values import require_known_operations
 from plimsoll.runs.provision import endpoint_address
 from plimsoll.teams.limits import Limits, ask_of, limits_of
-from plimsoll.workload.items import unknown
 
 
 def run_id_for(team: str, idempotency_key: str | None) -> str:
@@ -57,7 +56,12 @@ def submit(
     """
     run_id = run_id_for(request.team, idempotency_key)
     created = record_request(
-        deployment, request, run_id=run_id, local=local, results_days=results_days
+        deployment,
+        request,
+        run_id=run_id,
+        local=local,
+        results_days=results_days,
+        idempotency_key=idempotency_key,
     )
     try:
         start_execution(state_machine_arn, run_id)
@@ -75,6 +79,7 @@ def record_request(
     run_id: str,
     local: bool = False,
     results_days: int | None = None,
+    idempotency_key: str | None = None,
 ) -> bool:
     """Record a run that something else starts: its workflow, by the run's id.
 
@@ -86,6 +91,7 @@ def record_request(
         run_id: Its name; one that is recorded already stays as it is.
         local: As for `submit`.
         results_days: As for `submit`.
+        idempotency_key: That gave the run its name, if one did.
 
     Returns:
         False where it was recorded before.
@@ -96,12 +102,12 @@ def record_request(
     """
     check_request(deployment, request, local=local)
     if deployment.teams is not None and request.team not in deployment.teams and not local:
-        known = ", ".join(sorted(deployment.teams))
-        raise UsageError(
-            f"team: {request.team} is not a team of this deployment (allowed: {known})"
-        )
+        problem = f"{request.team} is not a team of this deployment"
+        known = tuple(sorted(deployment.teams))
+        raise UsageError(Complaint(("team",), problem, request.team, known))
     if request.faults and not local:
-        raise UsageError("faults: only a run on one machine (--local) may have them")
+        problem = "only a run on one machine (--local) may have them"
+        raise UsageError(Complaint(("faults",), problem))
     quoted = quote(request, deployment.price_table)
     body = request.model_dump_json()
     digest = hashlib.sha256(body.encode()).hexdigest()
@@ -127,7 +133,7 @@ def record_request(
     try:
         created = deployment.records.create(record)
         if not created:
-            _require_same(deployment, run_id, digest)
+            _require_same(deployment, run_id, digest, idempotency_key)
         files = deployment.files(run_id)
         files.put(REQUEST, body)
         files.put_model(QUOTE, quoted)
@@ -140,9 +146,10 @@ def record_request(
     return created
 
 
-def _require_same(deployment: Deployment, run_id: str, digest: str) -> None:
+def _require_same(deployment: Deployment, run_id: str, digest: str, key: str | None) -> None:
     if deployment.records.get(run_id).request_sha256 != digest:
-        raise UsageError("Idempotency-Key: was used for another request")
+        problem = "was used for another request"
+        raise UsageError(Complaint(("Idempotency-Key",), problem, key))
 
 
 def _release_of_ended(deployment: Deployment, limits: Limits, run_id: str) -> None:
@@ -173,10 +180,7 @@ def check_request(deployment: Deployment, request: Request, *, local: bool = Fal
     deployment.require_kind(request.target.kind)
     if local:
         require_stand_in(request)
-    operations = {operation.name for operation in compiled_workload(request).engine.operations}
-    for name in request.limits.limits_us:
-        if name not in operations:
-            raise UsageError(f"limits.limits_us.{name}: {unknown('operation', name, operations)}")
+    require_known_operations(request)
     known = deployment.allowed_endpoints is not None  # not to everyone; the run asks again
     if known and isinstance(request.target, EndpointTarget):
         endpoint_address(request.target, deployment.allowed_endpoints or {})

@@ -1,12 +1,8 @@
 """Keeping a deployment from being deleted while it still has something to look after."""
 
 from plimsoll.aws import clients
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import TargetsAliveError
 from plimsoll.targets.janitor import STACK_PREFIX
-
-
-class TargetsAliveError(PlimsollError):
-    """Targets are alive, or runs that may make some: names them."""
 
 
 def close_door(function_name: str) -> None:

@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 
 from plimsoll.aws import clients
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import TargetCreationError, TeardownError
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackEventTypeDef, StackTypeDef
-
-
-class TargetCreationError(PlimsollError):
-    """The target could not be created; says CloudFormation's own reason."""
-
-
-class TeardownError(PlimsollError):
-    """The target could not be deleted; says CloudFormation's own reason."""
 
 
 class Deletion(StrEnum):

@@ -7,8 +7,10 @@ limit is passed however many ask at once, and a repetition changes nothing. Doll
 millionths: at acquisition the most that a run may cost, at its release what it did.
 """
 
+import math
 from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -16,8 +18,8 @@ from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 
 from plimsoll.aws import clients
 from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_records import UnreadableRecordError, pass_over, read_item
-from plimsoll.errors import LimitReachedError
+from plimsoll.aws.run_records import pass_over, read_item
+from plimsoll.errors import FieldPath, LimitReachedError, Range, UnreadableRecordError
 from plimsoll.model.base import Model
 from plimsoll.model.deployment import Team
 from plimsoll.model.quote import Quote
@@ -27,15 +29,15 @@ from plimsoll.quoting.rehearsal import clients_most
 ATTEMPTS = 20  # each lost to another run's acquisition or release
 _GRANT = "grant#"
 _MICRO = 1_000_000
-_IOPS_FIELD = "target.volume.iops"
-_USD_FIELD = "budget_usd"  # bounds what a run may cost
+_IOPS_PATH: FieldPath = ("target", "volume", "iops")
+_USD_PATH: FieldPath = ("budget_usd",)  # bounds what a run may cost
 
 
 class Ask(Model):
     """What one run needs of its team's limits, besides being one run."""
 
     clients: int  # of its largest step, or its loaders
-    clients_field: str = "search.clients"  # where the request says so
+    clients_path: FieldPath = ("search", "clients")  # where the request says so
     iops: int  # provisioned
     usd_most: float | None  # None: a price is missing
 
@@ -61,13 +63,19 @@ def ask_of(request: Request, quote: Quote) -> Ask:
         usd = min(usd, request.budget_usd)
     volume = getattr(request.target, "volume", None)
     stepping, loading = clients_most(request.search), request.prepare.clients
-    of_search = "search.clients" if request.search.strategy == "steps" else "search.clients_max"
+    of_search = "clients" if request.search.strategy == "steps" else "clients_max"
     return Ask(
         clients=max(stepping, loading),
-        clients_field=of_search if stepping >= loading else "prepare.clients",
+        clients_path=("search", of_search) if stepping >= loading else ("prepare", "clients"),
         iops=(volume.iops or 0) if volume is not None else 0,
         usd_most=usd,
     )
+
+
+def _at_most(most: float) -> Range:
+    """Allow up to a number: a whole one, or dollars and whole cents, never more than it is."""
+    cents = math.floor(most * 100)
+    return Range(most=cents // 100 if most == int(most) else Decimal(cents).scaleb(-2))
 
 
 def limits_of(deployment: Deployment, team: str) -> "Limits | None":
@@ -140,15 +148,15 @@ class Limits:
 
     def grants(self) -> dict[str, Grant]:
         """Give what runs hold, by their ids; what cannot be read is passed over."""
-        found: dict[str, Grant] = {}
+        grants: dict[str, Grant] = {}
         for name, value in self._item().items():
             if name.startswith(_GRANT):
                 what = f"{name} of team {self._team}"
                 try:
-                    found[name.removeprefix(_GRANT)] = read_item(what, partial(_grant, value))
+                    grants[name.removeprefix(_GRANT)] = read_item(what, partial(_grant, value))
                 except UnreadableRecordError as error:
                     pass_over(error)
-        return found
+        return grants
 
     def counted(self) -> dict[str, int]:
         """Give the counters: runs, clients, iops, and each month's millionths of a dollar."""
@@ -161,17 +169,17 @@ class Limits:
     def _require_possible(self, ask: Ask) -> None:
         """Refuse what no waiting would make room for."""
         may = self._limits
-        for name, field, asked, most in (
-            ("clients", ask.clients_field, ask.clients, may.clients),
-            ("provisioned_iops", _IOPS_FIELD, ask.iops, may.provisioned_iops),
+        for name, path, asked, most in (
+            ("clients", ask.clients_path, ask.clients, may.clients),
+            ("provisioned_iops", _IOPS_PATH, ask.iops, may.provisioned_iops),
         ):
             if most is not None and asked > most:
                 raise LimitReachedError(
                     f"team {self._team}: {name}: the run asks for {asked:,}, the limit is {most:,}",
                     waiting_helps=False,
-                    field=field,
+                    path=path,
                     value=asked,
-                    most=most,
+                    allowed=Range(most=most),
                 )
         for name, limit in (
             ("usd_per_run", may.usd_per_run),
@@ -184,32 +192,32 @@ class Limits:
                     f"team {self._team}: {name}: ${limit:,g} cannot be held, for a price of the run"
                     " is not known (plimsoll quote names it)",
                     waiting_helps=False,
-                    field="target",
+                    path=("target",),
                 )
             if ask.usd_most > limit:
                 raise LimitReachedError(
                     f"team {self._team}: {name}: the run may cost ${ask.usd_most:,.2f}, the limit"
                     f" is ${limit:,g}; a budget_usd or a shorter time_limit_s bounds it",
                     waiting_helps=False,
-                    field=_USD_FIELD,
-                    most=limit,
+                    path=_USD_PATH,
+                    allowed=_at_most(limit),
                 )
 
     def _require_room(self, item: Mapping[str, Any], grant: Grant, ask: Ask) -> None:
         """Name the limit that leaves no room now; return where there is some."""
-        fields: dict[str, tuple[str, str | int | None]] = {
-            "concurrent_runs": ("team", self._team),
-            "clients": (ask.clients_field, grant.clients),
-            "provisioned_iops": (_IOPS_FIELD, grant.iops),
-            "spend_usd_per_month": (_USD_FIELD, None),
+        fields: dict[str, tuple[FieldPath, str | int | None]] = {
+            "concurrent_runs": (("team",), self._team),
+            "clients": (ask.clients_path, grant.clients),
+            "provisioned_iops": (_IOPS_PATH, grant.iops),
+            "spend_usd_per_month": (_USD_PATH, None),
         }
         for name, counter, most, asked in self._bounds(grant):
             used = int(item.get(counter, 0))
             if used + asked > most:
                 shown = [used, asked, most]
-                field, value = fields[name]
+                path, value = fields[name]
                 room: float = most - used
-                if counter.startswith("usd"):
+                if name == "spend_usd_per_month":
                     room /= _MICRO
                     words = [f"${value / _MICRO:,.2f}" for value in shown]
                 else:
@@ -217,23 +225,23 @@ class Limits:
                 raise LimitReachedError(
                     f"team {self._team}: {name}: {words[0]} in use, the run asks for {words[1]},"
                     f" the limit is {words[2]}",
-                    field=field,
+                    path=path,
                     value=value,
-                    most=room if room > 0 and field != "team" else None,
+                    allowed=_at_most(room) if room > 0 and name != "concurrent_runs" else None,
                 )
 
     def _bounds(self, grant: Grant) -> list[tuple[str, str, int, int]]:
         """List each limit: its name, its counter, the most, and what the run asks for."""
         may = self._limits
-        found: list[tuple[str, str, float | None, int]] = [
+        bounds: list[tuple[str, str, float | None, int]] = [
             ("concurrent_runs", "runs", may.concurrent_runs, 1),
             ("clients", "clients", may.clients, grant.clients),
             ("provisioned_iops", "iops", may.provisioned_iops, grant.iops),
         ]
         month = may.spend_usd_per_month
         micro = None if month is None else month * _MICRO
-        found.append(("spend_usd_per_month", f"usd_{grant.month}", micro, grant.usd_micro))
-        return [(name, c, int(most), asked) for name, c, most, asked in found if most is not None]
+        bounds.append(("spend_usd_per_month", f"usd_{grant.month}", micro, grant.usd_micro))
+        return [(name, c, int(most), asked) for name, c, most, asked in bounds if most is not None]
 
     def _taking(self, run_id: str, grant: Grant) -> tuple[str, str, str, str, dict[str, object]]:
         conditions = ["attribute_not_exists(#grant)"]

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_records import UnreadableRecordError, pass_over
+from plimsoll.aws.run_records import pass_over
+from plimsoll.errors import UnreadableRecordError
 from plimsoll.model.run_record import Failure, RunRecord, RunState
 from plimsoll.teams.limits import Grant, limits_of
 

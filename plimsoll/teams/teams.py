@@ -3,29 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import FieldPath, OtherTeamError, UnknownPrincipalError
 from plimsoll.model.deployment import Team
 from plimsoll.model.principals import matches
-
-
-class UnknownPrincipalError(PlimsollError):
-    """The caller belongs to no team of this deployment."""
-
-
-class OtherTeamError(PlimsollError):
-    """The caller names a team that is not its own.
-
-    Attributes:
-        field: Where it names one.
-        named: The team that it names.
-        own: The one that it belongs to.
-    """
-
-    def __init__(self, principal: str, *, field: str, named: str, own: str) -> None:
-        super().__init__(f"{principal} belongs to team {own}")
-        self.field = field
-        self.named = named
-        self.own = own
 
 
 @dataclass(frozen=True)
@@ -40,14 +20,18 @@ class Caller:
     principal: str
     team: str
 
-    def require_team(self, named: str, *, field: str = "team") -> None:
+    def require_team(self, named: str, path: FieldPath = ("team",)) -> None:
         """Refuse another team's name.
+
+        Args:
+            named: The team that is named.
+            path: The way to the field that names it.
 
         Raises:
             OtherTeamError: It is not the caller's own.
         """
         if named != self.team:
-            raise OtherTeamError(self.principal, field=field, named=named, own=self.team)
+            raise OtherTeamError(self.principal, path, named=named, own=self.team)
 
 
 def caller_of(teams: Mapping[str, Team], principal: str | None) -> Caller:

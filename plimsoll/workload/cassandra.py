@@ -24,7 +24,7 @@ from cassandra.cluster import (
 )
 from cassandra.policies import FallthroughRetryPolicy, WhiteListRoundRobinPolicy
 
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import CassandraTimeoutError, PlimsollError
 from plimsoll.model.engine import EngineTarget, Tls
 
 Rows = list[tuple[Any, ...]]
@@ -37,14 +37,6 @@ _TIMEOUTS = (OperationTimedOut, ReadFailure, ReadTimeout, WriteTimeout)
 
 # what goes wrong is raised in one line; the driver would log its attempts beside it
 logging.getLogger("cassandra").setLevel(logging.CRITICAL)
-
-
-class CassandraTimeoutError(PlimsollError):
-    """The server, or the driver, gave up waiting."""
-
-    def __init__(self, message: str, *, by_server: bool) -> None:
-        super().__init__(message)
-        self.by_server = by_server  # which answers, then: it may well be quicker the next time
 
 
 class Cassandra:

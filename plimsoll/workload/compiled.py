@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from plimsoll.errors import Scalar
 from plimsoll.model.engine import DatasetSpec, EngineTarget, EngineWorkload, KeySpace, Protocol
 from plimsoll.model.values import Value
-from plimsoll.workload.items import Scalar
 
 ROWS_PER_LOAD = 2**40  # how far apart the new rows of successive loads are
 

@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Iterable
 from itertools import pairwise
 
-from plimsoll.errors import PlimsollError
-from plimsoll.workload.cassandra import Cassandra, CassandraTimeoutError, quoted
+from plimsoll.errors import CassandraTimeoutError, PlimsollError
+from plimsoll.workload.cassandra import Cassandra, quoted
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.notes import DatasetNote, check_short, check_this
 

@@ -2,7 +2,7 @@
 
 import re
 
-from plimsoll.errors import WorkloadError
+from plimsoll.errors import Complaint, WorkloadError
 from plimsoll.workload.tables import TableShape
 
 # SQL's types by their beginning, and CQL's that hold the same values
@@ -25,7 +25,8 @@ def create_cql_table(shape: TableShape, name: str) -> str:
         WorkloadError: It has what Cassandra has not: secondary indexes, some types.
     """
     if shape.indexes:
-        raise WorkloadError(f"tables.{shape.name}: indexes are made in SQL databases alone")
+        problem = "indexes are made in SQL databases alone"
+        raise WorkloadError(Complaint(("tables", shape.name), problem))
     lines = [f'"{column.cql_name}" {cql_type(column.type)}' for column in shape.columns]
     names = {column.name: column.cql_name for column in shape.columns}
     key = ", ".join(f'"{names[column]}"' for column in shape.primary_key)

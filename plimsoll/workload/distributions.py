@@ -18,7 +18,7 @@ from plimsoll.model.values import (
     Uniform,
     Zipfian,
 )
-from plimsoll.workload.items import Item, unknown
+from plimsoll.workload.items import Item
 
 KINDS: dict[str, type[Any]] = {
     kind.model_fields["kind"].default: kind
@@ -65,14 +65,14 @@ def read_distribution(item: Item) -> Distribution:
     match = re.fullmatch(r"([a-z_]+)(?:\(([^()]*)\))?", text.strip())
     name = match[1] if match else text
     if match is None or name not in KINDS:
-        raise item.error(unknown("distribution", name, KINDS))
+        raise item.unknown("distribution", name, KINDS, value=text)
     kind = KINDS[name]
     settings: dict[str, str] = {}
     for part in filter(None, (part.strip() for part in (match[2] or "").split(","))):
         setting, equals, value = (piece.strip() for piece in part.partition("="))
         allowed = [field for field in kind.model_fields if field != "kind"]
         if not equals or setting not in allowed:
-            raise item.error(unknown(f"setting of {name}", setting, allowed))
+            raise item.unknown(f"setting of {name}", setting, allowed, value=text)
         if setting in settings:
             raise item.error(f"{name}: the setting {setting!r} is there twice")
         settings[setting] = value

@@ -1,18 +1,25 @@
 """Reading YAML strictly: every error names the file, the line and the field."""
 
-import difflib
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from plimsoll.errors import WorkloadError
+from plimsoll.errors import (
+    Complaint,
+    FieldPath,
+    Place,
+    Range,
+    Scalar,
+    WorkloadError,
+    missing,
+    unknown,
+)
 
 MAX_CHARACTERS = 262_144
-
-Scalar = str | int | float | bool | None
 
 TEXT = "tag:yaml.org,2002:str"
 _KINDS = {
@@ -33,24 +40,52 @@ class Item:
     Attributes:
         node: The value.
         source: What the document is called.
-        path: The way to the value, such as `operations.read.weight`.
+        path: The way to the value, such as ("operations", "read", "weight").
         key: The name before it, where it has one.
     """
 
     node: yaml.Node
     source: str
-    path: str = ""
+    path: FieldPath = ()
     key: yaml.Node | None = None
 
-    def error(self, message: str) -> WorkloadError:
-        """Build the error that names this place."""
+    @property
+    def place(self) -> Place:
+        """Where it was written: the line of its key, or else its own."""
         mark = (self.key or self.node).start_mark
-        line = f"{self.source}:{mark.line + 1}" if mark is not None else self.source
-        return WorkloadError(f"{line}: {self.path + ': ' if self.path else ''}{message}")
+        return Place(self.source, None if mark is None else mark.line + 1)
+
+    def error(
+        self, problem: str, *, allowed: tuple[str, ...] | Range | None = None, listed: bool = True
+    ) -> WorkloadError:
+        """Build the error that names this place, and the single value that stands there."""
+        value: Scalar = None
+        if isinstance(self.node, yaml.ScalarNode):
+            with suppress(ValueError, yaml.YAMLError):
+                value = yaml.SafeLoader("").construct_object(self.node)
+        value = value if isinstance(value, str | int | float) else None
+        return WorkloadError(
+            Complaint(self.path, problem, value, allowed, self.place, listed=listed)
+        )
+
+    def unknown(
+        self,
+        what: str,
+        name: str,
+        allowed: Collection[str],
+        *,
+        value: Scalar = None,
+        hint: str = "",
+    ) -> WorkloadError:
+        """Build the error that names this place, at which a name is not known."""
+        place = self.place
+        return WorkloadError(
+            unknown(what, name, allowed, self.path, value=value, place=place, hint=hint)
+        )
 
     def child(self, key: yaml.Node, node: yaml.Node, name: str) -> "Item":
         """Step down to a named part; its errors name the line of its key."""
-        return Item(node, self.source, f"{self.path}.{name}" if self.path else name, key)
+        return Item(node, self.source, (*self.path, name), key)
 
     def entries(self) -> dict[str, "Item"]:
         """Read a mapping of names that are free; refuse a name that comes twice."""
@@ -72,10 +107,10 @@ class Item:
         allowed = [*required, *optional]
         for name, item in found.items():
             if name not in allowed:
-                raise item.error(unknown("field", name, allowed))
+                raise item.unknown("field", name, allowed)
         for name in required:
             if name not in found:
-                raise self.error(f"lacks the field {name!r}")
+                raise WorkloadError(missing((*self.path, name), self.place))
         return found
 
     def sequence(self) -> list["Item"]:
@@ -83,7 +118,7 @@ class Item:
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.error(f"must be a list, not {self.kind}")
         return [
-            Item(node, self.source, f"{self.path}[{index}]")
+            Item(node, self.source, (*self.path, index))
             for index, node in enumerate(self.node.value)
         ]
 
@@ -124,7 +159,11 @@ class Item:
         if not isinstance(value, int) or isinstance(value, bool):
             raise self.error(f"must be a whole number, not {self.kind}")
         if not low <= value <= high:
-            raise self.error(f"must be from {low} to {high}, not {value}")
+            raise self.error(
+                f"must be from {low} to {high}, not {value}",
+                allowed=Range(low, high),
+                listed=False,
+            )
         return value
 
     def number(self, low: float, high: float) -> float:
@@ -133,29 +172,26 @@ class Item:
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise self.error(f"must be a number, not {self.kind}")
         if not low <= value <= high:  # also refuses what is not a number
-            raise self.error(f"must be from {low:g} to {high:g}, not {value}")
+            raise self.error(
+                f"must be from {low:g} to {high:g}, not {value}",
+                allowed=Range(low, high),
+                listed=False,
+            )
         return float(value)
 
     def one_of(self, allowed: Collection[str], what: str) -> str:
         """Read one of some words."""
         value = self.text()
         if value not in allowed:
-            raise self.error(unknown(what, value, allowed))
+            raise self.unknown(what, value, allowed, value=value)
         return value
 
     def name(self) -> str:
         """Check that the last part of the path can name a table, a column or a parameter."""
-        name = self.path.rpartition(".")[2]
+        name = str(self.path[-1])
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,55}", name):
             raise self.error("a name has letters, digits and _, up to 56, and no digit first")
         return name
-
-
-def unknown(what: str, name: str, allowed: Collection[str]) -> str:
-    """Say that a name is not known, what it may have meant, and what there is."""
-    close = difflib.get_close_matches(name, allowed, n=1)
-    guess = f"; did you mean {close[0]!r}?" if close else ""
-    return f"unknown {what} {name!r}{guess} (allowed: {', '.join(sorted(allowed)) or 'none'})"
 
 
 def read_document(text: str, source: str) -> Item:
@@ -165,18 +201,20 @@ def read_document(text: str, source: str) -> Item:
         WorkloadError: It is too large or not YAML.
     """
     if len(text) > MAX_CHARACTERS:
-        raise WorkloadError(f"{source}: longer than {MAX_CHARACTERS} characters")
+        raise WorkloadError(
+            Complaint((), f"longer than {MAX_CHARACTERS} characters", place=Place(source))
+        )
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = f":{mark.line + 1}" if mark else ""
-        raise WorkloadError(f"{source}{line}: not YAML: {error.problem}") from None
+        place = Place(source, mark.line + 1 if mark else None)
+        raise WorkloadError(Complaint((), f"not YAML: {error.problem}", place=place)) from None
     except (yaml.YAMLError, RecursionError) as error:
         reason = str(error).replace("\n", " ") or "nested too deeply"
-        raise WorkloadError(f"{source}: not YAML: {reason}") from None
+        raise WorkloadError(Complaint((), f"not YAML: {reason}", place=Place(source))) from None
     if node is None:
-        raise WorkloadError(f"{source}: is empty")
+        raise WorkloadError(Complaint((), "is empty", place=Place(source)))
     return Item(node, source)
 
 
@@ -192,13 +230,14 @@ def from_python(value: Mapping[str, Any], source: str) -> tuple[Item, str]:
     try:
         text = yaml.safe_dump(dict(value), allow_unicode=True, sort_keys=False)
     except (yaml.YAMLError, RecursionError):
-        raise WorkloadError(f"{source}: holds something that is no plain value") from None
+        problem = "holds something that is no plain value"
+        raise WorkloadError(Complaint((), problem, place=Place(source))) from None
     return Item(_unmarked(read_document(text, source).node), source), text
 
 
 def text_item(text: str, source: str, path: str) -> Item:
     """Take a piece of text that comes from elsewhere, an option say, as part of a document."""
-    return Item(yaml.ScalarNode(TEXT, text), source, path)
+    return Item(yaml.ScalarNode(TEXT, text), source, (path,))
 
 
 def _unmarked(node: yaml.Node) -> yaml.Node:

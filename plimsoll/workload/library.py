@@ -6,8 +6,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from plimsoll.errors import UsageError, WorkloadError
-from plimsoll.workload.items import Item, from_python, read_document, unknown
+from plimsoll.errors import Complaint, Place, UsageError, WorkloadError, unknown
+from plimsoll.workload.items import Item, from_python, read_document
 from plimsoll.workload.workload import Workload, read_workload
 
 _SUFFIX = ".yaml"
@@ -36,13 +36,13 @@ def load_workload(name: str) -> Workload:
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
-            raise UsageError(f"workload {name}: {reason}") from None
+            reason = (isinstance(error, OSError) and error.strerror) or "is not UTF-8 text"
+            place = Place(f"workload {name}")
+            raise UsageError(Complaint((), reason, place=place)) from None
         return parse_workload(text, source=name)
     if name not in builtin_names():
-        raise UsageError(
-            f"{unknown('workload', name, builtin_names())}; a file's name ends in .yaml"
-        )
+        hint = "a file's name ends in .yaml"
+        raise UsageError(unknown("workload", name, builtin_names(), value=name, hint=hint))
     text = (_folder() / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
     return parse_workload(text, source=f"{name}{_SUFFIX}")
 
@@ -70,7 +70,7 @@ def _dataset(item: Item) -> Item:
     folder = _folder() / "datasets"
     known = [entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir()]
     if name not in known:
-        raise item.error(unknown("dataset", name, known))
+        raise item.unknown("dataset", name, known, value=name)
     text = (folder / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
     return read_document(text, f"datasets/{name}{_SUFFIX}")
 

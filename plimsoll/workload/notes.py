@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import PlimsollError, Scalar
 from plimsoll.workload.compiled import Compiled
-from plimsoll.workload.items import Scalar
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import yaml
 
-from plimsoll.errors import WorkloadError
+from plimsoll.errors import Complaint, Range, Scalar, WorkloadError, unknown
 from plimsoll.model.engine import Consistency
 from plimsoll.workload.distributions import read_distribution
-from plimsoll.workload.items import TEXT, Item, Scalar, text_item, unknown
+from plimsoll.workload.items import TEXT, Item, text_item
 
 MAX_NODES = 50_000  # bounds what aliases may expand to
 
@@ -41,23 +41,30 @@ class Parameter:
         Raises:
             WorkloadError: It is not allowed.
         """
+        path, place = (item.path, item.place) if item else ((self.name,), None)
 
-        def refuse(message: str) -> WorkloadError:
-            return item.error(message) if item else WorkloadError(f"{self.name}: {message}")
+        def refuse(problem: str, allowed: Range | None = None) -> WorkloadError:
+            return WorkloadError(Complaint(path, problem, value, allowed, place, listed=False))
 
         if self.kind == "number":
             low, high = self.allowed
             text = str(value)
             number = int(text) if text.removeprefix("-").isdecimal() else None
-            if number is None or not int(str(low)) <= number <= int(str(high)):
-                raise refuse(f"must be a whole number from {low} to {high}, not {value!r}")
+            least, most = int(str(low)), int(str(high))
+            if number is None or not least <= number <= most:
+                problem = f"must be a whole number from {low} to {high}, not {value!r}"
+                raise refuse(problem, Range(least, most))
             return number
         if not isinstance(value, str):
             raise refuse(f"must be text, not {value!r}")
         if self.kind in {"word", "consistency"} and value not in self.allowed:
-            raise refuse(unknown("choice", value, [str(word) for word in self.allowed]))
+            words = [str(word) for word in self.allowed]
+            raise WorkloadError(unknown("choice", value, words, path, value=value, place=place))
         if self.kind == "distribution":
-            read_distribution(item or text_item(value, "parameters", self.name))
+            try:
+                read_distribution(item or text_item(value, "parameters", self.name))
+            except WorkloadError as error:
+                raise WorkloadError(*(replace(c, place=place) for c in error.complaints)) from None
         return value
 
 
@@ -149,7 +156,7 @@ def _replaced(
 ) -> yaml.ScalarNode:
     name = reference["name"]
     if name not in parameters:
-        raise item.error(unknown("parameter", f"${name}", [f"${known}" for known in parameters]))
+        raise item.unknown("parameter", f"${name}", [f"${known}" for known in parameters])
     value = parameters[name]
     if operator := reference["operator"]:
         if not isinstance(value, int) or isinstance(value, bool):

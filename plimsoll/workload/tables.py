@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass
 
+from plimsoll.errors import Scalar
 from plimsoll.model.values import PatternValue, TextValue, Value
-from plimsoll.workload.items import Item, Scalar, unknown
+from plimsoll.workload.items import Item
 from plimsoll.workload.values import BIGINT_MAX, Scope, read_value
 
 MAX_COPIES = 1000
@@ -155,5 +156,5 @@ def check_table(item: Item, name: str, tables: dict[str, TableShape]) -> TableSh
         WorkloadError: There is none of that name.
     """
     if name not in tables:
-        raise item.error(unknown("table", name, tables))
+        raise item.unknown("table", name, tables)
     return tables[name]

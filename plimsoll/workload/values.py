@@ -20,7 +20,7 @@ from plimsoll.model.values import (
     VariableValue,
 )
 from plimsoll.workload.distributions import read_distribution
-from plimsoll.workload.items import Item, unknown
+from plimsoll.workload.items import Item
 
 BIGINT_MIN, BIGINT_MAX = -(2**63), 2**63 - 1
 MAX_LENGTH = 65_535
@@ -83,7 +83,8 @@ def _plain(item: Item, scope: Scope) -> Value:
         return RowValue()
     if value not in scope.variables:
         known = [*scope.variables, *(["row"] if scope.row else [])]
-        raise item.error(f"{unknown('variable', value, known)}; text is {{literal: {value}}}")
+        hint = f"text is {{literal: {value}}}"
+        raise item.unknown("variable", value, known, value=value, hint=hint)
     scope.used.add(value)
     return VariableValue(name=value)
 

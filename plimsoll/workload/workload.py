@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from plimsoll.errors import UsageError, WorkloadError
+from plimsoll.errors import Complaint, Place, Range, Scalar, UsageError, WorkloadError, unknown
 from plimsoll.model.engine import EngineWorkload, KeySpace, Protocol
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.cql_ddl import create_cql_table
 from plimsoll.workload.ddl import create_indexes, create_table
-from plimsoll.workload.items import Item, Scalar, unknown
+from plimsoll.workload.items import Item
 from plimsoll.workload.operations import Operation, read_operations
 from plimsoll.workload.parameters import Parameter, read_parameters, referenced, substitute
 from plimsoll.workload.tables import TableShape, read_tables
@@ -63,7 +63,8 @@ class Workload:
         resolved = tuple(operation.resolve(protocol) for operation in operations)
         if any(operation is None for operation in resolved):
             language = {"mysql": "SQL", "cql": "CQL"}[protocol]
-            raise WorkloadError(f"{self.source}: the workload has no {language} statements")
+            problem = f"the workload has no {language} statements"
+            raise WorkloadError(Complaint((), problem, place=Place(self.source)))
         if protocol == "mysql":
             self._refuse_cql_parameters(parameters or {})
         in_tables = referenced(self.tables_root.entries()["tables"])
@@ -105,7 +106,8 @@ class Workload:
     def _refuse_cql_parameters(self, given: Mapping[str, Scalar]) -> None:
         for name in given:
             if self.parameters[name].kind == "consistency":
-                raise WorkloadError(f"{name}: a parameter of {self.name} on Cassandra alone")
+                problem = f"a parameter of {self.name} on Cassandra alone"
+                raise WorkloadError(Complaint((name,), problem))
 
     def check(self) -> None:
         """Read everything once, with the defaults.
@@ -120,13 +122,16 @@ class Workload:
     ) -> tuple[dict[str, TableShape], tuple[Operation, ...], dict[str, Scalar]]:
         chosen = self.default_records if records is None else records
         if chosen is None:
-            raise WorkloadError(f"{self.source}: says no number of records: --records is needed")
+            problem = "says no number of records: --records is needed"
+            raise WorkloadError(Complaint((), problem, place=Place(self.source)))
         if not 1 <= chosen <= MAX_RECORDS:
-            raise UsageError(f"records: must be from 1 to {MAX_RECORDS}, not {chosen}")
+            problem = f"must be from 1 to {MAX_RECORDS}, not {chosen}"
+            allowed = Range(1, MAX_RECORDS)
+            raise UsageError(Complaint(("records",), problem, chosen, allowed, listed=False))
         for name in parameters:
             if name not in self.parameters:
                 what = f"parameter of {self.name}"
-                raise WorkloadError(unknown(what, name, self.parameters))
+                raise WorkloadError(unknown(what, name, self.parameters, (name,)))
         values: dict[str, Scalar] = {"records": chosen}
         for name, parameter in self.parameters.items():
             given = name in parameters

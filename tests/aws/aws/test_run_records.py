@@ -5,13 +5,12 @@ from datetime import timedelta
 import pytest
 
 from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_records import (
+from plimsoll.aws.run_records import now, require_loading_budget
+from plimsoll.errors import (
     BudgetPassedError,
     RunNotFoundError,
     RunStoppedError,
     TimeLimitPassedError,
-    now,
-    require_loading_budget,
 )
 from plimsoll.model.run_record import Failure, HeldBudget, RunState, TargetAddress
 from tests.aws.runs.conftest import RUN, recorded

@@ -16,8 +16,7 @@ from plimsoll.checks.schedules import (
     read_history,
 )
 from plimsoll.checks.start_check import start_check
-from plimsoll.checks.store import CheckNotFoundError
-from plimsoll.errors import UsageError
+from plimsoll.errors import CheckNotFoundError, UsageError
 from tests.aws.checks.conftest import schedules
 from tests.unit.checks.histories import REQUEST, check
 
@@ -115,7 +114,7 @@ def test_a_deleted_check_is_gone_with_its_schedule(deployment: Deployment) -> No
         (
             "payments",
             {"compare": [{"kind": "latency", "operation": "reed", "rate_ops_per_second": 500}]},
-            "compare.0.operation: ",
+            "compare[0].operation: ",
         ),
         ("t" * 40, {"name": "n" * 24}, "longer than 23 characters"),
         ("payments", {"schedule": "cron(0 0 1 1 ? 1999)"}, "schedule: cron(0 0 1 1 ? 1999) never"),

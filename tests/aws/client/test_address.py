@@ -5,8 +5,8 @@ import json
 import boto3
 import pytest
 
-from plimsoll.client.address import NotDeployedError, find_address
-from plimsoll.errors import UsageError
+from plimsoll.client.address import find_address
+from plimsoll.errors import NotDeployedError, UsageError
 
 URL = "https://abc123.execute-api.eu-west-1.amazonaws.com/v1"
 

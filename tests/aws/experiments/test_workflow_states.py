@@ -8,18 +8,18 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_records import RunNotFoundError, RunStoppedError
-from plimsoll.errors import LimitReachedError, UsageError
+from plimsoll.errors import (
+    ExperimentNotFoundError,
+    LimitReachedError,
+    NoRoomYetError,
+    RunNotFoundError,
+    RunStoppedError,
+    UsageError,
+)
 from plimsoll.experiments.conclude_experiment import conclude_experiment
 from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
-from plimsoll.experiments.records import (
-    RESULT,
-    ExperimentNotFoundError,
-    experiments_of,
-    files_of,
-    run_id_of,
-)
-from plimsoll.experiments.workflow_states import NoRoomYetError, plan, settle_cells, submit_cell
+from plimsoll.experiments.records import RESULT, experiments_of, files_of, run_id_of
+from plimsoll.experiments.workflow_states import plan, settle_cells, submit_cell
 from plimsoll.model.deployment import Team
 from plimsoll.model.experiment import Experiment, order
 from plimsoll.model.experiment_record import ExperimentResult

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from plimsoll.aws.run_files import QUOTE, RunFiles, plan_path
-from plimsoll.aws.run_records import BudgetPassedError, now
+from plimsoll.aws.run_records import now
+from plimsoll.errors import BudgetPassedError
 from plimsoll.fleet.plan import plan_step
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord, RunState

@@ -4,6 +4,7 @@ import pytest
 
 from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import client_path, plan_path, step_path
+from plimsoll.errors import StepError
 from plimsoll.model.fleet import WARMING_STEP
 from plimsoll.model.results import StepResult, TargetSample
 from plimsoll.model.run_record import RunRecord, TargetAddress
@@ -73,9 +74,7 @@ def test_five_void_steps_in_a_row_end_the_run(judged: Deployment) -> None:
     judge_step.judge_step(judged, RUN, 1, failed=[])
     for step in (2, 3, 4, 5):
         late(judged, step)
-    with pytest.raises(
-        judge_step.StepError, match=r"5 steps in a row say nothing; .* of step 6 ran"
-    ):
+    with pytest.raises(StepError, match=r"5 steps in a row say nothing; .* of step 6 ran"):
         late(judged, 6)
 
 
@@ -84,9 +83,7 @@ def test_a_step_whose_clients_failed_ends_the_run_at_once(judged: Deployment, st
     plan = planned(clients=1).model_copy(update={"index": step})
     judged.files(RUN).put_model(plan_path(step), plan)
     killed = {"client": 0, "error": "Lambda.Unknown", "cause": "signal: killed"}
-    with pytest.raises(
-        judge_step.StepError, match=f"^no client of step {step} ran: client 0: signal"
-    ):
+    with pytest.raises(StepError, match=f"^no client of step {step} ran: client 0: signal"):
         judge_step.judge_step(judged, RUN, step, [killed])
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from plimsoll.aws.function_settings import CassandraPlace, Deployment
 from plimsoll.aws.run_files import REPORT, REQUEST, RESULT, SECONDS, TEMPLATE
-from plimsoll.aws.run_records import RunStoppedError, now
-from plimsoll.errors import UsageError
+from plimsoll.aws.run_records import now
+from plimsoll.errors import RunStoppedError, TargetCreationError, TeardownError, UsageError
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.run_record import HeldBudget, RunState
 from plimsoll.runs import end, provision, start_run
 from plimsoll.runs.end import delete_target, end_run
 from plimsoll.runs.submit import record_request
-from plimsoll.targets.target_stacks import TargetCreationError, TeardownError, create_stack
+from plimsoll.targets.target_stacks import create_stack
 from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 
 STACK = f"plimsoll-run-{RUN}"

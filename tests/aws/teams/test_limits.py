@@ -3,11 +3,12 @@
 import threading
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from plimsoll.errors import LimitReachedError
+from plimsoll.errors import FieldPath, LimitReachedError, Range, Scalar
 from plimsoll.model.deployment import Team
 from plimsoll.prices import builtin
 from plimsoll.quoting.quotes import quote
@@ -35,9 +36,17 @@ def ask(
     clients: int = 10,
     iops: int = 1000,
     usd_most: float | None = 2.0,
-    clients_field: str = "search.clients",
+    clients_path: FieldPath = ("search", "clients"),
 ) -> Ask:
-    return Ask(clients=clients, clients_field=clients_field, iops=iops, usd_most=usd_most)
+    return Ask(clients=clients, clients_path=clients_path, iops=iops, usd_most=usd_most)
+
+
+def asked_and_allowed(error: LimitReachedError) -> tuple[str, Scalar, float | Decimal | None]:
+    """Which field asks for too much, what it asks for, and the most that may stand there."""
+    [complaint] = error.complaints
+    allowed = complaint.allowed
+    assert allowed is None or isinstance(allowed, Range)
+    return complaint.field, complaint.value, None if allowed is None else allowed.most
 
 
 def test_what_a_run_holds_is_counted_and_given_back() -> None:
@@ -115,7 +124,7 @@ def test_a_limit_that_is_reached_names_what_is_in_use_and_what_was_asked(
     with pytest.raises(LimitReachedError, match=told) as caught:
         team.acquire("c", asked, at=AT)
     assert caught.value.waiting_helps
-    assert (caught.value.field, caught.value.value, caught.value.most) == about
+    assert asked_and_allowed(caught.value) == about
     team.release("a", usd=0.0)
     assert team.acquire("c", asked, at=AT)
 
@@ -128,14 +137,14 @@ def test_no_more_runs_at_once_than_the_team_may_have() -> None:
         LimitReachedError, match=r"concurrent_runs: 3 in use, .* 1, .* is 3"
     ) as caught:
         team.acquire("d", ask(), at=AT)
-    assert (caught.value.field, caught.value.value, caught.value.most) == ("team", "dba", None)
+    assert asked_and_allowed(caught.value) == ("team", "dba", None)
 
 
 @pytest.mark.parametrize(
     ("asked", "told", "about"),
     [
         (
-            ask(clients=101, clients_field="prepare.clients"),
+            ask(clients=101, clients_path=("prepare", "clients")),
             "clients: the run asks for 101, the limit is 100",
             ("prepare.clients", 101, 100),
         ),
@@ -162,7 +171,7 @@ def test_what_no_waiting_makes_room_for_says_so(
     with pytest.raises(LimitReachedError, match=told) as caught:
         limits().acquire("a", asked, at=AT)
     assert not caught.value.waiting_helps
-    assert (caught.value.field, caught.value.value, caught.value.most) == about
+    assert asked_and_allowed(caught.value) == about
     assert limits().counted() == {}
 
 
@@ -269,11 +278,11 @@ def test_a_run_asks_for_its_largest_step_its_volume_and_the_most_that_it_may_cos
     quoted = quote(asked, builtin())
     assert quoted.usd is not None
     assert ask_of(asked, quoted) == Ask(
-        clients=40, clients_field="search.clients_max", iops=3000, usd_most=quoted.usd.most
+        clients=40, clients_path=("search", "clients_max"), iops=3000, usd_most=quoted.usd.most
     )
     loaders = request(prepare={"clients": 64})
     of_loaders = ask_of(loaders, quote(loaders, builtin()))
-    assert (of_loaders.clients, of_loaders.clients_field) == (64, "prepare.clients")
+    assert (of_loaders.clients, of_loaders.clients_path) == (64, ("prepare", "clients"))
     bounded = request(budget_usd=0.5)
     assert ask_of(bounded, quote(bounded, builtin())).usd_most == 0.5
     endpoint = request(target=ENDPOINT)

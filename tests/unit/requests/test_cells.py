@@ -13,7 +13,6 @@ from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment, batches, laid, leaves, order
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.requests.cells import cells_of, checked_experiment
-from plimsoll.requests.complaints import ComplaintsError
 from plimsoll.requests.experiment_file import read_file
 
 GOOD = """\
@@ -132,7 +131,7 @@ def test_too_many_runs_are_refused_by_their_number() -> None:
     value = yaml.safe_load(GOOD)
     value["axes"]["mix"] = {f"m{i}": {"load": {"seed": i}} for i in range(50)}
     value["axes"]["more"] = {f"n{i}": {"time_limit_s": 100 + i} for i in range(3)}
-    with pytest.raises(ComplaintsError, match="2 x 50 x 3 = 300 runs are more than 200"):
+    with pytest.raises(UsageError, match="2 x 50 x 3 = 300 runs are more than 200"):
         checked_experiment(value)
 
 

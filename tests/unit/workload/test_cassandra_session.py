@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from cassandra import ConsistencyLevel, InvalidRequest, OperationTimedOut, ReadFailure, WriteTimeout
 
-from plimsoll.errors import PlimsollError
-from plimsoll.workload.cassandra import TRIES, Cassandra, CassandraTimeoutError
+from plimsoll.errors import CassandraTimeoutError, PlimsollError
+from plimsoll.workload.cassandra import TRIES, Cassandra
 
 
 class Answer:

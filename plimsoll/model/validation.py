@@ -1,0 +1,105 @@
+"""Pydantic's errors as complaints: each names its field, its value, and what is allowed there."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from plimsoll.errors import Complaint, Range, Scalar, UsageError, missing, unknown
+from plimsoll.figures import plural
+from plimsoll.model.base import Model
+from plimsoll.model.schema import Spot, spot_at
+
+# pydantic names what these should be as Python does
+_KINDS = {
+    "model_type": "must be a mapping",
+    "model_attributes_type": "must be a mapping",
+    "dict_type": "must be a mapping",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+}
+# what may stand somewhere, from the context of pydantic's error
+_ALLOWED: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, ...] | Range]] = {
+    "string_pattern_mismatch": lambda context: (str(context["pattern"]),),
+    "greater_than_equal": lambda context: Range(least=context["ge"]),
+    "greater_than": lambda context: Range(least=context["gt"], open=True),
+    "less_than_equal": lambda context: Range(most=context["le"]),
+    "less_than": lambda context: Range(most=context["lt"], open=True),
+    "string_too_short": lambda context: (f"at least {context['min_length']} long",),
+    "string_too_long": lambda context: (f"at most {context['max_length']} long",),
+    "too_short": lambda context: (f"at least {context['min_length']} long",),
+    "too_long": lambda context: (f"at most {context['max_length']} long",),
+}
+AnyModel = TypeVar("AnyModel", bound=Model)
+
+
+def validated(model: type[AnyModel], value: Mapping[str, Any]) -> AnyModel:
+    """Check a value by its model.
+
+    Raises:
+        UsageError: It does not fit: a complaint for each thing that is wrong.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise UsageError(*complaints_of(model, error.errors())) from None
+
+
+def complaints_of(annotation: Any, errors: Sequence[ErrorDetails]) -> list[Complaint]:
+    """Put what pydantic found into words for people.
+
+    Pydantic counts only a list's sound entries. Where some are wrong it therefore may call the
+    list too short as well, which is left out.
+
+    Args:
+        annotation: What was checked: a model, or another type.
+        errors: The errors; their locations begin in it.
+    """
+    wrong = [error["loc"] for error in errors]
+    complaints: list[Complaint] = []
+    for error in errors:
+        place = error["loc"]
+        inner = any(len(other) > len(place) and other[: len(place)] == place for other in wrong)
+        if error["type"] != "too_short" or not inner:
+            complaints += _of_error(spot_at(annotation, place), error)
+    return complaints
+
+
+def _of_error(spot: Spot, error: ErrorDetails) -> Sequence[Complaint]:
+    context = error.get("ctx", {})
+    kind, path, given = error["type"], spot.path, error["input"]
+    value: Scalar = given if isinstance(given, str | int | float) else None
+    if isinstance(cause := context.get("error"), UsageError):  # a rule of ours
+        return [complaint.within(*path) for complaint in cause.complaints]
+    if kind == "value_error":
+        return [Complaint(path, str(cause), value)]
+    if kind == "extra_forbidden":  # whatever stands in an unknown field is not repeated
+        known = {name for model in spot.parents for name in model.model_fields}
+        return [unknown("field", str(path[-1]), known, path)]
+    if kind == "missing":
+        return [missing(path)]
+    if kind in {"union_tag_not_found", "union_tag_invalid"}:
+        return [_of_tag(spot, context.get("tag"))]
+    problem = error["msg"]
+    if kind in _KINDS:
+        problem = _KINDS[kind]
+    elif kind == "too_short":
+        problem = f"needs at least {plural(context['min_length'], 'entry', 'entries')}"
+    if value is not None:
+        problem = f"{problem}, not {value!r}"
+    problem = problem[:1].lower() + problem[1:]
+    allowed: tuple[str, ...] | Range | None = spot.choices or None
+    if kind not in {"literal_error", "enum"}:
+        allowed = _ALLOWED[kind](context) if kind in _ALLOWED else None
+    return [Complaint(path, problem, value, allowed, listed=False)]
+
+
+def _of_tag(spot: Spot, tag: object) -> Complaint:
+    """Complain of the field that chooses among the forms of a value, or of its lack."""
+    fields, values = zip(*spot.tags, strict=True)
+    if tag is None:
+        return Complaint(spot.path, f"lacks the field {fields[0]!r}")
+    *others, last = map(repr, values)
+    problem = f"input should be {', '.join(others)} or {last}, not {tag!r}"
+    return Complaint((*spot.path, fields[0]), problem, str(tag), values, listed=False)

@@ -1,0 +1,33 @@
+"""Checking a request that comes as plain values, by its model and by its workload."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from plimsoll.errors import UsageError, unknown
+from plimsoll.model.request import Request
+from plimsoll.model.validation import validated
+from plimsoll.requests.request_workload import compiled_workload
+
+
+def checked_request(value: Mapping[str, Any]) -> Request:
+    """Check a request, its workload too.
+
+    Raises:
+        UsageError: Something in it cannot be.
+    """
+    request = validated(Request, value)
+    require_known_operations(request)
+    return request
+
+
+def require_known_operations(request: Request) -> None:
+    """Refuse limits on operations that the request's workload does not have.
+
+    Raises:
+        UsageError: There is such a limit, or the workload cannot be.
+    """
+    operations = {operation.name for operation in compiled_workload(request).engine.operations}
+    for name in request.limits.limits_us:
+        if name not in operations:
+            path = ("limits", "limits_us", name)
+            raise UsageError(unknown("operation", name, operations, path))
