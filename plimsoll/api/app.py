@@ -133,8 +133,8 @@ def _complaints(errors: Sequence[Any]) -> list[Complaint]:
         if error["type"] == "missing":
             complaints.append(Complaint((shown,), "is missing"))
         else:
-            found = complaints_of(types[name], [_from(error, 2)])
-            complaints += (complaint.within(shown) for complaint in found)
+            of_value = complaints_of(types[name], [_from(error, 2)])
+            complaints += (complaint.within(shown) for complaint in of_value)
     return complaints
 
 

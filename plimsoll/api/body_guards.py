@@ -67,12 +67,12 @@ def read_json(text: str) -> Any:
 
 
 def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in fields:
             raise ApiError(400, "not-json", f"the body is not JSON: {name[:100]!r} is there twice")
-        found[name] = value
-    return found
+        fields[name] = value
+    return fields
 
 
 def _no_constant(name: str) -> NoReturn:

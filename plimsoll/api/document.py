@@ -94,10 +94,10 @@ def _complete(path: str, operation: dict[str, Any]) -> None:
     for status, why in refusals.items():
         given = responses.get(status, {})
         kept = given.get("description") if status not in {"422", "500"} else None
-        told = {CONTENT_TYPE: problem}
+        content = {CONTENT_TYPE: problem}
         if status in _BY_THE_GATEWAY:
-            told["application/json"] = problem
-        responses[status] = {"description": kept or why, "content": told}
+            content["application/json"] = problem
+        responses[status] = {"description": kept or why, "content": content}
     operation["responses"] = dict(sorted(responses.items()))
     for parameter in operation.get("parameters", []):
         _plain(parameter)

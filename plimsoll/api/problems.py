@@ -13,10 +13,11 @@ from plimsoll.errors import (
     UnknownPrincipalError,
     UsageError,
 )
-from plimsoll.model.api_answers import FieldComplaint, Problem, shortened
+from plimsoll.model.api_answers import FieldComplaint, Problem
 
 CONTENT_TYPE = "application/problem+json"
 _TYPE = "urn:plimsoll:problem:"
+_LONGEST = 300  # characters of a caller's own text that come back
 
 
 class ApiError(PlimsollError):
@@ -77,10 +78,10 @@ def response(error: ApiError, *, instance: str, request_id: str) -> Response[str
         type=f"{_TYPE}{error.kind}",
         title=error.kind.replace("-", " ").capitalize(),
         status=error.status,
-        detail=shortened(error.detail),
-        instance=shortened(instance),
+        detail=_shortened(error.detail),
+        instance=_shortened(instance),
         request_id=request_id,
-        errors=tuple(map(FieldComplaint.of, error.complaints)),
+        errors=tuple(map(_field, error.complaints)),
     )
     return Response(
         status_code=error.status,
@@ -88,3 +89,18 @@ def response(error: ApiError, *, instance: str, request_id: str) -> Response[str
         body=problem.model_dump_json(),
         headers=dict(error.headers),
     )
+
+
+def _field(complaint: Complaint) -> FieldComplaint:
+    value = complaint.value
+    return FieldComplaint(
+        field=complaint.field or "body",
+        detail=_shortened(complaint.sentence),
+        value=_shortened(value) if isinstance(value, str) else value,
+        allowed=complaint.allowed_words,
+    )
+
+
+def _shortened(text: str) -> str:
+    """Cut a text of a caller's own length."""
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."

@@ -181,8 +181,8 @@ def get_report(run_id: RunId) -> ReportLinks:
     links = run_views.report_links(deployment_of(router), record)
     if links is None:
         drawing = ", and its page is drawn right after its end" if record.state.ended else ""
-        told = f"run {run_id} has no report yet: it is {record.state}{drawing}"
-        raise ApiError(404, "no-report", told)
+        detail = f"run {run_id} has no report yet: it is {record.state}{drawing}"
+        raise ApiError(404, "no-report", detail)
     return links
 
 

@@ -39,13 +39,13 @@ def _shown(record: RunRecord, model: type[RunSummary]) -> dict[str, object]:
 def steps(deployment: Deployment, record: RunRecord, *, after: int, limit: int) -> Steps:
     """Read the finished steps of a run that come after one of them, as far as they follow."""
     files = deployment.files(record.run_id)
-    found: list[StepResult] = []
+    finished: list[StepResult] = []
     for number in range(after + 1, (record.step or 0) + 1):
         done = files.find_model(step_path(number), StepResult)
-        if done is None or len(found) == limit:
-            return Steps(steps=tuple(found), next_after=number - 1 if done else None)
-        found.append(done.model_copy(update={"seconds": ()}))
-    return Steps(steps=tuple(found), next_after=None)
+        if done is None or len(finished) == limit:
+            return Steps(steps=tuple(finished), next_after=number - 1 if done else None)
+        finished.append(done.model_copy(update={"seconds": ()}))
+    return Steps(steps=tuple(finished), next_after=None)
 
 
 def report_links(deployment: Deployment, record: RunRecord) -> ReportLinks | None:

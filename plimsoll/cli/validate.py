@@ -20,22 +20,31 @@ from plimsoll.requests.experiment_file import read_file
 @click.command()
 @click.argument("request_file", type=click.Path(path_type=Path))
 @click.option("--local", is_flag=True, help="Also whether this machine can stand in for it.")
-@click.option("--json", "as_json", is_flag=True, help="Print the requests with all defaults.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the requests with all defaults, or the errors.",
+)
 def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
     """Check REQUEST_FILE, volume rules included, without making anything.
 
     A budget is set against the list prices of us-east-1.
     """
-    asked = read_file(request_file)
-    requests = require_all_possible(request_file, asked, local=local)
-    told = {} if local else {name: _warnings(request) for name, request in requests.items()}
+    try:
+        requests = require_all_possible(request_file, read_file(request_file), local=local)
+    except UsageError as error:
+        if as_json:
+            click.echo(json.dumps({"valid": False, "errors": _errors(error)}, indent=2))
+        raise
+    warnings = {} if local else {name: _warnings(request) for name, request in requests.items()}
     if as_json:
         runs = {name: request.model_dump(mode="json") for name, request in requests.items()}
-        click.echo(json.dumps({"valid": True, "runs": runs, "warnings": told}, indent=2))
+        click.echo(json.dumps({"valid": True, "runs": runs, "warnings": warnings}, indent=2))
         return
     for name, request in requests.items():
         click.echo(f"{name}: {target_line(request)}; {request.workload.name or 'its own workload'}")
-        for warning in told.get(name, ()):
+        for warning in warnings.get(name, ()):
             click.echo(f"  {warning}")
     click.echo(f"{request_file} is valid: {len(requests)} run{'s' if len(requests) > 1 else ''}")
 
@@ -62,8 +71,22 @@ def require_all_possible(
     return requests
 
 
+def _errors(error: UsageError) -> list[dict[str, object]]:
+    """Say what is wrong field by field, as the API does."""
+    return [
+        {
+            "place": None if complaint.place is None else str(complaint.place),
+            "field": complaint.field,
+            "detail": complaint.sentence,
+            "value": complaint.value,
+            "allowed": complaint.allowed_words,
+        }
+        for complaint in error.complaints
+    ]
+
+
 def _warnings(request: Request) -> list[str]:
     """Say what may go wrong with it on AWS."""
-    found = quote(request, builtin())
-    lacking = [f"No price is known for {', '.join(found.missing)}."] if found.missing else []
-    return [f"on AWS: {note}" for note in (*lacking, *found.notes) if note not in NOTES]
+    quoted = quote(request, builtin())
+    lacking = [f"No price is known for {', '.join(quoted.missing)}."] if quoted.missing else []
+    return [f"on AWS: {note}" for note in (*lacking, *quoted.notes) if note not in NOTES]

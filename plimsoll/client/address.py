@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.aws import clients
-from plimsoll.errors import NotDeployedError, UsageError
+from plimsoll.errors import Complaint, NotDeployedError, UsageError
 
 URL_VARIABLE = "PLIMSOLL_API_URL"
 DEFAULT_STACK = "Plimsoll"
@@ -48,10 +48,12 @@ def read_address(url: str, *, source: str) -> Address:
     except ValueError:
         parts, host = urlsplit(""), ""
     if parts.scheme not in {"http", "https"} or not host or parts.query or parts.fragment:
-        raise UsageError(f"{source}: must be an address such as https://HOST/STAGE, not {url!r}")
+        problem = f"must be an address such as https://HOST/STAGE, not {url!r}"
+        raise UsageError(Complaint((source,), problem, url))
     here = host in _LOOPBACK
     if parts.scheme == "http" and not here:
-        raise UsageError(f"{source}: must be https, except on this machine, not {url!r}")
+        problem = f"must be https, except on this machine, not {url!r}"
+        raise UsageError(Complaint((source,), problem, url))
     region = _EXECUTE_API.search(host)
     return Address(url.rstrip("/"), region[1] if region else None, signed=not here)
 
@@ -64,7 +66,7 @@ def find_address(*, url: str | None, stack: str | None, variable: str | None) ->
         NotDeployedError: The stack is not there, or is not Plimsoll's.
     """
     if url is not None and stack is not None:
-        raise UsageError("--url, --stack: give one of them")
+        raise UsageError(Complaint(("--url, --stack",), "give one of them"))
     if url is not None:
         return read_address(url, source="--url")
     if stack is None and variable:
@@ -75,14 +77,14 @@ def find_address(*, url: str | None, stack: str | None, variable: str | None) ->
 def _output(stack: str) -> str:
     hint = f"--stack {stack}"
     try:
-        found = clients.cloudformation().describe_stacks(StackName=stack)["Stacks"][0]
+        described = clients.cloudformation().describe_stacks(StackName=stack)["Stacks"][0]
     except ClientError as error:
         raise NotDeployedError(f"{hint}: {error.response['Error']['Message']}") from error
     except BotoCoreError as error:
         raise NotDeployedError(
             f"{hint}: {error} (or name the service by --url or {URL_VARIABLE})"
         ) from error
-    outputs = {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])}
+    outputs = {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", [])}
     if OUTPUT not in outputs:
         raise NotDeployedError(
             f"{hint}: not a deployment of Plimsoll, or an older one: it has no output {OUTPUT}"

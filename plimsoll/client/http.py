@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError
 from botocore.httpsession import URLLib3Session
 
 from plimsoll.client.address import Address
-from plimsoll.client.refusals import LIMIT_REACHED, problem_of
+from plimsoll.client.refusals import LIMIT_REACHED, refusal
 from plimsoll.errors import PlimsollError
 
 CONNECT_TIMEOUT_S = 5.0
@@ -67,8 +67,8 @@ class Http:
 
         Args:
             address: Of the service.
-            send: In place of the network, for tests.
-            sleep: Likewise.
+            send: Takes the place of the network in tests.
+            sleep: Waits between attempts; tests do not wait.
             headers: Sent with every request.
 
         Raises:
@@ -121,10 +121,10 @@ class Http:
                 continue
             if reply.status < 400:
                 return reply
-            error_told = problem_of(reply.status, reply.body)
+            refused = refusal(reply.status, reply.body)
             passing = reply.status in (_PASSING if repeatable else _REFUSED_UNREAD)
-            if not (again and passing) or error_told.kind == LIMIT_REACHED:
-                raise error_told
+            if not (again and passing) or refused.kind == LIMIT_REACHED:
+                raise refused
             self._pause(attempt, reply.headers.get("Retry-After"))
         raise AssertionError("the last attempt returns or raises")  # pragma: no cover
 
@@ -136,8 +136,8 @@ class Http:
         body: Any,
         key: str | None,
     ) -> AWSRequest:
-        asked = {name: value for name, value in (query or {}).items() if value is not None}
-        suffix = f"?{urlencode(asked, quote_via=quote)}" if asked else ""
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        suffix = f"?{urlencode(given, quote_via=quote)}" if given else ""
         headers = {"Accept": "application/json", **self._headers}
         data = b""
         if body is not None:

@@ -1,6 +1,7 @@
 """What the service refuses, in lines for people: from problem documents (RFC 9457) and others."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.errors import PlimsollError
@@ -36,7 +37,7 @@ class ServiceError(PlimsollError):
         return 2 if self.status in _INPUT and self.kind != LIMIT_REACHED else 1
 
 
-def problem_of(status: int, body: bytes) -> ServiceError:
+def refusal(status: int, body: bytes) -> ServiceError:
     """Read an answer that is an error.
 
     Args:
@@ -44,23 +45,25 @@ def problem_of(status: int, body: bytes) -> ServiceError:
         body: What came with it: a problem document, API Gateway's `{"message": ...}`, or neither.
     """
     try:
-        told = json.loads(body)
+        document = json.loads(body)
     except ValueError:
-        told = {}
-    if not isinstance(told, dict):
-        told = {}
-    if "detail" not in told:
-        said = str(told.get("message") or body.decode(errors="replace").strip()[:200])
+        document = {}
+    if not isinstance(document, dict):
+        document = {}
+    if "detail" not in document:
+        message = str(document.get("message") or body.decode(errors="replace").strip()[:200])
         hint = _HINTS.get(status, "the service failed" if status >= 500 else "refused")
-        return ServiceError(status, f"{status}: {hint}" + (f" ({said})" if said else ""))
-    lines = [_line(error) for error in told.get("errors") or ()] or [str(told["detail"])]
+        return ServiceError(status, f"{status}: {hint}" + (f" ({message})" if message else ""))
+    lines = [_line(error) for error in document.get("errors") or ()] or [str(document["detail"])]
     if status >= 500:
-        lines.append(f"in the deployment's logs: request {told.get('request_id')}")
-    kind = str(told.get("type", "")).rpartition(":")[2] or None
+        lines.append(f"in the deployment's logs: request {document.get('request_id')}")
+    kind = str(document.get("type", "")).rpartition(":")[2] or None
     return ServiceError(status, "\n".join(lines), kind)
 
 
-def _line(error: dict[str, Any]) -> str:
+def _line(error: Mapping[str, Any]) -> str:
+    """Write what is wrong with a field, and what is allowed unless the sentence names all of it."""
     detail, allowed = str(error.get("detail")), error.get("allowed") or ()
-    listed = "" if not allowed or "allowed:" in detail else f" (allowed: {', '.join(allowed)})"
+    named = all(each in detail for each in allowed)
+    listed = "" if named else f" (allowed: {', '.join(allowed)})"
     return f"{error.get('field')}: {detail}{listed}"

@@ -21,7 +21,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 
 _PAGE = 50
-Answer = TypeVar("Answer", bound=Model)
+AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 class Service:
@@ -63,7 +63,7 @@ class Service:
 
         Args:
             most: So many at most.
-            team: The caller's own; None: likewise.
+            team: The caller's own team, which is meant by None too.
             state: Only runs in this state.
             tag: Only runs with this tag, as `name=value`.
             left_out: Told how many records of a page the service cannot read, if any.
@@ -139,7 +139,7 @@ def as_written(request: Model) -> dict[str, Any]:
     return request.model_dump(mode="json", exclude_unset=True)
 
 
-def read(model: type[Answer], reply: Reply) -> Answer:
+def read(model: type[AnyModel], reply: Reply) -> AnyModel:
     """Read an answer; fields that a newer service adds are left out.
 
     Raises:

@@ -1,24 +1,18 @@
 """What the API answers. What it is asked is a `Request`, as in a file."""
 
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from plimsoll.errors import Complaint, Scalar
+from plimsoll.errors import Scalar
 from plimsoll.model.base import Model
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import Failure, Phase, RunState
 
-_LONGEST = 300  # characters of a caller's own text that come back
 RUN_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
-
-
-def shortened(text: str) -> str:
-    """Cut a text of a caller's own length."""
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."
 
 
 class FieldComplaint(Model):
@@ -28,17 +22,6 @@ class FieldComplaint(Model):
     detail: str = Field(description="What is wrong, in one sentence.")
     value: Scalar = Field(None, description="What was given, where that is a single known value.")
     allowed: tuple[str, ...] = Field((), description="What may stand there; empty: see `detail`.")
-
-    @classmethod
-    def of(cls, complaint: Complaint) -> Self:
-        """Write a complaint for a caller, whose own text comes back cut where it is long."""
-        value = complaint.value
-        return cls(
-            field=complaint.field or "body",
-            detail=shortened(complaint.sentence),
-            value=shortened(value) if isinstance(value, str) else value,
-            allowed=complaint.allowed_words,
-        )
 
 
 class Problem(Model):

@@ -35,7 +35,7 @@ class Field:
         Raises:
             ValueError: It is none.
         """
-        found: set[int] = set()
+        numbers: set[int] = set()
         for part in text.split(","):
             base, slash, step = part.partition("/")
             first, dash, last = base.partition("-")
@@ -47,8 +47,8 @@ class Field:
                 high = self._number(last, text)
             if high < low or (dash and first == "*"):
                 raise self._error(text)
-            found.update(range(low, high + 1, int(step) if slash else 1))
-        return frozenset(found)
+            numbers.update(range(low, high + 1, int(step) if slash else 1))
+        return frozenset(numbers)
 
     def _number(self, text: str, whole: str) -> int:
         if text in self.names:
@@ -113,8 +113,8 @@ def _holds_in_month(text: str, day: date) -> bool:
         return day.day == last
     if text == "LW":
         return day == _nearest_weekday(day.replace(day=last))
-    if found := _WEEKDAY.match(text):
-        return int(found[1]) <= last and day == _nearest_weekday(day.replace(day=int(found[1])))
+    if match := _WEEKDAY.match(text):
+        return int(match[1]) <= last and day == _nearest_weekday(day.replace(day=int(match[1])))
     return day.day in _DAY_OF_MONTH.values(text)
 
 
@@ -130,11 +130,11 @@ def _holds_in_week(text: str, day: date) -> bool:
     number = day.isoweekday() % 7 + 1  # SUN = 1
     if text == "L":
         return number == 7
-    if found := _LAST_OF_KIND.match(text):
+    if match := _LAST_OF_KIND.match(text):
         last = calendar.monthrange(day.year, day.month)[1]
-        return _DAY_OF_WEEK.values(found[1]) == {number} and day.day > last - 7
-    if found := _NTH.match(text):
-        return _DAY_OF_WEEK.values(found[1]) == {number} and (day.day + 6) // 7 == int(found[2])
+        return _DAY_OF_WEEK.values(match[1]) == {number} and day.day > last - 7
+    if match := _NTH.match(text):
+        return _DAY_OF_WEEK.values(match[1]) == {number} and (day.day + 6) // 7 == int(match[2])
     return number in _DAY_OF_WEEK.values(text)
 
 
@@ -150,8 +150,8 @@ def parse_cron(text: str) -> Cron:
     minutes, hours, day_of_month, month, day_of_week, year = fields
     if (day_of_month == "?") is (day_of_week == "?"):
         raise ValueError("cron: exactly one of day-of-month and day-of-week must be `?`")
-    if found := _WEEKDAY.match(day_of_month):
-        _DAY_OF_MONTH.values(found[1])
+    if match := _WEEKDAY.match(day_of_month):
+        _DAY_OF_MONTH.values(match[1])
     elif day_of_month not in {"?", "L", "LW"}:
         _DAY_OF_MONTH.values(day_of_month)
     special = _LAST_OF_KIND.match(day_of_week) or _NTH.match(day_of_week)

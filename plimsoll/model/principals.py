@@ -29,10 +29,9 @@ def sessions(pattern: str) -> str:
     return f"arn:{partition}:sts::{account}:assumed-role/{role}/*"
 
 
-def overlap(one: str, other: str) -> bool:
+def overlap(pattern: str, other: str) -> bool:
     """Whether some caller is meant by both of two configured principals."""
-    first, second = sessions(one), sessions(other)
-    return _meet(first, second)
+    return _meet(sessions(pattern), sessions(other))
 
 
 @cache

@@ -86,10 +86,10 @@ def parse_expression(expression: str) -> ScheduleExpression:
     """
     if expression.startswith("at(") and expression.endswith(")"):
         return Once(_wall(expression))
-    if found := _RATE.fullmatch(expression):
-        if int(found[1]) < 1:
-            raise ValueError(f"{expression}: the rate must be at least 1 {found[2]}")
-        return Rate(int(found[1]) * _UNITS[found[2]])
+    if match := _RATE.fullmatch(expression):
+        if int(match[1]) < 1:
+            raise ValueError(f"{expression}: the rate must be at least 1 {match[2]}")
+        return Rate(int(match[1]) * _UNITS[match[2]])
     if expression.startswith("cron(") and expression.endswith(")"):
         return Recurring(parse_cron(expression[5:-1]))
     raise ValueError(f"{expression!r} is no schedule: allowed are {FORMS}")

@@ -95,7 +95,7 @@ def _inside(kind: Any, part: str | int) -> tuple[Any, ...]:
     arguments = get_args(kind)
     if get_origin(kind) is dict:
         return _members(arguments[1])
-    if get_origin(kind) in (tuple, list) and isinstance(part, int):
+    if get_origin(kind) in (tuple, list, frozenset) and isinstance(part, int):
         return _members(arguments[0])
     return ()
 

@@ -18,6 +18,7 @@ _KINDS = {
     "dict_type": "must be a mapping",
     "tuple_type": "must be a list",
     "list_type": "must be a list",
+    "frozen_set_type": "must be a list",
 }
 # what may stand somewhere, from the context of pydantic's error
 _ALLOWED: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, ...] | Range]] = {
@@ -28,6 +29,8 @@ _ALLOWED: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, ...] | Range]] =
     "less_than": lambda context: Range(most=context["lt"], open=True),
     "string_too_short": lambda context: (f"at least {context['min_length']} long",),
     "string_too_long": lambda context: (f"at most {context['max_length']} long",),
+    "bool_type": lambda _: ("true", "false"),
+    "bool_parsing": lambda _: ("true", "false"),
     "too_short": lambda context: (f"at least {context['min_length']} long",),
     "too_long": lambda context: (f"at most {context['max_length']} long",),
 }
@@ -98,8 +101,9 @@ def _of_error(spot: Spot, error: ErrorDetails) -> Sequence[Complaint]:
 def _of_tag(spot: Spot, tag: object) -> Complaint:
     """Complain of the field that chooses among the forms of a value, or of its lack."""
     fields, values = zip(*spot.tags, strict=True)
+    path = (*spot.path, fields[0])
     if tag is None:
-        return Complaint(spot.path, f"lacks the field {fields[0]!r}")
+        return missing(path)
     *others, last = map(repr, values)
     problem = f"input should be {', '.join(others)} or {last}, not {tag!r}"
-    return Complaint((*spot.path, fields[0]), problem, str(tag), values, listed=False)
+    return Complaint(path, problem, str(tag), values, listed=False)

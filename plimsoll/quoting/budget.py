@@ -10,9 +10,7 @@ deadline too.
 import math
 from decimal import Decimal
 
-from plimsoll.aws.run_files import QUOTE, RunFiles, plan_path
-from plimsoll.errors import BudgetPassedError, Complaint, Range, UsageError
-from plimsoll.figures import plural
+from plimsoll.errors import Complaint, Range, UsageError
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.prices import Item
 from plimsoll.model.quote import Amounts, Quote
@@ -92,27 +90,6 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     raise UsageError(Complaint(("budget_usd",), problem, budget_usd, enough))
 
 
-def require_step_budget(
-    files: RunFiles, record: RunRecord, request: Request, plan: StepPlan
-) -> None:
-    """Let a step start only if the load's part of the budget pays for it too.
-
-    Raises:
-        BudgetPassedError: It does not.
-    """
-    if record.budget is None:
-        return
-    quote = files.get(QUOTE, Quote)
-    plans = [*(one for one in planned_steps(files) if one.index != plan.index), plan]
-    spent = fleet_usd(quote, used_by_fleet(record, request, plans))
-    if spent > float(record.budget.fleet_usd):
-        raise BudgetPassedError(
-            f"the run's budget of ${record.budget.usd} keeps ${record.budget.fleet_usd} for its"
-            f" load; with step {plan.index} ({plural(plan.clients, 'client')}) it would be"
-            f" ${spent:.6f}"
-        )
-
-
 def used_by_fleet(record: RunRecord, request: Request, plans: list[StepPlan]) -> Extent:
     """Say what loading and these steps use, the target aside."""
     loading_s = 0.0
@@ -158,10 +135,3 @@ def _fleet(quote: Quote) -> Amounts:
         expected=sum(usd.expected for usd in lines),
         most=sum(usd.most for usd in lines),
     )
-
-
-def planned_steps(files: RunFiles) -> list[StepPlan]:
-    """Read every step that was ever planned, the warming one and one under way too."""
-    paths = [path for path in files.paths("steps/") if path.endswith("/plan.json")]
-    numbers = sorted(int(path.split("/")[1]) for path in paths)
-    return [files.get(plan_path(number), StepPlan) for number in numbers]

@@ -9,7 +9,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from plimsoll.cli.main import cli
-from plimsoll.errors import UsageError
+from plimsoll.errors import Complaint, UsageError
 from tests.support.requested import REQUESTED
 
 
@@ -45,6 +45,30 @@ def test_what_cannot_be_is_refused_by_field(
     refused = validated(tmp_path, **changes)
     assert isinstance(refused.exception, UsageError)
     assert told in str(refused.exception)
+
+
+def test_what_is_wrong_is_told_as_data_whatever_its_sentences_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def errors() -> list[dict[str, Any]]:
+        volume = {"type": "io1", "size_gib": 100, "iops": 9}
+        target = {**REQUESTED["target"], "volume": volume, "engine_versio": "1"}
+        refused = validated(tmp_path, "--json", target=target, time_limit_s="soon")
+        assert isinstance(refused.exception, UsageError)
+        told = json.loads(refused.output)
+        assert told["valid"] is False
+        return [
+            {name: error[name] for name in ("place", "field", "value", "allowed")}
+            for error in told["errors"]
+        ]
+
+    before = errors()
+    monkeypatch.setattr(Complaint, "sentence", "something: else (allowed: nothing)")
+    assert errors() == before
+    by_field = {error["field"]: error for error in before}
+    assert set(by_field) == {"target.engine_versio", "time_limit_s"}
+    assert by_field["time_limit_s"]["value"] == "soon"
+    assert "engine_version" in by_field["target.engine_versio"]["allowed"]
 
 
 def test_a_class_that_only_aws_may_have_is_told_and_refused_for_this_machine(

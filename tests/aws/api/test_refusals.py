@@ -6,6 +6,7 @@ import pytest
 
 from plimsoll.api import app
 from plimsoll.api.body_guards import BODY_MOST_BYTES, DEPTH_MOST
+from plimsoll.errors import Complaint
 from plimsoll.model.engine import Consistency
 from tests.aws.api.conftest import ENDPOINT_SECRET, OTHER, Api, executions
 from tests.support.requested import REQUESTED
@@ -133,6 +134,33 @@ def test_a_wrong_field_is_told_with_its_value_and_what_may_stand_there(
 ) -> None:
     [error] = api("POST", "/runs", {**REQUESTED, **change}).body["errors"]
     assert (error["field"], error["value"], error["allowed"]) == (field, value, allowed)
+
+
+def test_no_field_value_or_allowed_value_is_read_out_of_a_sentence(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes: list[dict[str, Any]] = [
+        {"target": {**RDS, "volume": {"type": "io1", "size_gib": 100, "iops": 9}}},
+        {"target": {**RDS, "engine": "oracle", "engine_versio": "1"}, "search": {"strategy": "x"}},
+        {"target": {**ENDPOINT, "host": "db.elsewhere.example"}},
+        {"workload": {"definition": WORKLOAD, "records": 1}},
+        {"workload": {"name": "ycsb-a", "records": 1, "parameters": {"consistency": "ten"}}},
+        {"limits": {"limits_us": {"raed": 100}}},
+        {"budget_usd": 0.01},
+        {"team": "other"},
+    ]
+
+    def told() -> list[Any]:
+        refusals = [api("POST", "/runs", {**REQUESTED, **change}) for change in changes]
+        refusals += [api("GET", "/runs", query=query) for query in ({"state": "X"}, {"foo": "1"})]
+        errors = [error for refused in refusals for error in refused.body["errors"]]
+        return [{name: error[name] for name in ("field", "value", "allowed")} for error in errors]
+
+    before = told()
+    monkeypatch.setattr(Complaint, "sentence", "something: else (allowed: nothing)")
+    assert told() == before
+    assert len(before) == 12
+    assert sum(bool(error["allowed"]) for error in before) == 11  # all but the workload's statement
 
 
 @pytest.mark.parametrize(

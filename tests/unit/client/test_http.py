@@ -10,7 +10,7 @@ from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 
 from plimsoll.client.address import Address, read_address
 from plimsoll.client.http import ATTEMPTS, Http
-from plimsoll.client.refusals import ServiceError, problem_of
+from plimsoll.client.refusals import ServiceError, refusal
 from plimsoll.errors import PlimsollError, UsageError
 
 HERE = Address("http://127.0.0.1:1", region=None, signed=False)
@@ -169,7 +169,7 @@ def test_without_credentials_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_a_refusal_is_lines_for_people(status: int, body: Any, lines: list[str], code: int) -> None:
-    error = problem_of(status, json.dumps(body).encode())
+    error = refusal(status, json.dumps(body).encode())
     assert str(error).splitlines() == lines
     assert error.exit_code == code
 

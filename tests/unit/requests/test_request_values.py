@@ -1,0 +1,229 @@
+"""A wrong value is told as data, whatever the words: its field, the value, and what is allowed."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+
+from plimsoll.errors import Complaint, UsageError
+from plimsoll.model.capacity import AuditName
+from plimsoll.model.request import Request
+from plimsoll.requests.request_values import checked_request
+from plimsoll.workload import builtin_names
+from tests.support.requested import REQUESTED
+
+RDS = REQUESTED["target"]
+CASSANDRA = {
+    "kind": "cassandra",
+    "instance_type": "r5.large",
+    "volume": {"type": "io1", "size_gib": 100, "iops": 1000},
+}
+ENDPOINT = {
+    "kind": "endpoint",
+    "engine": "mysql",
+    "host": "db",
+    "secret_arn": "arn:aws:secretsmanager:us-east-1:1:secret:db",
+}
+RAMP = {"strategy": "ramp"}
+RATE = {
+    "strategy": "rate",
+    "rate_first_ops_per_second": 10,
+    "rate_max_ops_per_second": 100,
+}
+STALL = {"step": 1, "volume": {"kind": "stall", "duration_s": 1}}
+NAME = "^[a-z0-9]+(-[a-z0-9]+)*$"
+
+
+def of(part: str, base: dict[str, Any], field: str, value: object) -> dict[str, Any]:
+    """Change a field of a target, a search or a fault, all else of which is sound."""
+    return {part: {**base, field: value}}
+
+
+def fault(**volume: object) -> dict[str, Any]:
+    return {"faults": [{"step": 1, "volume": volume}]}
+
+
+# (what is changed, the field, what stands there, what may stand there)
+WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
+    ({"name": "Not A Name"}, "name", "Not A Name", [NAME]),
+    ({"name": "n" * 41}, "name", "n" * 41, ["at most 40 long"]),
+    ({"description": 3}, "description", 3, []),
+    ({"team": "A"}, "team", "A", [NAME]),
+    ({"budget_usd": 0}, "budget_usd", 0, ["> 0.0"]),
+    ({"time_limit_s": 9}, "time_limit_s", 9, [">= 10"]),
+    ({"time_limit_s": 86_401}, "time_limit_s", 86_401, ["<= 86400"]),
+    ({"time_limit_s": 149}, "time_limit_s", 149, [">= 150"]),
+    ({"tags": {"a=b": "c"}}, "tags.a=b", "a=b", ["^[^=]+$"]),
+    ({"tags": {"a": "c" * 201}}, "tags.a", "c" * 201, ["at most 200 long"]),
+    ({"tags": {str(n): "" for n in range(21)}}, "tags", None, ["at most 20 long"]),
+    # the targets
+    ({"target": {"kind": "ftp"}}, "target.kind", "ftp", ["rds", "cassandra", "endpoint"]),
+    ({"target": {}}, "target.kind", None, []),
+    (of("target", RDS, "engine", "oracle"), "target.engine", "oracle", ["mysql", "mariadb"]),
+    (of("target", RDS, "engine_version", "8"), "target.engine_version", "8",
+     [r"^\d+(\.\d+){1,2}$"]),
+    (of("target", RDS, "instance_class", "m5"), "target.instance_class", "m5",
+     [r"^db\.[a-z0-9-]+\.[a-z0-9]+$"]),
+    (of("target", RDS, "instance_class", "db.m5.huge"), "target.instance_class", "db.m5.huge",
+     [f"db.m5.{n}" for n in ("large", "xlarge", "2xlarge", "4xlarge", "8xlarge", "12xlarge",
+                             "16xlarge", "24xlarge")]),
+    (of("target", RDS, "parameters", {"A": 1}), "target.parameters.A", "A",
+     ["^[a-z][a-z0-9_.]*$"]),
+    (of("target", RDS, "database", "1"), "target.database", "1", ["^[a-z][a-z0-9_]{0,63}$"]),
+    (of("target", RDS, "volume", {"type": "st1", "size_gib": 1}), "target.volume.type", "st1",
+     ["gp2", "gp3", "io1", "io2", "nvme"]),
+    (of("target", RDS, "volume", {"type": "nvme", "size_gib": 1}), "target.volume.type", "nvme",
+     ["gp2", "gp3", "io1", "io2"]),
+    (of("target", RDS, "volume", {"type": "gp3", "size_gib": 19}), "target.volume.size_gib", 19,
+     ["20 to 65,536"]),
+    (of("target", RDS, "volume", {"type": "io1", "size_gib": 100, "iops": 9}),
+     "target.volume.iops", 9, ["1,000 to 5,000"]),
+    (of("target", RDS, "volume", {"type": "io1", "size_gib": 100}), "target.volume.iops", None,
+     ["1,000 to 5,000"]),
+    (of("target", RDS, "volume", {"type": "gp3", "size_gib": 400, "throughput_mib_s": 1}),
+     "target.volume.throughput_mib_s", 1, ["500 to 3,000"]),
+    (of("target", CASSANDRA, "version", "4"), "target.version", "4", ["5.0.8"]),
+    (of("target", CASSANDRA, "instance_type", "x"), "target.instance_type", "x",
+     [r"^[a-z]+\d[a-z0-9-]*\.[a-z0-9-]+$"]),
+    (of("target", CASSANDRA, "volume", {"type": "nvme", "size_gib": 1}), "target.volume.type",
+     "nvme", []),
+    (of("target", ENDPOINT, "host", ""), "target.host", "", ["at least 1 long"]),
+    (of("target", ENDPOINT, "port", 0), "target.port", 0, [">= 1"]),
+    (of("target", ENDPOINT, "secret_arn", "s"), "target.secret_arn", "s",
+     ["^arn:aws[a-z-]*:secretsmanager:"]),
+    # the workload
+    ({"workload": {"name": "ycsb-q", "records": 1}}, "workload.name", "ycsb-q", builtin_names()),
+    ({"workload": {"name": "ycsb-a", "records": 0}}, "workload.records", 0, [">= 1"]),
+    ({"workload": {"name": "ycsb-a"}}, "workload.records", None, []),
+    ({"workload": {"name": "ycsb-a", "records": 1, "parameters": {"x": 1}}},
+     "workload.parameters.x", None, ["consistency"]),
+    ({"workload": {"name": "sysbench-oltp-read-write", "records": 1,
+                   "parameters": {"range_size": 0}}},
+     "workload.parameters.range_size", 0, ["1 to 1,000,000"]),
+    ({"workload": {"definition": {"about": ""}, "records": 1}}, "workload.definition.operations",
+     None, []),
+    ({"workload": {"definition": 3, "records": 1}}, "workload.definition", 3, []),
+    # load, preparation, search
+    ({"load": {"warmup_s": -1}}, "load.warmup_s", -1, [">= 0.0"]),
+    ({"load": {"duration_s": 0}}, "load.duration_s", 0, ["> 0.0"]),
+    ({"load": {"duration_s": 601}}, "load.duration_s", 601, ["<= 600.0"]),
+    ({"load": {"timeout_ms": 0}}, "load.timeout_ms", 0, [">= 1"]),
+    ({"load": {"recovery_max_s": 3601}}, "load.recovery_max_s", 3601, ["<= 3600.0"]),
+    ({"load": {"seed": 2**63}}, "load.seed", 2**63, [f"< {2**63}"]),
+    ({"prepare": {"clients": 101}}, "prepare.clients", 101, ["<= 100"]),
+    ({"prepare": {"connections_per_client": 0}}, "prepare.connections_per_client", 0, [">= 1"]),
+    ({"prepare": {"warm_s": 601}}, "prepare.warm_s", 601, ["<= 600.0"]),
+    ({"search": {"strategy": "magic"}}, "search.strategy", "magic", ["steps", "ramp", "rate"]),
+    ({"search": {"strategy": "steps", "clients": [1, 0]}}, "search.clients[1]", 0, [">= 1"]),
+    ({"search": {"strategy": "steps", "clients": []}}, "search.clients", None,
+     ["at least 1 long"]),
+    ({"search": {"strategy": "steps", "clients": [2, 1]}}, "search.clients", None, []),
+    ({"search": {"strategy": "steps", "whole_list": "maybe"}}, "search.whole_list", "maybe",
+     ["true", "false"]),
+    (of("search", RAMP, "connections_first", 600), "search.connections_max", 512, [">= 600"]),
+    (of("search", RAMP, "connections_first", 0), "search.connections_first", 0, [">= 1"]),
+    (of("search", RAMP, "connections_per_client", 0), "search.connections_per_client", 0,
+     [">= 1"]),
+    (of("search", RAMP, "clients_max", 10_001), "search.clients_max", 10_001, ["<= 10000"]),
+    (of("search", RAMP, "factor", 1), "search.factor", 1, ["> 1.0"]),
+    (of("search", RAMP, "resolution", 0.6), "search.resolution", 0.6, ["<= 0.5"]),
+    (of("search", RAMP, "probes_max", 0), "search.probes_max", 0, [">= 1"]),
+    (of("search", RATE, "rate_first_ops_per_second", 0), "search.rate_first_ops_per_second", 0,
+     ["> 0.0"]),
+    (of("search", RATE, "rate_max_ops_per_second", 1), "search.rate_max_ops_per_second", 1,
+     [">= 10.0"]),
+    (of("search", RATE, "clients_max", 0), "search.clients_max", 0, [">= 1"]),
+    (of("search", RATE, "clients", 200), "search.clients_max", 100, [">= 200"]),
+    # the limits
+    ({"limits": {"limits_us": {"read": 0}}}, "limits.limits_us.read", 0, ["> 0.0"]),
+    ({"limits": {"limits_us": {"raed": 9}}}, "limits.limits_us.raed", None, ["read", "update"]),
+    ({"limits": {"statistic": "p42"}}, "limits.statistic", "p42",
+     ["mean", "p50", "p95", "p99", "p999", "max"]),
+    ({"limits": {"audits_off": ["x"]}}, "limits.audits_off[0]", "x",
+     list(get_args(AuditName))),
+    ({"limits": {"deterioration": 1}}, "limits.deterioration", 1, ["> 1.0"]),
+    ({"limits": {"cv_max": 0}}, "limits.cv_max", 0, ["> 0.0"]),
+    ({"limits": {"client_busy_max": 2}}, "limits.client_busy_max", 2, ["<= 1.0"]),
+    ({"limits": {"errors_max_share": 2}}, "limits.errors_max_share", 2, ["<= 1.0"]),
+    ({"limits": {"kept_up_share": 0}}, "limits.kept_up_share", 0, ["> 0.0"]),
+    ({"limits": {"littles_law_factor": 0}}, "limits.littles_law_factor", 0, [">= 1.0"]),
+    ({"limits": {"plateau_share": 1}}, "limits.plateau_share", 1, ["< 1.0"]),
+    ({"limits": {"retrograde_share": 0}}, "limits.retrograde_share", 0, ["> 0.0"]),
+    ({"limits": {"confirmation": {"least": 2}}}, "limits.confirmation.least", 2, [">= 3"]),
+    ({"limits": {"confirmation": {"least": 11}}}, "limits.confirmation.most", 10, [">= 11"]),
+    ({"limits": {"confirmation": {"pass_share": 0.5}}}, "limits.confirmation.pass_share", 0.5,
+     ["> 0.5"]),
+    ({"limits": {"confirmation": {"precision": 1}}}, "limits.confirmation.precision", 1,
+     ["<= 0.5"]),
+    # faults on purpose
+    ({"faults": [{**STALL, "step": 0}]}, "faults[0].step", 0, [">= 1"]),
+    ({"faults": [{**STALL, "after_s": -1}]}, "faults[0].after_s", -1, [">= 0.0"]),
+    (fault(kind="x"), "faults[0].volume.kind", "x", ["stall", "slow", "fail", "drain", "heal"]),
+    (fault(kind="drain"), "faults[0].volume.kind", "drain", []),
+    (fault(kind="stall", duration_s=0), "faults[0].volume.duration_s", 0, ["> 0.0"]),
+    (fault(kind="stall", duration_s=1, start_after_s=-1), "faults[0].volume.start_after_s", -1,
+     [">= 0.0"]),
+    (fault(kind="slow", factor=0, duration_s=1), "faults[0].volume.factor", 0, [">= 1.0"]),
+    (fault(kind="fail", error="EPERM"), "faults[0].volume.error", "EPERM", ["EIO", "ENOSPC"]),
+    (fault(kind="fail", error="EIO", after_operations=-1),
+     "faults[0].volume.after_operations", -1, [">= 0"]),
+    (fault(kind="fail", error="EIO", operations=0), "faults[0].volume.operations", 0, [">= 1"]),
+    # fields that nothing knows of: what stands there is not repeated
+    ({"foo": "hunter2"}, "foo", None, sorted(Request.model_fields)),
+    (of("target", ENDPOINT, "password", "hunter2"), "target.password", None,
+     ["database", "engine", "host", "kind", "port", "secret_arn"]),
+]  # fmt: skip
+
+
+def complaints(change: dict[str, Any]) -> tuple[Complaint, ...]:
+    with pytest.raises(UsageError) as caught:
+        checked_request({**deepcopy(REQUESTED), **change})
+    return caught.value.complaints
+
+
+@pytest.mark.parametrize(("change", "field", "value", "allowed"), WRONG)
+def test_a_wrong_value_is_told_with_its_field_and_what_is_allowed(
+    change: dict[str, Any], field: str, value: object, allowed: list[str]
+) -> None:
+    [complaint] = complaints(change)
+    assert (complaint.field, complaint.value) == (field, value)
+    assert list(complaint.allowed_words) == allowed
+
+
+def fields(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[str]:
+    """Name every field of a model that is no model itself, without indexes."""
+    for name, field in model.model_fields.items():
+        inner = list(models_in(field.annotation))
+        if not inner:
+            yield ".".join((*path, name))
+        for part in inner:
+            yield from fields(part, (*path, name))
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from models_in(part)
+
+
+def test_every_field_of_a_request_has_a_wrong_value_above() -> None:
+    told = {field.replace("[0]", "").replace("[1]", "") for _, field, _, _ in WRONG}
+    lacking = {
+        field
+        for field in fields(Request)
+        if not any(other == field or other.startswith(f"{field}.") for other in told)
+    }
+    assert lacking == set()
+
+
+def test_what_has_one_of_two_types_is_told_by_its_own_path() -> None:
+    both = complaints({"target": {**RDS, "parameters": {"max_connections": 1.5}}})
+    assert {(one.field, one.value) for one in both} == {("target.parameters.max_connections", 1.5)}
+
+
+def test_a_list_is_not_called_too_short_where_its_entries_are_wrong() -> None:
+    [complaint] = complaints({"search": {"strategy": "steps", "clients": [0]}})
+    assert complaint.field == "search.clients[0]"
