@@ -1,6 +1,6 @@
 """`plimsoll schedule`: checks, runs on a schedule that are compared with their own history."""
 
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,9 @@ from plimsoll.checks.schedules import ScheduledCheck
 from plimsoll.cli.list import tell_left_out
 from plimsoll.cli.output import console
 from plimsoll.cli.service_calls import connect, json_option, service_options
-from plimsoll.errors import UsageError
 from plimsoll.model.check import Change, CheckDefinition, Figure, History, HistoryPoint
 from plimsoll.model.validation import validated
-from plimsoll.requests.request_file import located, read_text, refuse_doubles
+from plimsoll.requests.request_file import checked_document, read_text
 from plimsoll.workload.items import read_document
 
 _KINDS = frozenset({"kind", "strategy"})
@@ -33,14 +32,7 @@ def read_check(path: Path) -> CheckDefinition:
         UsageError: Something in it cannot be: one line for each error, with file and line.
     """
     document = read_document(read_text(path), str(path))
-    refuse_doubles(document)
-    value = yaml.SafeLoader("").construct_document(document.node)
-    if not isinstance(value, Mapping):
-        raise document.error(f"must be a mapping, not {document.kind}")
-    try:
-        return validated(CheckDefinition, value)
-    except UsageError as error:
-        raise located(document, error) from None
+    return checked_document(document, partial(validated, CheckDefinition))
 
 
 @command.command()

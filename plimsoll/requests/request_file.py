@@ -4,10 +4,10 @@ A file holds one request; or, with `runs`, several that share everything but wha
 changes: `runs: {low: {target: {volume: {iops: 1000}}}, high: {...}}`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -17,6 +17,7 @@ from plimsoll.requests.request_values import checked_request
 from plimsoll.workload.items import Item, read_document
 
 RUNS = "runs"
+Checked = TypeVar("Checked")
 
 
 def read_text(path: Path) -> str:
@@ -66,29 +67,44 @@ def _merged(base: yaml.Node, change: Item) -> yaml.Node:
 
 
 def _request(document: Item, run: str | None = None) -> Request:
-    refuse_doubles(document)
+    def check(value: Mapping[str, Any]) -> Request:
+        named = run is not None and "name" in value
+        return checked_request({**value, "name": f"{value['name']}-{run}"} if named else value)
+
+    return checked_document(document, check)
+
+
+def checked_document(document: Item, check: Callable[[Mapping[str, Any]], Checked]) -> Checked:
+    """Check the values of a document.
+
+    Args:
+        document: It must be a mapping, in which no name comes twice.
+        check: Makes something of the values, or raises a UsageError about their fields.
+
+    Raises:
+        UsageError: Something in it cannot be; each complaint names its line.
+    """
+    _refuse_doubles(document)
     value = yaml.SafeLoader("").construct_document(document.node)
     if not isinstance(value, Mapping):
         raise document.error(f"must be a mapping, not {document.kind}")
-    if run is not None and "name" in value:
-        value = {**value, "name": f"{value['name']}-{run}"}
     try:
-        return checked_request(value)
+        return check(value)
     except UsageError as error:
-        raise located(document, error) from None
+        raise _located(document, error) from None
 
 
-def refuse_doubles(item: Item) -> None:
+def _refuse_doubles(item: Item) -> None:
     """Refuse a name that comes twice in any mapping of a document."""
     if isinstance(item.node, yaml.MappingNode):
         for entry in item.entries().values():
-            refuse_doubles(entry)
+            _refuse_doubles(entry)
     elif isinstance(item.node, yaml.SequenceNode):
         for entry in item.sequence():
-            refuse_doubles(entry)
+            _refuse_doubles(entry)
 
 
-def located(document: Item, error: UsageError) -> UsageError:
+def _located(document: Item, error: UsageError) -> UsageError:
     """Say of each complaint which line of the document it is about."""
     placed = (
         replace(complaint, place=_deepest(document, complaint.path).place)
