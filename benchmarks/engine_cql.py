@@ -25,7 +25,8 @@ import plimsoll_engine
 from benchmarks.comparison import Client, compare
 from benchmarks.engine import pinned
 from benchmarks.engine_clients import SERVER_CORE, Outcome, engine, measure
-from plimsoll.local.databases.cassandra import CassandraServer
+from plimsoll.families.cassandra.session import Cassandra
+from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import (
     DatasetSpec,
@@ -37,7 +38,6 @@ from plimsoll.model.engine import (
     LoadSpec,
 )
 from plimsoll.model.values import KeyValue, RowValue, TextValue
-from plimsoll.workload.cassandra import Cassandra
 
 ROWS = 20_000
 KEYSPACE = "bench"

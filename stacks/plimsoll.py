@@ -11,7 +11,7 @@ from plimsoll.model.deployment import Deployment
 from plimsoll.model.functions import Resource, Setting
 from plimsoll.model.run_record import RUNS_BY_TEAM
 from stacks.api import ApiPart
-from stacks.cassandra import CassandraPart
+from stacks.cassandra_part import CassandraPart
 from stacks.checks import CHECK_GROUP, ChecksPart
 from stacks.dashboard import DashboardPart
 from stacks.deletion_guard import GuardPart

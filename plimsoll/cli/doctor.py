@@ -15,14 +15,14 @@ from rich.table import Table
 from plimsoll import __version__
 from plimsoll.cli.output import console
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.artifact import HOW_TO_GET, find_mariadbd, version
 from plimsoll.local.databases.cassandra_program import HOW_TO_GET as HOW_TO_GET_CASSANDRA
 from plimsoll.local.databases.cassandra_program import (
     HOW_TO_GET_JAVA,
     find_cassandra,
     find_java,
 )
-from plimsoll.model.cassandra import VERSION as CASSANDRA_VERSION
+from plimsoll.local.databases.mariadb_program import HOW_TO_GET, find_mariadbd, version
+from plimsoll.model.cassandra_target import VERSION as CASSANDRA_VERSION
 from plimsoll.volumes.build import library
 
 

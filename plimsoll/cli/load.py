@@ -12,13 +12,13 @@ from plimsoll.cli.load_report import print_report, second_line
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
 from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.families.database import open_database
+from plimsoll.families.dataset_notes import check_loaded
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.workload import Compiled, Workload, load_workload
-from plimsoll.workload.database import open_database
 from plimsoll.workload.items import Scalar
-from plimsoll.workload.notes import check_loaded
 
 
 @click.command("load")

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from plimsoll.families.family import server_figures
 from plimsoll.fleet import merge
 from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
 from plimsoll.model.results import FleetFigures, OperationTotals, ServerFigures, StepResult
 from plimsoll.model.steps import STATISTICS, Step
-from plimsoll.targets.family import server_figures
 
 
 def merged_step(

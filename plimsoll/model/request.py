@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Rules
-from plimsoll.model.cassandra import CassandraTarget
+from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.instances import require_plausible
 from plimsoll.model.search_request import Search
 from plimsoll.model.volume_samples import Drain

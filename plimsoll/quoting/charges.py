@@ -8,7 +8,7 @@ minute at least. Free tiers are not deducted: they are the account's, not the ru
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from plimsoll.model.cassandra import ROOT_GIB, CassandraTarget
+from plimsoll.model.cassandra_target import ROOT_GIB, CassandraTarget
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.prices import HOURS_PER_MONTH, Item
 from plimsoll.model.request import RdsTarget, Target

@@ -9,6 +9,7 @@ from plimsoll.aws.run_files import REQUEST, RunFiles, client_path, plan_path, st
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.families.family import read_counters
 from plimsoll.fleet.failures import Nothing, failed_clients, nothing_told
 from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish_from_environment
@@ -21,7 +22,6 @@ from plimsoll.runs.metric_points import judged_step_points
 from plimsoll.runs.plan_step import finished_steps
 from plimsoll.runs.target_figures import target_samples, with_host_figures
 from plimsoll.targets.connection import engine_target
-from plimsoll.targets.family import read_counters
 
 VOID_MAX = 5  # steps in a row that say nothing: then the run gives up
 

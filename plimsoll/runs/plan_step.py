@@ -8,6 +8,8 @@ from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST, RunFiles, plan_path, step_path
 from plimsoll.aws.run_records import deadline_passed, now
 from plimsoll.capacity import next_step
+from plimsoll.families.database import open_database
+from plimsoll.families.family import overloaded, read_counters
 from plimsoll.figures import plural
 from plimsoll.fleet.plan import barrier_epoch_ms, late_in_a_row, plan_step, warming_step
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
@@ -18,8 +20,6 @@ from plimsoll.model.search_request import Done, NextStep
 from plimsoll.quoting.budget import require_step_budget
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.targets.connection import engine_target
-from plimsoll.targets.family import overloaded, read_counters
-from plimsoll.workload.database import open_database
 
 AFTER_STEP_S = 5.0  # for the clients to write their results and the step to be judged
 

@@ -6,16 +6,16 @@ from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST
 from plimsoll.aws.run_records import now, require_loading_budget
 from plimsoll.errors import PlimsollError
+from plimsoll.families.database import open_database
+from plimsoll.families.family import settle
+from plimsoll.families.load_user import LOAD_USER
+from plimsoll.families.mysql.grants import make_load_user
 from plimsoll.figures import plural
 from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.model.run_record import RunRecord
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.targets.connection import engine_target
-from plimsoll.targets.family import settle
-from plimsoll.targets.grants import make_load_user
-from plimsoll.targets.users import LOAD_USER
-from plimsoll.workload.database import open_database
 
 ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
 SETTLING_MAX_S = 600  # of the function's 900

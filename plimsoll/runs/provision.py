@@ -7,7 +7,7 @@ from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST, TEMPLATE
 from plimsoll.aws.run_records import RunStoppedError, now
 from plimsoll.errors import UsageError
-from plimsoll.model.cassandra import CassandraTarget
+from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request
 from plimsoll.model.run_record import RunRecord, RunState, TargetAddress
 from plimsoll.requests.request_workload import protocol_of

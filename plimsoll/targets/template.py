@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from plimsoll.model.cassandra import CassandraTarget, is_graviton
+from plimsoll.model.cassandra_target import CassandraTarget, is_graviton
 from plimsoll.model.request import RdsTarget
 
 RDS_TEMPLATE = "rds.template.json"

@@ -1,7 +1,7 @@
 """What a statement may reach: the tables of its own database, and nothing beside them.
 
 This refuses what can be seen in a statement's text, before anything is provisioned. What keeps a
-load in its database is the user that it connects as (`plimsoll.targets.users`).
+load in its database is the user that it connects as (`plimsoll.families.load_user`).
 """
 
 import re

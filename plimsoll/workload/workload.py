@@ -7,8 +7,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.engine import EngineWorkload, KeySpace, Protocol
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.cql_ddl import create_cql_table
-from plimsoll.workload.ddl import create_indexes, create_table
 from plimsoll.workload.items import Item, Scalar, WorkloadError, unknown
+from plimsoll.workload.mysql_ddl import create_indexes, create_table
 from plimsoll.workload.operations import Operation, read_operations
 from plimsoll.workload.parameters import Parameter, read_parameters, referenced, substitute
 from plimsoll.workload.tables import TableShape, read_tables

@@ -8,8 +8,8 @@ from typing import Any
 
 from aws_cdk import App
 
-from stacks.targets.cassandra import CassandraTarget
-from stacks.targets.rds import RdsTarget
+from stacks.targets.cassandra_template import CassandraTarget
+from stacks.targets.rds_template import RdsTarget
 
 TEMPLATES = Path(__file__).parents[2] / "plimsoll" / "targets" / "templates"
 

@@ -17,9 +17,9 @@ from moto.cloudformation.models import CloudFormationBackend, Event, Stack
 from moto.cloudformation.responses import CloudFormationResponse
 
 from plimsoll.local.aws.corrections.support import replace
-from plimsoll.local.resources.databases import Databases
 from plimsoll.local.resources.ec2_models import Instance
-from plimsoll.local.resources.models import RESOURCES, DatabaseInstance
+from plimsoll.local.resources.rds_models import RESOURCES, DatabaseInstance
+from plimsoll.local.resources.registry import Databases
 
 _creating = threading.local()  # only the thread that creates a stack makes resources
 _original_lookup = parsing.ResourceMap.__getitem__

@@ -8,9 +8,9 @@ from moto.core.common_models import CloudFormationModel
 
 from plimsoll.errors import UsageError
 from plimsoll.local.resources.cassandra_instances import create_instance
-from plimsoll.local.resources.databases import Database, Databases
 from plimsoll.local.resources.properties import check_properties
-from plimsoll.model.cassandra import DATA_DEVICE
+from plimsoll.local.resources.registry import Database, Databases
+from plimsoll.model.cassandra_target import DATA_DEVICE
 
 # Properties that are carried out, or that change nothing on one machine.
 _INSTANCE_PROPERTIES = {

@@ -11,15 +11,15 @@ import pytest
 
 import plimsoll_engine
 from plimsoll.cli.main import main
-from plimsoll.local.databases.cassandra import CassandraServer
+from plimsoll.families.cassandra.datasets import CassandraDatasets
+from plimsoll.families.cassandra.session import Cassandra
+from plimsoll.families.database import open_database
+from plimsoll.families.prepare import prepare
+from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import ClosedLoop, EngineTarget, LoadSpec, OpenLoop
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.workload import Compiled, load_workload
-from plimsoll.workload.cassandra import Cassandra
-from plimsoll.workload.cql import CassandraDatasets
-from plimsoll.workload.database import open_database
-from plimsoll.workload.prepare import prepare
 from tests.local.load.driving import drive
 from tests.support.patient_cassandra import PATIENT_SETTINGS
 
@@ -191,7 +191,7 @@ def test_nobody_there(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_no_cassandra(
     says: bytes, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plimsoll.workload.cassandra.CONNECT_TIMEOUT_S", 2)
+    monkeypatch.setattr("plimsoll.families.cassandra.session.CONNECT_TIMEOUT_S", 2)
 
     def answer() -> None:
         while True:

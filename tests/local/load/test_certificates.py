@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import EngineTarget, Tls
 from plimsoll_engine import EngineError

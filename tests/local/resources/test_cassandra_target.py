@@ -11,7 +11,7 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.cassandra import CQL_PORT, VERSION, CassandraTarget
+from plimsoll.model.cassandra_target import CQL_PORT, VERSION, CassandraTarget
 from plimsoll.model.results import TargetFigures
 from plimsoll.model.run_record import TargetAddress
 from plimsoll.targets.cloudwatch_metrics import figures, read_samples

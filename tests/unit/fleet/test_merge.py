@@ -3,6 +3,7 @@
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from plimsoll.families.mysql.counters import EXECUTED
 from plimsoll.fleet import merge
 from plimsoll.fleet.step import merged_step
 from plimsoll.model.engine_report import (
@@ -14,7 +15,6 @@ from plimsoll.model.engine_report import (
     SelfReport,
 )
 from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
-from plimsoll.targets.mysql import EXECUTED
 
 START_MS = 1_000_000
 NONE = LatencySummary(mean=None, p50=None, p95=None, p99=None, p999=None, max=None)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from plimsoll.model.cassandra import CassandraTarget
+from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.request import RdsTarget
 from plimsoll.targets.template import (
     CASSANDRA_TEMPLATE,

@@ -2,9 +2,9 @@
 
 import pytest
 
+from plimsoll.families import family
+from plimsoll.families.cassandra.counters import COMPACTIONS, EXECUTED, GENERATION
 from plimsoll.model.fleet import ServerCounters
-from plimsoll.targets import family
-from plimsoll.targets.cassandra import COMPACTIONS, EXECUTED, GENERATION
 
 IDLE = {
     EXECUTED: 1000,

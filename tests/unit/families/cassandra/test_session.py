@@ -7,7 +7,7 @@ import pytest
 from cassandra import ConsistencyLevel, InvalidRequest, OperationTimedOut, ReadFailure, WriteTimeout
 
 from plimsoll.errors import PlimsollError
-from plimsoll.workload.cassandra import TRIES, Cassandra, CassandraTimeoutError
+from plimsoll.families.cassandra.session import TRIES, Cassandra, CassandraTimeoutError
 
 
 class Answer:

@@ -8,9 +8,9 @@ from typing import Any
 
 import plimsoll_engine
 from plimsoll.errors import PlimsollError
+from plimsoll.families.database import open_database
 from plimsoll.model.engine import DatasetSpec, EngineTarget
 from plimsoll.workload.compiled import Compiled
-from plimsoll.workload.database import open_database
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """The user that a run's load connects as: it may read and write rows of its own database alone.
 
-RDS gives a target one user, its master, who may do everything. With it a run makes another one
-(`plimsoll.targets.grants`), and lets the workload's statements come from that one. Its password is
-drawn from the master's and the run's id, so it is kept nowhere: who may read the target's secret
-can draw it again.
+RDS gives a target one user, its master, who may do everything. A run makes a second user with the
+master's help, and the workload's statements come from that one. Its password is derived from the
+master's and the run's id, so it is stored nowhere: whoever may read the target's secret can derive
+it again.
 """
 
 import base64

@@ -13,7 +13,7 @@ from plimsoll.local.databases.cassandra_program import fetch_cassandra, find_jav
 from plimsoll.local.databases.cassandra_settings import HEAP_MIB, command, write_settings
 from plimsoll.local.databases.database_server import PORT_TAKEN, DatabaseServer, first_ready
 from plimsoll.local.guarded import GuardedProcess
-from plimsoll.model.cassandra import KEYSPACE
+from plimsoll.model.cassandra_target import KEYSPACE
 
 _NO_SETTINGS: Mapping[str, object] = MappingProxyType({})
 _NO_VARIABLES: Mapping[str, str] = MappingProxyType({})

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from plimsoll.errors import PlimsollError
-from plimsoll.workload.cassandra import Cassandra, CassandraTimeoutError, quoted
+from plimsoll.families.cassandra.session import Cassandra, CassandraTimeoutError, quoted
+from plimsoll.families.dataset_notes import DatasetNote, check_short, check_this
 from plimsoll.workload.compiled import Compiled, Table
-from plimsoll.workload.notes import DatasetNote, check_short, check_this
 
 _NOTES = "plimsoll_datasets"
 _CREATE_NOTES = f"""\
@@ -28,7 +28,7 @@ TokenRange = tuple[int, int]  # from the first on, up to the second, both includ
 
 
 class CassandraDatasets:
-    """The datasets in one keyspace; one of `plimsoll.workload.database`'s kinds."""
+    """The datasets in one keyspace; one of `plimsoll.families.database`'s kinds."""
 
     def __init__(self, session: Cassandra) -> None:
         self._session = session

@@ -40,7 +40,7 @@ Rows = list[tuple[Any, ...]]
 def read_counters(target: EngineTarget) -> ServerCounters | None:
     """Read the node's own counters; None where it does not answer."""
     # here, since the driver takes a while to import, and most targets are of the other family
-    from plimsoll.workload.cassandra import Cassandra  # noqa: PLC0415
+    from plimsoll.families.cassandra.session import Cassandra  # noqa: PLC0415
 
     try:
         with Cassandra(target) as session:
@@ -137,7 +137,7 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
     Raises:
         PlimsollError: The node does not answer.
     """
-    from plimsoll.workload.cassandra import Cassandra  # noqa: PLC0415 - as above
+    from plimsoll.families.cassandra.session import Cassandra  # noqa: PLC0415 - as above
 
     deadline = time.monotonic() + longest_s
     quiet = 0

@@ -15,8 +15,8 @@ from moto.secretsmanager.models import FakeSecret, secretsmanager_backends
 
 from plimsoll.errors import UsageError
 from plimsoll.local.aws.names import ACCOUNT, REGION
-from plimsoll.local.databases.cassandra import CassandraServer
-from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.local.databases.cassandra_server import CassandraServer
+from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.resources.sampler import Sampler, as_rds
 from plimsoll.local.resources.server_settings import MIB, check_engine, server_settings
 from plimsoll.model.instances import instance_limits

@@ -3,10 +3,11 @@
 from contextlib import AbstractContextManager, closing
 from typing import Protocol
 
+from plimsoll.families.dataset_notes import DatasetNote
+from plimsoll.families.mysql import datasets as dataset
+from plimsoll.families.mysql import session as mysql
 from plimsoll.model.engine import EngineTarget
-from plimsoll.workload import dataset, mysql
 from plimsoll.workload.compiled import Compiled
-from plimsoll.workload.notes import DatasetNote
 
 
 class Database(Protocol):
@@ -78,7 +79,7 @@ def open_database(target: EngineTarget) -> AbstractContextManager[Database]:
     if target.protocol == "mysql":
         return closing(MysqlDatasets(mysql.connect(target)))
     # here, since the driver takes a while to import, and most loads are of the other family
-    from plimsoll.workload.cassandra import Cassandra  # noqa: PLC0415
-    from plimsoll.workload.cql import CassandraDatasets  # noqa: PLC0415
+    from plimsoll.families.cassandra.datasets import CassandraDatasets  # noqa: PLC0415
+    from plimsoll.families.cassandra.session import Cassandra  # noqa: PLC0415
 
     return closing(CassandraDatasets(Cassandra(target)))

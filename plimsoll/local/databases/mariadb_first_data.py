@@ -7,7 +7,7 @@ from pathlib import Path
 
 from plimsoll.cache import cache_directory, cache_lock
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.artifact import share_directory, version
+from plimsoll.local.databases.mariadb_program import share_directory, version
 
 _SCRIPTS = (
     "mariadb_system_tables.sql",

@@ -7,9 +7,9 @@ knows how many rows there are and a second `prepare` where the first one stopped
 import json
 
 from plimsoll.errors import PlimsollError
+from plimsoll.families.dataset_notes import DatasetNote, check_short, check_this
+from plimsoll.families.mysql.session import Connection, execute
 from plimsoll.workload.compiled import Compiled, Table
-from plimsoll.workload.mysql import Connection, execute
-from plimsoll.workload.notes import DatasetNote, check_short, check_this
 
 _NOTES = "plimsoll_datasets"
 _CREATE_NOTES = f"""\

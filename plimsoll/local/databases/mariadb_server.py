@@ -11,9 +11,9 @@ from urllib.parse import quote
 import pymysql
 
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.artifact import fetch_mariadb, find_mariadbd
 from plimsoll.local.databases.database_server import PORT_TAKEN, DatabaseServer, first_ready
-from plimsoll.local.databases.first_data import new_data_directory
+from plimsoll.local.databases.mariadb_first_data import new_data_directory
+from plimsoll.local.databases.mariadb_program import fetch_mariadb, find_mariadbd
 from plimsoll.local.databases.mariadb_settings import (
     DEFAULT_SETTINGS,
     NONE,

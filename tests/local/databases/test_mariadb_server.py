@@ -11,7 +11,7 @@ import pymysql
 import pytest
 
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.local.databases.mariadb_server import MariaDbServer
 from tests.local.conftest import MariaDbFactory
 from tests.local.runs.conftest import PATIENCE_S
 
@@ -114,7 +114,7 @@ def test_a_port_in_use_is_named(mariadb: MariaDbServer, tmp_path: Path) -> None:
 OWNER = """
 import sys
 from pathlib import Path
-from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.local.databases.mariadb_server import MariaDbServer
 server = MariaDbServer.start(directory=Path(sys.argv[1]))
 print(server.pid, server._process._guard.pid, flush=True)
 sys.stdin.read()

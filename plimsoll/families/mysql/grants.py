@@ -2,9 +2,9 @@
 
 from contextlib import closing
 
+from plimsoll.families.load_user import LOAD_USER, load_password
+from plimsoll.families.mysql.session import connect, execute
 from plimsoll.model.engine import EngineTarget
-from plimsoll.targets.users import LOAD_USER, load_password
-from plimsoll.workload.mysql import connect, execute
 
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 

@@ -1,12 +1,13 @@
 """The families of databases behind one face: counters, what is left to work off, settling.
 
-One module each: `plimsoll.targets.mysql` and `plimsoll.targets.cassandra`.
+One module each: `plimsoll.families.mysql.counters` and `plimsoll.families.cassandra.counters`.
 """
 
+from plimsoll.families.cassandra import counters as cassandra
+from plimsoll.families.mysql import counters as mysql
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
 from plimsoll.model.results import ServerFigures
-from plimsoll.targets import cassandra, mysql
 
 
 def read_counters(target: EngineTarget) -> ServerCounters | None:

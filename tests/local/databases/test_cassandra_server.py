@@ -14,8 +14,8 @@ from cassandra.cluster import Session
 from cassandra.concurrent import execute_concurrent_with_args
 
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.cassandra import CassandraServer
-from plimsoll.model.cassandra import VERSION
+from plimsoll.local.databases.cassandra_server import CassandraServer
+from plimsoll.model.cassandra_target import VERSION
 from plimsoll.model.volume_samples import rates
 from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume
@@ -130,7 +130,7 @@ OWNER = """
 import sys
 import time
 from pathlib import Path
-from plimsoll.local.databases.cassandra import CassandraServer
+from plimsoll.local.databases.cassandra_server import CassandraServer
 server = CassandraServer.start(directory=Path(sys.argv[1]))
 print(server.pid, flush=True)
 sys.stdin.read()

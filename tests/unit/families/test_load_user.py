@@ -1,7 +1,7 @@
 """The load user's password."""
 
+from plimsoll.families.load_user import as_load_user, load_password
 from plimsoll.model.engine import EngineTarget
-from plimsoll.targets.users import as_load_user, load_password
 
 MASTER = EngineTarget(
     protocol="mysql", host="h", port=3306, user="plimsoll", password="m4ster", database="plimsoll"

@@ -16,7 +16,7 @@ from aws_cdk import (
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from plimsoll.model.cassandra import CQL_PORT, DATA_DEVICE, ROOT_GIB, VERSION
+from plimsoll.model.cassandra_target import CQL_PORT, DATA_DEVICE, ROOT_GIB, VERSION
 from stacks.targets.common import TargetStack
 
 SHA512 = (
@@ -27,7 +27,7 @@ STORAGE_TYPES = ["gp2", "gp3", "io1", "io2", "nvme"]
 IMAGE = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
 TIMEOUT_S = 1200
 DELETED_WITH_INSTANCE = {"Encrypted": True, "DeleteOnTermination": True}
-SCRIPT = Path(__file__).with_name("cassandra.sh")
+SCRIPT = Path(__file__).with_name("install_cassandra.sh")
 HEADER = """\
 #!/bin/bash
 set -Eeuo pipefail

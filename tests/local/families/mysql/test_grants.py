@@ -7,11 +7,11 @@ import pymysql
 import pytest
 
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.families.load_user import LOAD_USER, as_load_user
+from plimsoll.families.mysql.grants import make_load_user
+from plimsoll.families.mysql.session import Connection, connect, execute
+from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.engine import EngineTarget
-from plimsoll.targets.grants import make_load_user
-from plimsoll.targets.users import LOAD_USER, as_load_user
-from plimsoll.workload.mysql import Connection, connect, execute
 
 OWN, LIKE_IT, OTHER = "load_own", "loadXown", "load_other"  # _ stands for any character in GRANT
 

@@ -6,9 +6,9 @@ from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
 from moto.core.common_models import CloudFormationModel
 
 from plimsoll.errors import UsageError
-from plimsoll.local.resources.databases import Database, Databases, create_rds
 from plimsoll.local.resources.ec2_models import EC2_MODELS
 from plimsoll.local.resources.properties import check_properties as _check
+from plimsoll.local.resources.registry import Database, Databases, create_rds
 
 # Properties that are carried out, or that change nothing on one machine.
 _INSTANCE_PROPERTIES = {

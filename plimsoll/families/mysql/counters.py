@@ -4,11 +4,11 @@ import time
 from contextlib import closing
 
 from plimsoll.errors import PlimsollError
+from plimsoll.families.mysql.session import connect, execute
+from plimsoll.families.mysql.settling import await_purge
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
 from plimsoll.model.results import ServerFigures
-from plimsoll.targets.settling import await_purge
-from plimsoll.workload.mysql import connect, execute
 
 IDLE_THREADS = 3  # our own, and what the server or its keeper runs by itself
 EXECUTED = "Com_stmt_execute"  # prepared statements executed: what the engine sends

@@ -3,7 +3,7 @@
 import time
 
 from plimsoll.errors import PlimsollError
-from plimsoll.workload.mysql import Connection, execute
+from plimsoll.families.mysql.session import Connection, execute
 
 SETTLED = 100  # transactions whose history is not yet purged: nothing that a load would feel
 _POLL_S = 0.25
