@@ -14,6 +14,7 @@ from plimsoll.cli.options import dsn_option, parse_settings, workload_options
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.families.database import open_database
 from plimsoll.families.dataset_notes import check_loaded
+from plimsoll.model.databases import protocol_facts
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.engine_report import LoadReport
@@ -163,7 +164,7 @@ def _resolve(
         server = database.version()
         note = database.read_note(workload.dataset)
         if note is None and records is None:
-            kind = {"mysql": "database", "cql": "keyspace"}[target.protocol]
+            kind = protocol_facts(target.protocol).database_word
             raise PlimsollError(
                 f"there is no dataset {workload.dataset!r} in the {kind} {target.database}:"
                 f" make it (plimsoll prepare --workload {workload.name} --records N), or say"

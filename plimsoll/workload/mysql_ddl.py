@@ -1,10 +1,29 @@
 """Data definition: what makes a dataset's tables in MySQL and its relatives."""
 
+from plimsoll.workload.compiled import Table
 from plimsoll.workload.items import Scalar
 from plimsoll.workload.tables import Column, TableShape
 
 
-def create_table(shape: TableShape, name: str) -> str:
+def define(shape: TableShape) -> list[Table]:
+    """Define each copy of a table."""
+    return [
+        Table(
+            name=name,
+            key_space=shape.name,
+            rows=shape.rows,
+            first=shape.first,
+            columns=tuple(column.name for column in shape.columns),
+            key=shape.primary_key,
+            row=tuple(column.value for column in shape.columns),
+            create_sql=_create_table(shape, name),
+            index_sql=_create_indexes(shape, name, copy),
+        )
+        for copy, name in enumerate(shape.names(), start=1)
+    ]
+
+
+def _create_table(shape: TableShape, name: str) -> str:
     """Write the statement that makes one copy of a table, unless it is there."""
     lines = [_column(column) for column in shape.columns]
     lines.append(f"PRIMARY KEY ({_names(shape.primary_key)})")
@@ -12,11 +31,11 @@ def create_table(shape: TableShape, name: str) -> str:
     return f"CREATE TABLE IF NOT EXISTS `{name}` (\n  {body}\n) ENGINE = InnoDB"
 
 
-def create_indexes(shape: TableShape, name: str, copy: int) -> dict[str, str]:
+def _create_indexes(shape: TableShape, name: str, copy: int) -> dict[str, str]:
     """Write the statements that make a copy's secondary indexes, by index name.
 
-    They are run once the rows are there: an index built in one go is as the originals build it,
-    and quicker.
+    They run once the rows are there, as the original benchmarks do it: building an index in one go
+    is quicker.
     """
     statements = {}
     for template, columns in shape.indexes.items():

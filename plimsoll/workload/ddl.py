@@ -1,0 +1,23 @@
+"""Data definition: the tables of a dataset as one protocol's databases have them."""
+
+from typing import assert_never
+
+from plimsoll.model.engine import Protocol
+from plimsoll.workload import cql_ddl, mysql_ddl
+from plimsoll.workload.compiled import Table
+from plimsoll.workload.tables import TableShape
+
+
+def define(shape: TableShape, protocol: Protocol) -> list[Table]:
+    """Define each copy of a table.
+
+    Raises:
+        WorkloadError: The protocol's databases have no such table.
+    """
+    match protocol:
+        case "mysql":
+            return mysql_ddl.define(shape)
+        case "cql":
+            return cql_ddl.define(shape)
+        case _:
+            assert_never(protocol)
