@@ -25,7 +25,7 @@ import plimsoll_engine
 from benchmarks.comparison import Client, compare
 from benchmarks.engine import pinned
 from benchmarks.engine_clients import SERVER_CORE, Outcome, engine, measure
-from plimsoll.families.cassandra.session import Cassandra
+from plimsoll.families.cassandra.session import CassandraSession
 from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import (
@@ -60,7 +60,7 @@ def spec(target: EngineTarget, in_flight: int, seconds: float) -> LoadSpec:
 
 def fill(target: EngineTarget) -> None:
     """Makes the table of `ROWS` rows."""
-    with Cassandra(target) as session:
+    with CassandraSession(target) as session:
         replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
         session.execute(f"CREATE KEYSPACE IF NOT EXISTS {KEYSPACE} WITH replication={replication}")
         table = f"{KEYSPACE}.{TABLE}"

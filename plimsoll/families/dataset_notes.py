@@ -1,4 +1,4 @@
-"""What is noted of a dataset beside it, in either family of databases."""
+"""What is noted of a dataset beside it, in a database of any family."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,13 +25,18 @@ class DatasetNote:
     loaded_rows: dict[str, int]
 
 
-def check_this(compiled: Compiled, note: DatasetNote, *, notes: str) -> None:
-    """Check that a dataset which is there can be completed to the one that is wanted.
+def check_same_dataset(compiled: Compiled, note: DatasetNote, *, notes_table: str) -> None:
+    """Check that the dataset which is there can be completed to the one that is wanted.
+
+    Args:
+        compiled: What is wanted.
+        note: What is there.
+        notes_table: The table that holds the note.
 
     Raises:
         PlimsollError: It has more records or other parameters.
     """
-    elsewhere = f"use another database, or drop its tables and {notes}"
+    elsewhere = f"use another database, or drop its tables and {notes_table}"
     if note.parameters != compiled.dataset_parameters:
         raise PlimsollError(
             f"the dataset {compiled.dataset} is there with {_listed(note.parameters)}, not "
@@ -45,7 +50,7 @@ def check_this(compiled: Compiled, note: DatasetNote, *, notes: str) -> None:
 
 
 def check_loaded(compiled: Compiled, note: DatasetNote) -> None:
-    """Check that the rows which a load draws from are there: a miss would count as a read.
+    """Check that the rows which a load draws from are there: a read of none would count as one.
 
     Raises:
         PlimsollError: A table was not prepared, or not to its end.
@@ -61,7 +66,7 @@ def check_loaded(compiled: Compiled, note: DatasetNote) -> None:
 
 
 def check_short(compiled: Compiled, counts: Mapping[str, int]) -> None:
-    """Check the tables' counts.
+    """Check that no table has fewer rows than its dataset.
 
     Raises:
         PlimsollError: A table has fewer rows than its dataset.

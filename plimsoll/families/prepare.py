@@ -8,7 +8,7 @@ from typing import Any
 
 import plimsoll_engine
 from plimsoll.errors import PlimsollError
-from plimsoll.families.database import open_database
+from plimsoll.families.family import family_of
 from plimsoll.model.engine import DatasetSpec, EngineTarget
 from plimsoll.workload.compiled import Compiled
 
@@ -19,7 +19,8 @@ class Prepared:
 
     Attributes:
         sent_rows: Rows sent; those that were there already are skipped by the server.
-        inserted_rows: Rows that were not there; of Cassandra, which does not tell, rows written.
+        inserted_rows: Rows that were not there before; all rows that were written where the
+            database does not say (Cassandra).
         counted_rows: Rows counted afterwards, by table.
     """
 
@@ -44,14 +45,15 @@ def prepare(
         compiled: The workload whose dataset it is.
         connections: Connections that insert at the same time.
         seed: Seed of the rows' random parts.
-        on_progress: Told now and then how many of all rows are there.
-        cancel: Ends it while rows are inserted; the next call goes on from there.
+        on_progress: Called now and then with the number of all rows that are there.
+        cancel: Ends the call while rows are inserted; the next call goes on from there.
 
     Raises:
         PlimsollError: The database refuses, rows are missing at the end, or it was cancelled.
     """
-    with open_database(target) as database:
-        loaded = dict(database.create_tables(compiled).loaded_rows)
+    family = family_of(target.protocol)
+    with family.open_datasets(target) as datasets:
+        loaded = dict(datasets.create_tables(compiled).loaded_rows)
     sent = inserted = before = 0
     for table in compiled.tables:
         step = max(50_000, 10 * connections * 500)
@@ -60,17 +62,17 @@ def prepare(
             upto = min(done + step, table.rows)
             spec = table.dataset_spec(target, connections=connections, seed=seed)
             rows = {"from_row": table.first + done, "to_row": table.first + upto}
-            told = partial(_advance, on_progress, before + done)
-            answer = _load(spec.model_copy(update=rows), told, cancel)
+            advance = partial(_advance, on_progress, before + done)
+            answer = _load(spec.model_copy(update=rows), advance, cancel)
             sent += answer["rows_sent"]
             inserted += answer["rows_inserted"]
             loaded[table.name] = upto
-            with open_database(target) as database:  # the first may have been idle too long
-                database.note_progress(compiled, loaded)
+            with family.open_datasets(target) as datasets:  # the first may have been idle too long
+                datasets.note_progress(compiled, loaded)
         before += table.rows
         on_progress(before)
-    with open_database(target) as database:
-        return Prepared(sent, inserted, database.finish(compiled))
+    with family.open_datasets(target) as datasets:
+        return Prepared(sent, inserted, datasets.finish(compiled))
 
 
 def _advance(on_progress: Callable[[int], None], start: int, rows: int) -> None:

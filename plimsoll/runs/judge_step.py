@@ -9,7 +9,7 @@ from plimsoll.aws.run_files import REQUEST, RunFiles, client_path, plan_path, st
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.families.family import read_counters
+from plimsoll.families.family import family_of
 from plimsoll.fleet.failures import Nothing, failed_clients, nothing_told
 from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish_from_environment
@@ -51,7 +51,8 @@ def judge_step(
     failures = failed_clients(failed)
     record = deployment.records.get(run_id)
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
-    after = read_counters(engine_target(record.target))
+    target = engine_target(record.target)
+    after = family_of(target.protocol).read_counters(target)
     merged = merged_step(plan, results, failures, server_after=after)
     if deployment.on_one_machine:  # whose metrics are there at once; AWS's come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)

@@ -8,6 +8,7 @@ from plimsoll.aws.run_files import REQUEST, TEMPLATE
 from plimsoll.aws.run_records import RunStoppedError, now
 from plimsoll.errors import UsageError
 from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.databases import engine_facts
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request
 from plimsoll.model.run_record import RunRecord, RunState, TargetAddress
 from plimsoll.requests.request_workload import protocol_of
@@ -152,4 +153,5 @@ def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> Targ
         database=target.database,
         secret_arn=target.secret_arn,
         identifier=None,
+        protocol=engine_facts(target.engine).protocol,
     )

@@ -9,18 +9,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from plimsoll.errors import PlimsollError
-from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
 from plimsoll.model.results import ServerFigures
 
 EXECUTED = "prepared_statements_executed"  # what the engine sends; our own are `regular`
-GENERATION = "gossip_generation"  # another one after each start
-COMPACTIONS = "compactions"  # under way
+GENERATION = "gossip_generation"  # differs after each start
+COMPACTIONS = "compactions"  # that run now
 _BUSY_REQUESTS = 3  # our own, and what the node asks itself
-_POLL_S = 0.5
 
-# A stage's threads, and what is told of them: done in all, and waiting or under way now.
+# By stage: what its tasks are called here. Of each stage the counters have the tasks that are done
+# in all, those that wait or run now, and those that found all threads busy.
 STAGES = {
     "Native-Transport-Requests": "requests",
     "ReadStage": "reads",
@@ -37,16 +35,14 @@ _BACKLOG = {
 Rows = list[tuple[Any, ...]]
 
 
-def read_counters(target: EngineTarget) -> ServerCounters | None:
-    """Read the node's own counters; None where it does not answer."""
-    # here, since the driver takes a while to import, and most targets are of the other family
-    from plimsoll.families.cassandra.session import Cassandra  # noqa: PLC0415
+def read(execute: Callable[[str], Rows], keyspace: str) -> ServerCounters:
+    """Read the node's own counters.
 
-    try:
-        with Cassandra(target) as session:
-            values = _values(session.execute, target.database)
-    except PlimsollError:
-        return None
+    Args:
+        execute: Sends a statement and returns its rows.
+        keyspace: Whose reads, writes and scans are counted.
+    """
+    values = _values(execute, keyspace)
     return ServerCounters(epoch_ms=round(time.time() * 1000), values=values, family="cql")
 
 
@@ -113,7 +109,21 @@ def server_figures(
     )
 
 
-def overloaded(now: ServerCounters) -> str | None:
+def signs_of_limits(server: ServerFigures) -> list[str]:
+    """Say what the counters tell of the server's own limits in a step, a sentence each."""
+    signs = []
+    if blocked := server.counters.get("requests_blocked"):
+        signs.append(f"{blocked:,} requests that found all of the server's threads busy")
+    for name, words in (
+        ("flushes_waiting", "memtables were being flushed"),
+        ("compaction_tasks_waiting", "compactions were waiting or running"),
+    ):
+        if count := server.gauges.get(name):
+            signs.append(f"{count:,} {words} at its end")
+    return signs
+
+
+def unfinished_work(now: ServerCounters) -> str | None:
     """Say what a node still has to work off after a load; None where nothing is left.
 
     Requests that still run, memtables that are being written, and compactions: each takes the
@@ -126,27 +136,3 @@ def overloaded(now: ServerCounters) -> str | None:
         if count := now.values.get(name, 0):
             return f"{count} {words}"
     return None
-
-
-def settle(target: EngineTarget, *, longest_s: float) -> bool:
-    """Wait until flushes and compactions of the rows that were loaded are done.
-
-    Returns:
-        False where they were not after `longest_s`.
-
-    Raises:
-        PlimsollError: The node does not answer.
-    """
-    from plimsoll.families.cassandra.session import Cassandra  # noqa: PLC0415 - as above
-
-    deadline = time.monotonic() + longest_s
-    quiet = 0
-    with Cassandra(target) as session:
-        while quiet < 2:  # twice: a flush ends before the compaction that it causes begins
-            values = _values(session.execute, target.database)
-            counters = ServerCounters(epoch_ms=0, values=values, family="cql")
-            quiet = 0 if overloaded(counters) else quiet + 1
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(_POLL_S)
-    return True

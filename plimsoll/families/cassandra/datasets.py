@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from plimsoll.errors import PlimsollError
-from plimsoll.families.cassandra.session import Cassandra, CassandraTimeoutError, quoted
-from plimsoll.families.dataset_notes import DatasetNote, check_short, check_this
+from plimsoll.families.cassandra.session import CassandraSession, CassandraTimeoutError, quoted
+from plimsoll.families.dataset_notes import DatasetNote, check_same_dataset, check_short
 from plimsoll.workload.compiled import Compiled, Table
 
 _NOTES = "plimsoll_datasets"
@@ -28,9 +28,9 @@ TokenRange = tuple[int, int]  # from the first on, up to the second, both includ
 
 
 class CassandraDatasets:
-    """The datasets in one keyspace; one of `plimsoll.families.database`'s kinds."""
+    """The datasets in one keyspace; every method raises `PlimsollError` where it refuses."""
 
-    def __init__(self, session: Cassandra) -> None:
+    def __init__(self, session: CassandraSession) -> None:
         self._session = session
         self._keyspace = session.target.database
 
@@ -43,7 +43,7 @@ class CassandraDatasets:
         return self._session.version()
 
     def read_note(self, dataset: str) -> DatasetNote | None:
-        """Read what is known of a dataset; None if it was not made by Plimsoll.
+        """Read what is known of a dataset; None if Plimsoll did not make it.
 
         Raises:
             PlimsollError: There is no such keyspace, or the database refuses.
@@ -52,7 +52,7 @@ class CassandraDatasets:
         if not self._columns(_NOTES):
             return None
         rows = self._session.execute(
-            f"SELECT records, parameters, loads, loaded_rows FROM {_NOTES} WHERE dataset = %s",  # noqa: S608 - ours
+            f"SELECT records, parameters, loads, loaded_rows FROM {_NOTES} WHERE dataset = %s",  # noqa: S608 - a name of ours
             [dataset],
         )
         if not rows:
@@ -63,7 +63,7 @@ class CassandraDatasets:
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Make the keyspace and the tables that are not there, and note the dataset.
 
-        A keyspace that it makes has one replica: make it yourself for another number.
+        The keyspace gets one replica; for another number, make it yourself beforehand.
 
         Returns:
             What is there already.
@@ -83,7 +83,7 @@ class CassandraDatasets:
         session.execute(_CREATE_NOTES)
         note = self.read_note(compiled.dataset)
         if note is not None:
-            check_this(compiled, note, notes=_NOTES)
+            check_same_dataset(compiled, note, notes_table=_NOTES)
         for table in compiled.tables:
             session.execute(table.create_sql)
             self._check_columns(table)
@@ -94,7 +94,7 @@ class CassandraDatasets:
             note.loaded_rows if note else {},
         )
         session.execute(
-            f"INSERT INTO {_NOTES} (dataset, records, parameters, loads, loaded_rows)"  # noqa: S608 - ours
+            f"INSERT INTO {_NOTES} (dataset, records, parameters, loads, loaded_rows)"  # noqa: S608 - a name of ours
             " VALUES (%s, %s, %s, %s, %s)",
             [
                 compiled.dataset,
@@ -114,7 +114,7 @@ class CassandraDatasets:
         """
         self._session.use(self._keyspace)
         self._session.execute(
-            f"UPDATE {_NOTES} SET loaded_rows = %s WHERE dataset = %s",  # noqa: S608 - ours
+            f"UPDATE {_NOTES} SET loaded_rows = %s WHERE dataset = %s",  # noqa: S608 - a name of ours
             [json.dumps(loaded_rows), compiled.dataset],
         )
 
@@ -137,7 +137,7 @@ class CassandraDatasets:
         return counts
 
     def count_rows(self, table: Table) -> int:
-        """Count a table's rows, range of tokens by range: a count of all would time out.
+        """Count a table's rows, one range of tokens after the other: one for all would time out.
 
         Raises:
             PlimsollError: The database refuses, or a small range times out.
@@ -174,7 +174,7 @@ class CassandraDatasets:
             if note is None:
                 return 0
             (row,) = self._session.execute(
-                f"UPDATE {_NOTES} SET loads = %s WHERE dataset = %s IF loads = %s",  # noqa: S608 - ours
+                f"UPDATE {_NOTES} SET loads = %s WHERE dataset = %s IF loads = %s",  # noqa: S608 - a name of ours
                 [note.loads + 1, compiled.dataset, note.loads],
             )
             if row[0]:
@@ -201,7 +201,7 @@ class CassandraDatasets:
 def token_ranges(
     parts: int, span: TokenRange = (_FIRST_TOKEN, _LAST_TOKEN)
 ) -> Iterable[TokenRange]:
-    """Cut a range of tokens into like parts that touch and do not meet."""
+    """Cut a range of tokens into parts of equal length, with no token in two of them."""
     first, last = span
     length = last - first + 1
     edges = [first + length * part // parts for part in range(parts + 1)]

@@ -32,10 +32,10 @@ Rows = list[tuple[Any, ...]]
 CONNECT_TIMEOUT_S = 10
 REQUEST_TIMEOUT_S = 60  # of statements about the schema, which flush tables
 TRIES = 4  # of a statement whose time passed in the server
-# a node that gives up a read of its own, since its time is up, calls that a failure of the replica
+# a node that gives up a read of its own because its time is up calls that a replica's failure
 _TIMEOUTS = (OperationTimedOut, ReadFailure, ReadTimeout, WriteTimeout)
 
-# what goes wrong is raised in one line; the driver would log its attempts beside it
+# what goes wrong is raised as one line; without this the driver logs its attempts, too
 logging.getLogger("cassandra").setLevel(logging.CRITICAL)
 
 
@@ -44,10 +44,10 @@ class CassandraTimeoutError(PlimsollError):
 
     def __init__(self, message: str, *, by_server: bool) -> None:
         super().__init__(message)
-        self.by_server = by_server  # which answers, then: it may well be quicker the next time
+        self.by_server = by_server  # a server that still answers may be quicker the next time
 
 
-class Cassandra:
+class CassandraSession:
     """A session with one server, whatever other nodes its cluster has.
 
     Use it as a context manager, or close it.
@@ -62,7 +62,7 @@ class Cassandra:
         self.target = target
         profile = ExecutionProfile(
             load_balancing_policy=WhiteListRoundRobinPolicy([target.host]),
-            retry_policy=FallthroughRetryPolicy(),  # a time-out is for the caller to judge
+            retry_policy=FallthroughRetryPolicy(),  # the caller judges time-outs
             row_factory=lambda _, rows: rows,
             request_timeout=REQUEST_TIMEOUT_S,
         )
@@ -87,7 +87,7 @@ class Cassandra:
             self._cluster.shutdown()
             raise PlimsollError(_refusal(target, error)) from None
 
-    def __enter__(self) -> "Cassandra":
+    def __enter__(self) -> "CassandraSession":
         """Give the session itself."""
         return self
 
@@ -102,8 +102,8 @@ class Cassandra:
     def execute(self, cql: str, values: Sequence[object] = ()) -> Rows:
         """Send a statement and return its rows; values replace its `%s`.
 
-        It has to be one that may be repeated: a server that stood still for some seconds gives up
-        what it was asked meanwhile, done or not.
+        The statement is repeated after a time-out, so a repetition must do no harm: a server that
+        stood still for some seconds gives up what it was asked meanwhile, done or not.
 
         Raises:
             CassandraTimeoutError: The server gave up waiting each time, or the driver did.
@@ -118,7 +118,7 @@ class Cassandra:
         raise AssertionError("unreachable")  # pragma: no cover
 
     def start(self, cql: str, values: Sequence[object] = ()) -> ResponseFuture:
-        """Send a statement without awaiting its answer; `result` does."""
+        """Send a statement; `result` awaits its answer."""
         return self._session.execute_async(cql, list(values) or None)
 
     def result(self, future: ResponseFuture, cql: str) -> Rows:
@@ -131,18 +131,18 @@ class Cassandra:
         try:
             return list(future.result())
         except (DriverException, NoHostAvailable, OSError) as error:
-            told = f"the database says: {_line(error)} to: {_short(cql)}"
+            message = f"the database says: {_line(error)} to: {_short(cql)}"
             if isinstance(error, _TIMEOUTS):
                 by_server = not isinstance(error, OperationTimedOut)
-                raise CassandraTimeoutError(told, by_server=by_server) from None
-            raise PlimsollError(told) from None
+                raise CassandraTimeoutError(message, by_server=by_server) from None
+            raise PlimsollError(message) from None
 
     def keyspace_exists(self, name: str) -> bool:
         """Whether there is a keyspace of this name."""
-        found = self.execute(
+        rows = self.execute(
             "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = %s", [name]
         )
-        return bool(found)
+        return bool(rows)
 
     def use(self, keyspace: str) -> None:
         """Take a keyspace for what follows.
@@ -165,7 +165,7 @@ class Cassandra:
 
 
 def quoted(name: str) -> str:
-    """Write a name so that CQL takes it as it is."""
+    """Quote a name, so that CQL changes nothing of it."""
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -5,12 +5,11 @@ from contextlib import closing
 
 from plimsoll.errors import PlimsollError
 from plimsoll.families.mysql.session import connect, execute
-from plimsoll.families.mysql.settling import await_purge
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
 from plimsoll.model.results import ServerFigures
 
-IDLE_THREADS = 3  # our own, and what the server or its keeper runs by itself
+IDLE_THREADS = 3  # our own, and those that the server or RDS runs by itself
 EXECUTED = "Com_stmt_execute"  # prepared statements executed: what the engine sends
 
 COUNTERS = (
@@ -41,6 +40,11 @@ GAUGES = (
     "Threads_running",
     "Uptime",
 )
+_WAITS = {
+    "Innodb_log_waits": "waits for room in the log buffer",
+    "Innodb_buffer_pool_wait_free": "waits for a free page in the buffer pool",
+    "Innodb_row_lock_waits": "waits for a row lock",
+}
 
 
 def read_counters(target: EngineTarget) -> ServerCounters | None:
@@ -52,20 +56,7 @@ def read_counters(target: EngineTarget) -> ServerCounters | None:
         return None
     names = [name for name in (*COUNTERS, *GAUGES) if name in rows]
     values = {name: int(rows[name]) for name in names}
-    return ServerCounters(epoch_ms=round(time.time() * 1000), values=values)
-
-
-def settle(target: EngineTarget, *, longest_s: float) -> bool:
-    """Wait until the purge has caught up with the rows that were loaded.
-
-    Returns:
-        False where it had not after `longest_s`.
-
-    Raises:
-        PlimsollError: The server cannot be reached.
-    """
-    with closing(connect(target)) as connection:
-        return await_purge(connection, longest_s=longest_s)
+    return ServerCounters(epoch_ms=round(time.time() * 1000), values=values, family="mysql")
 
 
 def server_figures(
@@ -98,7 +89,27 @@ def server_figures(
     )
 
 
-def overloaded(now: ServerCounters) -> str | None:
+def signs_of_limits(server: ServerFigures) -> list[str]:
+    """Say what the counters tell of the server's own limits in a step, a sentence each."""
+    signs = []
+    misses = server.buffer_pool_miss_share
+    reads = server.counters.get("Innodb_buffer_pool_reads")
+    if misses is not None and reads is not None:
+        per_s = reads / server.interval_s
+        signs.append(f"buffer pool: {misses:.1%} of requests missed it, {per_s:,.0f} page reads/s")
+    signs += [
+        f"{count:,} {words}"
+        for name, words in _WAITS.items()
+        if (count := server.counters.get(name))
+    ]
+    dirty = server.gauges.get("Innodb_buffer_pool_pages_dirty")
+    total = server.gauges.get("Innodb_buffer_pool_pages_total")
+    if dirty is not None and total:
+        signs.append(f"{dirty / total:.0%} of the buffer pool's pages were dirty at its end")
+    return signs
+
+
+def unfinished_work(now: ServerCounters) -> str | None:
     """Say what a target still has to work off after a load; None where nothing is left.
 
     Two things outlast a load and slow the next one: statements that still run, and changes whose
@@ -110,7 +121,7 @@ def overloaded(now: ServerCounters) -> str | None:
     if running > IDLE_THREADS:
         return f"{running} statements are still running"
     age = now.values.get("Innodb_checkpoint_age")
-    most = now.values.get("Innodb_checkpoint_max_age")
-    if age is not None and most and age > most / 2:
-        return f"{age / most:.0%} of the redo log wait for their pages to be written"
+    age_max = now.values.get("Innodb_checkpoint_max_age")
+    if age is not None and age_max and age > age_max / 2:
+        return f"{age / age_max:.0%} of the redo log wait for their pages to be written"
     return None

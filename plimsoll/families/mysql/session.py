@@ -1,4 +1,4 @@
-"""Connections for schemas, counts and the server's own counters; never for load."""
+"""Connections to MySQL for schemas, counts and the server's own counters; never for load."""
 
 import ssl
 from collections.abc import Sequence
@@ -47,8 +47,8 @@ def connect(target: EngineTarget) -> Connection:
         )
     except (pymysql.MySQLError, OSError, RuntimeError) as error:
         raise PlimsollError(_refusal(target, error)) from None
-    # that limit was the login's: without it a server that accepts and says nothing is awaited
-    # forever, while an index may take hours
+    # The limit on reading was for the login alone: it ends the wait for a server that accepts and
+    # says nothing. Building an index may take hours.
     connection._read_timeout = None  # type: ignore[attr-defined]  # noqa: SLF001 - no other way
     return connection
 

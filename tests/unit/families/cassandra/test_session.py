@@ -7,7 +7,7 @@ import pytest
 from cassandra import ConsistencyLevel, InvalidRequest, OperationTimedOut, ReadFailure, WriteTimeout
 
 from plimsoll.errors import PlimsollError
-from plimsoll.families.cassandra.session import TRIES, Cassandra, CassandraTimeoutError
+from plimsoll.families.cassandra.session import TRIES, CassandraSession, CassandraTimeoutError
 
 
 class Answer:
@@ -22,7 +22,7 @@ class Answer:
         return self.answer
 
 
-class Answering(Cassandra):
+class Answering(CassandraSession):
     """A session without a server: it has its answers."""
 
     def __init__(self, *answers: Any) -> None:
