@@ -47,6 +47,7 @@ def judge_step(
     """
     files = deployment.files(run_id)
     plan = files.get(plan_path(step), StepPlan)
+    request = files.get(REQUEST, Request)
     results = _client_results(files, plan)
     failures = failed_clients(failed)
     record = deployment.records.get(run_id)
@@ -56,7 +57,7 @@ def judge_step(
     merged = merged_step(plan, results, failures, server_after=after)
     if deployment.on_one_machine:  # whose metrics are there at once; AWS's come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
-        samples = target_samples(deployment, record, since=since)
+        samples = target_samples(deployment, record, kind=request.target.kind, since=since)
         merged = with_host_figures(merged, samples, deployment.metric_period_seconds)
     nothing = nothing_told(merged, results)
     if nothing is not None and nothing.passing and step != WARMING_STEP:
@@ -65,7 +66,7 @@ def judge_step(
     finished = finished_steps(files)
     deployment.records.change(run_id, step=step, steps_finished=len(finished))
     _require_sense(merged, nothing, finished, answers=after is not None)
-    return step_judged(record, merged, finished, files.get(REQUEST, Request))
+    return step_judged(record, merged, finished, request)
 
 
 def _void(step: StepResult, reason: str) -> StepResult:

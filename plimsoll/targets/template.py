@@ -42,8 +42,8 @@ def parameter_group_family(engine: str, version: str) -> str:
     return f"{engine}{major}.{minor}"
 
 
-def stack_parameters(target: RdsTarget) -> dict[str, str]:
-    """Give the template's parameters that follow from the target asked for."""
+def rds_parameters(target: RdsTarget) -> dict[str, str]:
+    """Give the parameters of RDS's template that follow from the target asked for."""
     volume = target.volume
     return {
         "Engine": target.engine,

@@ -102,7 +102,7 @@ def test_cloudwatch_has_its_figures_under_the_names_of_ec2_and_ebs(stack: dict[s
 
     def read() -> TargetFigures | None:
         now = dt.datetime.now(dt.UTC)
-        samples = read_samples(address, start=start, end=now, period_s=1)
+        samples = read_samples(address, "cassandra", start=start, end=now, period_s=1)
         return figures(
             samples,
             start_epoch_ms=round(start.timestamp() * 1000),

@@ -11,8 +11,8 @@ from plimsoll.targets.template import (
     RDS_TEMPLATE,
     cassandra_parameters,
     parameter_group_family,
+    rds_parameters,
     read_template,
-    stack_parameters,
     with_engine_parameters,
 )
 
@@ -38,7 +38,7 @@ def test_parameter_group_family(engine: str, version: str, family: str) -> None:
 
 
 def test_every_parameter_is_one_of_the_template() -> None:
-    given = stack_parameters(target(type="io1", size_gib=100, iops=1000))
+    given = rds_parameters(target(type="io1", size_gib=100, iops=1000))
     declared = json.loads(read_template(RDS_TEMPLATE))["Parameters"]
     assert set(given) <= set(declared)
     without_default = {name for name, p in declared.items() if "Default" not in p}
@@ -49,7 +49,7 @@ def test_every_parameter_is_one_of_the_template() -> None:
 
 
 def test_nothing_to_provision_is_zero() -> None:
-    assert stack_parameters(target(type="gp2", size_gib=100))["Iops"] == "0"
+    assert rds_parameters(target(type="gp2", size_gib=100))["Iops"] == "0"
 
 
 def test_engine_parameters_are_written_as_text_and_nothing_else_changes() -> None:
