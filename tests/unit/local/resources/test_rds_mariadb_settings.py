@@ -1,7 +1,8 @@
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.local.resources.server_settings import check_engine, evaluate, server_settings
+from plimsoll.local.resources.rds_engines import check_engine, evaluate
+from plimsoll.local.resources.rds_mariadb_settings import server_settings
 from plimsoll.model.volumes import Volume, limits
 
 GIB = 2**30
