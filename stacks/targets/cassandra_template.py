@@ -40,7 +40,7 @@ ANSWER_TO='${Answer}'
 """
 
 
-class CassandraTarget(TargetStack):
+class CassandraTemplate(TargetStack):
     """One instance, and a condition that waits until Cassandra on it listens.
 
     It has no key pair: a shell comes through SSM where the VPC has a way to it. Nobody but the

@@ -17,7 +17,7 @@ DELIBERATE = {  # rules of cdk-nag for databases that hold something
 }
 
 
-class RdsTarget(TargetStack):
+class RdsTemplate(TargetStack):
     """One database instance and its parameter group, which nothing outlives.
 
     The engine parameters are a map, which no CloudFormation parameter can carry: `Parameters` of

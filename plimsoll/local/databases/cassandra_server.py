@@ -17,7 +17,7 @@ from plimsoll.model.cassandra_target import KEYSPACE
 
 _NO_SETTINGS: Mapping[str, object] = MappingProxyType({})
 _NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
-_STARTED = "Startup complete"  # it says that it listens a moment before it does
+_STARTED = "Startup complete"  # it logs a moment too early that it listens
 _HAS_ADMIN = "Created default superuser role"
 
 
@@ -75,7 +75,7 @@ class CassandraServer(DatabaseServer):
             (directory / folder).mkdir(parents=True, exist_ok=True)
         signs = _signs_of_readiness(directory, settings)
 
-        def start_one() -> CassandraServer:
+        def start_server() -> CassandraServer:
             chosen, storage_port = _free_ports(host, port)
             write_settings(
                 directory,
@@ -100,7 +100,7 @@ class CassandraServer(DatabaseServer):
                 signs_of_readiness=signs,
             )
 
-        return first_ready(start_one, timeout_s=ready_timeout_s, any_port=port is None)
+        return first_ready(start_server, timeout_s=ready_timeout_s, any_port=port is None)
 
     @property
     def dsn(self) -> str:
@@ -108,7 +108,7 @@ class CassandraServer(DatabaseServer):
         return f"cassandra://{self.host}:{self.port}/{self.keyspace}"
 
     def wait_ready(self, timeout_s: float) -> None:
-        """Wait for the lines that it logs when it is ready: no other server writes there.
+        """Wait for the lines that it logs when it is ready; its log is its own alone.
 
         Raises:
             PlimsollError: It ended before, or it takes too long.
@@ -130,7 +130,7 @@ def _signs_of_readiness(directory: Path, settings: Mapping[str, object]) -> list
     """Give what its log must say before a client can do all that it may.
 
     A new server that asks for passwords makes its first user in the background, sometimes only
-    after it listens; one that is started on its old data has it.
+    after it listens; a server that starts on its old data has that user already.
     """
     asks = settings.get("authenticator", "AllowAllAuthenticator") != "AllowAllAuthenticator"
     is_new = not any((directory / "data").iterdir())
@@ -138,13 +138,13 @@ def _signs_of_readiness(directory: Path, settings: Mapping[str, object]) -> list
 
 
 def _reason(text: str) -> str:
-    """Find what it said when it ended: the cause that its last errors give."""
+    """Find in its log why it ended: its last error, else its last exception, else its last line."""
     lines = [line.strip() for line in text.splitlines()]
     if any(PORT_TAKEN in line or "is in use by another process" in line for line in lines):
         return PORT_TAKEN  # by a process that was quicker than this one
-    told = [line.partition(" - ")[2] for line in lines if line.startswith(("ERROR", "FATAL"))]
-    thrown = [line for line in lines if "Exception: " in line]
-    return (told or thrown or [line for line in lines if line] or ["it said nothing"])[-1]
+    errors = [line.partition(" - ")[2] for line in lines if line.startswith(("ERROR", "FATAL"))]
+    exceptions = [line for line in lines if "Exception: " in line]
+    return (errors or exceptions or [line for line in lines if line] or ["it said nothing"])[-1]
 
 
 def _free_ports(host: str, cql_port: int | None) -> tuple[int, int]:

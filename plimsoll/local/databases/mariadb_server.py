@@ -79,11 +79,10 @@ class MariaDbServer(DatabaseServer):
             new_data_directory(mariadbd, data)
         statements = init_file(directory, user, password, database)
 
-        def start_one() -> MariaDbServer:
+        def start_server() -> MariaDbServer:
             chosen = port or _free_port()
-            every = {**DEFAULT_SETTINGS, **settings}
             process = GuardedProcess.start(
-                command(mariadbd, directory, chosen, statements, every),
+                command(mariadbd, directory, chosen, statements, {**DEFAULT_SETTINGS, **settings}),
                 environment={**os.environ, **environment},
                 working_directory=directory,
                 log=directory / "server.log",
@@ -92,7 +91,7 @@ class MariaDbServer(DatabaseServer):
             account = (user, password, database)
             return cls(process=process, directory=directory, port=chosen, account=account)
 
-        return first_ready(start_one, timeout_s=ready_timeout_s, any_port=port is None)
+        return first_ready(start_server, timeout_s=ready_timeout_s, any_port=port is None)
 
     @property
     def dsn(self) -> str:

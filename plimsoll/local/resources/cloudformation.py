@@ -54,7 +54,7 @@ def check_template(template: Mapping[str, Any], parameters: Mapping[str, str]) -
 
 def _check_parameter(name: str, value: str, rules: Mapping[str, Any]) -> None:
     allowed = rules.get("AllowedValues")
-    if allowed is not None and value not in [str(one) for one in allowed]:
+    if allowed is not None and value not in [str(choice) for choice in allowed]:
         listed = ", ".join(map(str, allowed))
         raise ValidationError(message=f"Parameter '{name}' must be one of AllowedValues: {listed}")
     pattern = rules.get("AllowedPattern")
