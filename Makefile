@@ -64,8 +64,8 @@ $(STAMPS)/engine: $(ENGINE_SOURCES) $(STAMPS)/dependencies | rust
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --force-reinstall "$$(ls -t .cache/wheels/plimsoll_engine-*.whl | head -1)"
 	@touch $@
 
-$(STAMPS)/mariadb: plimsoll/local/databases/artifact.py $(STAMPS)/package
-	$(BIN)/python -m plimsoll.local.databases.artifact
+$(STAMPS)/mariadb: plimsoll/local/databases/mariadb_program.py $(STAMPS)/package
+	$(BIN)/python -m plimsoll.local.databases.mariadb_program
 	@touch $@
 
 # Cassandra's jars, for whoever runs it: Java 17 is asked for when it starts
@@ -192,7 +192,7 @@ CASSANDRA := apache-cassandra-5.0.8-bin.tar.gz
 .PHONY: cassandra
 cassandra: setup ## Fetch the archive that Cassandra targets install (for `cassandra` in cdk.json)
 	curl --fail --location --retry 8 --progress-bar --output .cache/$(CASSANDRA).part https://archive.apache.org/dist/cassandra/5.0.8/$(CASSANDRA)
-	@echo "$$($(BIN)/python -c 'from stacks.targets.cassandra import SHA512; print(SHA512)')  .cache/$(CASSANDRA).part" | sha512sum --check --quiet
+	@echo "$$($(BIN)/python -c 'from stacks.targets.cassandra_template import SHA512; print(SHA512)')  .cache/$(CASSANDRA).part" | sha512sum --check --quiet
 	@mv .cache/$(CASSANDRA).part .cache/$(CASSANDRA)
 
 FUZZ_SECONDS ?= 60

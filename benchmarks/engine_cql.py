@@ -25,7 +25,8 @@ import plimsoll_engine
 from benchmarks.comparison import Client, compare
 from benchmarks.engine import pinned
 from benchmarks.engine_clients import SERVER_CORE, Outcome, engine, measure
-from plimsoll.local.databases.cassandra import CassandraServer
+from plimsoll.families.cassandra.session import CassandraSession
+from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import (
     DatasetSpec,
@@ -37,7 +38,6 @@ from plimsoll.model.engine import (
     LoadSpec,
 )
 from plimsoll.model.values import KeyValue, RowValue, TextValue
-from plimsoll.workload.cassandra import Cassandra
 
 ROWS = 20_000
 KEYSPACE = "bench"
@@ -60,7 +60,7 @@ def spec(target: EngineTarget, in_flight: int, seconds: float) -> LoadSpec:
 
 def fill(target: EngineTarget) -> None:
     """Makes the table of `ROWS` rows."""
-    with Cassandra(target) as session:
+    with CassandraSession(target) as session:
         replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
         session.execute(f"CREATE KEYSPACE IF NOT EXISTS {KEYSPACE} WITH replication={replication}")
         table = f"{KEYSPACE}.{TABLE}"

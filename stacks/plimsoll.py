@@ -1,7 +1,7 @@
 """Plimsoll in one account and region: the parts, and what each is told of the others."""
 
 import json
-from typing import Any
+from typing import Any, assert_never, get_args
 
 from aws_cdk import CfnOutput, CfnResource, Stack, Tags
 from aws_cdk import aws_scheduler as scheduler
@@ -9,9 +9,10 @@ from constructs import Construct
 
 from plimsoll.model.deployment import Deployment
 from plimsoll.model.functions import Resource, Setting
+from plimsoll.model.request import TargetKind
 from plimsoll.model.run_record import RUNS_BY_TEAM
 from stacks.api import ApiPart
-from stacks.cassandra import CassandraPart
+from stacks.cassandra_part import CassandraPart
 from stacks.checks import CHECK_GROUP, ChecksPart
 from stacks.dashboard import DashboardPart
 from stacks.deletion_guard import GuardPart
@@ -205,7 +206,17 @@ _INSTANCE_TAG = "aws:ResourceTag/aws:rds:primaryDBInstanceArn"  # RDS sets it on
 
 
 def _kinds(deployment: Deployment) -> str:
-    return json.dumps(["rds", *(["cassandra"] if deployment.cassandra else []), "endpoint"])
+    return json.dumps([kind for kind in get_args(TargetKind) if _can_make(deployment, kind)])
+
+
+def _can_make(deployment: Deployment, kind: TargetKind) -> bool:
+    match kind:
+        case "rds" | "endpoint":
+            return True
+        case "cassandra":
+            return deployment.cassandra is not None
+        case _:
+            assert_never(kind)
 
 
 def _to_pass(role_arn: str, service: str) -> Grant:

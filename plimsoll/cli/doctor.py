@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
+from typing import get_args
 
 import click
 from rich.table import Table
@@ -15,14 +17,8 @@ from rich.table import Table
 from plimsoll import __version__
 from plimsoll.cli.output import console
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.artifact import HOW_TO_GET, find_mariadbd, version
-from plimsoll.local.databases.cassandra_program import HOW_TO_GET as HOW_TO_GET_CASSANDRA
-from plimsoll.local.databases.cassandra_program import (
-    HOW_TO_GET_JAVA,
-    find_cassandra,
-    find_java,
-)
-from plimsoll.model.cassandra import VERSION as CASSANDRA_VERSION
+from plimsoll.local.databases.server_programs import ServerProgram, server_programs
+from plimsoll.model.engine import Protocol
 from plimsoll.volumes.build import library
 
 
@@ -58,27 +54,13 @@ def _engine() -> Finding:
     return Finding("load engine", "ok", str(engine.__version__))
 
 
-def _mariadb() -> Finding:
+def _server_program(program: ServerProgram) -> Finding:
     try:
-        mariadbd = find_mariadbd()
-        return Finding("MariaDB server", "ok", f"{version(mariadbd)} ({mariadbd})")
+        return Finding(program.name, "ok", program.describe())
     except PlimsollError as error:
-        return Finding("MariaDB server", "missing", str(error), HOW_TO_GET)
-
-
-def _java() -> Finding:
-    try:
-        return Finding("Java 17", "ok", str(find_java()))
-    except PlimsollError:
-        return Finding("Java 17", "optional", "not here: Cassandra needs it", HOW_TO_GET_JAVA)
-
-
-def _cassandra() -> Finding:
-    try:
-        return Finding("Cassandra server", "ok", f"{CASSANDRA_VERSION} ({find_cassandra()})")
-    except PlimsollError:
-        detail = "not fetched yet: the first Cassandra target on this machine fetches it"
-        return Finding("Cassandra server", "optional", detail, HOW_TO_GET_CASSANDRA)
+        if program.why_optional is None:
+            return Finding(program.name, "missing", str(error), program.how_to_get)
+        return Finding(program.name, "optional", program.why_optional, program.how_to_get)
 
 
 def _local_twin() -> Finding:
@@ -109,9 +91,11 @@ def _program(what: str, program: str, purpose: str, command: str) -> Finding:
 CHECKS: tuple[Callable[[], Finding], ...] = (
     _python,
     _engine,
-    _mariadb,
-    _java,
-    _cassandra,
+    *(
+        partial(_server_program, program)
+        for protocol in get_args(Protocol)
+        for program in server_programs(protocol)
+    ),
     _local_twin,
     _volume_shim,
     lambda: _program("Maven", "mvn", "it fetches the database servers", "apt-get install maven"),

@@ -12,12 +12,13 @@ from plimsoll.cli.load_report import print_report, second_line
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
 from plimsoll.errors import PlimsollError, Scalar, UsageError
+from plimsoll.families.dataset_notes import check_loaded
+from plimsoll.families.family import family_of
+from plimsoll.model.databases import protocol_facts
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.workload import Compiled, Workload, load_workload
-from plimsoll.workload.database import open_database
-from plimsoll.workload.notes import check_loaded
 
 
 @click.command("load")
@@ -158,11 +159,11 @@ def _resolve(
     target: EngineTarget, workload: Workload, records: int | None, given: dict[str, Scalar]
 ) -> tuple[Compiled, EngineWorkload, str]:
     """Learn from the database how many rows there are, and number a load that inserts."""
-    with open_database(target) as database:
-        server = database.version()
-        note = database.read_note(workload.dataset)
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        server = datasets.version()
+        note = datasets.read_note(workload.dataset)
         if note is None and records is None:
-            kind = {"mysql": "database", "cql": "keyspace"}[target.protocol]
+            kind = protocol_facts(target.protocol).database_word
             raise PlimsollError(
                 f"there is no dataset {workload.dataset!r} in the {kind} {target.database}:"
                 f" make it (plimsoll prepare --workload {workload.name} --records N), or say"
@@ -179,7 +180,7 @@ def _resolve(
             check_loaded(compiled, note)
         if note is None or not compiled.inserts:
             return compiled, compiled.engine, server
-        return compiled, compiled.engine_workload(database.begin_load(compiled)), server
+        return compiled, compiled.engine_workload(datasets.begin_load(compiled)), server
 
 
 def _run(spec: LoadSpec) -> LoadReport:

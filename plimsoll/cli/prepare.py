@@ -13,9 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import plimsoll_engine
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
 from plimsoll.errors import PlimsollError
+from plimsoll.families.prepare import prepare
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.workload import load_workload
-from plimsoll.workload.prepare import prepare
 
 
 @click.command("prepare")

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from plimsoll.families.family import family_of
 from plimsoll.fleet import merge
 from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
 from plimsoll.model.results import FleetFigures, OperationTotals, ServerFigures, StepResult
 from plimsoll.model.steps import STATISTICS, Step
-from plimsoll.targets.family import server_figures
 
 
 def merged_step(
@@ -48,7 +48,8 @@ def _server(
         return None
     complete = len(results) == plan.clients
     sent = sum(result.report.statements_sent for result in results) if complete else None
-    return server_figures(plan.server_before, after, statements_by_clients=sent)
+    family = family_of(after.family)
+    return family.server_figures(plan.server_before, after, statements_by_clients=sent)
 
 
 def _step(

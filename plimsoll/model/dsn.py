@@ -1,14 +1,18 @@
 """Data source names: `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, `cassandra://...`."""
 
+from typing import get_args
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from plimsoll.errors import UsageError
+from plimsoll.model.databases import ProtocolFacts, protocol_facts
 from plimsoll.model.engine import EngineTarget, Protocol, Tls
 
-FORM = "mysql://USER:PASSWORD@HOST:PORT/DATABASE or cassandra://USER:PASSWORD@HOST:PORT/KEYSPACE"
-_SCHEMES: dict[str, Protocol] = {"mysql": "mysql", "mariadb": "mysql", "cassandra": "cql"}
-_DEFAULT_PORTS: dict[Protocol, int] = {"mysql": 3306, "cql": 9042}
-_DATABASE: dict[Protocol, str] = {"mysql": "database", "cql": "keyspace"}
+_FACTS: dict[Protocol, ProtocolFacts] = {name: protocol_facts(name) for name in get_args(Protocol)}
+_SCHEMES = {scheme: name for name, facts in _FACTS.items() for scheme in facts.dsn_schemes}
+FORM = " or ".join(
+    f"{facts.dsn_schemes[0]}://USER:PASSWORD@HOST:PORT/{facts.database_word.upper()}"
+    for facts in _FACTS.values()
+)
 _TLS = {"off": None, "required": Tls(verify=False), "verify": Tls(verify=True)}
 
 
@@ -36,18 +40,18 @@ def parse_dsn(text: str, *, option: str = "--dsn") -> EngineTarget:
         allowed = ", ".join(f"{scheme}://" for scheme in _SCHEMES)
         raise UsageError(f"{option}: unknown database {parts.scheme}:// (allowed: {allowed})")
     protocol = _SCHEMES[parts.scheme]
-    port = _DEFAULT_PORTS[protocol] if given_port is None else given_port
+    facts = _FACTS[protocol]
+    port = facts.default_port if given_port is None else given_port
     database = unquote(parts.path.removeprefix("/"))
-    needed = {"user": parts.username, "host": parts.hostname, _DATABASE[protocol]: database}
-    if protocol == "cql":
-        del needed["user"]  # a server may ask for none
+    needed = {"user": parts.username} if facts.needs_user else {}
+    needed |= {"host": parts.hostname, facts.database_word: database}
     for name, value in needed.items():
         if not value:
             raise UsageError(f"{option}: has no {name}; the form is {FORM}")
     if not 1 <= port <= 65535:
         raise UsageError(f"{option}: the port must be from 1 to 65535, not {port}")
     if "/" in parts.path.removeprefix("/"):
-        raise UsageError(f"{option}: a {_DATABASE[protocol]}'s name has no /; the form is {FORM}")
+        raise UsageError(f"{option}: a {facts.database_word}'s name has no /; the form is {FORM}")
     return EngineTarget(
         protocol=protocol,
         host=parts.hostname or "",

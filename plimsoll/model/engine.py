@@ -117,7 +117,7 @@ class LoadSpec(Model):
     target: EngineTarget
     workload: EngineWorkload
     connections: Annotated[int, Field(ge=1, le=20_000)]  # operations in flight (YCSB's threads)
-    # CQL: so many of them share one TCP connection, each on a stream of its own
+    # CQL: how many operations in flight share one TCP connection, each on a stream of its own
     streams_per_connection: Annotated[int, Field(ge=1, le=10_000)] = 128
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     loop: Annotated[ClosedLoop | OpenLoop, Field(discriminator="kind")] = ClosedLoop()
@@ -135,8 +135,8 @@ class DatasetSpec(Model):
     """Rows to load: numbers [from_row, to_row) of a table, many rows a statement.
 
     A row that exists stays as it is (INSERT IGNORE), so a repeated load completes, never doubles.
-    CQL inserts rows one by one, 32 at a time on each connection, and writes one that exists again
-    with the same values.
+    CQL inserts each row by a statement of its own, 32 of them in flight on each connection; a row
+    that exists is written again with the same values.
     """
 
     target: EngineTarget

@@ -17,7 +17,7 @@ class ServerCounters(Model):
 
     epoch_ms: int
     values: dict[str, int]
-    family: Protocol = "mysql"  # whose names they are
+    family: Protocol  # whose names they are
 
 
 class StepPlan(Model):

@@ -12,7 +12,8 @@ from pydantic import Field, model_validator
 from plimsoll.errors import Complaint, Range, UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Rules
-from plimsoll.model.cassandra import CassandraTarget
+from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.databases import RdsEngine, rds_facts
 from plimsoll.model.instances import require_plausible
 from plimsoll.model.search_request import Search
 from plimsoll.model.volume_samples import Drain
@@ -29,7 +30,7 @@ class RdsTarget(Model):
     """A database on RDS, made for this run and deleted after it."""
 
     kind: Literal["rds"] = Field("rds", description="A database on RDS, made for this run.")
-    engine: Literal["mysql", "mariadb"] = Field(description="The database engine.")
+    engine: RdsEngine = Field(description="The database engine.")
     engine_version: Annotated[str, Field(pattern=r"^\d+(\.\d+){1,2}$")] = Field(
         description="The engine's version as RDS names it, such as 8.4.6 or 11.4.5."
     )
@@ -53,7 +54,7 @@ class RdsTarget(Model):
     @property
     def service(self) -> Service:
         """Whose rules its volume follows."""
-        return "rds-mysql" if self.engine == "mysql" else "rds-mariadb"
+        return rds_facts(self.engine).service
 
     @model_validator(mode="after")
     def _volume_can_be_had(self) -> Self:
@@ -91,6 +92,7 @@ class EndpointTarget(Model):
         return False
 
 
+TargetKind = Literal["rds", "cassandra", "endpoint"]
 Target = Annotated[RdsTarget | CassandraTarget | EndpointTarget, Field(discriminator="kind")]
 
 

@@ -49,7 +49,7 @@ class TargetAddress(Model):
     database: str
     secret_arn: str | None = None  # None: it asks for no password
     identifier: str | None  # of the RDS or EC2 instance, under which CloudWatch knows it
-    protocol: Protocol = "mysql"
+    protocol: Protocol
     volume_id: str | None = None  # of the data volume of an EC2 instance; None: it has none of EBS
     load_user: str | None = None  # whom the load connects as; None: the secret's own user
 

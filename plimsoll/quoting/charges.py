@@ -7,18 +7,19 @@ minute at least. Free tiers are not deducted: they are the account's, not the ru
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import assert_never
 
-from plimsoll.model.cassandra import ROOT_GIB, CassandraTarget
+from plimsoll.model.cassandra_target import ROOT_GIB, CassandraTarget
+from plimsoll.model.databases import rds_facts
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.prices import HOURS_PER_MONTH, Item
-from plimsoll.model.request import RdsTarget, Target
+from plimsoll.model.request import EndpointTarget, RdsTarget, Target
 from plimsoll.model.volumes import band
 
 RDS_LEAST_S = 600.0
 IO2_TIERS = (32_000, 64_000)  # aws.amazon.com/ebs/pricing, 2026-08-01
 EC2_LEAST_S = 60.0
 CLIENT_GIB = FUNCTIONS["load-client"].memory_mib / 1024
-_RDS_ITEMS = {"mysql": Item.RDS_MYSQL, "mariadb": Item.RDS_MARIADB}
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,15 @@ def charges(target: Target, extent: Extent) -> list[Charge]:
 
 def target_charges(target: Target, seconds: float) -> list[Charge]:
     """List what a target costs while it exists; nothing for an existing endpoint."""
-    if isinstance(target, RdsTarget):
-        return list(_rds(target, seconds))
-    return list(_ec2(target, seconds)) if isinstance(target, CassandraTarget) else []
+    match target:
+        case RdsTarget():
+            return list(_rds(target, seconds))
+        case CassandraTarget():
+            return list(_ec2(target, seconds))
+        case EndpointTarget():
+            return []
+        case _:
+            assert_never(target)
 
 
 def _rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
@@ -78,7 +85,8 @@ def _rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
     hours = max(seconds, RDS_LEAST_S) / 3600 if seconds else 0.0
     months = hours / HOURS_PER_MONTH
     instance = f"{target.instance_class} ({target.engine}), single-AZ"
-    yield Charge(instance, _RDS_ITEMS[target.engine], target.instance_class, hours)
+    price = rds_facts(target.engine).instance_price
+    yield Charge(instance, price, target.instance_class, hours)
     storage = f"{volume.type} storage, {volume.size_gib:,} GiB"
     yield Charge(storage, Item.RDS_STORAGE, volume.type, volume.size_gib * months)
     included = row.baseline_iops or 0

@@ -6,9 +6,10 @@ Nothing here has been measured on AWS yet; each figure is an assumption that the
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import assert_never
 
 from plimsoll.model.quote import QuotePhase
-from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.request import EndpointTarget, Request, TargetKind
 from plimsoll.model.volumes import limits
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, clients_most, rehearse
@@ -19,11 +20,6 @@ JUDGING_S = 15.0  # writing results, judging, planning the next
 POLL_S = 15.0  # between two looks at a stack
 TEARDOWN_S = (300.0, 900.0)  # deletion of a target: expected, at most
 _PROVISION_S = (600.0, 1800.0)
-_PROVISIONED = {
-    "rds": "RDS makes an instance in 10 minutes, 30 at most",
-    "cassandra": "EC2 starts an instance that installs Cassandra in 10 minutes, 30 at most",
-    "endpoint": "the endpoint is there",
-}
 _SCHEMA_AND_COUNT_S = (60.0, 900.0)
 _ROWS_PER_IO = (5.0, 1.0)  # while loading
 _ROWS_MOST_PER_S = (20_000.0, 5_000.0)  # whatever the volume
@@ -76,7 +72,7 @@ def duration(request: Request, rows: int) -> Duration:
             name="provision",
             expected_s=provision[0],
             most_s=provision[1],
-            assumption=_PROVISIONED[request.target.kind],
+            assumption=_provision_assumption(request.target.kind),
         ),
         QuotePhase(
             name="prepare",
@@ -106,6 +102,18 @@ def duration(request: Request, rows: int) -> Duration:
         ),
     )
     return Duration(phases, (1.0, rehearsed.steps, float(probes)), step_s, rehearsed)
+
+
+def _provision_assumption(kind: TargetKind) -> str:
+    match kind:
+        case "rds":
+            return "RDS makes an instance in 10 minutes, 30 at most"
+        case "cassandra":
+            return "EC2 starts an instance that installs Cassandra in 10 minutes, 30 at most"
+        case "endpoint":
+            return "the endpoint is there"
+        case _:
+            assert_never(kind)
 
 
 def _loading_s(request: Request, rows: int, way: int) -> float:

@@ -4,10 +4,13 @@ What AWS has and the tables do not is left to AWS: a family of instances that is
 are, say. This machine's stand-in can make only what the tables know.
 """
 
+from typing import assert_never
+
 from plimsoll.errors import Complaint, UsageError
+from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.instances import instance_limits, known_families
 from plimsoll.model.prices import PriceTable
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.request import EndpointTarget, RdsTarget, Request
 from plimsoll.quoting.budget import held_budget
 from plimsoll.quoting.quotes import quote
 
@@ -37,9 +40,16 @@ def require_stand_in(request: Request) -> None:
     Raises:
         UsageError: Its class is not in the table.
     """
-    if not isinstance(request.target, RdsTarget):
-        return
-    asked = request.target.instance_class
+    match request.target:
+        case RdsTarget():
+            _require_instance_class(request.target.instance_class)
+        case CassandraTarget() | EndpointTarget():
+            pass
+        case _:
+            assert_never(request.target)
+
+
+def _require_instance_class(asked: str) -> None:
     try:
         instance_limits(asked)
     except UsageError:

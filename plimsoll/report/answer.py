@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from plimsoll.model.capacity import Capacity
+from plimsoll.model.databases import engine_facts
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import RunResult
 from plimsoll.quoting.costs import usd_per_million
@@ -28,7 +29,6 @@ MEANINGS = {
     "INCONSISTENT": "an audit fails on the step that would decide",
 }
 REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP"}  # verdicts of which there was a limit
-ENGINES = {"mysql": "MySQL", "mariadb": "MariaDB", "cassandra": "Cassandra"}
 SIGNS = {"=": "", ">=": "≥ ", "<": "< "}
 LIMITS = {
     "storage": "storage set the limit",
@@ -52,7 +52,7 @@ class Answer:
 def target_name(request: Request) -> str:
     """The target in a few words: engine, class, storage."""
     target = request.target
-    engine = ENGINES[target.engine]
+    engine = engine_facts(target.engine).label
     if isinstance(target, EndpointTarget):
         return f"{engine} at {target.host}:{target.port}"
     volume = target.volume

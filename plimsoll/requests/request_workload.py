@@ -4,6 +4,7 @@ import hashlib
 from functools import cache
 
 from plimsoll.errors import Complaint, UsageError, unknown
+from plimsoll.model.databases import engine_facts
 from plimsoll.model.engine import Protocol
 from plimsoll.model.request import Request, WorkloadChoice
 from plimsoll.workload.compiled import Compiled
@@ -40,8 +41,8 @@ def compiled_workload(request: Request) -> Compiled:
 
 
 def protocol_of(request: Request) -> Protocol:
-    """Name the family of a request's target."""
-    return "cql" if request.target.engine == "cassandra" else "mysql"
+    """Name the protocol of a request's target."""
+    return engine_facts(request.target.engine).protocol
 
 
 @cache

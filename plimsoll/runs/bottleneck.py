@@ -7,6 +7,7 @@ resource near its own limit while the target is at its limit is the limiting one
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from plimsoll.families.family import family_of
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.results import LimitingResource, StepResult, TargetFigures
 from plimsoll.model.volumes import VolumeLimits
@@ -122,30 +123,7 @@ def _cpu(target: TargetFigures | None) -> list[Use]:
 
 
 def _server(step: StepResult) -> list[str]:
-    if step.server is None:
+    before = step.plan.server_before
+    if step.server is None or before is None:
         return []
-    told = []
-    missed = step.server.buffer_pool_miss_share
-    reads = step.server.counters.get("Innodb_buffer_pool_reads")
-    if missed is not None and reads is not None:
-        per_s = reads / step.server.interval_s
-        told.append(f"buffer pool: {missed:.1%} of requests missed it, {per_s:,.0f} page reads/s")
-    for name, words in (
-        ("Innodb_log_waits", "waits for room in the log buffer"),
-        ("Innodb_buffer_pool_wait_free", "waits for a free page in the buffer pool"),
-        ("Innodb_row_lock_waits", "waits for a row lock"),
-        ("requests_blocked", "requests that found all of the server's threads busy"),
-    ):
-        if count := step.server.counters.get(name):
-            told.append(f"{count:,} {words}")
-    dirty = step.server.gauges.get("Innodb_buffer_pool_pages_dirty")
-    total = step.server.gauges.get("Innodb_buffer_pool_pages_total")
-    if dirty is not None and total:
-        told.append(f"{dirty / total:.0%} of the buffer pool's pages were dirty at its end")
-    for name, words in (
-        ("flushes_waiting", "memtables were being flushed"),
-        ("compaction_tasks_waiting", "compactions were waiting or running"),
-    ):
-        if count := step.server.gauges.get(name):
-            told.append(f"{count:,} {words} at its end")
-    return told
+    return family_of(before.family).signs_of_limits(step.server)

@@ -41,7 +41,8 @@ def conclude(deployment: Deployment, run_id: str) -> None:
     record = deployment.records.get(run_id)
     files = deployment.files(run_id)
     request = files.get(REQUEST, Request)
-    samples = target_samples(deployment, record, since=record.step_at or record.submitted_at)
+    since = record.step_at or record.submitted_at
+    samples = target_samples(deployment, record, kind=request.target.kind, since=since)
     period_s = deployment.metric_period_seconds
     steps = [with_figures(step, samples, period_s) for step in finished_steps(files)]
     for step in steps:

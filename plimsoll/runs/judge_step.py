@@ -9,6 +9,7 @@ from plimsoll.aws.run_files import REQUEST, RunFiles, client_path, plan_path, st
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import StepError, UsageError
+from plimsoll.families.family import family_of
 from plimsoll.fleet.failures import Nothing, failed_clients, nothing_told
 from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish_from_environment
@@ -21,7 +22,6 @@ from plimsoll.runs.metric_points import judged_step_points
 from plimsoll.runs.plan_step import finished_steps
 from plimsoll.runs.target_figures import target_samples, with_host_figures
 from plimsoll.targets.connection import engine_target
-from plimsoll.targets.family import read_counters
 
 VOID_MAX = 5  # steps in a row that say nothing: then the run gives up
 
@@ -43,15 +43,17 @@ def judge_step(
     """
     files = deployment.files(run_id)
     plan = files.get(plan_path(step), StepPlan)
+    request = files.get(REQUEST, Request)
     results = _client_results(files, plan)
     failures = failed_clients(failed)
     record = deployment.records.get(run_id)
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
-    after = read_counters(engine_target(record.target))
+    target = engine_target(record.target)
+    after = family_of(target.protocol).read_counters(target)
     merged = merged_step(plan, results, failures, server_after=after)
     if deployment.on_one_machine:  # whose metrics are there at once; AWS's come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
-        samples = target_samples(deployment, record, since=since)
+        samples = target_samples(deployment, record, kind=request.target.kind, since=since)
         merged = with_host_figures(merged, samples, deployment.metric_period_seconds)
     nothing = nothing_told(merged, results)
     if nothing is not None and nothing.passing and step != WARMING_STEP:
@@ -60,7 +62,7 @@ def judge_step(
     finished = finished_steps(files)
     deployment.records.change(run_id, step=step, steps_finished=len(finished))
     _require_sense(merged, nothing, finished, answers=after is not None)
-    return step_judged(record, merged, finished, files.get(REQUEST, Request))
+    return step_judged(record, merged, finished, request)
 
 
 def _void(step: StepResult, reason: str) -> StepResult:

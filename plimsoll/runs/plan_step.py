@@ -8,6 +8,7 @@ from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST, RunFiles, plan_path, step_path
 from plimsoll.aws.run_records import deadline_passed, now
 from plimsoll.capacity import next_step
+from plimsoll.families.family import family_of
 from plimsoll.figures import plural
 from plimsoll.fleet.plan import barrier_epoch_ms, late_in_a_row, plan_step, warming_step
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
@@ -18,8 +19,6 @@ from plimsoll.model.search_request import Done, NextStep
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.step_budget import require_step_budget
 from plimsoll.targets.connection import engine_target
-from plimsoll.targets.family import overloaded, read_counters
-from plimsoll.workload.database import open_database
 
 AFTER_STEP_S = 5.0  # for the clients to write their results and the step to be judged
 
@@ -94,7 +93,8 @@ def plan_next(deployment: Deployment, run_id: str) -> dict[str, object]:
     if isinstance(following, Done):
         return Next.conclude()
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    counters = read_counters(engine_target(record.target))
+    target = engine_target(record.target)
+    counters = family_of(target.protocol).read_counters(target)
     recovered = _recovered(following, finished, counters)
     if recovered is False and not _waited_enough(finished, request):
         return Next.pause(deployment.poll_seconds)
@@ -110,7 +110,9 @@ def _recovered(
     """Say whether the target got over the last step; None where there was nothing to get over."""
     if not following.recover_first or not finished:
         return None
-    return counters is not None and overloaded(counters) is None
+    if counters is None:
+        return False
+    return family_of(counters.family).unfinished_work(counters) is None
 
 
 def _waited_enough(finished: list[StepResult], request: Request) -> bool:
@@ -127,8 +129,9 @@ def _start(
 ) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     require_step_budget(deployment.files(record.run_id), record, request, plan)
-    with open_database(engine_target(record.target)) as database:
-        number = database.begin_load(compiled_workload(request))
+    target = engine_target(record.target)
+    with family_of(target.protocol).open_datasets(target) as datasets:
+        number = datasets.begin_load(compiled_workload(request))
     start = barrier_epoch_ms(
         round(time.time() * 1000),
         clients=plan.clients,

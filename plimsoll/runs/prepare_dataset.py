@@ -6,16 +6,13 @@ from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST
 from plimsoll.aws.run_records import now, require_loading_budget
 from plimsoll.errors import DatasetError
+from plimsoll.families.family import family_of
 from plimsoll.figures import plural
 from plimsoll.fleet.failures import plain_cause
-from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.targets.connection import engine_target
-from plimsoll.targets.family import settle
-from plimsoll.targets.grants import make_load_user
-from plimsoll.targets.users import LOAD_USER
-from plimsoll.workload.database import open_database
 
 ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
 SETTLING_MAX_S = 600  # of the function's 900
@@ -31,14 +28,15 @@ def create_schema(deployment: Deployment, run_id: str) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     workload = compiled_workload(request)
     master = engine_target(record.target)
-    with open_database(master) as database:
-        note = database.create_tables(workload)
-        version = database.version()
-    if isinstance(request.target, RdsTarget):  # an endpoint's users are its owner's to make
-        make_load_user(master, run_id)
-        target = record.target.model_copy(update={"load_user": LOAD_USER})
-        deployment.records.change(run_id, target=target)
-    deployment.records.change(run_id, server_version=version)
+    family = family_of(master.protocol)
+    with family.open_datasets(master) as datasets:
+        note = datasets.create_tables(workload)
+        version = datasets.version()
+    target = record.target
+    if request.target.provisioned:  # the users of an existing endpoint are its owner's business
+        load_user = family.make_load_user(master, run_id)
+        target = target.model_copy(update={"load_user": load_user})
+    deployment.records.change(run_id, target=target, server_version=version)
     parts = [
         {"table": index, "share": share, "shares": shares}
         for index, table in enumerate(workload.tables)
@@ -77,9 +75,10 @@ def verify_dataset(
         parts = plural(len(failed_parts), "part")
         raise DatasetError(f"{parts} of the dataset could not be loaded; the first: {first}")
     target = engine_target(record.target)
-    with open_database(target) as database:
-        counted = database.finish(compiled_workload(request))
-    if not settle(target, longest_s=SETTLING_MAX_S):
+    family = family_of(target.protocol)
+    with family.open_datasets(target) as datasets:
+        counted = datasets.finish(compiled_workload(request))
+    if not family.settle(target, longest_s=SETTLING_MAX_S):
         raise DatasetError(
             f"the server was still busy with the rows loaded when {SETTLING_MAX_S} s had passed"
         )

@@ -1,14 +1,16 @@
 """The target's creation: its template filled, its stack made, its address noted."""
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from plimsoll.aws import clients
 from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST, TEMPLATE
 from plimsoll.aws.run_records import now
 from plimsoll.errors import Complaint, RunStoppedError, UsageError
-from plimsoll.model.cassandra import CassandraTarget
-from plimsoll.model.request import EndpointTarget, RdsTarget, Request
+from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.databases import engine_facts
+from plimsoll.model.request import EndpointTarget, RdsTarget, Request, Target
 from plimsoll.model.run_record import RunRecord, RunState, TargetAddress
 from plimsoll.requests.request_workload import protocol_of
 from plimsoll.targets.ec2_instance import data_volume_id
@@ -17,8 +19,8 @@ from plimsoll.targets.template import (
     CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
     cassandra_parameters,
+    rds_parameters,
     read_template,
-    stack_parameters,
     with_engine_parameters,
 )
 
@@ -61,18 +63,22 @@ def _made_for(
     deployment: Deployment, target: RdsTarget | CassandraTarget
 ) -> tuple[str, dict[str, str]]:
     """Give a target's template, and those of its parameters that depend on its kind."""
-    if isinstance(target, RdsTarget):
-        template = with_engine_parameters(read_template(RDS_TEMPLATE), target.parameters)
-        subnets = {"SubnetGroupName": deployment.target_subnet_group or ""}
-        return template, {**subnets, **stack_parameters(target)}
-    deployment.require_kind(target.kind)
-    assert deployment.cassandra is not None  # noqa: S101 - the line above has seen it
-    place = {
-        "ArchiveUrl": deployment.cassandra.archive_url,
-        "InstanceProfileName": deployment.cassandra.instance_profile,
-        "SubnetId": deployment.cassandra.subnet_id,
-    }
-    return read_template(CASSANDRA_TEMPLATE), {**place, **cassandra_parameters(target)}
+    match target:
+        case RdsTarget():
+            template = with_engine_parameters(read_template(RDS_TEMPLATE), target.parameters)
+            subnets = {"SubnetGroupName": deployment.target_subnet_group or ""}
+            return template, {**subnets, **rds_parameters(target)}
+        case CassandraTarget():
+            deployment.require_kind(target.kind)
+            assert deployment.cassandra is not None  # noqa: S101 - the line above has seen it
+            place = {
+                "ArchiveUrl": deployment.cassandra.archive_url,
+                "InstanceProfileName": deployment.cassandra.instance_profile,
+                "SubnetId": deployment.cassandra.subnet_id,
+            }
+            return read_template(CASSANDRA_TEMPLATE), {**place, **cassandra_parameters(target)}
+        case _:
+            assert_never(target)
 
 
 def _parameters(deployment: Deployment, record: RunRecord) -> dict[str, str]:
@@ -112,16 +118,21 @@ def await_target(deployment: Deployment, run_id: str) -> dict[str, object]:
             secret_arn=outputs.get("SecretArn"),
             identifier=outputs["InstanceIdentifier"],
             protocol=protocol_of(request),
-            volume_id=_volume_id(request, outputs["InstanceIdentifier"]),
+            volume_id=_volume_id(request.target, outputs["InstanceIdentifier"]),
         )
         deployment.records.change(run_id, target=address, target_ready_at=now())
     return {"ready": outputs is not None, "wait_s": deployment.poll_seconds}
 
 
-def _volume_id(request: Request, instance_id: str) -> str | None:
-    target = request.target
-    on_ebs = isinstance(target, CassandraTarget) and target.volume.type != "nvme"
-    return data_volume_id(instance_id) if on_ebs else None
+def _volume_id(target: Target, instance_id: str) -> str | None:
+    """Find the volume whose metrics are the target's; None where its instance has them."""
+    match target:
+        case CassandraTarget():
+            return None if target.volume.type == "nvme" else data_volume_id(instance_id)
+        case RdsTarget() | EndpointTarget():
+            return None
+        case _:
+            assert_never(target)
 
 
 def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> TargetAddress:
@@ -149,4 +160,5 @@ def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> Targ
         database=target.database,
         secret_arn=target.secret_arn,
         identifier=None,
+        protocol=engine_facts(target.engine).protocol,
     )

@@ -4,19 +4,21 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.request import TargetKind
 from plimsoll.model.results import StepResult, TargetSample
 from plimsoll.model.run_record import RunRecord
 from plimsoll.targets.cloudwatch_metrics import figures, read_samples
 
 
 def target_samples(
-    deployment: Deployment, record: RunRecord, *, since: datetime
+    deployment: Deployment, record: RunRecord, *, kind: TargetKind, since: datetime
 ) -> tuple[TargetSample, ...]:
     """Read a run's target's metrics until now; none where it has no target."""
     if record.target is None:
         return ()
     return read_samples(
         record.target,
+        kind,
         start=since,
         end=datetime.now(UTC),
         period_s=deployment.metric_period_seconds,

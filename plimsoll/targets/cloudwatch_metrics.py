@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, assert_never
 
 from plimsoll.aws import clients
+from plimsoll.model.request import TargetKind
 from plimsoll.model.results import TargetFigures, TargetSample
 from plimsoll.model.run_record import TargetAddress
 
@@ -18,13 +19,21 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of CloudWatch, and what becomes of it."""
+    """A metric of CloudWatch, and what becomes of it.
+
+    Attributes:
+        name: CloudWatch's name of it.
+        field: That of `TargetSample` and `TargetFigures` which it fills.
+        divisor: From CloudWatch's unit to the field's.
+        summary: How a step's figure is made of its samples.
+        counted: Whether it counts events of a period: a rate is their sum by its seconds.
+    """
 
     name: str
-    field: str  # of TargetSample and TargetFigures
+    field: str
     divisor: float = 1
     summary: Literal["mean", "least"] = "mean"
-    counted: bool = False  # over a period: summed, and divided by its seconds
+    counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,30 +92,36 @@ EC2_OWN_DISKS = Source("AWS/EC2", "InstanceId", (*_counts("Disk"), *EC2.metrics)
 _SUMMARIES = {m.field: m.summary for source in (RDS, EBS, EC2) for m in source.metrics}
 
 
-def sources(target: TargetAddress) -> list[tuple[Source, str]]:
+def sources(target: TargetAddress, kind: TargetKind) -> list[tuple[Source, str]]:
     """Say where a target's figures are, and under which identifiers."""
     if target.identifier is None:
         return []
-    if target.protocol == "mysql":
-        return [(RDS, target.identifier)]
-    if target.volume_id is None:
-        return [(EC2_OWN_DISKS, target.identifier)]
-    return [(EC2, target.identifier), (EBS, target.volume_id)]
+    match kind:
+        case "rds":
+            return [(RDS, target.identifier)]
+        case "cassandra":
+            if target.volume_id is None:
+                return [(EC2_OWN_DISKS, target.identifier)]
+            return [(EC2, target.identifier), (EBS, target.volume_id)]
+        case "endpoint":
+            return []
+        case _:
+            assert_never(kind)
 
 
 def read_samples(
-    target: TargetAddress, *, start: datetime, end: datetime, period_s: int
+    target: TargetAddress, kind: TargetKind, *, start: datetime, end: datetime, period_s: int
 ) -> tuple[TargetSample, ...]:
     """Read a target's metrics over a time, one sample for each moment with at least one point.
 
-    Asked for are all periods that the time touches: CloudWatch knows whole ones only, and refuses a
-    time that it finds to begin and end in one second.
+    CloudWatch knows whole periods alone, and refuses a time that begins and ends in one second. So
+    it is asked about every period that the time touches.
     """
     first = int(start.timestamp() // period_s)
     past = max(first + 1, math.ceil(end.timestamp() / period_s))
     asked = [
         (source, identifier, metric)
-        for source, identifier in sources(target)
+        for source, identifier in sources(target, kind)
         for metric in source.metrics
     ]
     if not asked:

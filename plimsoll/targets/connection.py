@@ -3,9 +3,9 @@
 import json
 
 from plimsoll.aws import clients
+from plimsoll.families.load_user import as_load_user
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.run_record import TargetAddress
-from plimsoll.targets.users import as_load_user
 
 
 def engine_target(address: TargetAddress) -> EngineTarget:

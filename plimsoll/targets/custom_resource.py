@@ -44,5 +44,5 @@ def _send(event: Mapping[str, Any], status: str, reason: str) -> None:
     request = urllib.request.Request(  # noqa: S310 - an https URL that CloudFormation signed
         event["ResponseURL"], data=body, method="PUT", headers={"Content-Type": ""}
     )
-    with urllib.request.urlopen(request, timeout=20):  # noqa: S310 - likewise
+    with urllib.request.urlopen(request, timeout=20):  # noqa: S310 - the same URL
         pass

@@ -25,14 +25,14 @@ def require_no_target(run_machine_arn: str) -> None:
     """
     runs = _runs_under_way(run_machine_arn)
     stacks = _living_stacks()
-    found = [
-        f"{kind} {', '.join(some[:10])}"
-        for kind, some in (("the runs", runs), ("the targets' stacks", stacks))
-        if some
+    alive = [
+        f"{kind} {', '.join(names[:10])}"
+        for kind, names in (("the runs", runs), ("the targets' stacks", stacks))
+        if names
     ]
-    if found:
+    if alive:
         raise TargetsAliveError(
-            f"still there: {' and '.join(found)}. Stop the runs or wait for their teardown,"
+            f"still there: {' and '.join(alive)}. Stop the runs or wait for their teardown,"
             " then delete again; nothing has been deleted yet"
         )
 

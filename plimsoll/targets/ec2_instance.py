@@ -1,18 +1,18 @@
 """What EC2 says of a target's instance."""
 
 from plimsoll.aws import clients
-from plimsoll.model.cassandra import DATA_DEVICE
+from plimsoll.model.cassandra_target import DATA_DEVICE
 
 
 def data_volume_id(instance_id: str) -> str | None:
-    """Name an instance's data volume, which CloudFormation does not: EBS's metrics are by volume.
+    """Name an instance's data volume; None where it has none.
 
-    None where the instance has none.
+    EBS's metrics are by volume, and CloudFormation does not say which one an instance has.
     """
-    found = clients.ec2().describe_volumes(
+    volumes = clients.ec2().describe_volumes(
         Filters=[
             {"Name": "attachment.instance-id", "Values": [instance_id]},
             {"Name": "attachment.device", "Values": [DATA_DEVICE]},
         ]
     )["Volumes"]
-    return found[0]["VolumeId"] if found else None
+    return volumes[0]["VolumeId"] if volumes else None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 STACK_PREFIX = "plimsoll-run-"
 EXPIRES_AT = "plimsoll:expires-at"
-LONGEST = timedelta(seconds=86_400)  # that a run's time limit may be
+LONGEST = timedelta(seconds=86_400)  # time limit that a run may have
 
 
 def sweep(topic_arn: str, *, event_bus: str | None = None, at: datetime | None = None) -> list[str]:
@@ -25,7 +25,7 @@ def sweep(topic_arn: str, *, event_bus: str | None = None, at: datetime | None =
 
     Args:
         topic_arn: Where each one is reported; empty: nowhere.
-        event_bus: Where each one is told; None: nowhere.
+        event_bus: Where an event of each one goes; None: nowhere.
         at: The time to compare with; None: now.
 
     Returns:
@@ -40,8 +40,8 @@ def sweep(topic_arn: str, *, event_bus: str | None = None, at: datetime | None =
     expired = [stack for stack in stacks if _expired(stack, moment)]
     failures: list[str] = []
     asked = [stack for stack in expired if _done(failures, stack, _delete)]
-    for stack in asked:  # only now: a message that cannot be sent keeps no target alive
-        _done(failures, stack, lambda one: _tell(one, moment, topic_arn, event_bus))
+    for stack in asked:  # after all deletions: a message that cannot be sent keeps no target alive
+        _done(failures, stack, lambda gone: _report(gone, moment, topic_arn, event_bus))
     if failures:
         raise PlimsollError("; ".join(failures))
     return [stack["StackName"] for stack in asked]
@@ -50,7 +50,7 @@ def sweep(topic_arn: str, *, event_bus: str | None = None, at: datetime | None =
 def _done(
     failures: list[str], stack: "StackTypeDef", act: Callable[["StackTypeDef"], None]
 ) -> bool:
-    """Do something about one stack; what fails is told and kept from none of the others."""
+    """Do something about one stack; a failure is noted, and the other stacks have their turn."""
     try:
         act(stack)
     except (BotoCoreError, ClientError, PlimsollError) as error:
@@ -65,7 +65,7 @@ def _delete(stack: "StackTypeDef") -> None:
     print(json.dumps({"expired_target": stack["StackName"]}))  # an alarm counts these lines
 
 
-def _tell(stack: "StackTypeDef", moment: datetime, topic_arn: str, event_bus: str | None) -> None:
+def _report(stack: "StackTypeDef", moment: datetime, topic_arn: str, event_bus: str | None) -> None:
     expired_at = _expires_at(stack)
     assert expired_at is not None  # noqa: S101 - it has expired
     leaked = TargetLeaked(
@@ -85,18 +85,18 @@ def _tell(stack: "StackTypeDef", moment: datetime, topic_arn: str, event_bus: st
 
 
 def _expires_at(stack: "StackTypeDef") -> datetime | None:
-    """When a target should be gone; None: it carries no such tag, and is none of ours.
+    """Say when a target should be gone; None where the tag is missing: then it is none of ours.
 
-    Where the tag cannot be read: when the longest time limit since its creation has passed.
+    A tag that cannot be read counts as the longest time limit from the stack's creation on.
     """
     tags = {tag["Key"]: tag["Value"] for tag in stack.get("Tags", [])}
     if EXPIRES_AT not in tags:
         return None
     try:
-        told = datetime.fromisoformat(tags[EXPIRES_AT])
+        expires_at = datetime.fromisoformat(tags[EXPIRES_AT])
     except ValueError:
         return stack["CreationTime"] + LONGEST
-    return told if told.tzinfo else told.replace(tzinfo=UTC)
+    return expires_at if expires_at.tzinfo else expires_at.replace(tzinfo=UTC)
 
 
 def _expired(stack: "StackTypeDef", moment: datetime) -> bool:

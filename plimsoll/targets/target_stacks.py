@@ -30,9 +30,9 @@ def create_stack(
     role_arn: str,
     token: str,
 ) -> str:
-    """Create a stack and return its id; the one that a repeated call made before, likewise.
+    """Create a stack and return its id; a repeated call returns the id of the first one's stack.
 
-    A failed resource stops the creation and stays as it is: the run's teardown deletes it all.
+    A resource that fails stops the creation and stays as it is: the run's teardown deletes it all.
 
     Raises:
         TargetCreationError: CloudFormation refuses it.
@@ -61,7 +61,7 @@ def create_stack(
 
 
 def find_stack(name_or_id: str) -> "StackTypeDef | None":
-    """Describe a stack; None where there is none. A deleted one is found by its id alone."""
+    """Describe a stack; None where there is none. AWS knows deleted stacks by their ids alone."""
     try:
         answer = clients.cloudformation().describe_stacks(StackName=name_or_id)
     except ClientError as error:
@@ -84,8 +84,8 @@ def outputs_when_created(stack_id: str) -> dict[str, str] | None:
         return None
     if stack["StackStatus"] != "CREATE_COMPLETE":
         raise TargetCreationError(f"the target could not be created: {_first_failure(stack)}")
-    found = stack.get("Outputs", [])
-    return {output["OutputKey"]: output["OutputValue"] for output in found}
+    outputs = stack.get("Outputs", [])
+    return {output["OutputKey"]: output["OutputValue"] for output in outputs}
 
 
 def _first_failure(stack: "StackTypeDef") -> str:

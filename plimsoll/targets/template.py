@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from plimsoll.model.cassandra import CassandraTarget, is_graviton
+from plimsoll.model.cassandra_target import CassandraTarget, is_graviton
 from plimsoll.model.request import RdsTarget
 
 RDS_TEMPLATE = "rds.template.json"
@@ -42,8 +42,8 @@ def parameter_group_family(engine: str, version: str) -> str:
     return f"{engine}{major}.{minor}"
 
 
-def stack_parameters(target: RdsTarget) -> dict[str, str]:
-    """Give the template's parameters that follow from the target asked for."""
+def rds_parameters(target: RdsTarget) -> dict[str, str]:
+    """Give the parameters of RDS's template that follow from the target asked for."""
     volume = target.volume
     return {
         "Engine": target.engine,

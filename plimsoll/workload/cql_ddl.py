@@ -3,9 +3,10 @@
 import re
 
 from plimsoll.errors import Complaint, WorkloadError
+from plimsoll.workload.compiled import Table
 from plimsoll.workload.tables import TableShape
 
-# SQL's types by their beginning, and CQL's that hold the same values
+# SQL types by their beginning, each with the CQL type that holds the same values
 _TYPES = (
     (r"tinyint$", "tinyint"),
     (r"(tinyint unsigned|smallint)$", "smallint"),
@@ -18,29 +19,44 @@ _TYPES = (
 )
 
 
-def create_cql_table(shape: TableShape, name: str) -> str:
-    """Write the statement that makes one copy of a table, unless it is there.
+def define(shape: TableShape) -> list[Table]:
+    """Define each copy of a table.
 
     Raises:
         WorkloadError: It has what Cassandra has not: secondary indexes, some types.
     """
+    columns = {column.name: column.cql_name for column in shape.columns}
+    return [
+        Table(
+            name=name,
+            key_space=shape.name,
+            rows=shape.rows,
+            first=shape.first,
+            columns=tuple(columns.values()),
+            key=tuple(columns[column] for column in shape.primary_key),
+            row=tuple(column.value for column in shape.columns),
+            create_sql=_create_table(shape, name),
+            index_sql={},
+        )
+        for name in map(str.lower, shape.names())  # what an unquoted name in a statement stands for
+    ]
+
+
+def _create_table(shape: TableShape, name: str) -> str:
+    """Write the statement that makes one copy of a table, unless it is there."""
     if shape.indexes:
         problem = "indexes are made in SQL databases alone"
         raise WorkloadError(Complaint(("tables", shape.name), problem))
-    lines = [f'"{column.cql_name}" {cql_type(column.type)}' for column in shape.columns]
+    lines = [f'"{column.cql_name}" {_cql_type(column.type)}' for column in shape.columns]
     names = {column.name: column.cql_name for column in shape.columns}
     key = ", ".join(f'"{names[column]}"' for column in shape.primary_key)
     body = ",\n  ".join([*lines, f"PRIMARY KEY ({key})"])
     return f'CREATE TABLE IF NOT EXISTS "{name}" (\n  {body}\n)'
 
 
-def cql_type(declared: str) -> str:
-    """Find CQL's type for a column that is declared in SQL's words.
-
-    Raises:
-        WorkloadError: No type of CQL takes what the engine binds to it.
-    """
-    for pattern, found in _TYPES:
+def _cql_type(declared: str) -> str:
+    """Find the CQL type of a column that is declared in SQL's words."""
+    for pattern, cql_type in _TYPES:
         if re.match(pattern, declared):
-            return found
+            return cql_type
     raise WorkloadError(f"type {declared!r}: has no counterpart in Cassandra here")

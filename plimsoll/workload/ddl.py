@@ -1,44 +1,23 @@
-"""Data definition: what makes a dataset's tables in MySQL and its relatives."""
+"""Data definition: the tables of a dataset as one protocol's databases have them."""
 
-from plimsoll.errors import Scalar
-from plimsoll.workload.tables import Column, TableShape
+from typing import assert_never
 
-
-def create_table(shape: TableShape, name: str) -> str:
-    """Write the statement that makes one copy of a table, unless it is there."""
-    lines = [_column(column) for column in shape.columns]
-    lines.append(f"PRIMARY KEY ({_names(shape.primary_key)})")
-    body = ",\n  ".join(lines)
-    return f"CREATE TABLE IF NOT EXISTS `{name}` (\n  {body}\n) ENGINE = InnoDB"
+from plimsoll.model.engine import Protocol
+from plimsoll.workload import cql_ddl, mysql_ddl
+from plimsoll.workload.compiled import Table
+from plimsoll.workload.tables import TableShape
 
 
-def create_indexes(shape: TableShape, name: str, copy: int) -> dict[str, str]:
-    """Write the statements that make a copy's secondary indexes, by index name.
+def define(shape: TableShape, protocol: Protocol) -> list[Table]:
+    """Define each copy of a table.
 
-    They are run once the rows are there: an index built in one go is as the originals build it,
-    and quicker.
+    Raises:
+        WorkloadError: The protocol's databases have no such table.
     """
-    statements = {}
-    for template, columns in shape.indexes.items():
-        index = template.replace("{copy}", str(copy))
-        statements[index] = f"CREATE INDEX `{index}` ON `{name}` ({_names(columns)})"
-    return statements
-
-
-def _column(column: Column) -> str:
-    parts = [f"`{column.name}`", column.type, "NULL" if column.nullable else "NOT NULL"]
-    if column.auto_increment:
-        parts.append("AUTO_INCREMENT")
-    if column.default is not None:
-        parts.append(f"DEFAULT {_literal(column.default)}")
-    return " ".join(parts)
-
-
-def _literal(value: Scalar) -> str:
-    if isinstance(value, str):
-        return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
-    return str(int(value) if isinstance(value, bool) else value)
-
-
-def _names(columns: tuple[str, ...]) -> str:
-    return ", ".join(f"`{column}`" for column in columns)
+    match protocol:
+        case "mysql":
+            return mysql_ddl.define(shape)
+        case "cql":
+            return cql_ddl.define(shape)
+        case _:
+            assert_never(protocol)

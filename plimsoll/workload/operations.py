@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import get_args
 
+from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine import Consistency, EngineOperation, EngineStatement, Let, Protocol
 from plimsoll.workload.items import Item
 from plimsoll.workload.statements import Statement, read_statement, used_variables
@@ -26,11 +27,12 @@ class Operation:
     statements: tuple[Statement, ...]
 
     def resolve(self, protocol: Protocol) -> EngineOperation | None:
-        """Resolve it for a family of databases; None where a statement has no text for it."""
-        texts = [each.sql if protocol == "mysql" else each.cql for each in self.statements]
-        if any(text is None for text in texts):
-            return None
+        """Resolve it for a protocol; None where a statement has no text in its language."""
+        facts = protocol_facts(protocol)
+        texts = [statement.in_language(facts.language) for statement in self.statements]
         sent = tuple(text for text in texts if text is not None)
+        if len(sent) < len(texts):
+            return None
         return EngineOperation(
             name=self.name,
             weight=self.weight,
@@ -38,7 +40,7 @@ class Operation:
             transaction=self.transaction,
             statements=sent,
             records=self.records,
-            consistency=self.consistency if protocol == "cql" else "ONE",
+            consistency=self.consistency if facts.has_consistency else "ONE",
         )
 
 

@@ -1,15 +1,19 @@
 """What a statement may reach: the tables of its own database, and nothing beside them.
 
-This refuses what can be seen in a statement's text, before anything is provisioned. What keeps a
-load in its database is the user that it connects as (`plimsoll.targets.users`).
+This refuses what can be seen in a statement's text, before anything is provisioned. What really
+keeps a load in its database is the user that it connects as (`plimsoll.families.load_user`).
 """
 
 import re
+from typing import get_args
+
+from plimsoll.model.databases import protocol_facts
+from plimsoll.model.engine import Protocol
 
 FIRST_WORDS = ("delete", "insert", "replace", "select", "update", "with")
-_SYSTEM = ("mysql", "information_schema", "performance_schema", "sys", "system", r"system_\w+")
+_SYSTEM = [name for known in get_args(Protocol) for name in protocol_facts(known).system_schemas]
 _TEXT = re.compile(r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\"", re.DOTALL)
-_QUOTED_NAME = re.compile(r'"(\w+)"(?=\s*\.)|(?<=\.)\s*"(\w+)"')  # CQL's, beside a dot
+_QUOTED_NAME = re.compile(r'"(\w+)"(?=\s*\.)|(?<=\.)\s*"(\w+)"')  # a name of CQL beside a dot
 _NAME = re.compile(r"`(?:[^`]|``)*`")
 _COMMENT = re.compile(r"--[ \t][^\n]*|\#[^\n]*|/\*.*?\*/", re.DOTALL)
 _HARMLESS = re.compile(  # FROM and UPDATE that name no table
@@ -46,10 +50,10 @@ def beyond(text: str) -> str | None:
         return f"{word}, which is none of {', '.join(FIRST_WORDS).upper()}"
     if re.search(r"\binto\s+(outfile|dumpfile)\b|\bload_file\s*\(", plain):
         return "a file of the server"
-    if found := _SYSTEM_NAME.search(plain):
-        return f"the server's own {found[0]}..."
+    if system_name := _SYSTEM_NAME.search(plain):
+        return f"the server's own {system_name[0]}..."
     for place in _PLACES.finditer(plain):
-        for part in re.sub(r"[()]", " ", place["tables"]).split(","):
-            if _QUALIFIED.match(part):
-                return f"another database ({part.strip().split()[0]})"
+        for table in re.sub(r"[()]", " ", place["tables"]).split(","):
+            if _QUALIFIED.match(table):
+                return f"another database ({table.strip().split()[0]})"
     return None

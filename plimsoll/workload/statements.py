@@ -3,8 +3,10 @@
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import assert_never, get_args
 
-from plimsoll.model.engine import EngineStatement
+from plimsoll.model.databases import Language, protocol_facts
+from plimsoll.model.engine import EngineStatement, Protocol
 from plimsoll.model.values import Value
 from plimsoll.workload.items import Item
 from plimsoll.workload.reach import beyond
@@ -12,7 +14,7 @@ from plimsoll.workload.tables import TableShape, check_table
 from plimsoll.workload.values import Scope, is_number, read_value
 
 MAX_ALTERNATIVES = 10_000
-MAX_PLACEHOLDERS = 65_535  # of one prepared statement, in the MySQL protocol
+MAX_PLACEHOLDERS = min(protocol_facts(name).parameters_max for name in get_args(Protocol))
 
 _NAME = re.compile(r"\{(\w+)\}")
 # What a `?` inside does not count in: quoted text, quoted names, comments.
@@ -25,10 +27,20 @@ _VALUES = re.compile(r"^(?P<head>.*\bvalues\s*)(?P<row>\([^()]*\))\s*$", re.IGNO
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement for both families of databases; None where the workload has no text for one."""
+    """A statement in each language; None where the workload has no text in it."""
 
     sql: EngineStatement | None
     cql: EngineStatement | None
+
+    def in_language(self, language: Language) -> EngineStatement | None:
+        """Give the statement in a language; None where the workload has no text in it."""
+        match language:
+            case "sql":
+                return self.sql
+            case "cql":
+                return self.cql
+            case _:
+                assert_never(language)
 
 
 def read_statement(item: Item, tables: dict[str, TableShape], scope: Scope) -> Statement:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from plimsoll.errors import Complaint, Place, Range, Scalar, UsageError, WorkloadError, unknown
+from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine import EngineWorkload, KeySpace, Protocol
-from plimsoll.workload.compiled import Compiled, Table
-from plimsoll.workload.cql_ddl import create_cql_table
-from plimsoll.workload.ddl import create_indexes, create_table
+from plimsoll.workload.compiled import Compiled
+from plimsoll.workload.ddl import define
 from plimsoll.workload.items import Item
 from plimsoll.workload.operations import Operation, read_operations
 from plimsoll.workload.parameters import Parameter, read_parameters, referenced, substitute
@@ -59,14 +59,14 @@ class Workload:
             WorkloadError: A parameter or the number of records is not allowed, or what comes of
                 them cannot be.
         """
+        facts = protocol_facts(protocol)
         tables, operations, values = self._resolve(records, parameters or {})
         resolved = tuple(operation.resolve(protocol) for operation in operations)
         if any(operation is None for operation in resolved):
-            language = {"mysql": "SQL", "cql": "CQL"}[protocol]
-            problem = f"the workload has no {language} statements"
+            problem = f"the workload has no {facts.language.upper()} statements"
             raise WorkloadError(Complaint((), problem, place=Place(self.source)))
-        if protocol == "mysql":
-            self._refuse_cql_parameters(parameters or {})
+        if not facts.has_consistency:
+            self._refuse_consistency(parameters or {})
         in_tables = referenced(self.tables_root.entries()["tables"])
         return Compiled(
             name=self.name,
@@ -75,7 +75,7 @@ class Workload:
             records=int(str(values.pop("records"))),
             parameters=values,
             dataset_parameters={name: values[name] for name in values if name in in_tables},
-            tables=tuple(table for shape in tables.values() for table in _copies(shape, protocol)),
+            tables=tuple(table for shape in tables.values() for table in define(shape, protocol)),
             engine=EngineWorkload(
                 key_spaces=tuple(
                     KeySpace(name=shape.name, first=shape.first, records=shape.rows)
@@ -103,7 +103,7 @@ class Workload:
             },
         }
 
-    def _refuse_cql_parameters(self, given: Mapping[str, Scalar]) -> None:
+    def _refuse_consistency(self, given: Mapping[str, Scalar]) -> None:
         for name in given:
             if self.parameters[name].kind == "consistency":
                 problem = f"a parameter of {self.name} on Cassandra alone"
@@ -193,37 +193,3 @@ def read_workload(
 
 def _part(root: Item, name: str, values: Mapping[str, Scalar]) -> Item:
     return substitute(root.entries()[name], values)
-
-
-def _copies(shape: TableShape, protocol: Protocol) -> list[Table]:
-    if protocol == "cql":
-        return [_cql_table(shape, name) for name in shape.names()]
-    return [
-        Table(
-            name=name,
-            key_space=shape.name,
-            rows=shape.rows,
-            first=shape.first,
-            columns=tuple(column.name for column in shape.columns),
-            key=shape.primary_key,
-            row=tuple(column.value for column in shape.columns),
-            create_sql=create_table(shape, name),
-            index_sql=create_indexes(shape, name, copy),
-        )
-        for copy, name in enumerate(shape.names(), start=1)
-    ]
-
-
-def _cql_table(shape: TableShape, name: str) -> Table:
-    names = {column.name: column.cql_name for column in shape.columns}
-    return Table(
-        name=name.lower(),  # what an unquoted name in a statement stands for
-        key_space=shape.name,
-        rows=shape.rows,
-        first=shape.first,
-        columns=tuple(names.values()),
-        key=tuple(names[column] for column in shape.primary_key),
-        row=tuple(column.value for column in shape.columns),
-        create_sql=create_cql_table(shape, name.lower()),
-        index_sql={},
-    )

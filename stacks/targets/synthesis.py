@@ -8,8 +8,8 @@ from typing import Any
 
 from aws_cdk import App
 
-from stacks.targets.cassandra import CassandraTarget
-from stacks.targets.rds import RdsTarget
+from stacks.targets.cassandra_template import CassandraTemplate
+from stacks.targets.rds_template import RdsTemplate
 
 TEMPLATES = Path(__file__).parents[2] / "plimsoll" / "targets" / "templates"
 
@@ -21,8 +21,8 @@ def define(directory: Path) -> App:
         analytics_reporting=False,
         context={"@aws-cdk/core:validateAgainstDefaultRules": True},
     )
-    RdsTarget(app)
-    CassandraTarget(app)
+    RdsTemplate(app)
+    CassandraTemplate(app)
     return app
 
 

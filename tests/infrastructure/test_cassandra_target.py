@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stacks.targets.cassandra import SCRIPT, SHA512
+from stacks.targets.cassandra_template import SCRIPT, SHA512
 from tests.infrastructure.template import Resolved, Template, walk
 
 VOLUMES: dict[str, dict[str, str]] = {

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from plimsoll.local.databases.cassandra import CassandraServer
-from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.local.databases.cassandra_server import CassandraServer
+from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.deploying import ROLE
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Function, Setting

@@ -22,7 +22,7 @@ from moto.server import ThreadedMotoServer
 from plimsoll.aws import clients
 from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import RunFiles, client_path, plan_path
-from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.deploying import PRINCIPAL, default_settings
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.fleet import ClientResult, StepPlan

@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import pymysql
 
-from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.local.databases.mariadb_server import MariaDbServer
 
 Connection: TypeAlias = "pymysql.Connection[pymysql.cursors.Cursor]"
 

@@ -5,19 +5,8 @@ import subprocess
 import sys
 from importlib import import_module
 
-import pytest
-
 REACHES_OUT = ("boto3", "botocore", "cassandra", "pymysql", "plimsoll_engine")
 PURE = ("model", "capacity", "workload", "prices", "requests", "quoting")
-# of those folders, the modules that talk to something, and what they need for it
-TALKING: dict[str, set[str]] = {
-    "plimsoll.workload.cassandra": {"cassandra"},  # a session of a cluster
-    "plimsoll.workload.cql": {"cassandra"},  # makes tables and reads them over a session
-    "plimsoll.workload.database": {"pymysql"},  # a server of either family
-    "plimsoll.workload.dataset": {"pymysql"},  # loads rows into a server
-    "plimsoll.workload.mysql": {"pymysql"},  # a connection to a server
-    "plimsoll.workload.prepare": {"pymysql", "plimsoll_engine"},  # the engine makes the rows
-}
 CHECK = """
 import sys
 from importlib import import_module
@@ -46,12 +35,11 @@ def loading(names: list[str]) -> str:
 
 
 def test_what_is_pure_loads_nothing_that_reaches_out() -> None:
-    pure = [name for name in modules() if name not in TALKING]
+    pure = modules()
     assert len(pure) > 50
     assert loading(pure) == ""
 
 
-@pytest.mark.parametrize("name", TALKING)
-def test_what_talks_to_something_loads_that_alone(name: str) -> None:
-    loaded = loading([name]).removeprefix(f"{name} loads ").split(",")
-    assert set(loaded) == TALKING[name]
+def test_a_module_that_reaches_out_is_seen() -> None:
+    reaching = "plimsoll.families.mysql.session"
+    assert loading([reaching]).startswith(f"{reaching} loads pymysql")

@@ -23,7 +23,7 @@ from plimsoll.local.aws.lambda_invoke import Functions
 from plimsoll.local.aws.scheduler import Scheduler
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.resources import cloudformation
-from plimsoll.local.resources.databases import Databases
+from plimsoll.local.resources.registry import Databases
 
 
 class _QuietHandler(MotoRequestHandler):

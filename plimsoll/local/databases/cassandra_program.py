@@ -12,7 +12,7 @@ from pathlib import Path
 from plimsoll.cache import cache_directory, cache_lock
 from plimsoll.errors import MissingToolError, PlimsollError
 from plimsoll.local.databases.maven import run_maven
-from plimsoll.model.cassandra import VERSION
+from plimsoll.model.cassandra_target import VERSION
 
 ARTIFACT = f"org.apache.cassandra:cassandra-all:{VERSION}"
 JAVA_RELEASE = 17  # Cassandra 5.0 runs on 11 and 17
@@ -72,8 +72,8 @@ def _release(java: Path) -> int | None:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
     except OSError:
         return None
-    found = re.search(r'version "(\d+)', answer.stderr)
-    return int(found[1]) if found else None
+    version = re.search(r'version "(\d+)', answer.stderr)
+    return int(version[1]) if version else None
 
 
 def find_cassandra() -> Path:
@@ -119,14 +119,14 @@ def check_jars(folder: Path) -> None:
     """Compare a folder's jars with what is pinned.
 
     Raises:
-        PlimsollError: One is missing, one too many, or another one than was pinned.
+        PlimsollError: A jar is missing, is not pinned, or differs from the pinned one.
     """
     pinned = pinned_jars()
-    found = {jar.name: jar for jar in folder.glob("*.jar")}
-    if strange := sorted(found.keys() ^ pinned.keys()):
+    jars = {jar.name: jar for jar in folder.glob("*.jar")}
+    if strange := sorted(jars.keys() ^ pinned.keys()):
         what = "is missing" if strange[0] in pinned else "is not pinned"
         raise PlimsollError(f"{ARTIFACT}: {strange[0]} {what}")
-    for name, jar in found.items():
+    for name, jar in jars.items():
         with jar.open("rb") as handle:
             digest = hashlib.file_digest(handle, "sha256").hexdigest()
         if digest != pinned[name]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from plimsoll.local.databases.artifact import share_directory
+from plimsoll.local.databases.mariadb_program import share_directory
 
 Settings = Mapping[str, str] | Mapping[str, str | int]
 

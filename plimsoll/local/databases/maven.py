@@ -6,10 +6,10 @@ from pathlib import Path
 
 from plimsoll.errors import MissingToolError, PlimsollError
 
-# One file of a thousand that is cut off ends Maven; it keeps what has come, and goes on from there.
+# Maven ends when one file of a thousand is cut off; a second run goes on from what it has.
 TRIES = 3
-# A server that is busy is asked again; one that falls silent is given up within minutes, and not
-# after half an hour. Maven 3.9 has another name for that, and asks busy servers by itself.
+# Ask a busy server again, and give up a silent one after two minutes rather than half an hour. The
+# last setting is Maven 3.9's name for the second; it asks busy servers again by itself.
 _PATIENCE = (
     "-Dmaven.wagon.http.serviceUnavailableRetryStrategy.class=standard",
     "-Dmaven.wagon.rto=120000",
@@ -18,18 +18,18 @@ _PATIENCE = (
 
 
 def run_maven(artifact: str, goal: str, *settings: str, folder: Path, how_to_get: str) -> None:
-    """Run a goal of Maven that fetches an artifact; where it fails, a few times.
+    """Run a goal of Maven that fetches an artifact; try again a few times where it fails.
 
     Args:
         artifact: What it fetches, for the words of an error.
-        goal: Of which plugin.
+        goal: With its plugin and version.
         settings: Of the goal.
         folder: Where it runs, and where it finds a `pom.xml` if the goal needs one.
         how_to_get: What to do where there is no Maven.
 
     Raises:
         MissingToolError: Maven is not there.
-        PlimsollError: It failed each time; its own reason is told.
+        PlimsollError: It failed each time; gives Maven's own reason.
     """
     maven = shutil.which("mvn")
     if maven is None:

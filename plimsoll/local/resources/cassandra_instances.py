@@ -14,10 +14,10 @@ from moto.ec2.utils import random_instance_id
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.local.databases.cassandra import CassandraServer
-from plimsoll.local.resources.databases import Database, Databases, instance_memory_mib
+from plimsoll.local.databases.cassandra_server import CassandraServer
+from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
 from plimsoll.local.resources.sampler import Sampler, as_ec2
-from plimsoll.model.cassandra import CQL_PORT, DATA_DEVICE, has_instance_store
+from plimsoll.model.cassandra_target import CQL_PORT, DATA_DEVICE, has_instance_store
 from plimsoll.model.instances import InstanceLimits, instance_limits
 from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume, VolumeSettings

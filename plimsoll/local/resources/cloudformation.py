@@ -17,15 +17,18 @@ from moto.cloudformation.models import CloudFormationBackend, Event, Stack
 from moto.cloudformation.responses import CloudFormationResponse
 
 from plimsoll.local.replacing import replace
-from plimsoll.local.resources.databases import Databases
-from plimsoll.local.resources.ec2_models import Instance
-from plimsoll.local.resources.models import RESOURCES, DatabaseInstance
+from plimsoll.local.resources.ec2_resources import EC2_RESOURCES, Instance
+from plimsoll.local.resources.rds_resources import RDS_RESOURCES, DatabaseInstance
+from plimsoll.local.resources.registry import Databases
+
+RESOURCES = {resource.TYPE: resource for resource in (*RDS_RESOURCES, *EC2_RESOURCES)}
 
 _creating = threading.local()  # only the thread that creates a stack makes resources
 _original_lookup = parsing.ResourceMap.__getitem__
 _original_outputs: Any = Stack.outputs
 _original_create: Any = CloudFormationResponse.create_stack
 _original_class = parsing.resource_class_from_type
+_original_name_property = parsing.resource_name_property_from_type
 
 
 def check_template(template: Mapping[str, Any], parameters: Mapping[str, str]) -> None:
@@ -51,7 +54,7 @@ def check_template(template: Mapping[str, Any], parameters: Mapping[str, str]) -
 
 def _check_parameter(name: str, value: str, rules: Mapping[str, Any]) -> None:
     allowed = rules.get("AllowedValues")
-    if allowed is not None and value not in [str(one) for one in allowed]:
+    if allowed is not None and value not in [str(choice) for choice in allowed]:
         listed = ", ".join(map(str, allowed))
         raise ValidationError(message=f"Parameter '{name}' must be one of AllowedValues: {listed}")
     pattern = rules.get("AllowedPattern")
@@ -195,11 +198,22 @@ def _resource_class(resource_type: str) -> Any:
     return RESOURCES.get(resource_type) or _original_class(resource_type)
 
 
+def _name_property(resource_type: str) -> str | None:
+    """Name the property that carries a resource's name; moto looks among its own classes alone."""
+    if resource := RESOURCES.get(resource_type):
+        return resource.NAME_PROPERTY
+    return _original_name_property(resource_type)
+
+
 def apply(databases: Databases) -> None:
     """Put stacks right, and have their database instances run here."""
     DatabaseInstance.databases = databases
     Instance.databases = databases
-    replace(parsing, resource_class_from_type=_resource_class)
+    replace(
+        parsing,
+        resource_class_from_type=_resource_class,
+        resource_name_property_from_type=_name_property,
+    )
     replace(parsing.ResourceMap, __getitem__=_lookup)
     replace(Stack, create_resources=_begin, outputs=property(_outputs))
     replace(CloudFormationBackend, delete_stack=_delete_stack)

@@ -3,10 +3,10 @@
 https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html,
 https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html,
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html. AWS
-publishes once a minute; a run on one machine is too short for that. Two are the twin's own, and
-tell how far this machine can stand for the target: `HostLateShare`, the percent of the time in I/O
-that was this machine's, not the volume's; `HostStolenShare`, the percent of this machine's
-processor time that its hypervisor gave to others.
+publishes once a minute; a run on one machine is too short for that. Two metrics are the twin's own
+and say how far this machine disturbed the target: `HostLateShare` is the percent of the time in I/O
+that was due to this machine and not to the volume; `HostStolenShare` is the percent of this
+machine's processor time that its hypervisor gave to others.
 """
 
 import datetime as dt
@@ -128,15 +128,15 @@ def _percent(share: float | None) -> float | None:
 
 
 def seconds_to_publish(published_s: int, ended_epoch_ms: int) -> range:
-    """Say of which seconds points are due: one of each, since CloudWatch sums counts.
+    """Say which seconds need points now: each second gets them once, since CloudWatch sums counts.
 
-    A point is of the second that begins at its moment, as CloudWatch's are of their period: due are
-    those that have ended. Where this machine stood still, they have what the whole interval had on
-    average.
+    A point belongs to the second that begins at its time, as CloudWatch's points belong to the
+    period that begins there. So a second gets its points when it has ended. Where this machine
+    stood still for several seconds, each of them gets the average of the whole interval.
 
     Args:
         published_s: The last second with points; 0: none has any.
-        ended_epoch_ms: When the interval ended, of which something is known.
+        ended_epoch_ms: When the interval that was measured ended.
     """
     last_s = max(published_s + 1, ended_epoch_ms // 1000 - 1)
     first_s = max(published_s + 1, last_s - HELD_UP_MAX_S + 1) if published_s else last_s
@@ -144,7 +144,7 @@ def seconds_to_publish(published_s: int, ended_epoch_ms: int) -> range:
 
 
 def wait_s(epoch_s: float) -> float:
-    """Give how long to wait for the next look: until a second ends, half a one at least."""
+    """Give how long to wait for the next look: until a second ends, half a second at least."""
     return math.ceil(epoch_s + 0.5) - epoch_s
 
 
@@ -155,7 +155,7 @@ class Sampler:
         self._volume = volume
         self._pid = pid
         self._naming = naming
-        self._published_s = 0  # of the last points: one of each second, since counts are summed
+        self._published_s = 0  # the last second that got its points
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()

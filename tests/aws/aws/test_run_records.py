@@ -18,7 +18,12 @@ from tests.aws.runs.conftest import RUN, recorded
 
 def test_a_record_comes_back_as_it_was_written(deployment: Deployment) -> None:
     address = TargetAddress(
-        host="db", port=3306, database="plimsoll", secret_arn="arn:secret", identifier="plimsoll-x"
+        protocol="mysql",
+        host="db",
+        port=3306,
+        database="plimsoll",
+        secret_arn="arn:secret",
+        identifier="plimsoll-x",
     )
     failure = Failure(phase="step", error="StepError", cause="no client ran")
     record = recorded(deployment, target=address, failure=failure, rows=7)

@@ -5,6 +5,7 @@ import pytest
 from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import client_path, plan_path, step_path
 from plimsoll.errors import StepError
+from plimsoll.families import mysql
 from plimsoll.model.fleet import WARMING_STEP
 from plimsoll.model.results import StepResult, TargetSample
 from plimsoll.model.run_record import RunRecord, TargetAddress
@@ -27,7 +28,7 @@ def judged(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Deploymen
         one = result(client, [100] * 400).model_copy(update={"run_id": RUN})
         files.put_model(client_path(1, client), one)
     monkeypatch.setattr(judge_step, "engine_target", lambda known: known)
-    monkeypatch.setattr(judge_step, "read_counters", lambda _: after(1100))
+    monkeypatch.setattr(mysql, "read_counters", lambda _: after(1100))
     return deployment
 
 

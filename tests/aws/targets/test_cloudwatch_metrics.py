@@ -45,7 +45,7 @@ def test_every_second_that_the_time_touches_is_read(
     since_ms: int, until_ms: int, found: list[float]
 ) -> None:
     start, end = (MOMENT + timedelta(milliseconds=ms) for ms in (since_ms, until_ms))
-    samples = read_samples(TARGET, start=start, end=end, period_s=1)
+    samples = read_samples(TARGET, "rds", start=start, end=end, period_s=1)
     assert [sample.write_iops for sample in samples] == found
     assert [sample.epoch_ms for sample in samples] == [
         1000 * int(MOMENT.timestamp() - 7 + second) for second in found
@@ -54,6 +54,6 @@ def test_every_second_that_the_time_touches_is_read(
 
 def test_periods_are_whole_minutes_where_metrics_come_once_a_minute() -> None:
     start, end = MOMENT + timedelta(seconds=10), MOMENT + timedelta(seconds=20)
-    (sample,) = read_samples(TARGET, start=start, end=end, period_s=60)
+    (sample,) = read_samples(TARGET, "rds", start=start, end=end, period_s=60)
     assert sample.epoch_ms == 1000 * int(MOMENT.timestamp() - 7)
     assert sample.write_iops == pytest.approx(29.5)

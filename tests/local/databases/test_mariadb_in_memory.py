@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume
 from plimsoll.volumes.places import MEMORY

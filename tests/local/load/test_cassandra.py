@@ -10,15 +10,15 @@ import pytest
 
 import plimsoll_engine
 from plimsoll.cli.main import main
-from plimsoll.local.databases.cassandra import CassandraServer
+from plimsoll.families.cassandra import open_datasets
+from plimsoll.families.cassandra.datasets import CassandraDatasets
+from plimsoll.families.cassandra.session import CassandraSession
+from plimsoll.families.prepare import prepare
+from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import ClosedLoop, EngineTarget, LoadSpec, OpenLoop
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.workload import Compiled, load_workload
-from plimsoll.workload.cassandra import Cassandra
-from plimsoll.workload.cql import CassandraDatasets
-from plimsoll.workload.database import open_database
-from plimsoll.workload.prepare import prepare
 from tests.local.load.driving import drive
 from tests.support.fake_cql_server import FakeCqlServer
 from tests.support.patient_cassandra import PATIENT_SETTINGS
@@ -33,14 +33,14 @@ def keyspace(cassandra: CassandraServer, request: pytest.FixtureRequest) -> Iter
     name = f"test_{abs(hash(request.node.nodeid)):x}"
     target = parse_dsn(f"cassandra://{cassandra.host}:{cassandra.port}/{name}")
     yield target
-    with Cassandra(target) as session:
+    with CassandraSession(target) as session:
         session.execute(f"DROP KEYSPACE IF EXISTS {name}")
 
 
 def counters(target: EngineTarget) -> dict[str, int]:
     """What the coordinator has counted of the table, and of all prepared statements."""
     found: dict[str, int] = {}
-    with Cassandra(target) as session:
+    with CassandraSession(target) as session:
         for kind in ("read", "write", "scan"):
             rows = session.execute(
                 f"SELECT count FROM system_views.coordinator_{kind}_latency"
@@ -124,7 +124,7 @@ def test_a_dataset_is_completed_never_doubled(keyspace: EngineTarget) -> None:
     assert (again.sent_rows, again.counted_rows) == (0, {"usertable": RECORDS})
     more = load_workload("ycsb-a").compile(2 * RECORDS, protocol="cql")
     assert prepare(keyspace, more, connections=2).counted_rows == {"usertable": 2 * RECORDS}
-    with Cassandra(keyspace) as session:
+    with CassandraSession(keyspace) as session:
         session.use(keyspace.database)
         datasets = CassandraDatasets(session)
         ((key,),) = session.execute("SELECT y_id FROM usertable LIMIT 1")
@@ -132,7 +132,7 @@ def test_a_dataset_is_completed_never_doubled(keyspace: EngineTarget) -> None:
         with pytest.raises(Exception, match="999 rows, not 1000: prepare again completes it"):
             datasets.finish(more)
     assert prepare(keyspace, more, connections=2).counted_rows == {"usertable": 2 * RECORDS}
-    with open_database(keyspace) as database, pytest.raises(Exception, match="1000 records, more"):
+    with open_datasets(keyspace) as database, pytest.raises(Exception, match="1000 records, more"):
         database.create_tables(compiled)
 
 
@@ -140,13 +140,13 @@ def test_loads_that_insert_never_meet(keyspace: EngineTarget) -> None:
     compiled = prepared(keyspace, "ycsb-d")
     inserted = 0
     for number in range(2):
-        with open_database(keyspace) as database:
+        with open_datasets(keyspace) as database:
             assert database.begin_load(compiled) == number
         sent = compiled.engine_workload(number)
         report = drive(keyspace, sent, connections=4, duration_s=60.0, operations_limit=300)
         inserted += report.operations["insert"].succeeded
     assert inserted > 0
-    with open_database(keyspace) as database:
+    with open_datasets(keyspace) as database:
         assert database.finish(compiled) == {"usertable": RECORDS + inserted}
 
 
@@ -191,7 +191,7 @@ def test_nobody_there(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_no_cassandra(
     says: bytes, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plimsoll.workload.cassandra.CONNECT_TIMEOUT_S", 2)
+    monkeypatch.setattr("plimsoll.families.cassandra.session.CONNECT_TIMEOUT_S", 2)
 
     with FakeCqlServer(instead=says) as server:
         error = refused(f"cassandra://127.0.0.1:{server.port}/k", capsys)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import EngineTarget, Tls
 from plimsoll_engine import EngineError

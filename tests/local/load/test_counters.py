@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from plimsoll.families.mysql.session import Connection
+from plimsoll.families.prepare import prepare
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import ClosedLoop, OpenLoop
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.workload import load_workload
-from plimsoll.workload.mysql import Connection
-from plimsoll.workload.prepare import prepare
 from tests.local.load.driving import drive
 
 COUNTERS = (

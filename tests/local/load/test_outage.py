@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import plimsoll_engine
-from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.families.mysql.session import Connection, connect, execute
+from plimsoll.families.prepare import prepare
+from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.workload import Compiled, load_workload
-from plimsoll.workload.mysql import Connection, connect, execute
-from plimsoll.workload.prepare import prepare
 from tests.local.conftest import MariaDbFactory
 from tests.local.load.driving import drive
 

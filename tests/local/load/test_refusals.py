@@ -9,9 +9,9 @@ import pytest
 
 from plimsoll.cli.main import main
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.families.mysql.session import Connection, connect, execute
+from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.dsn import parse_dsn
-from plimsoll.workload.mysql import Connection, connect, execute
 from tests.local.conftest import MariaDbFactory
 from tests.support.certificates import self_signed
 from tests.support.mariadb_connection import connected
@@ -74,7 +74,7 @@ def test_nobody_there(capsys: pytest.CaptureFixture[str], verb: list[str]) -> No
 def test_a_server_that_never_greets(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, verb: list[str]
 ) -> None:
-    monkeypatch.setattr("plimsoll.workload.mysql._CONNECT_TIMEOUT_S", 1)
+    monkeypatch.setattr("plimsoll.families.mysql.session._CONNECT_TIMEOUT_S", 1)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         exit_code, error = refused([*verb, f"mysql://u:hunter2@127.0.0.1:{port}/d"], capsys)
@@ -86,7 +86,7 @@ def test_a_server_that_never_greets(
 def test_that_limit_is_the_logins_alone(
     mariadb: MariaDbServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plimsoll.workload.mysql._CONNECT_TIMEOUT_S", 1)
+    monkeypatch.setattr("plimsoll.families.mysql.session._CONNECT_TIMEOUT_S", 1)
     for tries_left in reversed(range(10)):  # logins in a machine that stands still take longer
         try:
             connection = connect(parse_dsn(mariadb.dsn))

@@ -12,8 +12,8 @@ from contextlib import closing
 import pytest
 
 from plimsoll.cli.main import main
+from plimsoll.families.mysql.session import Connection, connect, execute
 from plimsoll.model.dsn import parse_dsn
-from plimsoll.workload.mysql import Connection, connect, execute
 
 Output = tuple[int, str, str]
 COMMAND = [sys.executable, "-c", "from plimsoll.cli.main import main; main()"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.model.cassandra import VERSION
+from plimsoll.model.cassandra_target import VERSION
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
 from tests.local.runs.conftest import Bench, measured, tiny, why

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from plimsoll.aws.run_files import client_path, plan_path, step_path
+from plimsoll.families.load_user import LOAD_USER, load_password
 from plimsoll.fleet.step import merged_step
 from plimsoll.local.runner import deployment_of
 from plimsoll.model.fleet import ClientResult, StepPlan
 from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.run_record import RunState
-from plimsoll.targets.users import LOAD_USER, load_password
 from tests.local.runs.conftest import Bench, measured, tiny, wait_until
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from plimsoll.client.address import read_address
 from plimsoll.client.http import Http
+from plimsoll.families.load_user import load_password
 from plimsoll.local.deploying import PRINCIPAL
 from plimsoll.local.serving import records_of
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Setting
-from plimsoll.targets.users import load_password
 from tests.local.runs.conftest import wait_until
 from tests.local.service.conftest import HEADER, Caller, body
 

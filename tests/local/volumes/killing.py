@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import pymysql
 
-from plimsoll.local.databases.mariadb import MariaDbServer
+from plimsoll.local.databases.mariadb_server import MariaDbServer
 from tests.support.mariadb_connection import connected
 
 WRITERS = 4

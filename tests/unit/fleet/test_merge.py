@@ -3,6 +3,7 @@
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from plimsoll.families.mysql.counters import EXECUTED
 from plimsoll.fleet import merge
 from plimsoll.fleet.step import merged_step
 from plimsoll.model.engine_report import (
@@ -14,14 +15,14 @@ from plimsoll.model.engine_report import (
     SelfReport,
 )
 from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
-from plimsoll.targets.mysql import EXECUTED
 
 START_MS = 1_000_000
 NONE = LatencySummary(mean=None, p50=None, p95=None, p99=None, p999=None, max=None)
 
 
 def planned(clients: int = 2, *, warmup_s: float = 1, duration_s: float = 4) -> StepPlan:
-    before = ServerCounters(epoch_ms=START_MS - 500, values={EXECUTED: 1000, "Uptime": 10})
+    values = {EXECUTED: 1000, "Uptime": 10}
+    before = ServerCounters(epoch_ms=START_MS - 500, values=values, family="mysql")
     return StepPlan(
         index=1, purpose="climb", why="", clients=clients, connections=clients,
         rate_ops_per_second=None, warmup_s=warmup_s, duration_s=duration_s, timeout_ms=1000,
@@ -91,7 +92,7 @@ def result(
 
 def after(executed: int, uptime: int = 20) -> ServerCounters:
     values = {EXECUTED: executed, "Uptime": uptime}
-    return ServerCounters(epoch_ms=START_MS + 6_000, values=values)
+    return ServerCounters(epoch_ms=START_MS + 6_000, values=values, family="mysql")
 
 
 def test_percentiles_are_those_of_all_operations_together() -> None:

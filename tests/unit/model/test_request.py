@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from plimsoll.model.capacity import Rules
-from plimsoll.model.cassandra import CassandraTarget, has_instance_store, is_graviton
+from plimsoll.model.cassandra_target import CassandraTarget, has_instance_store, is_graviton
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request
 from tests.support.requested import REQUESTED
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.model.cassandra import CassandraTarget
+from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.prices import HOURS_PER_MONTH, Item
 from plimsoll.quoting.charges import target_charges
 

@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from plimsoll.model.cassandra import CassandraTarget
+from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.request import RdsTarget
 from plimsoll.targets.template import (
     CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
     cassandra_parameters,
     parameter_group_family,
+    rds_parameters,
     read_template,
-    stack_parameters,
     with_engine_parameters,
 )
 from tests.support.requested import REQUESTED
@@ -32,7 +32,7 @@ def test_parameter_group_family(engine: str, version: str, family: str) -> None:
 
 
 def test_every_parameter_is_one_of_the_template() -> None:
-    given = stack_parameters(target(type="io1", size_gib=100, iops=1000))
+    given = rds_parameters(target(type="io1", size_gib=100, iops=1000))
     declared = json.loads(read_template(RDS_TEMPLATE))["Parameters"]
     assert set(given) <= set(declared)
     without_default = {name for name, p in declared.items() if "Default" not in p}
@@ -43,7 +43,7 @@ def test_every_parameter_is_one_of_the_template() -> None:
 
 
 def test_nothing_to_provision_is_zero() -> None:
-    assert stack_parameters(target(type="gp2", size_gib=100))["Iops"] == "0"
+    assert rds_parameters(target(type="gp2", size_gib=100))["Iops"] == "0"
 
 
 def test_engine_parameters_are_written_as_text_and_nothing_else_changes() -> None:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
+from plimsoll.families.cassandra.datasets import token_ranges
 from plimsoll.workload import builtin_names, load_workload, parse_workload
-from plimsoll.workload.cql import token_ranges
 
 YCSB = [name for name in builtin_names() if name.startswith("ycsb-")]
 TABLE = """\

@@ -1,0 +1,82 @@
+"""Cassandra: what `plimsoll.families.family.Family` asks for.
+
+Its driver takes a while to import, and most runs are of another family: it is imported where a
+connection is made.
+"""
+
+import time
+from contextlib import AbstractContextManager, closing
+from typing import TYPE_CHECKING
+
+from plimsoll.errors import PlimsollError
+from plimsoll.families.cassandra import counters
+from plimsoll.families.cassandra.counters import server_figures, signs_of_limits, unfinished_work
+from plimsoll.model.engine import EngineTarget
+from plimsoll.model.fleet import ServerCounters
+
+if TYPE_CHECKING:
+    from plimsoll.families.cassandra.datasets import CassandraDatasets
+    from plimsoll.families.cassandra.session import CassandraSession
+
+__all__ = [
+    "make_load_user",
+    "open_datasets",
+    "read_counters",
+    "server_figures",
+    "settle",
+    "signs_of_limits",
+    "unfinished_work",
+]
+
+_POLL_S = 0.5
+
+
+def open_datasets(target: EngineTarget) -> AbstractContextManager["CassandraDatasets"]:
+    """Connect to a target's keyspace; leave it at the end of the `with`.
+
+    Raises:
+        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+    """
+    from plimsoll.families.cassandra.datasets import CassandraDatasets  # noqa: PLC0415 - see above
+
+    return closing(CassandraDatasets(_connect(target)))
+
+
+def read_counters(target: EngineTarget) -> ServerCounters | None:
+    """Read the node's own counters; None where it does not answer."""
+    try:
+        with _connect(target) as session:
+            return counters.read(session.execute, target.database)
+    except PlimsollError:
+        return None
+
+
+def settle(target: EngineTarget, *, longest_s: float) -> bool:
+    """Wait until flushes and compactions of the rows that were loaded are done.
+
+    Returns:
+        False where they were not after `longest_s`.
+
+    Raises:
+        PlimsollError: The node does not answer.
+    """
+    deadline = time.monotonic() + longest_s
+    quiet = 0
+    with _connect(target) as session:
+        while quiet < 2:  # in two looks: a flush ends before the compaction that it causes begins
+            busy = unfinished_work(counters.read(session.execute, target.database))
+            quiet = 0 if busy else quiet + 1
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_POLL_S)
+    return True
+
+
+def make_load_user(master: EngineTarget, run_id: str) -> None:
+    """Make no user: a run's Cassandra asks for no password, and only its load clients reach it."""
+
+
+def _connect(target: EngineTarget) -> "CassandraSession":
+    from plimsoll.families.cassandra.session import CassandraSession  # noqa: PLC0415 - see above
+
+    return CassandraSession(target)

@@ -1,0 +1,208 @@
+"""Datasets in Cassandra: made once, completed when interrupted, never doubled.
+
+As in MySQL, what has been made is noted in the table `plimsoll_datasets` beside the dataset.
+"""
+
+import json
+from collections import deque
+from collections.abc import Iterable
+from itertools import pairwise
+
+from plimsoll.errors import CassandraTimeoutError, PlimsollError
+from plimsoll.families.cassandra.session import CassandraSession, quoted
+from plimsoll.families.dataset_notes import DatasetNote, check_same_dataset, check_short
+from plimsoll.workload.compiled import Compiled, Table
+
+_NOTES = "plimsoll_datasets"
+_CREATE_NOTES = f"""\
+CREATE TABLE IF NOT EXISTS {_NOTES} (
+  dataset text PRIMARY KEY, records bigint, parameters text, loads int, loaded_rows text
+)"""
+_FIRST_TOKEN, _LAST_TOKEN = -(2**63), 2**63 - 1  # Murmur3Partitioner's
+_ROWS_OF_A_RANGE = 10_000
+_RANGES_AT_ONCE = 8
+_SMALLEST_RANGE = 2**40
+_TRIES = 20
+
+TokenRange = tuple[int, int]  # from the first on, up to the second, both included
+
+
+class CassandraDatasets:
+    """The datasets in one keyspace; every method raises `PlimsollError` where it refuses."""
+
+    def __init__(self, session: CassandraSession) -> None:
+        self._session = session
+        self._keyspace = session.target.database
+
+    def close(self) -> None:
+        """Leave the server."""
+        self._session.close()
+
+    def version(self) -> str:
+        """Say what server answers."""
+        return self._session.version()
+
+    def read_note(self, dataset: str) -> DatasetNote | None:
+        """Read what is known of a dataset; None if Plimsoll did not make it.
+
+        Raises:
+            PlimsollError: There is no such keyspace, or the database refuses.
+        """
+        self._session.use(self._keyspace)
+        if not self._columns(_NOTES):
+            return None
+        rows = self._session.execute(
+            f"SELECT records, parameters, loads, loaded_rows FROM {_NOTES} WHERE dataset = %s",  # noqa: S608 - a name of ours
+            [dataset],
+        )
+        if not rows:
+            return None
+        records, parameters, loads, loaded = rows[0]
+        return DatasetNote(records, json.loads(parameters), loads or 0, json.loads(loaded))
+
+    def create_tables(self, compiled: Compiled) -> DatasetNote:
+        """Make the keyspace and the tables that are not there, and note the dataset.
+
+        The keyspace gets one replica; for another number, make it yourself beforehand.
+
+        Returns:
+            What is there already.
+
+        Raises:
+            PlimsollError: A table of that name is there with other columns, or the dataset is there
+                with more records or other parameters.
+        """
+        session = self._session
+        if not session.keyspace_exists(self._keyspace):
+            replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
+            session.execute(
+                f"CREATE KEYSPACE IF NOT EXISTS {quoted(self._keyspace)}"
+                f" WITH replication = {replication}"
+            )
+        session.use(self._keyspace)
+        session.execute(_CREATE_NOTES)
+        note = self.read_note(compiled.dataset)
+        if note is not None:
+            check_same_dataset(compiled, note, notes_table=_NOTES)
+        for table in compiled.tables:
+            session.execute(table.create_sql)
+            self._check_columns(table)
+        made = DatasetNote(
+            compiled.records,
+            compiled.dataset_parameters,
+            note.loads if note else 0,
+            note.loaded_rows if note else {},
+        )
+        session.execute(
+            f"INSERT INTO {_NOTES} (dataset, records, parameters, loads, loaded_rows)"  # noqa: S608 - a name of ours
+            " VALUES (%s, %s, %s, %s, %s)",
+            [
+                compiled.dataset,
+                made.records,
+                json.dumps(made.parameters),
+                made.loads,
+                json.dumps(made.loaded_rows),
+            ],
+        )
+        return made
+
+    def note_progress(self, compiled: Compiled, loaded_rows: dict[str, int]) -> None:
+        """Note how many rows of each table are surely there.
+
+        Raises:
+            PlimsollError: The database refuses.
+        """
+        self._session.use(self._keyspace)
+        self._session.execute(
+            f"UPDATE {_NOTES} SET loaded_rows = %s WHERE dataset = %s",  # noqa: S608 - a name of ours
+            [json.dumps(loaded_rows), compiled.dataset],
+        )
+
+    def finish(self, compiled: Compiled) -> dict[str, int]:
+        """Verify the count of each table.
+
+        Returns:
+            Rows by table; more than the dataset's where loads have inserted.
+
+        Raises:
+            PlimsollError: A table has fewer rows than its dataset.
+        """
+        counts = {table.name: self.count_rows(table) for table in compiled.tables}
+        try:
+            check_short(compiled, counts)
+        except PlimsollError:
+            self.note_progress(compiled, {})  # the next prepare goes through all rows again
+            raise
+        self.note_progress(compiled, {table.name: table.rows for table in compiled.tables})
+        return counts
+
+    def count_rows(self, table: Table) -> int:
+        """Count a table's rows, one range of tokens after the other: one for all would time out.
+
+        Raises:
+            PlimsollError: The database refuses, or a small range times out.
+        """
+        self._session.use(self._keyspace)
+        token = f"token({', '.join(quoted(name) for name in table.key)})"
+        cql = (
+            f"SELECT COUNT(*) FROM {quoted(table.name)}"  # noqa: S608 - a checked name
+            f" WHERE {token} >= %s AND {token} <= %s"
+        )
+        waiting = deque(token_ranges(table.rows // _ROWS_OF_A_RANGE + 1))
+        counted = 0
+        while waiting:
+            part = [waiting.popleft() for _ in range(min(_RANGES_AT_ONCE, len(waiting)))]
+            for span, future in [(span, self._session.start(cql, span)) for span in part]:
+                try:
+                    (row,) = self._session.result(future, cql)
+                    counted += int(row[0])
+                except CassandraTimeoutError:
+                    if span[1] - span[0] < _SMALLEST_RANGE:
+                        raise
+                    waiting.extend(token_ranges(2, span))
+        return counted
+
+    def begin_load(self, compiled: Compiled) -> int:
+        """Number a load that inserts; 0 for the first on a fresh dataset.
+
+        Raises:
+            PlimsollError: The database refuses, or too many loads begin at once.
+        """
+        self._session.use(self._keyspace)
+        for _ in range(_TRIES):
+            note = self.read_note(compiled.dataset)
+            if note is None:
+                return 0
+            (row,) = self._session.execute(
+                f"UPDATE {_NOTES} SET loads = %s WHERE dataset = %s IF loads = %s",  # noqa: S608 - a name of ours
+                [note.loads + 1, compiled.dataset, note.loads],
+            )
+            if row[0]:
+                return note.loads
+        raise PlimsollError(f"the load cannot be numbered: others keep changing {_NOTES}")
+
+    def _columns(self, table: str) -> set[str]:
+        rows = self._session.execute(
+            "SELECT column_name FROM system_schema.columns"
+            " WHERE keyspace_name = %s AND table_name = %s",
+            [self._keyspace, table],
+        )
+        return {str(row[0]) for row in rows}
+
+    def _check_columns(self, table: Table) -> None:
+        present = self._columns(table.name)
+        if present != set(table.columns):
+            raise PlimsollError(
+                f"a table {table.name} is there with other columns ({', '.join(sorted(present))}):"
+                " use another keyspace"
+            )
+
+
+def token_ranges(
+    parts: int, span: TokenRange = (_FIRST_TOKEN, _LAST_TOKEN)
+) -> Iterable[TokenRange]:
+    """Cut a range of tokens into parts of equal length, with no token in two of them."""
+    first, last = span
+    length = last - first + 1
+    edges = [first + length * part // parts for part in range(parts + 1)]
+    return [(low, high - 1) for low, high in pairwise(edges)]

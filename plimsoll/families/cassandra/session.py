@@ -1,0 +1,191 @@
+"""Cassandra sessions for schemas, counts and the server's own metrics; never for load."""
+
+import logging
+import ssl
+from collections.abc import Sequence
+from typing import Any
+
+from cassandra import (
+    AuthenticationFailed,
+    DriverException,
+    OperationTimedOut,
+    ReadFailure,
+    ReadTimeout,
+    WriteTimeout,
+)
+from cassandra.auth import PlainTextAuthProvider
+from cassandra.cluster import (
+    EXEC_PROFILE_DEFAULT,
+    Cluster,
+    ExecutionProfile,
+    NoHostAvailable,
+    ResponseFuture,
+    Session,
+)
+from cassandra.policies import FallthroughRetryPolicy, WhiteListRoundRobinPolicy
+
+from plimsoll.errors import CassandraTimeoutError, PlimsollError
+from plimsoll.model.engine import EngineTarget, Tls
+
+Rows = list[tuple[Any, ...]]
+
+CONNECT_TIMEOUT_S = 10
+REQUEST_TIMEOUT_S = 60  # of statements about the schema, which flush tables
+TRIES = 4  # of a statement whose time passed in the server
+# a node that gives up a read of its own because its time is up calls that a replica's failure
+_TIMEOUTS = (OperationTimedOut, ReadFailure, ReadTimeout, WriteTimeout)
+
+# what goes wrong is raised as one line; without this the driver logs its attempts, too
+logging.getLogger("cassandra").setLevel(logging.CRITICAL)
+
+
+class CassandraSession:
+    """A session with one server, whatever other nodes its cluster has.
+
+    Use it as a context manager, or close it.
+    """
+
+    def __init__(self, target: EngineTarget) -> None:
+        """Connect, in no keyspace.
+
+        Raises:
+            PlimsollError: The server cannot be reached or refuses; one line, without the password.
+        """
+        self.target = target
+        profile = ExecutionProfile(
+            load_balancing_policy=WhiteListRoundRobinPolicy([target.host]),
+            retry_policy=FallthroughRetryPolicy(),  # the caller judges time-outs
+            row_factory=lambda _, rows: rows,
+            request_timeout=REQUEST_TIMEOUT_S,
+        )
+        self._cluster = Cluster(
+            [target.host],
+            port=target.port,
+            auth_provider=PlainTextAuthProvider(target.user, target.password)
+            if target.user
+            else None,
+            ssl_context=_ssl(target.tls),
+            ssl_options={"server_hostname": target.host} if target.tls else None,
+            protocol_version=4,
+            connect_timeout=CONNECT_TIMEOUT_S,
+            control_connection_timeout=CONNECT_TIMEOUT_S,
+            execution_profiles={EXEC_PROFILE_DEFAULT: profile},
+            schema_metadata_enabled=False,
+            token_metadata_enabled=False,
+        )
+        try:
+            self._session: Session = self._cluster.connect()
+        except (NoHostAvailable, DriverException, OSError) as error:
+            self._cluster.shutdown()
+            raise PlimsollError(_refusal(target, error)) from None
+
+    def __enter__(self) -> "CassandraSession":
+        """Give the session itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Leave the server."""
+        self._cluster.shutdown()
+
+    def execute(self, cql: str, values: Sequence[object] = ()) -> Rows:
+        """Send a statement and return its rows; values replace its `%s`.
+
+        The statement is repeated after a time-out, so a repetition must do no harm: a server that
+        stood still for some seconds gives up what it was asked meanwhile, done or not.
+
+        Raises:
+            CassandraTimeoutError: The server gave up waiting each time, or the driver did.
+            PlimsollError: The server refuses it, or is gone.
+        """
+        for tries_left in reversed(range(TRIES)):
+            try:
+                return self.result(self.start(cql, values), cql)
+            except CassandraTimeoutError as error:
+                if not (error.by_server and tries_left):
+                    raise
+        raise AssertionError("unreachable")  # pragma: no cover
+
+    def start(self, cql: str, values: Sequence[object] = ()) -> ResponseFuture:
+        """Send a statement; `result` awaits its answer."""
+        return self._session.execute_async(cql, list(values) or None)
+
+    def result(self, future: ResponseFuture, cql: str) -> Rows:
+        """Await the rows of what `start` has sent.
+
+        Raises:
+            CassandraTimeoutError: The server, or the driver, gave up waiting.
+            PlimsollError: The server refuses it, or is gone.
+        """
+        try:
+            return list(future.result())
+        except (DriverException, NoHostAvailable, OSError) as error:
+            message = f"the database says: {_line(error)} to: {_short(cql)}"
+            if isinstance(error, _TIMEOUTS):
+                by_server = not isinstance(error, OperationTimedOut)
+                raise CassandraTimeoutError(message, by_server=by_server) from None
+            raise PlimsollError(message) from None
+
+    def keyspace_exists(self, name: str) -> bool:
+        """Whether there is a keyspace of this name."""
+        rows = self.execute(
+            "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = %s", [name]
+        )
+        return bool(rows)
+
+    def use(self, keyspace: str) -> None:
+        """Take a keyspace for what follows.
+
+        Raises:
+            PlimsollError: There is none of that name.
+        """
+        if not self.keyspace_exists(keyspace):
+            target = self.target
+            raise PlimsollError(
+                f"{target.host}:{target.port}: there is no keyspace {keyspace!r}:"
+                " `plimsoll prepare` makes it"
+            )
+        self.execute(f"USE {quoted(keyspace)}")
+
+    def version(self) -> str:
+        """Say what server answers."""
+        (row,) = self.execute("SELECT release_version FROM system.local")
+        return f"Cassandra {row[0]}"
+
+
+def quoted(name: str) -> str:
+    """Quote a name, so that CQL changes nothing of it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _ssl(tls: Tls | None) -> ssl.SSLContext | None:
+    if tls is None:
+        return None
+    context = ssl.create_default_context(cadata=tls.ca_pem)
+    if not tls.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _refusal(target: EngineTarget, error: Exception) -> str:
+    place = f"{target.host}:{target.port}"
+    reasons = list(error.errors.values()) if isinstance(error, NoHostAvailable) else [error]
+    reason = reasons[0] if reasons else error
+    if isinstance(reason, AuthenticationFailed):
+        if not target.user:
+            return f"{place}: the server asks for a user and a password"
+        return f"{target.user}@{place}: wrong user or password ({_line(reason)})"
+    return f"cannot connect to {place}: {_line(reason)}"
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _short(cql: str) -> str:
+    line = " ".join(cql.split())
+    return line if len(line) <= 80 else line[:77] + "..."

@@ -1,0 +1,82 @@
+"""What is noted of a dataset beside it, in a database of any family."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from plimsoll.errors import PlimsollError, Scalar
+from plimsoll.workload.compiled import Compiled
+
+
+@dataclass(frozen=True)
+class DatasetNote:
+    """What a database says of a dataset in it.
+
+    Attributes:
+        records: What `$records` was.
+        parameters: The workload's parameters that it was made with.
+        loads: How many loads have inserted rows of their own.
+        loaded_rows: By table, how many rows, from the first on, are surely there.
+    """
+
+    records: int
+    parameters: dict[str, Scalar]
+    loads: int
+    loaded_rows: dict[str, int]
+
+
+def check_same_dataset(compiled: Compiled, note: DatasetNote, *, notes_table: str) -> None:
+    """Check that the dataset which is there can be completed to the one that is wanted.
+
+    Args:
+        compiled: What is wanted.
+        note: What is there.
+        notes_table: The table that holds the note.
+
+    Raises:
+        PlimsollError: It has more records or other parameters.
+    """
+    elsewhere = f"use another database, or drop its tables and {notes_table}"
+    if note.parameters != compiled.dataset_parameters:
+        raise PlimsollError(
+            f"the dataset {compiled.dataset} is there with {_listed(note.parameters)}, not "
+            f"{_listed(compiled.dataset_parameters)}: {elsewhere}"
+        )
+    if note.records > compiled.records:
+        raise PlimsollError(
+            f"the dataset {compiled.dataset} is there with {note.records} records, more than "
+            f"{compiled.records}: {elsewhere}"
+        )
+
+
+def check_loaded(compiled: Compiled, note: DatasetNote) -> None:
+    """Check that the rows which a load draws from are there: a read of none would count as one.
+
+    Raises:
+        PlimsollError: A table was not prepared, or not to its end.
+    """
+    for table in compiled.tables:
+        loaded = note.loaded_rows.get(table.name, 0)
+        if loaded < table.rows:
+            raise PlimsollError(
+                f"--records {compiled.records:,} needs {table.rows:,} rows of {table.name}, and"
+                f" {loaded:,} are surely there: complete them (plimsoll prepare --workload"
+                f" {compiled.name} --records {max(compiled.records, note.records)}), or name fewer"
+            )
+
+
+def check_short(compiled: Compiled, counts: Mapping[str, int]) -> None:
+    """Check that no table has fewer rows than its dataset.
+
+    Raises:
+        PlimsollError: A table has fewer rows than its dataset.
+    """
+    for table in compiled.tables:
+        if counts[table.name] < table.rows:
+            raise PlimsollError(
+                f"table {table.name} has {counts[table.name]} rows, not {table.rows}: "
+                "prepare again completes it"
+            )
+
+
+def _listed(parameters: dict[str, Scalar]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "no parameters"

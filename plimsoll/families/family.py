@@ -1,0 +1,95 @@
+"""What Plimsoll asks of a family of databases, and where each family is found.
+
+A family is all databases that speak one wire protocol. It is a package beside this module, whose
+functions are those of `Family`.
+"""
+
+import typing
+from contextlib import AbstractContextManager
+from typing import assert_never
+
+from plimsoll.families import cassandra, mysql
+from plimsoll.families.dataset_notes import DatasetNote
+from plimsoll.model.engine import EngineTarget, Protocol
+from plimsoll.model.fleet import ServerCounters
+from plimsoll.model.results import ServerFigures
+from plimsoll.workload.compiled import Compiled
+
+
+class Datasets(typing.Protocol):
+    """The datasets of one server; every method raises `PlimsollError` where it refuses."""
+
+    def version(self) -> str:
+        """Say what server answers, as it calls itself."""
+
+    def read_note(self, dataset: str) -> DatasetNote | None:
+        """Read what is known of a dataset; None if Plimsoll did not make it."""
+
+    def create_tables(self, compiled: Compiled) -> DatasetNote:
+        """Make the tables that are not there, and note the dataset; returns what is there."""
+
+    def note_progress(self, compiled: Compiled, loaded_rows: dict[str, int]) -> None:
+        """Note how many rows of each table are surely there."""
+
+    def finish(self, compiled: Compiled) -> dict[str, int]:
+        """Make the indexes, verify the count of each table's rows, and return it by table."""
+
+    def begin_load(self, compiled: Compiled) -> int:
+        """Number a load that inserts; 0 for the first on a fresh dataset."""
+
+
+class Family(typing.Protocol):
+    """A family of databases."""
+
+    def open_datasets(self, target: EngineTarget) -> AbstractContextManager[Datasets]:
+        """Connect to a target; leave it at the end of the `with`.
+
+        Raises:
+            PlimsollError: It cannot be reached or refuses; one line, without the password.
+        """
+
+    def make_load_user(self, master: EngineTarget, run_id: str) -> str | None:
+        """Make the user that a run's load connects as, with no more rights than it needs.
+
+        Returns:
+            Its name; None where the run's targets ask for no user.
+        """
+
+    def settle(self, target: EngineTarget, *, longest_s: float) -> bool:
+        """Wait until a server has worked off what loading a dataset left it to do.
+
+        Returns:
+            False where it had not after `longest_s`.
+        """
+
+    def read_counters(self, target: EngineTarget) -> ServerCounters | None:
+        """Read the server's own counters; None where it does not answer."""
+
+    def server_figures(
+        self, before: ServerCounters, after: ServerCounters, *, statements_by_clients: int | None
+    ) -> ServerFigures:
+        """Say what the server did between two readings of its counters.
+
+        Args:
+            before: Read before the step's load.
+            after: Read when all clients had ended.
+            statements_by_clients: What the clients say that they had executed; None where one of
+                them did not say.
+        """
+
+    def signs_of_limits(self, server: ServerFigures) -> list[str]:
+        """Say what the counters tell of the server's own limits in a step, a sentence each."""
+
+    def unfinished_work(self, now: ServerCounters) -> str | None:
+        """Say what a target still has to work off after a load; None where nothing is left."""
+
+
+def family_of(protocol: Protocol) -> Family:
+    """Find the family whose databases speak a protocol."""
+    match protocol:
+        case "mysql":
+            return mysql
+        case "cql":
+            return cassandra
+        case _:
+            assert_never(protocol)

@@ -1,0 +1,21 @@
+"""MySQL and MariaDB: what `plimsoll.families.family.Family` asks for."""
+
+from plimsoll.families.mysql.counters import (
+    read_counters,
+    server_figures,
+    signs_of_limits,
+    unfinished_work,
+)
+from plimsoll.families.mysql.datasets import open_datasets
+from plimsoll.families.mysql.grants import make_load_user
+from plimsoll.families.mysql.settling import settle
+
+__all__ = [
+    "make_load_user",
+    "open_datasets",
+    "read_counters",
+    "server_figures",
+    "settle",
+    "signs_of_limits",
+    "unfinished_work",
+]

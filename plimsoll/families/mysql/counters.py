@@ -1,0 +1,127 @@
+"""What a MySQL or MariaDB server says of itself: its counters, and what it has to work off."""
+
+import time
+from contextlib import closing
+
+from plimsoll.errors import PlimsollError
+from plimsoll.families.mysql.session import connect, execute
+from plimsoll.model.engine import EngineTarget
+from plimsoll.model.fleet import ServerCounters
+from plimsoll.model.results import ServerFigures
+
+IDLE_THREADS = 3  # our own, and those that the server or RDS runs by itself
+EXECUTED = "Com_stmt_execute"  # prepared statements executed: what the engine sends
+
+COUNTERS = (
+    EXECUTED,
+    "Questions",
+    "Innodb_buffer_pool_read_requests",
+    "Innodb_buffer_pool_reads",
+    "Innodb_buffer_pool_wait_free",
+    "Innodb_data_fsyncs",
+    "Innodb_data_read",
+    "Innodb_data_reads",
+    "Innodb_data_writes",
+    "Innodb_data_written",
+    "Innodb_dblwr_pages_written",
+    "Innodb_log_waits",
+    "Innodb_log_writes",
+    "Innodb_os_log_written",
+    "Innodb_pages_written",
+    "Innodb_row_lock_time",
+    "Innodb_row_lock_waits",
+)
+GAUGES = (
+    "Innodb_buffer_pool_pages_dirty",
+    "Innodb_buffer_pool_pages_total",
+    "Innodb_checkpoint_age",
+    "Innodb_checkpoint_max_age",
+    "Threads_connected",
+    "Threads_running",
+    "Uptime",
+)
+_WAITS = {
+    "Innodb_log_waits": "waits for room in the log buffer",
+    "Innodb_buffer_pool_wait_free": "waits for a free page in the buffer pool",
+    "Innodb_row_lock_waits": "waits for a row lock",
+}
+
+
+def read_counters(target: EngineTarget) -> ServerCounters | None:
+    """Read the server's own counters; None where it does not answer."""
+    try:
+        with closing(connect(target)) as connection:
+            rows: dict[str, str] = dict(execute(connection, "SHOW GLOBAL STATUS"))
+    except PlimsollError:
+        return None
+    names = [name for name in (*COUNTERS, *GAUGES) if name in rows]
+    values = {name: int(rows[name]) for name in names}
+    return ServerCounters(epoch_ms=round(time.time() * 1000), values=values, family="mysql")
+
+
+def server_figures(
+    before: ServerCounters, after: ServerCounters, *, statements_by_clients: int | None
+) -> ServerFigures:
+    """Say what the server did between two readings of its counters.
+
+    Args:
+        before: Read before the step's load.
+        after: Read when all clients had ended.
+        statements_by_clients: What the clients say that they had executed; None where one of them
+            did not say.
+    """
+    restarted = after.values.get("Uptime", 0) < before.values.get("Uptime", 0)
+    grown = {
+        name: after.values[name] - (0 if restarted else before.values.get(name, 0))
+        for name in COUNTERS
+        if name in after.values
+    }
+    requests = grown.get("Innodb_buffer_pool_read_requests")
+    reads = grown.get("Innodb_buffer_pool_reads")
+    return ServerFigures(
+        interval_s=(after.epoch_ms - before.epoch_ms) / 1000,
+        counters=grown,
+        gauges={name: after.values[name] for name in GAUGES if name in after.values},
+        restarted=restarted,
+        statements_by_clients=None if restarted else statements_by_clients,
+        statements_by_server=grown.get(EXECUTED),
+        buffer_pool_miss_share=reads / requests if requests and reads is not None else None,
+    )
+
+
+def signs_of_limits(server: ServerFigures) -> list[str]:
+    """Say what the counters tell of the server's own limits in a step, a sentence each."""
+    signs = []
+    misses = server.buffer_pool_miss_share
+    reads = server.counters.get("Innodb_buffer_pool_reads")
+    if misses is not None and reads is not None:
+        per_s = reads / server.interval_s
+        signs.append(f"buffer pool: {misses:.1%} of requests missed it, {per_s:,.0f} page reads/s")
+    signs += [
+        f"{count:,} {words}"
+        for name, words in _WAITS.items()
+        if (count := server.counters.get(name))
+    ]
+    dirty = server.gauges.get("Innodb_buffer_pool_pages_dirty")
+    total = server.gauges.get("Innodb_buffer_pool_pages_total")
+    if dirty is not None and total:
+        signs.append(f"{dirty / total:.0%} of the buffer pool's pages were dirty at its end")
+    return signs
+
+
+def unfinished_work(now: ServerCounters) -> str | None:
+    """Say what a target still has to work off after a load; None where nothing is left.
+
+    Two things outlast a load and slow the next one: statements that still run, and changes whose
+    pages are not written when the redo log is nearly full (InnoDB then flushes before anything
+    else: dev.mysql.com/doc/refman/8.4/en/innodb-buffer-pool-flushing.html). Pages that are merely
+    changed in memory are InnoDB's normal state.
+    """
+    running = now.values.get("Threads_running", 0)
+    if running > IDLE_THREADS:
+        return f"{running} statements are still running"
+    age = now.values.get("Innodb_checkpoint_age")
+    age_max = now.values.get("Innodb_checkpoint_max_age")
+    if age is not None and age_max and age > age_max / 2:
+        return f"{age / age_max:.0%} of the redo log wait for their pages to be written"
+    return None

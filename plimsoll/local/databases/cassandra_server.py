@@ -1,0 +1,168 @@
+"""A private single-node Cassandra on free loopback ports, gone when its owner is."""
+
+import os
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import MappingProxyType
+
+from plimsoll.errors import PlimsollError
+from plimsoll.local.databases.cassandra_program import fetch_cassandra, find_java
+from plimsoll.local.databases.cassandra_settings import HEAP_MIB, command, write_settings
+from plimsoll.local.databases.database_server import PORT_TAKEN, DatabaseServer, first_ready
+from plimsoll.local.guarded import GuardedProcess
+from plimsoll.model.cassandra_target import KEYSPACE
+
+_NO_SETTINGS: Mapping[str, object] = MappingProxyType({})
+_NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+_STARTED = "Startup complete"  # it logs a moment too early that it listens
+_HAS_ADMIN = "Created default superuser role"
+
+
+class CassandraServer(DatabaseServer):
+    """A running Cassandra of one node, which listens on the loopback interface alone.
+
+    Attributes:
+        keyspace: The keyspace that its DSN names; nothing makes it.
+    """
+
+    keyspace = KEYSPACE
+
+    def __init__(
+        self,
+        *,
+        process: GuardedProcess,
+        directory: Path,
+        host: str,
+        port: int,
+        signs_of_readiness: Sequence[str],
+    ) -> None:
+        super().__init__(process=process, directory=directory, host=host, port=port)
+        self._signs_of_readiness = signs_of_readiness
+
+    @classmethod
+    def start(
+        cls,
+        *,
+        directory: Path,
+        settings: Mapping[str, object] = _NO_SETTINGS,
+        environment: Mapping[str, str] = _NO_VARIABLES,
+        heap_mib: int = HEAP_MIB,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        ready_timeout_s: float = 180.0,
+    ) -> "CassandraServer":
+        """Start a server and wait until it is ready; fetch it first if it is not there.
+
+        Args:
+            directory: Folder of its own; data left there by an earlier start is used again.
+            settings: Of `cassandra.yaml`, merged over `DEFAULT_SETTINGS`.
+            environment: Variables added to this process's own for the server.
+            heap_mib: The JVM's heap, in MiB.
+            host: Its address, of the loopback network.
+            port: TCP port of CQL; None takes a free one.
+            ready_timeout_s: How long it may take until it is ready.
+
+        Raises:
+            MissingToolError: There is no Java 17, or no Maven to fetch the server with.
+            PlimsollError: It did not start; says the server's own reason and names its log.
+        """
+        java, jars = find_java(), fetch_cassandra()
+        directory = directory.resolve()
+        for folder in ("data", "tmp"):
+            (directory / folder).mkdir(parents=True, exist_ok=True)
+        signs = _signs_of_readiness(directory, settings)
+
+        def start_server() -> CassandraServer:
+            chosen, storage_port = _free_ports(host, port)
+            write_settings(
+                directory,
+                host=host,
+                cql_port=chosen,
+                storage_port=storage_port,
+                settings=settings,
+            )
+            (directory / "server.log").unlink(missing_ok=True)
+            process = GuardedProcess.start(
+                command(java, jars, directory, heap_mib=heap_mib),
+                environment={**os.environ, **environment},
+                working_directory=directory,
+                log=directory / "server.log",
+                remove_on_orphaned=[directory / "data", directory / "tmp"],
+            )
+            return cls(
+                process=process,
+                directory=directory,
+                host=host,
+                port=chosen,
+                signs_of_readiness=signs,
+            )
+
+        return first_ready(start_server, timeout_s=ready_timeout_s, any_port=port is None)
+
+    @property
+    def dsn(self) -> str:
+        """The data source name."""
+        return f"cassandra://{self.host}:{self.port}/{self.keyspace}"
+
+    def wait_ready(self, timeout_s: float) -> None:
+        """Wait for the lines that it logs when it is ready; its log is its own alone.
+
+        Raises:
+            PlimsollError: It ended before, or it takes too long.
+        """
+        log = self.directory / "server.log"
+        deadline = time.monotonic() + timeout_s
+        while not all(
+            sign in (text := log.read_text(errors="replace")) for sign in self._signs_of_readiness
+        ):
+            if not self.running:
+                raise PlimsollError(f"Cassandra did not start: {_reason(text)} (its log is {log})")
+            if time.monotonic() >= deadline:
+                self.kill()
+                raise PlimsollError(f"Cassandra was not ready in {timeout_s:g} s; its log is {log}")
+            time.sleep(0.05)  # bounded by the deadline
+
+
+def _signs_of_readiness(directory: Path, settings: Mapping[str, object]) -> list[str]:
+    """Give what its log must say before a client can do all that it may.
+
+    A new server that asks for passwords makes its first user in the background, sometimes only
+    after it listens; a server that starts on its old data has that user already.
+    """
+    asks = settings.get("authenticator", "AllowAllAuthenticator") != "AllowAllAuthenticator"
+    is_new = not any((directory / "data").iterdir())
+    return [_STARTED, _HAS_ADMIN] if asks and is_new else [_STARTED]
+
+
+def _reason(text: str) -> str:
+    """Find in its log why it ended: its last error, else its last exception, else its last line."""
+    lines = [line.strip() for line in text.splitlines()]
+    if any(PORT_TAKEN in line or "is in use by another process" in line for line in lines):
+        return PORT_TAKEN  # by a process that was quicker than this one
+    errors = [line.partition(" - ")[2] for line in lines if line.startswith(("ERROR", "FATAL"))]
+    exceptions = [line for line in lines if "Exception: " in line]
+    return (errors or exceptions or [line for line in lines if line] or ["it said nothing"])[-1]
+
+
+def _free_ports(host: str, cql_port: int | None) -> tuple[int, int]:
+    """Give the ports of CQL and of the storage protocol, the first one as asked.
+
+    Raises:
+        PlimsollError: The port asked for is taken; Cassandra would say so after seconds.
+    """
+    with ExitStack() as held:
+        ports = []
+        for wanted in (cql_port or 0, 0):
+            probe = held.enter_context(socket.socket())
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as Cassandra's own
+            try:
+                probe.bind((host, wanted))
+            except OSError:
+                raise PlimsollError(
+                    f"Cassandra did not start: port {wanted}: {PORT_TAKEN}"
+                ) from None
+            ports.append(int(probe.getsockname()[1]))
+    return ports[0], ports[1]

@@ -1,0 +1,151 @@
+"""A private MariaDB server on a free loopback port, gone when its owner is."""
+
+import math
+import os
+import socket
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+import pymysql
+
+from plimsoll.errors import PlimsollError
+from plimsoll.local.databases.database_server import PORT_TAKEN, DatabaseServer, first_ready
+from plimsoll.local.databases.mariadb_first_data import new_data_directory
+from plimsoll.local.databases.mariadb_program import fetch_mariadb, find_mariadbd
+from plimsoll.local.databases.mariadb_settings import (
+    DEFAULT_SETTINGS,
+    NONE,
+    Settings,
+    command,
+    init_file,
+)
+from plimsoll.local.guarded import GuardedProcess
+
+__all__ = ["DEFAULT_SETTINGS", "MariaDbServer", "fetch_mariadb", "find_mariadbd"]
+
+
+class MariaDbServer(DatabaseServer):
+    """A running MariaDB server.
+
+    Attributes:
+        user: Account with all rights.
+        password: Its password.
+        database: A database made at the first start.
+    """
+
+    def __init__(
+        self, *, process: GuardedProcess, directory: Path, port: int, account: tuple[str, str, str]
+    ) -> None:
+        super().__init__(process=process, directory=directory, host="127.0.0.1", port=port)
+        self.user, self.password, self.database = account
+
+    @classmethod
+    def start(
+        cls,
+        *,
+        directory: Path,
+        settings: Settings = NONE,
+        environment: Mapping[str, str] = NONE,
+        port: int | None = None,
+        user: str = "plimsoll",
+        password: str = "plimsoll",  # noqa: S107 - it listens on loopback and lives for a test or a run
+        database: str = "plimsoll",
+        ready_timeout_s: float = 180.0,
+    ) -> "MariaDbServer":
+        """Start a server and wait until it answers.
+
+        Args:
+            directory: Folder of its own; data left there by an earlier start is used again.
+            settings: Server settings, merged over `DEFAULT_SETTINGS`.
+            environment: Variables added to this process's own for the server.
+            port: TCP port; None takes a free one.
+            user: Account to make, with all rights.
+            password: Its password.
+            database: Database to make.
+            ready_timeout_s: How long it may take until it answers.
+
+        Raises:
+            MissingToolError: There is no server program.
+            PlimsollError: It did not start; says the server's own reason and names its log.
+        """
+        mariadbd = find_mariadbd()
+        directory = directory.resolve()
+        data = directory / "data"
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "server.log").unlink(missing_ok=True)
+        if not data.exists():
+            new_data_directory(mariadbd, data)
+        statements = init_file(directory, user, password, database)
+
+        def start_server() -> MariaDbServer:
+            chosen = port or _free_port()
+            process = GuardedProcess.start(
+                command(mariadbd, directory, chosen, statements, {**DEFAULT_SETTINGS, **settings}),
+                environment={**os.environ, **environment},
+                working_directory=directory,
+                log=directory / "server.log",
+                remove_on_orphaned=[directory / "data"],
+            )
+            account = (user, password, database)
+            return cls(process=process, directory=directory, port=chosen, account=account)
+
+        return first_ready(start_server, timeout_s=ready_timeout_s, any_port=port is None)
+
+    @property
+    def dsn(self) -> str:
+        """The data source name, password included."""
+        account = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
+        return f"mysql://{account}@{self.host}:{self.port}/{quote(self.database, safe='')}"
+
+    def wait_ready(self, timeout_s: float) -> None:
+        """Wait until this very server serves its account."""
+        deadline = time.monotonic() + timeout_s
+        while not self._answers(max(1.0, deadline - time.monotonic())):
+            if not self.running:
+                raise PlimsollError(f"MariaDB did not start: {self._last_error()}")
+            if time.monotonic() >= deadline:
+                self.kill()
+                log = self.directory / "server.log"
+                raise PlimsollError(f"MariaDB did not answer in {timeout_s:g} s; its log is {log}")
+            time.sleep(0.02)  # bounded by the deadline
+        (self.directory / "init.sql").unlink(missing_ok=True)
+
+    def _answers(self, timeout_s: float) -> bool:
+        """Whether this very server, and not another on its port, serves its account.
+
+        It greets once its first statements have run, so the wait is in the connection attempt.
+        """
+        try:
+            connection = pymysql.connect(
+                host=self.host,
+                port=self.port,
+                user=self.user,
+                password=self.password,
+                connect_timeout=math.ceil(timeout_s),
+            )
+            with connection, connection.cursor() as cursor:
+                cursor.execute("SELECT @@datadir")
+                row = cursor.fetchone()
+        except pymysql.MySQLError:
+            return False
+        return row is not None and Path(row[0]) == self.directory / "data"
+
+    def _last_error(self) -> str:
+        log = self.directory / "server.log"
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        errors = [line for line in lines if "[ERROR]" in line and "Aborting" not in line]
+        reason = (
+            errors[-1].partition("[ERROR] ")[2] if errors else (lines or ["it said nothing"])[-1]
+        )
+        if any(PORT_TAKEN in line for line in errors):
+            reason = f"port {self.port}: {PORT_TAKEN}"
+        return f"{reason} (its log is {log})"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

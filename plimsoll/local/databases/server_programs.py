@@ -1,0 +1,56 @@
+"""The programs that run each protocol's databases on this machine, for `plimsoll doctor`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import assert_never
+
+from plimsoll.local.databases import cassandra_program, mariadb_program
+from plimsoll.model.cassandra_target import VERSION
+from plimsoll.model.engine import Protocol
+
+
+@dataclass(frozen=True)
+class ServerProgram:
+    """A program, and how to find it.
+
+    Attributes:
+        name: Its name for people.
+        describe: Says which one is here; raises `PlimsollError` where there is none.
+        how_to_get: The command that brings it.
+        why_optional: What to say where it is not here and most users need none; None: it is needed.
+    """
+
+    name: str
+    describe: Callable[[], str]
+    how_to_get: str
+    why_optional: str | None = None
+
+
+def server_programs(protocol: Protocol) -> tuple[ServerProgram, ...]:
+    """List the programs that run a protocol's databases on this machine."""
+    match protocol:
+        case "mysql":
+            return (ServerProgram("MariaDB server", _mariadb, mariadb_program.HOW_TO_GET),)
+        case "cql":
+            return (
+                ServerProgram(
+                    "Java 17",
+                    lambda: str(cassandra_program.find_java()),
+                    cassandra_program.HOW_TO_GET_JAVA,
+                    why_optional="not here: Cassandra needs it",
+                ),
+                ServerProgram(
+                    "Cassandra server",
+                    lambda: f"{VERSION} ({cassandra_program.find_cassandra()})",
+                    cassandra_program.HOW_TO_GET,
+                    why_optional="not fetched yet: the first Cassandra target on this machine"
+                    " fetches it",
+                ),
+            )
+        case _:
+            assert_never(protocol)
+
+
+def _mariadb() -> str:
+    mariadbd = mariadb_program.find_mariadbd()
+    return f"{mariadb_program.version(mariadbd)} ({mariadbd})"

@@ -1,0 +1,55 @@
+"""What RDS offers, and how it writes the values of parameters."""
+
+import re
+from typing import assert_never, get_args
+
+from plimsoll.errors import UsageError
+from plimsoll.model.databases import RdsEngine
+
+# RDS writes defaults as formulas of the class's memory in bytes:
+# https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_ParamValuesRef.html (read 2026-11)
+_FORMULA = re.compile(r"\{DBInstanceClassMemory(?:\*(\d+))?(?:/(\d+))?\}")
+
+
+def check_engine(engine: str, version: str) -> RdsEngine:
+    """Refuse what RDS does not offer, or this machine cannot stand in for.
+
+    Returns:
+        The engine.
+
+    Raises:
+        UsageError: In RDS's words where it is RDS that refuses.
+    """
+    known: RdsEngine | None = next((name for name in get_args(RdsEngine) if name == engine), None)
+    if known is None:
+        raise UsageError(
+            f"{engine} cannot run on one machine yet: there are mysql and mariadb (MariaDB is "
+            "the server for both)"
+        )
+    if not re.fullmatch(r"\d+\.\d+(\.\d+)*", version) or not any(
+        version == offered or version.startswith(f"{offered}.") for offered in _offered(known)
+    ):
+        raise UsageError(f"Cannot find version {version} for {engine}")
+    return known
+
+
+def _offered(engine: RdsEngine) -> tuple[str, ...]:
+    """List the major versions that RDS is known to offer and this machine stands in for.
+
+    Not checked against RDS's release notes: a version that is missing here is refused on one
+    machine, not on AWS.
+    """
+    match engine:
+        case "mysql":
+            return ("5.7", "8.0", "8.4")
+        case "mariadb":
+            return ("10.4", "10.5", "10.6", "10.11", "11.4", "11.8")
+        case _:
+            assert_never(engine)
+
+
+def evaluate(value: str, memory_bytes: int) -> str | int:
+    """Work out a parameter's value: text as it is, a formula of the class's memory as a number."""
+    if formula := _FORMULA.fullmatch(value.strip()):
+        return memory_bytes * int(formula[1] or 1) // int(formula[2] or 1)
+    return value

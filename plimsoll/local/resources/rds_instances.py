@@ -1,0 +1,130 @@
+"""RDS's instances: a real server on an emulated volume, its password in Secrets Manager."""
+
+import json
+import secrets
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, assert_never
+
+from moto.secretsmanager.models import FakeSecret, secretsmanager_backends
+
+from plimsoll.local.account import ACCOUNT, REGION
+from plimsoll.local.databases.database_server import DatabaseServer
+from plimsoll.local.databases.mariadb_server import MariaDbServer
+from plimsoll.local.resources.rds_engines import check_engine
+from plimsoll.local.resources.rds_mariadb_settings import MIB, server_settings
+from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
+from plimsoll.local.resources.sampler import Sampler, as_rds
+from plimsoll.model.databases import RdsEngine, rds_facts
+from plimsoll.model.instances import instance_limits
+from plimsoll.model.volumes import Volume
+from plimsoll.volumes import EmulatedVolume
+
+
+def create_rds(
+    databases: Databases, properties: Mapping[str, Any], parameters: Mapping[str, str]
+) -> Database:
+    """Start an instance as `AWS::RDS::DBInstance` describes it.
+
+    Args:
+        databases: Where it is registered.
+        properties: Of the resource.
+        parameters: Of its parameter group.
+
+    Raises:
+        UsageError: RDS, or this machine, has no such instance.
+        PlimsollError: The server did not start.
+    """
+    identifier = str(properties["DBInstanceIdentifier"])
+    engine = check_engine(str(properties["Engine"]), str(properties["EngineVersion"]))
+    instance_class = str(properties["DBInstanceClass"])
+    memory_mib = instance_memory_mib(instance_class)
+    user = str(properties.get("MasterUsername", "admin"))
+    password = secrets.token_urlsafe(24)
+
+    def start(directory: Path, undo: ExitStack) -> Database:
+        volume = EmulatedVolume.create(
+            directory,
+            _volume(properties),
+            service=rds_facts(engine).service,
+            instance_limits=instance_limits(instance_class),
+        )
+        undo.callback(volume.close)
+        server = _start_server(
+            engine,
+            directory / "server",
+            volume,
+            parameters=parameters,
+            memory_bytes=round(memory_mib * MIB * databases.memory_scale),
+            account=(user, password, str(properties.get("DBName", user))),
+        )
+        undo.callback(server.remove)
+        secret = _make_secret(user, password)
+        sampler = Sampler(volume, server.pid, as_rds(identifier))
+        attributes = {
+            "Endpoint.Address": server.host,
+            "Endpoint.Port": str(server.port),
+            "MasterUserSecret.SecretArn": secret.arn,
+        }
+        forget = lambda: _delete_secret(secret)  # noqa: E731 - it remembers the secret, no more
+        return Database(identifier, directory, volume, server, sampler, attributes, forget)
+
+    return databases.create(identifier, start)
+
+
+def _start_server(
+    engine: RdsEngine,
+    directory: Path,
+    volume: EmulatedVolume,
+    *,
+    parameters: Mapping[str, str],
+    memory_bytes: int,
+    account: tuple[str, str, str],
+) -> DatabaseServer:
+    """Start the server that stands in for an engine; `account` is user, password and database."""
+    user, password, database = account
+    match engine:
+        case "mysql" | "mariadb":
+            return MariaDbServer.start(
+                directory=directory,
+                settings=server_settings(
+                    parameters, memory_bytes=memory_bytes, limits=volume.limits
+                ),
+                environment=volume.environment(),
+                user=user,
+                password=password,
+                database=database,
+            )
+        case _:
+            assert_never(engine)
+
+
+def _volume(properties: Mapping[str, Any]) -> Volume:
+    return Volume(
+        type=properties.get("StorageType", "gp2"),
+        size_gib=int(properties["AllocatedStorage"]),
+        iops=_optional_int(properties.get("Iops")),
+        throughput_mib_s=_optional_int(properties.get("StorageThroughput")),
+    )
+
+
+def _optional_int(value: object) -> int | None:
+    return None if value is None else int(str(value))
+
+
+def _make_secret(user: str, password: str) -> FakeSecret:
+    return secretsmanager_backends[ACCOUNT][REGION].create_managed_secret(
+        service_name="rds",
+        secret_id=f"rds!db-{secrets.token_hex(16)}",
+        secret_string=json.dumps({"username": user, "password": password}),
+        description="The password of a target's account",
+        kms_key_id=None,
+        tags=[],
+    )
+
+
+def _delete_secret(secret: FakeSecret) -> None:
+    secretsmanager_backends[ACCOUNT][REGION].delete_secret(
+        secret.arn, recovery_window_in_days=None, force_delete_without_recovery=True
+    )

@@ -1,0 +1,52 @@
+"""MariaDB's settings on RDS: from an instance's class, its volume and its parameter group."""
+
+import math
+from collections.abc import Mapping
+
+from plimsoll.local.resources.rds_engines import evaluate
+from plimsoll.model.volumes import VolumeLimits
+
+MIB = 2**20
+_POOL_SHARE = 3 / 4  # RDS's default innodb_buffer_pool_size: {DBInstanceClassMemory*3/4}
+_MIN_POOL_MIB = 8
+_DEFAULT_IO_CAPACITY = 200
+
+
+def server_settings(
+    parameters: Mapping[str, str], *, memory_bytes: int, limits: VolumeLimits
+) -> dict[str, str | int]:
+    """Merge RDS's defaults and a parameter group.
+
+    Args:
+        parameters: Of the DB parameter group; they win.
+        memory_bytes: The instance's, as scaled for this machine.
+        limits: What the volume promises: page cleaning is matched to it, half of it as a rule and
+            all of it at most.
+
+    Returns:
+        MariaDB's settings by name.
+    """
+    pool_mib = max(_MIN_POOL_MIB, round(memory_bytes * _POOL_SHARE / MIB))
+    settings: dict[str, str | int] = {"innodb_buffer_pool_size": f"{pool_mib}M"}
+    if limits.baseline_iops is not None:
+        most = math.floor(limits.baseline_iops)
+        capacity = max(_DEFAULT_IO_CAPACITY, most // 2)
+        settings["innodb_io_capacity"] = capacity
+        settings["innodb_io_capacity_max"] = max(capacity, most)
+    for name, value in parameters.items():
+        settings[name] = evaluate(value, memory_bytes)
+    settings.setdefault("innodb_lru_scan_depth", _lru_scan_depth(settings))
+    return settings
+
+
+def _lru_scan_depth(settings: Mapping[str, str | int]) -> int:
+    """Scale the pages that the cleaner keeps free to the pool, of which they are 1/32 at most.
+
+    The default, 1,536, is more than all pages of a pool scaled down to 16 MiB: the cleaner would
+    evict each page as soon as it is read. 100 is the least that MariaDB takes
+    (mariadb.com/kb/en/innodb-system-variables/#innodb_lru_scan_depth).
+    """
+    pool = str(settings["innodb_buffer_pool_size"])
+    factor = {"K": 2**10, "M": MIB, "G": 2**30}.get(pool[-1:].upper(), 1)
+    pages = int(pool.rstrip("KMGkmg")) * factor // 16_384
+    return min(1536, max(100, pages // 32))

@@ -1,0 +1,99 @@
+"""The resource types of an RDS target's template."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from plimsoll.errors import UsageError
+from plimsoll.local.resources.rds_instances import create_rds
+from plimsoll.local.resources.registry import Database, Databases
+from plimsoll.local.resources.resource import Resource
+
+
+class ParameterGroup(Resource):
+    """`AWS::RDS::DBParameterGroup`."""
+
+    TYPE = "AWS::RDS::DBParameterGroup"
+    NAME_PROPERTY = "DBParameterGroupName"
+    PROPERTIES = frozenset({"DBParameterGroupName", "Description", "Family", "Parameters", "Tags"})
+
+    groups: ClassVar[dict[str, dict[str, str]]] = {}
+
+    @classmethod
+    def make(cls, name: str, properties: Mapping[str, Any]) -> Self:
+        """Make the group."""
+        values = properties.get("Parameters", {})
+        cls.groups[name] = {parameter: str(value) for parameter, value in values.items()}
+        return cls(name)
+
+    def remove(self) -> None:
+        """Forget the group."""
+        self.groups.pop(self.physical_resource_id, None)
+
+
+class DatabaseInstance(Resource):
+    """`AWS::RDS::DBInstance`."""
+
+    TYPE = "AWS::RDS::DBInstance"
+    NAME_PROPERTY = "DBInstanceIdentifier"
+    PROPERTIES = frozenset(
+        {
+            "AllocatedStorage",
+            "AutoMinorVersionUpgrade",
+            "AvailabilityZone",
+            "BackupRetentionPeriod",
+            "DBInstanceClass",
+            "DBInstanceIdentifier",
+            "DBName",
+            "DBParameterGroupName",
+            "DBSubnetGroupName",
+            "DeleteAutomatedBackups",
+            "DeletionProtection",
+            "Engine",
+            "EngineVersion",
+            "Iops",
+            "ManageMasterUserPassword",
+            "MasterUsername",
+            "MultiAZ",
+            "PubliclyAccessible",
+            "StorageEncrypted",
+            "StorageThroughput",
+            "StorageType",
+            "Tags",
+            "VPCSecurityGroups",
+        }
+    )
+    ATTRIBUTES = frozenset({"Endpoint.Address", "Endpoint.Port", "MasterUserSecret.SecretArn"})
+
+    databases: ClassVar[Databases]
+
+    def __init__(self, database: Database, *, protected: bool) -> None:
+        super().__init__(database.identifier, database.attributes)
+        self._protected = protected
+
+    @classmethod
+    def make(cls, name: str, properties: Mapping[str, Any]) -> Self:
+        """Start the server."""
+        if not properties.get("ManageMasterUserPassword"):
+            raise UsageError("ManageMasterUserPassword must be true: no password in a template")
+        group = properties.get("DBParameterGroupName")
+        if group is not None and group not in ParameterGroup.groups:
+            raise UsageError(f"DBParameterGroup not found: {group}")
+        parameters = ParameterGroup.groups.get(str(group), {})
+        database = create_rds(
+            cls.databases, {**properties, "DBInstanceIdentifier": name}, parameters
+        )
+        protected = str(properties.get("DeletionProtection", False)).lower() == "true"
+        return cls(database, protected=protected)
+
+    def remove(self) -> None:
+        """End the server.
+
+        Raises:
+            UsageError: Deletion protection is on.
+        """
+        if self._protected:
+            raise UsageError("Cannot delete protected DB Instance")
+        self.databases.delete(self.physical_resource_id)
+
+
+RDS_RESOURCES = (ParameterGroup, DatabaseInstance)

@@ -1,0 +1,109 @@
+"""The databases that run now: each a real server on an emulated volume."""
+
+import shutil
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from moto.ec2.models.instance_types import INSTANCE_TYPES
+
+from plimsoll.errors import UsageError
+from plimsoll.local.databases.database_server import DatabaseServer
+from plimsoll.local.resources.sampler import Sampler
+from plimsoll.volumes import EmulatedVolume
+
+
+@dataclass
+class Database:
+    """One running instance."""
+
+    identifier: str
+    directory: Path
+    volume: EmulatedVolume
+    server: DatabaseServer
+    sampler: Sampler
+    attributes: Mapping[str, str]  # of its resource, by CloudFormation's names
+    forget: Callable[[], None]  # removes what other services of AWS know of it
+
+
+Start = Callable[[Path, ExitStack], Database]
+
+
+class Databases:
+    """All instances of a twin. Thread-safe."""
+
+    def __init__(self, directory: Path, *, memory_scale: float) -> None:
+        """Take over a folder.
+
+        Args:
+            directory: Where each instance gets a folder.
+            memory_scale: This machine's memory for one unit of the instance class's.
+        """
+        self._directory = directory
+        self.memory_scale = memory_scale
+        self._lock = threading.Lock()
+        self._running: dict[str, Database] = {}
+
+    def create(self, identifier: str, start: Start) -> Database:
+        """Start an instance in a folder of its own; what fails half-way is undone.
+
+        Args:
+            identifier: Its name.
+            start: Starts it, given its folder and where to put what undoes it.
+
+        Raises:
+            UsageError: There is one of this name already, or AWS has no such instance.
+            PlimsollError: The server did not start.
+        """
+        with ExitStack() as undo:
+            directory = self._take(identifier)
+            undo.callback(shutil.rmtree, directory, ignore_errors=True)
+            database = start(directory, undo)
+            undo.pop_all()
+        with self._lock:
+            self._running[identifier] = database
+        return database
+
+    def _take(self, identifier: str) -> Path:
+        directory = self._directory / identifier
+        with self._lock:
+            if directory.exists():
+                raise UsageError(f"DB instance already exists: {identifier}")
+            directory.mkdir(parents=True)
+        return directory
+
+    def delete(self, identifier: str) -> None:
+        """End an instance and remove all that it was; safe to repeat."""
+        with self._lock:
+            database = self._running.pop(identifier, None)
+        if database is None:
+            return
+        database.sampler.close()
+        database.server.remove()
+        database.volume.close()
+        shutil.rmtree(database.directory, ignore_errors=True)
+        database.forget()
+
+    def list(self) -> list[Database]:
+        """Give the running instances."""
+        with self._lock:
+            return list(self._running.values())
+
+    def close(self) -> None:
+        """End all instances."""
+        for database in self.list():
+            self.delete(database.identifier)
+
+
+def instance_memory_mib(instance_class: str) -> int:
+    """Give an instance class's memory, as EC2 describes it.
+
+    Raises:
+        UsageError: There is no such class.
+    """
+    name = instance_class.removeprefix("db.")
+    if name not in INSTANCE_TYPES:
+        raise UsageError(f"Invalid DB Instance class: {instance_class}")
+    return int(INSTANCE_TYPES[name]["MemoryInfo"]["SizeInMiB"])

@@ -1,0 +1,125 @@
+"""The databases that Plimsoll knows: their protocols and engines, with the plain facts of each.
+
+A family of databases is all that speaks one wire protocol. What is asked of its servers is in
+`plimsoll.families`; what lower floors have to know of it is in the tables here. Each table is a
+`match` over a closed set, so that mypy names it when the set gets a new member.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from plimsoll.model.engine import Protocol
+from plimsoll.model.prices import Item
+from plimsoll.model.volumes import Service
+
+Language = Literal["sql", "cql"]  # of statements; also the field of a workload that holds them
+RdsEngine = Literal["mysql", "mariadb"]
+Engine = Literal["mysql", "mariadb", "cassandra"]
+
+
+@dataclass(frozen=True)
+class ProtocolFacts:
+    """What is true of every database that speaks a protocol.
+
+    Attributes:
+        language: Of its statements.
+        dsn_schemes: What its data source names begin with; examples show the first.
+        default_port: The TCP port where a data source name gives none.
+        database_word: What it calls the thing that holds a dataset's tables.
+        needs_user: Whether every server asks for a user.
+        has_consistency: Whether an operation says how many replicas must have answered.
+        parameters_max: How many `?` a prepared statement may have.
+        system_schemas: Patterns of the names of the server's own databases.
+    """
+
+    language: Language
+    dsn_schemes: tuple[str, ...]
+    default_port: int
+    database_word: Literal["database", "keyspace"]
+    needs_user: bool
+    has_consistency: bool
+    parameters_max: int
+    system_schemas: tuple[str, ...]
+
+
+_MYSQL = ProtocolFacts(
+    language="sql",
+    dsn_schemes=("mysql", "mariadb"),
+    default_port=3306,
+    database_word="database",
+    needs_user=True,
+    has_consistency=False,
+    parameters_max=65_535,  # num_params: two bytes of COM_STMT_PREPARE's answer
+    system_schemas=("mysql", "information_schema", "performance_schema", "sys"),
+)
+_CQL = ProtocolFacts(
+    language="cql",
+    dsn_schemes=("cassandra",),
+    default_port=9042,
+    database_word="keyspace",
+    needs_user=False,
+    has_consistency=True,
+    parameters_max=65_535,  # a [short] counts the values of EXECUTE
+    system_schemas=("system", r"system_\w+"),
+)
+
+
+def protocol_facts(protocol: Protocol) -> ProtocolFacts:
+    """Look up what is true of every database that speaks a protocol."""
+    match protocol:
+        case "mysql":
+            return _MYSQL
+        case "cql":
+            return _CQL
+        case _:
+            assert_never(protocol)
+
+
+@dataclass(frozen=True)
+class EngineFacts:
+    """What is true of an engine.
+
+    Attributes:
+        label: Its name for people.
+        protocol: The protocol that it speaks.
+    """
+
+    label: str
+    protocol: Protocol
+
+
+def engine_facts(engine: Engine) -> EngineFacts:
+    """Look up what is true of an engine."""
+    match engine:
+        case "mysql":
+            return EngineFacts("MySQL", "mysql")
+        case "mariadb":
+            return EngineFacts("MariaDB", "mysql")
+        case "cassandra":
+            return EngineFacts("Cassandra", "cql")
+        case _:
+            assert_never(engine)
+
+
+@dataclass(frozen=True)
+class RdsFacts:
+    """What is true of an engine on RDS.
+
+    Attributes:
+        service: Whose rules its volumes follow.
+        instance_price: What an hour of its instances is in the price table.
+    """
+
+    service: Service
+    instance_price: Item
+
+
+def rds_facts(engine: RdsEngine) -> RdsFacts:
+    """Look up what is true of an engine on RDS."""
+    match engine:
+        case "mysql":
+            return RdsFacts("rds-mysql", Item.RDS_MYSQL)
+        case "mariadb":
+            return RdsFacts("rds-mariadb", Item.RDS_MARIADB)
+        case _:
+            assert_never(engine)

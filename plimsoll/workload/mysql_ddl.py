@@ -1,0 +1,63 @@
+"""Data definition: what makes a dataset's tables in MySQL and its relatives."""
+
+from plimsoll.errors import Scalar
+from plimsoll.workload.compiled import Table
+from plimsoll.workload.tables import Column, TableShape
+
+
+def define(shape: TableShape) -> list[Table]:
+    """Define each copy of a table."""
+    return [
+        Table(
+            name=name,
+            key_space=shape.name,
+            rows=shape.rows,
+            first=shape.first,
+            columns=tuple(column.name for column in shape.columns),
+            key=shape.primary_key,
+            row=tuple(column.value for column in shape.columns),
+            create_sql=_create_table(shape, name),
+            index_sql=_create_indexes(shape, name, copy),
+        )
+        for copy, name in enumerate(shape.names(), start=1)
+    ]
+
+
+def _create_table(shape: TableShape, name: str) -> str:
+    """Write the statement that makes one copy of a table, unless it is there."""
+    lines = [_column(column) for column in shape.columns]
+    lines.append(f"PRIMARY KEY ({_names(shape.primary_key)})")
+    body = ",\n  ".join(lines)
+    return f"CREATE TABLE IF NOT EXISTS `{name}` (\n  {body}\n) ENGINE = InnoDB"
+
+
+def _create_indexes(shape: TableShape, name: str, copy: int) -> dict[str, str]:
+    """Write the statements that make a copy's secondary indexes, by index name.
+
+    They run once the rows are there, as the original benchmarks do it: building an index in one go
+    is quicker.
+    """
+    statements = {}
+    for template, columns in shape.indexes.items():
+        index = template.replace("{copy}", str(copy))
+        statements[index] = f"CREATE INDEX `{index}` ON `{name}` ({_names(columns)})"
+    return statements
+
+
+def _column(column: Column) -> str:
+    parts = [f"`{column.name}`", column.type, "NULL" if column.nullable else "NOT NULL"]
+    if column.auto_increment:
+        parts.append("AUTO_INCREMENT")
+    if column.default is not None:
+        parts.append(f"DEFAULT {_literal(column.default)}")
+    return " ".join(parts)
+
+
+def _literal(value: Scalar) -> str:
+    if isinstance(value, str):
+        return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
+    return str(int(value) if isinstance(value, bool) else value)
+
+
+def _names(columns: tuple[str, ...]) -> str:
+    return ", ".join(f"`{column}`" for column in columns)

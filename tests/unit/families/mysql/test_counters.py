@@ -1,0 +1,66 @@
+"""What is read of InnoDB's counters: growth, restarts, limits, and what is left to work off."""
+
+import pytest
+
+from plimsoll.families import mysql
+from plimsoll.model.fleet import ServerCounters
+
+READ_REQUESTS, READS = "Innodb_buffer_pool_read_requests", "Innodb_buffer_pool_reads"
+
+
+def counters(epoch_ms: int = 0, **values: int) -> ServerCounters:
+    return ServerCounters(epoch_ms=epoch_ms, values=values, family="mysql")
+
+
+def test_what_a_server_did_is_the_growth_of_its_counters() -> None:
+    before = counters(Uptime=10, Com_stmt_execute=1000, Threads_running=9)
+    after = counters(2500, Uptime=13, Com_stmt_execute=1600, Threads_running=2)
+    figures = mysql.server_figures(before, after, statements_by_clients=601)
+    assert figures.interval_s == 2.5
+    assert (figures.statements_by_server, figures.statements_by_clients) == (600, 601)
+    assert figures.gauges == {"Threads_running": 2, "Uptime": 13}
+    assert not figures.restarted
+    assert figures.buffer_pool_miss_share is None  # it tells nothing of its buffer pool
+
+
+def test_a_restarted_server_counts_from_nothing_and_no_statements_are_compared() -> None:
+    before = counters(Uptime=100, Com_stmt_execute=1000)
+    after = counters(1000, Uptime=5, Com_stmt_execute=40)
+    figures = mysql.server_figures(before, after, statements_by_clients=500)
+    assert figures.restarted
+    assert (figures.statements_by_server, figures.statements_by_clients) == (40, None)
+
+
+def test_its_counters_tell_of_its_limits() -> None:
+    after = counters(
+        2000,
+        **{READ_REQUESTS: 10_000, READS: 2500},
+        Innodb_log_waits=0,
+        Innodb_row_lock_waits=1234,
+        Innodb_buffer_pool_pages_dirty=300,
+        Innodb_buffer_pool_pages_total=1000,
+    )
+    figures = mysql.server_figures(counters(), after, statements_by_clients=None)
+    assert mysql.signs_of_limits(figures) == [
+        "buffer pool: 25.0% of requests missed it, 1,250 page reads/s",
+        "1,234 waits for a row lock",
+        "30% of the buffer pool's pages were dirty at its end",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "left"),
+    [
+        ({}, None),
+        ({"Threads_running": 3}, None),
+        ({"Threads_running": 4}, "4 statements are still running"),
+        ({"Innodb_checkpoint_age": 50, "Innodb_checkpoint_max_age": 100}, None),
+        (
+            {"Innodb_checkpoint_age": 75, "Innodb_checkpoint_max_age": 100},
+            "75% of the redo log wait for their pages to be written",
+        ),
+        ({"Innodb_checkpoint_age": 75, "Innodb_checkpoint_max_age": 0}, None),
+    ],
+)
+def test_what_a_server_has_to_work_off(values: dict[str, int], left: str | None) -> None:
+    assert mysql.unfinished_work(counters(**values)) == left
