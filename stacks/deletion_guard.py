@@ -7,11 +7,11 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct, IConstruct
 
-from stacks.fleet import GUARD, function_logs, function_role
+from plimsoll.model.functions import FUNCTIONS, GUARD, Setting
+from stacks.fleet import function_logs, function_role
 from stacks.packages import ARCHITECTURE, RUNTIME, Packages
 from stacks.permissions import arn
-
-CREATES_TARGETS = "plimsoll-create-target"
+from stacks.workflow import machine_name
 
 
 class GuardPart(Construct):
@@ -27,27 +27,27 @@ class GuardPart(Construct):
     ) -> None:
         super().__init__(scope, "Guard")
         stack = Stack.of(self)
-        log_group = function_logs(self, "plimsoll-guard-deployment")
+        run_machine = arn(stack, "states", f"stateMachine:{machine_name('run')}")
+        settings = {Setting.RUN_MACHINE_ARN: run_machine}
+        create_target = FUNCTIONS["create-target"].name_on_aws
+        log_group = function_logs(self, GUARD)
         role = function_role(self, GUARD.name, log_group)
         role.add_to_policy(
             iam.PolicyStatement(actions=["cloudformation:DescribeStacks"], resources=["*"])
         )
         role.add_to_policy(
-            iam.PolicyStatement(
-                actions=["states:ListExecutions"],
-                resources=[arn(stack, "states", "stateMachine:plimsoll-run")],
-            )
+            iam.PolicyStatement(actions=["states:ListExecutions"], resources=[run_machine])
         )
         role.add_to_policy(
             iam.PolicyStatement(
                 actions=["lambda:PutFunctionConcurrency", "lambda:DeleteFunctionConcurrency"],
-                resources=[arn(stack, "lambda", f"function:{CREATES_TARGETS}")],
+                resources=[arn(stack, "lambda", f"function:{create_target}")],
             )
         )
         function = lambda_.Function(
             self,
             "Function",
-            function_name="plimsoll-guard-deployment",
+            function_name=GUARD.name_on_aws,
             description=GUARD.summary,
             runtime=RUNTIME,
             architecture=ARCHITECTURE,
@@ -57,10 +57,7 @@ class GuardPart(Construct):
             timeout=Duration.seconds(GUARD.timeout_s),
             memory_size=GUARD.memory_mib,
             log_group=log_group,
-            environment={
-                "RUN_MACHINE_ARN": arn(stack, "states", "stateMachine:plimsoll-run"),
-                "CREATES_TARGETS": CREATES_TARGETS,
-            },
+            environment={name: settings[s] for name, s in GUARD.environment.items()},
         )
         resource = CustomResource(
             self,

@@ -9,15 +9,13 @@ from plimsoll.aws import clients
 from plimsoll.model.events import SOURCE, Event
 
 
-def emit(bus: str | None, event: Event) -> None:
+def emit(bus: str, event: Event) -> None:
     """Put an event on the bus.
 
     Args:
-        bus: Its name; None: there is none, and nobody is told.
+        bus: Its name.
         event: What happened.
     """
-    if not bus:
-        return
     try:
         answer = clients.events().put_events(
             Entries=[

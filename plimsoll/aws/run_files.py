@@ -6,6 +6,7 @@ from botocore.exceptions import ClientError
 
 from plimsoll.aws import clients
 from plimsoll.model.base import Model
+from plimsoll.model.function_settings import RunSettings
 
 REQUEST = "request.json"
 QUOTE = "quote.json"
@@ -124,3 +125,8 @@ class RunFiles:
         found = pages.paginate(Bucket=self._bucket, Prefix=self._prefix + under)
         length = len(self._prefix)
         return [item["Key"][length:] for page in found for item in page.get("Contents", [])]
+
+
+def files_of(settings: RunSettings, run_id: str) -> RunFiles:
+    """Reach the files of a run."""
+    return RunFiles(settings.results_bucket, run_id)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from plimsoll.aws import clients
 from plimsoll.errors import PlimsollError
 from plimsoll.model.base import Model
+from plimsoll.model.function_settings import RunSettings
 from plimsoll.model.run_record import RunRecord, RunState
 
 Read = TypeVar("Read")
@@ -231,6 +232,11 @@ class Records:
         if record.expires_at is not None and now() >= record.expires_at:
             raise deadline_passed(record, f"passed in its {record.phase} phase")
         return record
+
+
+def records_of(settings: RunSettings) -> Records:
+    """Reach the records of runs."""
+    return Records(settings.runs_table)
 
 
 def deadline_passed(record: RunRecord, how: str) -> TimeLimitPassedError | BudgetPassedError:

@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
-from plimsoll.model.prices import HOURS_PER_MONTH, Cost, Item, PriceOverrides, PriceTable
+from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.principals import overlap
 
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
@@ -146,8 +146,8 @@ class Cassandra(Model):
     archive: str = ".cache/apache-cassandra-5.0.8-bin.tar.gz"  # `make cassandra` brings it
 
 
-class Deployment(Model):
-    """One deployment of Plimsoll."""
+class DeploymentConfig(Model):
+    """What `cdk.json` says of one deployment."""
 
     regions: tuple[Region, ...] = ()  # one stack in each; empty: the command line's own region
     network: Network = Network()
@@ -215,7 +215,7 @@ class Deployment(Model):
         return json.dumps(said, separators=(",", ":"))
 
 
-def read_deployment(context: Mapping[str, Any] | None) -> Deployment:
+def read_deployment(context: Mapping[str, Any] | None) -> DeploymentConfig:
     """Check a deployment's configuration.
 
     Args:
@@ -225,33 +225,9 @@ def read_deployment(context: Mapping[str, Any] | None) -> Deployment:
         UsageError: A line for every value that is wrong: its path, what is wrong, what was given.
     """
     try:
-        return Deployment.model_validate(context or {})
+        return DeploymentConfig.model_validate(context or {})
     except ValidationError as error:
         raise UsageError("\n".join(_lines(error))) from None
-
-
-def idle_costs(deployment: Deployment, prices: PriceTable) -> tuple[Cost, ...]:
-    """List what a deployment costs by the hour while nothing runs.
-
-    Storage of results, alarms beyond the tenth and invocations of the janitor come to cents.
-    """
-    costs = []
-    if deployment.network.existing is None:
-        hourly = prices.price(Item.VPC_ENDPOINT, "interface").usd
-        what = "interface endpoint of Secrets Manager, one zone"
-        monthly = None if hourly is None else hourly * HOURS_PER_MONTH
-        costs.append(Cost(what=what, usd_per_month=monthly))
-    if isinstance(deployment.metrics, InfluxDbMetrics):
-        hourly = prices.price(Item.INFLUXDB, deployment.metrics.instance_type).usd
-        by_size = prices.price(Item.INFLUXDB, "storage").usd
-        total = (
-            hourly * HOURS_PER_MONTH + by_size * deployment.metrics.size_gib
-            if hourly is not None and by_size is not None
-            else None
-        )
-        what = f"Timestream for InfluxDB, {deployment.metrics.instance_type}"
-        costs.append(Cost(what=what, usd_per_month=total))
-    return tuple(costs)
 
 
 def _lines(error: ValidationError) -> list[str]:

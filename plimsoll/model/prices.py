@@ -148,10 +148,3 @@ class PriceTable(Model):
 
 
 _OWN = "deployment"
-
-
-class Cost(Model):
-    """One part of what an idle deployment costs, in US dollars per month."""
-
-    what: str
-    usd_per_month: float | None

@@ -17,8 +17,9 @@ from plimsoll.model.prices import Item
 from plimsoll.model.quote import Amounts, Quote
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import HeldBudget, RunRecord
+from plimsoll.model.timings import STACK_DELETION
 from plimsoll.quoting.charges import CLIENT_GIB, Extent, fleet_charges
-from plimsoll.quoting.extents import TEARDOWN_S, client_s, extent, longest_s
+from plimsoll.quoting.extents import client_s, extent, longest_s
 from plimsoll.requests.complaints import Complaint, ComplaintsError
 
 FLEET_ITEMS = {
@@ -37,7 +38,8 @@ def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
     """Divide a request's budget between its target's time and its load; None without a budget.
 
     The target gets the time that the quote expects, the load the rest; where that is too little,
-    each its share. Of the target's time 15 minutes are kept for its deletion.
+    each its share. Of the target's time as much is kept as its
+    deletion may take at most.
 
     Raises:
         ComplaintsError: It cannot suffice, or a price that it needs is not known.
@@ -52,7 +54,7 @@ def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
     require_sufficient_budget(budget, quote)
     fleet = _fleet(quote)
     per_s = (quote.target_usd_per_hour or 0.0) / 3600
-    kept = TEARDOWN_S[1]
+    kept = STACK_DELETION.most_s
     least_target = per_s * (LEAST_RUN_S + kept)
     for_fleet = _part_of_fleet(request, quote, fleet, per_s)
     for_fleet = min(for_fleet, budget - least_target)
@@ -80,7 +82,7 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     """
     if quote.usd is None:
         return
-    target_usd = (quote.target_usd_per_hour or 0.0) / 3600 * (LEAST_RUN_S + TEARDOWN_S[1])
+    target_usd = (quote.target_usd_per_hour or 0.0) / 3600 * (LEAST_RUN_S + STACK_DELETION.most_s)
     least = max(quote.usd.least, target_usd + _fleet(quote).least)
     if budget_usd >= least:
         return
@@ -89,8 +91,9 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
         [
             Complaint(
                 ("budget_usd",),
-                f"${budget_usd:g} is less than the run costs at least, with a single step and 15"
-                f" minutes kept for its target's deletion (allowed: {enough})",
+                f"${budget_usd:g} is less than the run costs at least, with a single step and"
+                f" {STACK_DELETION.most_s / 60:g} minutes kept for its target's deletion"
+                f" (allowed: {enough})",
                 budget_usd,
                 (enough,),
             )
@@ -145,7 +148,7 @@ def _part_of_fleet(request: Request, quote: Quote, fleet: Amounts, usd_per_s: fl
     """Give the load what the target's expected time leaves; of too little, its share."""
     assert request.budget_usd is not None  # noqa: S101 - the caller has looked
     budget = request.budget_usd
-    for_target = usd_per_s * min(quote.time_s.expected + TEARDOWN_S[1], longest_s(request))
+    for_target = usd_per_s * min(quote.time_s.expected + STACK_DELETION.most_s, longest_s(request))
     if budget >= for_target + fleet.expected:
         return min(budget - for_target, fleet.most)
     return max(fleet.least, budget * fleet.expected / (for_target + fleet.expected))

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import MetricSettings
 from plimsoll.model.results import StepResult, TargetSample
 from plimsoll.model.run_record import RunRecord
 from plimsoll.targets.cloudwatch_metrics import figures, read_samples
 
 
 def target_samples(
-    deployment: Deployment, record: RunRecord, *, since: datetime
+    settings: MetricSettings, record: RunRecord, *, since: datetime
 ) -> tuple[TargetSample, ...]:
     """Read a run's target's metrics until now; none where it has no target."""
     if record.target is None:
@@ -19,7 +19,7 @@ def target_samples(
         record.target,
         start=since,
         end=datetime.now(UTC),
-        period_s=deployment.metric_period_seconds,
+        period_s=settings.metric_period_seconds,
     )
 
 

@@ -16,7 +16,8 @@ from plimsoll.local.databases.cassandra import CassandraServer
 from plimsoll.local.databases.mariadb import MariaDbServer
 from plimsoll.local.deploying import ROLE
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.functions import Function, Setting
+from plimsoll.model.functions import Function
+from plimsoll.model.settings import Settings
 from tests.support.patient_cassandra import PATIENT_SETTINGS
 
 MariaDbFactory = Callable[..., MariaDbServer]
@@ -95,6 +96,12 @@ def fresh_database(
         cursor.execute(f"DROP DATABASE {name}")
 
 
+class ProbeSettings(Settings):
+    """What the function `probe` is told."""
+
+    poll_seconds: int
+
+
 PROBE_FUNCTIONS = {
     function.name: function
     for function in (
@@ -103,7 +110,7 @@ PROBE_FUNCTIONS = {
             summary="Does what its event says.",
             timeout_s=60,
             memory_mib=256,
-            environment={"POLL_SECONDS": Setting.POLL_SECONDS},
+            settings=ProbeSettings,
         ),
         Function(name="brief", summary="The same, for a second.", timeout_s=1, memory_mib=128),
         Function(name="broken", summary="Has no handler.", timeout_s=60, memory_mib=128),

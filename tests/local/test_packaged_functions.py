@@ -20,7 +20,6 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import RunFiles, client_path, plan_path
 from plimsoll.local.databases.mariadb import MariaDbServer
 from plimsoll.local.deploying import PRINCIPAL, default_settings
@@ -30,6 +29,8 @@ from plimsoll.model.functions import FUNCTIONS, Setting
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.runs.submit import submit
 from stacks.packaging import THIS_MACHINE, build, kinds, size_mib
+from tests.support.every_setting import settings_on_aws
+from tests.support.tables import create_tables
 
 RECORDS = 2_000
 # as Lambda finds a handler: its path with dots, the package first on sys.path
@@ -79,12 +80,7 @@ def aws() -> Iterator[str]:
         patch.setenv("AWS_SECRET_ACCESS_KEY", "none")
         clients.through(None)
         boto3.client("s3").create_bucket(Bucket="results")
-        boto3.client("dynamodb").create_table(
-            TableName="runs",
-            KeySchema=[{"AttributeName": "run_id", "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": "run_id", "AttributeType": "S"}],
-            BillingMode="PAY_PER_REQUEST",
-        )
+        create_tables()
         yield f"http://{host}:{port}"
     server.stop()
     clients.through(None)
@@ -180,15 +176,17 @@ def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
 ) -> None:
     assert aws
     request = endpoint_request(mariadb, fresh_database.rsplit("/", 1)[1])
-    deployment = Deployment(results_bucket="results", runs_table="runs")
     machine = boto3.client("stepfunctions").create_state_machine(
         name="run",
         roleArn="arn:aws:iam::123456789012:role/any",
         definition='{"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}',
     )["stateMachineArn"]
-    run_id = submit(deployment, request, state_machine_arn=machine)
     assert isinstance(request.target, EndpointTarget)
     allowed = json.dumps({f"{mariadb.host}:{mariadb.port}": request.target.secret_arn})
+    settings = settings_on_aws(
+        {Setting.RUN_MACHINE_ARN: machine, Setting.ALLOWED_ENDPOINTS: allowed}
+    )
+    run_id = submit(settings, request)
 
     invoke(packages, "record-run", {"run_id": run_id}, allowed=allowed)
     parts = invoke(packages, "create-schema", {"run_id": run_id}, allowed=allowed)["parts"]
@@ -198,7 +196,7 @@ def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
     invoke(packages, "verify-dataset", counted, allowed=allowed)
     measured = in_time(packages, run_id, allowed=allowed)
 
-    assert deployment.records.get(run_id).rows == RECORDS
+    assert settings.records.get(run_id).rows == RECORDS
     assert set(measured.operations) == {"read"}
     assert measured.operations["read"].succeeded > 0
     assert measured.operations["read"].errors == {}

@@ -10,7 +10,7 @@ from botocore.client import BaseClient
 from moto import mock_aws
 
 from plimsoll.aws import clients
-from tests.support.tables import create_table
+from tests.support.tables import create_tables
 
 TABLE = "service"
 
@@ -31,7 +31,6 @@ def service_table() -> Iterator[None]:
         patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
         patch.setattr(BaseClient, "_make_api_call", one_at_a_time)
         clients.through(None)
-        create_table(TABLE, "pk", "sk")
-        create_table("runs", "run_id")
+        create_tables()
         yield
         clients.through(None)

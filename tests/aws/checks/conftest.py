@@ -8,8 +8,9 @@ import pytest
 from moto import mock_aws
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
-from tests.support.tables import create_table
+from plimsoll.model.settings import Setting
+from tests.support.every_setting import NO_LIMITS, EverySetting, settings_on_aws
+from tests.support.tables import create_tables
 
 REGION: Literal["eu-west-1"] = "eu-west-1"
 ACCOUNT = "123456789012"
@@ -34,13 +35,12 @@ def aws() -> Iterator[Any]:
 
 
 @pytest.fixture
-def deployment(aws: Any) -> Deployment:
+def deployment(aws: Any) -> EverySetting:
     aws.reset()
     clients.s3().create_bucket(
         Bucket="results", CreateBucketConfiguration={"LocationConstraint": REGION}
     )
-    create_table("runs", "run_id")
-    create_table("service", "pk", "sk")
+    create_tables()
     clients.scheduler().create_schedule_group(Name=GROUP)
     clients.events().create_event_bus(Name="plimsoll")
     topic = clients.sns().create_topic(Name="alarms")["TopicArn"]
@@ -49,17 +49,16 @@ def deployment(aws: Any) -> Deployment:
         definition=json.dumps(MACHINE),
         roleArn=f"arn:aws:iam::{ACCOUNT}:role/workflow",
     )
-    return Deployment(
-        results_bucket="results",
-        runs_table="runs",
-        service_table="service",
-        run_machine_arn=machine["stateMachineArn"],
-        alarm_topic_arn=topic,
-        event_bus="plimsoll",
-        check_group=GROUP,
-        check_role_arn=f"arn:aws:iam::{ACCOUNT}:role/checks",
-        start_check_arn=f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:start-check",
-        allowed_endpoints=json.dumps({"db.example:3306": SECRET}),
+    return settings_on_aws(
+        {
+            Setting.RUN_MACHINE_ARN: machine["stateMachineArn"],
+            Setting.ALARM_TOPIC_ARN: topic,
+            Setting.CHECK_GROUP: GROUP,
+            Setting.CHECK_ROLE_ARN: f"arn:aws:iam::{ACCOUNT}:role/checks",
+            Setting.START_CHECK_ARN: f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:start-check",
+            Setting.ALLOWED_ENDPOINTS: json.dumps({"db.example:3306": SECRET}),
+            Setting.TEAMS: json.dumps(dict.fromkeys(("payments", "orders"), NO_LIMITS)),
+        }
     )
 
 
@@ -71,9 +70,9 @@ def schedules() -> dict[str, dict[str, Any]]:
     }
 
 
-def executions(deployment: Deployment) -> list[str]:
+def executions(deployment: EverySetting) -> list[str]:
     client = clients.stepfunctions()
-    arn = deployment.run_machine_arn or ""
+    arn = deployment.run_machine_arn
     listed = client.list_executions(stateMachineArn=arn)["executions"]
     return sorted(one["name"] for one in listed)
 

@@ -8,13 +8,14 @@ import pytest
 from moto import mock_aws
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST
 from plimsoll.aws.run_records import now
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.model.settings import Setting
+from tests.support.every_setting import EverySetting, settings_on_aws
 from tests.support.requested import REQUESTED as SMALL
-from tests.support.tables import create_table
+from tests.support.tables import create_tables
 
 RUN = "20260101-000000-abcdef"
 REQUESTED: dict[str, Any] = {
@@ -35,27 +36,31 @@ def region(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def deployment() -> Iterator[Deployment]:
+def deployment() -> Iterator[EverySetting]:
     with mock_aws():
         boto3.client("s3").create_bucket(
             Bucket="results", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"}
         )
-        create_table("runs", "run_id")
+        create_tables()
+        boto3.client("events").create_event_bus(Name="plimsoll")
         boto3.client("scheduler").create_schedule_group(Name="plimsoll")
-        yield Deployment(
-            results_bucket="results",
-            runs_table="runs",
-            target_service_role_arn="arn:aws:iam::123456789012:role/target",
-            deletion_role_arn="arn:aws:iam::123456789012:role/deletion",
-            schedule_group="plimsoll",
-            target_subnet_group="subnets",
-            target_security_group="sg-1",
-            target_availability_zone="eu-west-1a",
-            poll_seconds=1,
+        machine = "arn:aws:states:eu-west-1:123456789012:stateMachine"
+        yield settings_on_aws(
+            {
+                Setting.TARGET_SERVICE_ROLE_ARN: "arn:aws:iam::123456789012:role/target",
+                Setting.DELETION_ROLE_ARN: "arn:aws:iam::123456789012:role/deletion",
+                Setting.SCHEDULE_GROUP: "plimsoll",
+                Setting.TARGET_SUBNET_GROUP: "subnets",
+                Setting.TARGET_SECURITY_GROUP: "sg-1",
+                Setting.TARGET_AVAILABILITY_ZONE: "eu-west-1a",
+                Setting.POLL_SECONDS: "1",
+                Setting.RUN_MACHINE_ARN: f"{machine}:run",
+                Setting.EXPERIMENT_MACHINE_ARN: f"{machine}:experiment",
+            }
         )
 
 
-def recorded(deployment: Deployment, **changes: Any) -> RunRecord:
+def recorded(deployment: EverySetting, **changes: Any) -> RunRecord:
     """Record a run as `submit` does, then change it."""
     request = Request.model_validate(REQUESTED)
     deployment.records.create(

@@ -8,8 +8,7 @@ import pytest
 
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
-from plimsoll.model.deployment import Deployment, idle_costs, read_deployment
-from plimsoll.prices import builtin, prices_for
+from plimsoll.model.deployment import DeploymentConfig, read_deployment
 
 ENDPOINT = {
     "host": "db.example.internal",
@@ -27,7 +26,7 @@ VPC = {
 @pytest.mark.parametrize("nothing", [None, {}])
 def test_nothing_given_is_a_deployment(nothing: dict[str, Any] | None) -> None:
     deployment = read_deployment(nothing)
-    assert deployment == Deployment()
+    assert deployment == DeploymentConfig()
     assert deployment.metrics.kind == "none"
     assert list(deployment.teams) == ["default"]
     assert deployment.allowed_endpoints == ()
@@ -95,32 +94,6 @@ def test_every_wrong_value_is_named_at_once() -> None:
     assert len(str(caught.value).splitlines()) == 2
 
 
-def test_idle_the_default_costs_one_endpoint() -> None:
-    costs = {cost.what: cost.usd_per_month for cost in idle_costs(Deployment(), builtin())}
-    assert costs == {"interface endpoint of Secrets Manager, one zone": pytest.approx(7.30)}
-
-
-def test_in_an_existing_vpc_nothing_is_charged_by_the_hour() -> None:
-    assert idle_costs(read_deployment({"network": {"existing": VPC}}), builtin()) == ()
-
-
-def test_a_price_that_nobody_gave_is_no_price() -> None:
-    unpriced = read_deployment({"metrics": {"kind": "influxdb"}})
-    assert idle_costs(unpriced, builtin())[-1].usd_per_month is None
-    priced = read_deployment(
-        {
-            "metrics": {"kind": "influxdb", "size_gib": 100},
-            "prices": {
-                "as_of": "2026-11-01",
-                "usd": {"timestream-influxdb": {"db.influx.medium": 0.2, "storage": 0.1}},
-            },
-        }
-    )
-    assert idle_costs(priced, prices_for(priced.prices))[-1].usd_per_month == pytest.approx(
-        0.2 * 730 + 0.1 * 100
-    )
-
-
 def names(model: type[Model]) -> Iterator[str]:
     for name, field in model.model_fields.items():
         yield name
@@ -134,6 +107,6 @@ def names(model: type[Model]) -> Iterator[str]:
 
 def test_every_value_is_explained_to_those_who_deploy() -> None:
     page = (Path(__file__).parents[3] / "docs" / "deploying.md").read_text()
-    found = set(names(Deployment))
+    found = set(names(DeploymentConfig))
     assert {"regions", "subnet_ids", "secret_arn", "magnetic_days", "archive"} <= found
     assert {name for name in found if f"`{name}" not in page and f".{name}`" not in page} == set()
