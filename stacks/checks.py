@@ -15,7 +15,7 @@ from stacks.permissions import arn
 
 
 class ChecksPart(Construct):
-    """The schedules of checks, made by the API, all in one group that goes with the deployment."""
+    """The group of schedules that the API makes for checks; it goes with the deployment."""
 
     def __init__(self, scope: Construct) -> None:
         super().__init__(scope, "Checks")

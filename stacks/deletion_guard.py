@@ -1,4 +1,4 @@
-"""The guard: `cdk destroy` is refused while a target is alive or a run is under way."""
+"""The guard: `cdk destroy` fails while a target is alive or a run is under way."""
 
 from collections.abc import Sequence
 
@@ -17,9 +17,9 @@ from stacks.workflow import machine_name
 class GuardPart(Construct):
     """A custom resource that everything else outlives.
 
-    CloudFormation deletes it first, since it depends on all the rest. Its function closes the
-    door to new targets, looks for living ones, and fails the deletion if there are any: then
-    nothing has been deleted yet, and what tears targets down works on.
+    CloudFormation deletes it first, since it depends on all the rest. Its function lets no new
+    target be made, looks for living ones, and fails the deletion if there are any. Nothing has been
+    deleted by then, so what tears targets down still works.
     """
 
     def __init__(
@@ -28,7 +28,6 @@ class GuardPart(Construct):
         super().__init__(scope, "Guard")
         stack = Stack.of(self)
         run_machine = arn(stack, "states", f"stateMachine:{machine_name('run')}")
-        settings = {Setting.RUN_MACHINE_ARN: run_machine}
         create_target = FUNCTIONS["create-target"].name_on_aws
         log_group = function_logs(self, GUARD)
         role = function_role(self, GUARD.name, log_group)
@@ -57,7 +56,7 @@ class GuardPart(Construct):
             timeout=Duration.seconds(GUARD.timeout_s),
             memory_size=GUARD.memory_mib,
             log_group=log_group,
-            environment={name: settings[s] for name, s in GUARD.environment.items()},
+            environment=GUARD.settings.variables({Setting.RUN_MACHINE_ARN: run_machine}),
         )
         resource = CustomResource(
             self,

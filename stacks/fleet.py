@@ -67,7 +67,7 @@ class FleetPart(Construct):
             memory_size=row.memory_mib,
             reserved_concurrent_executions=reserved,
             retry_attempts=row.retries,
-            environment={key: self._settings[s] for key, s in row.environment.items()},
+            environment=row.settings.variables(self._settings),
             log_group=log_group,
             **self._placement(row),
         )

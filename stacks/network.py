@@ -13,9 +13,8 @@ HTTPS = ec2.Port.tcp(443)
 class NetworkPart(Construct):
     """A VPC without a way in, and with no way out but to S3, DynamoDB and Secrets Manager.
 
-    Load clients run in one subnet and targets are placed in its zone: what is measured is the
-    database and not the network between zones. The second subnet is there because RDS demands
-    two zones of a subnet group.
+    Load clients run in one subnet and targets are placed in its zone, so that no network between
+    zones is measured. The second subnet is there because RDS demands two zones of a subnet group.
     """
 
     def __init__(self, scope: Construct, config: DeploymentConfig) -> None:
@@ -82,7 +81,10 @@ class NetworkPart(Construct):
         )
 
     def _doors(self) -> None:
-        """Gateways cost nothing; the interface endpoint costs by the hour, so it has one zone."""
+        """Make endpoints of AWS's services: gateways are free, the interface costs by the hour.
+
+        So the interface endpoint stands in one zone alone.
+        """
         for service in ("S3", "DYNAMODB"):
             self.vpc.add_gateway_endpoint(
                 service.capitalize(), service=getattr(ec2.GatewayVpcEndpointAwsService, service)

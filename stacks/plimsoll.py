@@ -1,4 +1,4 @@
-"""Plimsoll in one account and region: the parts, and what each is told of the others."""
+"""Plimsoll in one account and region: its parts, and what each needs to know of the others."""
 
 import json
 from typing import Any
@@ -106,7 +106,7 @@ class PlimsollStack(Stack):
             Setting.CHECK_GROUP: self.checks.group.ref,
             Setting.CHECK_ROLE_ARN: self.checks.role.role_arn,
             Setting.START_CHECK_ARN: self.checks.start_arn,
-            # by name: a reference would make a cycle, for the machines call functions
+            # by name: a reference would make a cycle, since the machines call functions
             Setting.RUN_MACHINE_ARN: arn(self, "states", f"stateMachine:{machine_name('run')}"),
             Setting.EXPERIMENT_MACHINE_ARN: arn(
                 self, "states", f"stateMachine:{machine_name('experiment')}"

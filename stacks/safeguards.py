@@ -1,4 +1,4 @@
-"""What looks after the promise that nothing is left: the rule, the janitor, and the alarms."""
+"""What keeps the promise that no target is left behind: rules, the janitor and alarms."""
 
 from collections.abc import Mapping
 
@@ -53,7 +53,7 @@ class AlarmsPart(Construct):
 
 
 class WatchPart(Construct):
-    """The ways out that no `Catch` sees, and an alarm for each way in which a promise breaks."""
+    """Rules for the ends that no `Catch` sees, and an alarm for each way to break the promise."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class WatchPart(Construct):
             )
 
     def _watch_janitor(self, janitor: lambda_.Function) -> None:
-        found = logs.MetricFilter(
+        expired = logs.MetricFilter(
             self,
             "ExpiredTargets",
             log_group=janitor.log_group,
@@ -163,7 +163,7 @@ class WatchPart(Construct):
         self._alarm(
             "TargetPastItsLimit",
             "The janitor found a target alive past its run's time limit",
-            found.metric(period=JANITOR_INTERVAL, statistic="Sum"),
+            expired.metric(period=JANITOR_INTERVAL, statistic="Sum"),
         )
         self._alarm(
             "JanitorFailed",
@@ -210,7 +210,7 @@ class WatchPart(Construct):
         self.alarms.append(alarm)
 
     def _watch_spend(self, team: str, limit_usd: float, topic: sns.ITopic) -> None:
-        """Budgets see a team's targets by their tag, once it is active as a cost allocation tag."""
+        """Warn of a team's spend, seen by its targets' tag once that is a cost allocation tag."""
         notify = [
             budgets.CfnBudget.NotificationWithSubscribersProperty(
                 notification=budgets.CfnBudget.NotificationProperty(

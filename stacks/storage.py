@@ -1,4 +1,4 @@
-"""What a run leaves: its record in DynamoDB, its files in S3."""
+"""Where results are kept: records in DynamoDB, files in S3."""
 
 from aws_cdk import Acknowledgment, Duration, RemovalPolicy, Validations
 from aws_cdk import aws_dynamodb as dynamodb
@@ -42,7 +42,7 @@ class StoragePart(Construct):
             Acknowledgment(
                 id="AwsSolutions-S1",
                 reason="its writers are this deployment's own functions; an access log would need"
-                " a second bucket and tell what CloudTrail can",
+                " a second bucket and show what CloudTrail can show too",
             )
         )
 

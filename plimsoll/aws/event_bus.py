@@ -1,6 +1,6 @@
-"""Telling the bus: an event that cannot be sent is told on standard error, and nothing else fails.
+"""Events on the bus: where one cannot be sent, standard error says so, and nothing else fails.
 
-The run's record, and its files, are the truth; events only save others from asking.
+The run's record and its files are the truth; events only save others from asking for them.
 """
 
 import sys

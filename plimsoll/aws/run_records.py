@@ -34,7 +34,7 @@ class BudgetPassedError(PlimsollError):
 
 
 class UnreadableRecordError(PlimsollError):
-    """Something in a table that this version cannot read: written by another one, say."""
+    """This version cannot read an item of a table, which another version may have written."""
 
 
 def read_item(what: str, read: Callable[[], Read]) -> Read:
@@ -50,8 +50,8 @@ def read_item(what: str, read: Callable[[], Read]) -> Read:
     try:
         return read()
     except ValidationError as error:
-        found = error.errors(include_input=False, include_url=False)
-        parts = [f"{'.'.join(map(str, one['loc']))} ({one['type']})" for one in found]
+        faults = error.errors(include_input=False, include_url=False)
+        parts = [f"{'.'.join(map(str, fault['loc']))} ({fault['type']})" for fault in faults]
         reason = ", ".join(parts)
     except (KeyError, TypeError, ValueError) as error:
         reason = type(error).__name__
@@ -63,14 +63,14 @@ def pass_over(error: UnreadableRecordError) -> None:
     print(json.dumps({"unreadable": str(error)}), flush=True)
 
 
-def readable(found: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
+def readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
     """Read what can be read, and count what cannot, which the logs name.
 
     Args:
-        found: Each reads one item, and raises UnreadableRecordError where it cannot.
+        readers: Each reads one item, and raises UnreadableRecordError where it cannot.
     """
     good, unreadable = [], 0
-    for read in found:
+    for read in readers:
         try:
             good.append(read())
         except UnreadableRecordError as error:
@@ -171,10 +171,10 @@ class Records:
             RunNotFoundError: There is none.
             UnreadableRecordError: It is none that this version knows.
         """
-        found = self.find(run_id)
-        if found is None:
+        record = self.find(run_id)
+        if record is None:
             raise RunNotFoundError(f"there is no run {run_id!r}")
-        return found
+        return record
 
     def find(self, run_id: str) -> RunRecord | None:
         """Read a record, consistently; None where there is none.

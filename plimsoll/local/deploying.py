@@ -158,9 +158,6 @@ class Deployer:
         )
         client = self._client("lambda")
         for function in functions.values():
-            variables = {
-                name: self._settings[setting] for name, setting in function.environment.items()
-            }
             client.create_function(
                 FunctionName=function.name,
                 Runtime="python3.13",
@@ -169,7 +166,7 @@ class Deployer:
                 Code={"ZipFile": _EMPTY_PACKAGE},  # the code is run from its own folder
                 Timeout=function.timeout_s,
                 MemorySize=function.memory_mib,
-                Environment={"Variables": variables},
+                Environment={"Variables": function.settings.variables(self._settings)},
             )
             client.put_function_event_invoke_config(
                 FunctionName=function.name, MaximumRetryAttempts=function.retries

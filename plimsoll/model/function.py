@@ -1,4 +1,4 @@
-"""What a function of a deployment is: its limits, what it is told, and what it may do."""
+"""What a function of a deployment is: its limits, its settings, and what it may do."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -57,7 +57,7 @@ class Function(Model):
     engine: bool = False  # its package carries `plimsoll_engine`
     extras: tuple[Extra, ...] = ()  # ... and these optional dependencies of pyproject.toml
     retries: Literal[0, 2] = 0  # of asynchronous invocations; 0: never twice by itself
-    settings: type[Settings] = Settings  # what it is told, in its environment
+    settings: type[Settings] = Settings  # which it reads from its environment
     permissions: tuple[Permission, ...] = ()
 
     @property

@@ -45,7 +45,7 @@ class MetricSettings(RunSettings):
 
 
 class BusSettings(RunSettings):
-    """Where it is told what happens."""
+    """The bus on which events are put."""
 
     event_bus: str
 

@@ -105,7 +105,7 @@ OF_SERVICE = (
         timeout_s=120,
         memory_mib=1024,
         extras=("checks",),
-        retries=2,  # what was told is remembered
+        retries=2,  # it remembers which changes it has reported
         settings=JudgeCheckSettings,
         permissions=(
             READ_RUN,

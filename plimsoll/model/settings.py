@@ -1,15 +1,17 @@
-"""What a deployment tells its functions, and how a function reads it from its environment."""
+"""What functions need to know of their deployment, and how they read it from their environment."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Self
+
+from pydantic import ValidationError
 
 from plimsoll.errors import PlimsollError
 from plimsoll.model.base import Model
 
 
 class Setting(StrEnum):
-    """What a deployment tells its functions and state machines; used as `${Name}` in the latter."""
+    """What functions and state machines need to know of a deployment; `${Name}` in the latter."""
 
     RESULTS_BUCKET = "ResultsBucketName"
     RUNS_TABLE = "RunsTableName"
@@ -40,8 +42,29 @@ class Setting(StrEnum):
     PRICES = "Prices"  # JSON: the deployment's own, as plimsoll.prices has them
 
 
-class Settings(Model):
-    """What one function is told: each field is the variable of its environment in capitals."""
+class Variables(Model):
+    """What a function reads from its environment: each field is a variable, in lower case."""
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str]) -> Self:
+        """Read them.
+
+        Raises:
+            PlimsollError: Variables are missing or hold what they cannot; it names all of them.
+        """
+        variables = [name.upper() for name in cls.model_fields]
+        if missing := [name for name in variables if name not in environment]:
+            raise PlimsollError(f"missing in the environment: {', '.join(missing)}")
+        try:
+            return cls.model_validate({name.lower(): environment[name] for name in variables})
+        except ValidationError as error:
+            faults = error.errors(include_input=False, include_url=False)
+            wrong = [f"{str(fault['loc'][0]).upper()} ({fault['msg']})" for fault in faults]
+        raise PlimsollError(f"wrong in the environment: {', '.join(wrong)}")
+
+
+class Settings(Variables):
+    """What a function reads of its deployment's settings."""
 
     @classmethod
     def environment(cls) -> dict[str, Setting]:
@@ -53,19 +76,11 @@ class Settings(Model):
         return {name.upper(): Setting[name.upper()] for name in cls.model_fields}
 
     @classmethod
-    def read(cls, environment: Mapping[str, str]) -> Self:
-        """Read them from a function's environment.
-
-        Raises:
-            PlimsollError: Variables are missing; it names all of them.
-            ValidationError: One holds what it cannot.
-        """
-        variables = [name.upper() for name in cls.model_fields]
-        if missing := [name for name in variables if name not in environment]:
-            raise PlimsollError(f"missing in the environment: {', '.join(missing)}")
-        return cls.model_validate({name.lower(): environment[name] for name in variables})
+    def variables(cls, values: Mapping[Setting, str]) -> dict[str, str]:
+        """Give the environment of a function, by the values that its deployment has."""
+        return {name: values[setting] for name, setting in cls.environment().items()}
 
     @classmethod
     def of_deployment(cls, values: Mapping[Setting, str]) -> Self:
-        """Read them from all settings of a deployment, as whoever reaches it from outside does."""
-        return cls.read({name: values[setting] for name, setting in cls.environment().items()})
+        """Read them as a function does, by the values that its deployment has."""
+        return cls.read(cls.variables(values))

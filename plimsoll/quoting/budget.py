@@ -1,25 +1,21 @@
-"""The hard budget: refused where it cannot suffice, and never passed under way.
+"""The hard budget: a run is refused where it cannot suffice, and stopped before it is passed. Pure.
 
-The target's cost is linear in time, so its part of the budget is a deadline: the run's own is the
-earlier of that and its time limit, and everything that deletes a target at its time limit (the
-armed schedule, the janitor) deletes it then, whatever becomes of the workflow. The rest is spent by
-steps alone, each of which is reckoned with before it starts, and by the loaders, whose part is a
+The target's cost grows with time alone, so its part of the budget is a deadline. The run's own
+deadline is the earlier of that and its time limit; what deletes targets at the time limit (the
+armed schedule, the janitor) deletes the target then, whatever becomes of the workflow. Steps and
+loaders spend the rest: the cost of each step is added before it starts, and the loaders have a
 deadline too.
 """
 
 import math
 
-from plimsoll.aws.run_files import QUOTE, RunFiles, plan_path
-from plimsoll.aws.run_records import BudgetPassedError
-from plimsoll.figures import plural
-from plimsoll.model.fleet import StepPlan
 from plimsoll.model.prices import Item
 from plimsoll.model.quote import Amounts, Quote
 from plimsoll.model.request import Request
-from plimsoll.model.run_record import HeldBudget, RunRecord
+from plimsoll.model.run_record import HeldBudget
 from plimsoll.model.timings import STACK_DELETION
-from plimsoll.quoting.charges import CLIENT_GIB, Extent, fleet_charges
-from plimsoll.quoting.extents import client_s, extent, longest_s
+from plimsoll.quoting.charges import CLIENT_GIB
+from plimsoll.quoting.extents import longest_s
 from plimsoll.requests.complaints import Complaint, ComplaintsError
 
 FLEET_ITEMS = {
@@ -38,8 +34,7 @@ def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
     """Divide a request's budget between its target's time and its load; None without a budget.
 
     The target gets the time that the quote expects, the load the rest; where that is too little,
-    each its share. Of the target's time as much is kept as its
-    deletion may take at most.
+    each its share. Of the target's time, the longest that its deletion may take is kept for that.
 
     Raises:
         ComplaintsError: It cannot suffice, or a price that it needs is not known.
@@ -101,49 +96,6 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     )
 
 
-def require_step_budget(
-    files: RunFiles, record: RunRecord, request: Request, plan: StepPlan
-) -> None:
-    """Let a step start only if the load's part of the budget pays for it too.
-
-    Raises:
-        BudgetPassedError: It does not.
-    """
-    if record.budget is None:
-        return
-    quote = files.get(QUOTE, Quote)
-    plans = [*(one for one in planned_steps(files) if one.index != plan.index), plan]
-    spent = fleet_usd(quote, used_by_fleet(record, request, plans))
-    if spent > float(record.budget.fleet_usd):
-        raise BudgetPassedError(
-            f"the run's budget of ${record.budget.usd} keeps ${record.budget.fleet_usd} for its"
-            f" load; with step {plan.index} ({plural(plan.clients, 'client')}) it would be"
-            f" ${spent:.6f}"
-        )
-
-
-def used_by_fleet(record: RunRecord, request: Request, plans: list[StepPlan]) -> Extent:
-    """Say what loading and these steps use, the target aside."""
-    loading_s = 0.0
-    if record.prepare_at is not None and record.step_at is not None:
-        loading_s = max(0.0, (record.step_at - record.prepare_at).total_seconds())
-    return extent(
-        target_s=0.0,
-        loading_client_s=loading_s * request.prepare.clients,
-        step_clients=[
-            (plan.clients, client_s(plan.warmup_s + plan.duration_s, plan.clients))
-            for plan in plans
-        ],
-        polls=0.0,
-    )
-
-
-def fleet_usd(quote: Quote, used: Extent) -> float:
-    """Price what the load uses by a quote's prices."""
-    prices = {(line.price.item, line.price.name): line.price.usd or 0.0 for line in quote.lines}
-    return sum(charge.quantity * prices[charge.item, charge.name] for charge in fleet_charges(used))
-
-
 def _part_of_fleet(request: Request, quote: Quote, fleet: Amounts, usd_per_s: float) -> float:
     """Give the load what the target's expected time leaves; of too little, its share."""
     assert request.budget_usd is not None  # noqa: S101 - the caller has looked
@@ -156,8 +108,8 @@ def _part_of_fleet(request: Request, quote: Quote, fleet: Amounts, usd_per_s: fl
 
 def _client_usd(quote: Quote) -> float:
     """Give the price of a load client's GiB and second."""
-    found = (line.price for line in quote.lines if line.price.name == "arm64-duration")
-    return next((price.usd or 0.0 for price in found), 0.0)
+    prices = (line.price for line in quote.lines if line.price.name == "arm64-duration")
+    return next((price.usd or 0.0 for price in prices), 0.0)
 
 
 def _fleet(quote: Quote) -> Amounts:
@@ -167,10 +119,3 @@ def _fleet(quote: Quote) -> Amounts:
         expected=sum(usd.expected for usd in lines),
         most=sum(usd.most for usd in lines),
     )
-
-
-def planned_steps(files: RunFiles) -> list[StepPlan]:
-    """Read every step that was ever planned, the warming one and one under way too."""
-    paths = [path for path in files.paths("steps/") if path.endswith("/plan.json")]
-    numbers = sorted(int(path.split("/")[1]) for path in paths)
-    return [files.get(plan_path(number), StepPlan) for number in numbers]

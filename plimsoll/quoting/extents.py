@@ -1,6 +1,6 @@
 """How long a run takes and how much it uses, before it is made: least, expected, most. Pure.
 
-Nothing here has been measured on AWS yet; each figure is an assumption that the quote spells out.
+Nothing here has been measured on AWS yet: each figure is an assumption, which the quote names.
 """
 
 import math
@@ -110,8 +110,8 @@ def _loading_s(request: Request, rows: int, way: int) -> float:
     """Seconds that loading takes: the volume's or the processor's, whichever is slower."""
     iops = _IOPS_WITHOUT_LIMIT
     if not isinstance(request.target, EndpointTarget):
-        found = limits(request.target.volume, service=request.target.service)
-        iops = found.baseline_iops or iops
+        of_volume = limits(request.target.volume, service=request.target.service)
+        iops = of_volume.baseline_iops or iops
     return rows / min(_ROWS_MOST_PER_S[way], _ROWS_PER_IO[way] * iops)
 
 

@@ -1,7 +1,7 @@
 """Whether a run can be at all, as far as that can be said before anything is made. Pure.
 
-What AWS has and the tables do not is left to AWS: a family of instances that is newer than they
-are, say. This machine's stand-in can make only what the tables know.
+AWS may have what our tables of instances and volumes lack, such as a newer family of instances: it
+is left to AWS to refuse it. The stand-in on this machine can make only what the tables know.
 """
 
 from plimsoll.errors import UsageError
@@ -40,11 +40,13 @@ def require_stand_in(request: Request) -> None:
     """
     if not isinstance(request.target, RdsTarget):
         return
-    asked = request.target.instance_class
+    instance_class = request.target.instance_class
     try:
-        instance_limits(asked)
+        instance_limits(instance_class)
     except UsageError:
         families = tuple(f"db.{family}" for family in known_families() if family[0] != "i")
-        message = f"one machine cannot stand in for {asked} (allowed: {', '.join(families)})"
+        message = (
+            f"one machine cannot stand in for {instance_class} (allowed: {', '.join(families)})"
+        )
         names = ("target", "instance_class")
-        raise ComplaintsError([Complaint(names, message, asked, families)]) from None
+        raise ComplaintsError([Complaint(names, message, instance_class, families)]) from None

@@ -24,11 +24,11 @@ from plimsoll.model.quote import Quote, RunCost
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import Moments, RunResult, Seconds, Versions
 from plimsoll.model.run_record import Failure, RunRecord, RunState
-from plimsoll.quoting.budget import planned_steps
 from plimsoll.quoting.costs import cost_lines, run_cost, total_usd
 from plimsoll.requests.request_workload import workload_sha256
 from plimsoll.runs.conclude import Conclusion, volume_limits
 from plimsoll.runs.plan_step import finished_steps
+from plimsoll.runs.step_budget import planned_steps
 from plimsoll.targets.deletion_schedule import disarm_deletion
 from plimsoll.targets.target_stacks import Deletion, TeardownError, delete_stack
 from plimsoll.teams.limits import limits_of

@@ -15,8 +15,8 @@ from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import Done, NextStep
-from plimsoll.quoting.budget import require_step_budget
 from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.runs.step_budget import require_step_budget
 from plimsoll.targets.connection import engine_target
 from plimsoll.targets.family import overloaded, read_counters
 from plimsoll.workload.database import open_database

@@ -2,7 +2,8 @@
 
 Names are followed, not types: a function or method that is mentioned counts as called. Where
 several classes have a method of one name, a receiver that is called like one of them
-(`records.get`, `records_of(settings).get`) means that one. Functions that answer a path count as called.
+(`records.get`, `records_of(settings).get`) means that one. Functions that answer a path count as
+called.
 """
 
 import ast

@@ -92,7 +92,7 @@ def invoke(
     """Invoke a packaged function as its row of the table says; gives its answer."""
     row = FUNCTIONS[name]
     settings = {**default_settings(), **NAMES, Setting.ALLOWED_ENDPOINTS: allowed}
-    given = {key: settings[setting] for key, setting in row.environment.items()}
+    given = row.settings.variables(settings)
     passed = {key: value for key, value in os.environ.items() if key.startswith("AWS_")}
     done = subprocess.run(
         # -I and -S: neither this project nor its virtual environment is on the path

@@ -32,8 +32,7 @@ EXTRAS = ["moto", "awslambdaric", "jsonata", "aws_cdk", "rich", "click"]
 
 
 def environment(function: Function) -> dict[str, str]:
-    values = default_settings()
-    return {name: values[setting] for name, setting in function.environment.items()}
+    return function.settings.variables(default_settings())
 
 
 def test_the_folders_are_those_of_the_table() -> None:
@@ -86,7 +85,7 @@ def test_every_variable_that_is_missing_is_named_in_one_error() -> None:
 
 def test_what_is_empty_or_no_json_is_not_taken_for_a_setting() -> None:
     told = environment(FUNCTIONS["submit-cell"])
-    with pytest.raises(ValueError, match="teams"):
+    with pytest.raises(PlimsollError, match=r"wrong in the environment: TEAMS \("):
         SubmitSettings.read({**told, "TEAMS": "default"})
     assert SubmitSettings.read({**told, "RESULTS_DAYS": ""}).results_days is None
     assert SubmitSettings.read({**told, "RESULTS_DAYS": "7"}).results_days == 7

@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import boto3
 import pytest
@@ -21,7 +22,8 @@ NOT_BAD = {"RUNNING", "PENDING_REDRIVE", "SUCCEEDED"}
 
 def statuses_of_aws() -> set[str]:
     client = boto3.client("stepfunctions", region_name="us-east-1")
-    return set(client.meta.service_model.shape_for("ExecutionStatus").enum)
+    shape: Any = client.meta.service_model.shape_for("ExecutionStatus")
+    return set(shape.enum)
 
 
 @pytest.mark.parametrize("rule", EXECUTION_RULES, ids=lambda rule: str(rule.machine))

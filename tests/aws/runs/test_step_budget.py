@@ -15,8 +15,9 @@ from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord, RunState
 from plimsoll.model.search_request import NextStep
 from plimsoll.prices import builtin
-from plimsoll.quoting.budget import held_budget, require_step_budget
+from plimsoll.quoting.budget import held_budget
 from plimsoll.quoting.quotes import quote
+from plimsoll.runs.step_budget import require_step_budget
 from tests.unit.quoting.test_quotes import request
 
 
