@@ -29,9 +29,9 @@ class Resource(StrEnum):
     CHECK_SCHEDULES = "check-schedules"  # in the group of checks
     CHECK_ROLE = "check-role"  # to pass to Scheduler only
     RUN_MACHINE = "run-machine"  # the workflow of runs, to start it
-    RUN_EXECUTIONS = "run-executions"  # ... and to stop it
+    RUN_EXECUTIONS = "run-executions"  # executions of it, to stop them
     EXPERIMENT_MACHINE = "experiment-machine"  # the workflow of experiments, to start it
-    EXPERIMENT_EXECUTIONS = "experiment-executions"  # ... and to stop it
+    EXPERIMENT_EXECUTIONS = "experiment-executions"  # executions of it, to stop them
     ANY = "any"  # the action knows no resources; `why` says so
 
 
@@ -55,7 +55,9 @@ class Function(Model):
     memory_mib: Annotated[int, Field(ge=128, le=10_240)]
     in_vpc: bool = False  # it talks to the target
     engine: bool = False  # its package carries `plimsoll_engine`
-    extras: tuple[Extra, ...] = ()  # ... and these optional dependencies of pyproject.toml
+    extras: tuple[
+        Extra, ...
+    ] = ()  # optional dependencies of pyproject.toml that its package carries
     retries: Literal[0, 2] = 0  # of asynchronous invocations; 0: never twice by itself
     settings: type[Settings] = Settings  # which it reads from its environment
     permissions: tuple[Permission, ...] = ()

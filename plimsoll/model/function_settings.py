@@ -1,7 +1,7 @@
 """The settings of each function: its row of the function table names one of these classes.
 
-A function of the library takes the class that has what it needs and no more; the settings of a
-Lambda function inherit from all that its code takes.
+A function of the library takes the class that has what it needs and little more; the class of a
+Lambda function inherits from those that its code takes.
 """
 
 from pydantic import Json, field_validator
@@ -21,13 +21,13 @@ class RunSettings(Settings):
 
 
 class ServiceSettings(RunSettings):
-    """... and where teams' limits, experiments and checks are."""
+    """Where runs, teams' limits, experiments and checks are recorded."""
 
     service_table: str
 
 
 class TeamSettings(ServiceSettings):
-    """... and which teams there are; of one that is not among them no limit is known."""
+    """Which teams there are; one that is not among them has no limits."""
 
     teams: Json[dict[str, Team]]
 
@@ -69,7 +69,7 @@ class KindSettings(Settings):
 
 
 class TargetSettings(KindSettings):
-    """... and which existing databases may be put under load."""
+    """Which kinds of targets there may be, and which existing databases may be put under load."""
 
     allowed_endpoints: Json[dict[str, str]]  # host:port: the ARN of its secret
 

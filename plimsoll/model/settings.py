@@ -26,7 +26,7 @@ class Setting(StrEnum):
     TARGET_AVAILABILITY_ZONE = "TargetAvailabilityZone"  # the fleet's own: no network between zones
     POLL_SECONDS = "PollSeconds"  # between two looks at a stack; whole seconds
     START_LEAD_MS = "StartLeadMs"  # from planning a step to its barrier, whatever its size
-    START_LEAD_MS_PER_CLIENT = "StartLeadMsPerClient"  # ... and for each of its clients
+    START_LEAD_MS_PER_CLIENT = "StartLeadMsPerClient"  # added for each of its clients
     METRIC_PERIOD_SECONDS = "MetricPeriodSeconds"  # of a target's metrics in CloudWatch
     ALLOWED_ENDPOINTS = "AllowedEndpoints"  # JSON {host:port: the ARN of its secret}
     ALARM_TOPIC_ARN = "AlarmTopicArn"

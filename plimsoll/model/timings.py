@@ -13,7 +13,7 @@ class Timings(Model):
 
     poll_s: int  # between two looks at a stack, or at an experiment's runs
     lead_ms: int  # from planning a step to its barrier, whatever its size
-    lead_ms_per_client: int  # ... and more for each of its clients
+    lead_ms_per_client: int  # added to it for each of its clients
     metric_period_s: int  # of a target's metrics in CloudWatch
 
     def lead_s(self, clients: float) -> float:
