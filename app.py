@@ -15,12 +15,12 @@ def main() -> None:
     app = App()
     given = app.node.try_get_context("plimsoll")
     try:
-        deployment = read_deployment(json.loads(given) if isinstance(given, str) else given)
-        if not deployment.regions:
-            PlimsollStack(app, "Plimsoll", deployment)
-        for region in deployment.regions:
+        config = read_deployment(json.loads(given) if isinstance(given, str) else given)
+        if not config.regions:
+            PlimsollStack(app, "Plimsoll", config)
+        for region in config.regions:
             name = f"Plimsoll-{region}"
-            PlimsollStack(app, name, deployment, env=Environment(region=region))
+            PlimsollStack(app, name, config, env=Environment(region=region))
         app.synth()
     except PlimsollError as error:
         sys.exit(str(error))

@@ -53,7 +53,7 @@ def measure(asked: Request) -> tuple[RunResult, float]:
     ):
         run = LocalRun(twin, asked)
         run.wait()
-        result = run.deployment.files(run.run_id).get(RESULT, RunResult)
+        result = run.files.get(RESULT, RunResult)
     assert result.failure is None, result.failure
     return result, time.monotonic() - began
 

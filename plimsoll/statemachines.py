@@ -7,11 +7,11 @@ a `Setting`.
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from plimsoll.errors import PlimsollError
+from plimsoll.packaged import packaged_folder
 
-FOLDER = Path(__file__).parents[1] / "statemachines"
+FOLDER = packaged_folder("statemachines")
 STATE_MACHINES = tuple(sorted(path.name.split(".")[0] for path in FOLDER.glob("*.asl.json")))
 _PLACEHOLDER = re.compile(r"\$\{([A-Za-z0-9]+)\}")
 

@@ -16,7 +16,7 @@ from stacks.imports import ROOT
 STAGE = "v1"
 DOCUMENT = ROOT / "docs" / "openapi.json"  # generated from the routes; a test holds it to them
 METHODS = {"get", "put", "post", "delete", "patch"}
-# what API Gateway refuses by itself, told with the fields of the API's own problem documents
+# what API Gateway refuses by itself, answered with the fields of the API's own problem documents
 REFUSALS: dict[str, tuple[int, str]] = {
     "MISSING_AUTHENTICATION_TOKEN": (403, "not-signed"),
     "INVALID_SIGNATURE": (403, "not-signed"),

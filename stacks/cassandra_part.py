@@ -18,7 +18,7 @@ class CassandraPart(Construct):
     """Only there when the configuration asks for Cassandra targets.
 
     Attributes:
-        place: What `create-target` has to know (`plimsoll.aws.function_settings.CassandraPlace`).
+        place: What the function `create-target` needs of it: the fields of `CassandraPlace`.
     """
 
     def __init__(

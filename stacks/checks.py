@@ -8,22 +8,23 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
-from plimsoll.model.events import SOURCE, RunEnded
+from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.rules import CHECKS_GROUP, RUN_ENDED
+from stacks.event_bus import event_pattern
 from stacks.permissions import arn
-
-CHECK_GROUP = "plimsoll-checks"
 
 
 class ChecksPart(Construct):
-    """The schedules of checks, made by the API, all in one group that goes with the deployment."""
+    """The group of schedules that the API makes for checks; it goes with the deployment."""
 
     def __init__(self, scope: Construct) -> None:
         super().__init__(scope, "Checks")
         stack = Stack.of(self)
-        self.group = scheduler.CfnScheduleGroup(self, "Group", name=CHECK_GROUP)
-        # by name: the functions are told of the role, so it cannot refer to one of them
-        self.start_arn = arn(stack, "lambda", "function:plimsoll-start-check")
-        group_arn = arn(stack, "scheduler", f"schedule-group/{CHECK_GROUP}")
+        self.group = scheduler.CfnScheduleGroup(self, "Group", name=CHECKS_GROUP)
+        # by name: functions have the role's ARN in their environment, so it cannot refer to one
+        start_check = FUNCTIONS["start-check"].name_on_aws
+        self.start_arn = arn(stack, "lambda", f"function:{start_check}")
+        group_arn = arn(stack, "scheduler", f"schedule-group/{CHECKS_GROUP}")
         self.role = iam.Role(
             self,
             "Role",
@@ -48,8 +49,8 @@ class ChecksPart(Construct):
         events.Rule(
             self,
             "RunEnded",
-            description="A run has ended: the check that it belongs to is judged",
+            description=RUN_ENDED.summary,
             event_bus=bus,
-            event_pattern=events.EventPattern(source=[SOURCE], detail_type=[RunEnded.detail_type]),
+            event_pattern=event_pattern(RUN_ENDED.pattern),
             targets=[targets.LambdaFunction(function)],
         )

@@ -1,4 +1,4 @@
-"""The guard: `cdk destroy` is refused while a target is alive or a run is under way."""
+"""The guard: `cdk destroy` fails while a target is alive or a run is under way."""
 
 from collections.abc import Sequence
 
@@ -7,19 +7,19 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct, IConstruct
 
-from stacks.fleet import GUARD, function_logs, function_role
+from plimsoll.model.functions import FUNCTIONS, GUARD, Setting
+from stacks.fleet import function_logs, function_role
 from stacks.packages import ARCHITECTURE, RUNTIME, Packages
 from stacks.permissions import arn
-
-CREATES_TARGETS = "plimsoll-create-target"
+from stacks.workflow import machine_name
 
 
 class GuardPart(Construct):
     """A custom resource that everything else outlives.
 
-    CloudFormation deletes it first, since it depends on all the rest. Its function closes the
-    door to new targets, looks for living ones, and fails the deletion if there are any: then
-    nothing has been deleted yet, and what tears targets down works on.
+    CloudFormation deletes it first, since it depends on all the rest. Its function lets no new
+    target be made, looks for living ones, and fails the deletion if there are any. Nothing has been
+    deleted by then, so what tears targets down still works.
     """
 
     def __init__(
@@ -27,27 +27,26 @@ class GuardPart(Construct):
     ) -> None:
         super().__init__(scope, "Guard")
         stack = Stack.of(self)
-        log_group = function_logs(self, "plimsoll-guard-deployment")
+        run_machine = arn(stack, "states", f"stateMachine:{machine_name('run')}")
+        create_target = FUNCTIONS["create-target"].name_on_aws
+        log_group = function_logs(self, GUARD)
         role = function_role(self, GUARD.name, log_group)
         role.add_to_policy(
             iam.PolicyStatement(actions=["cloudformation:DescribeStacks"], resources=["*"])
         )
         role.add_to_policy(
-            iam.PolicyStatement(
-                actions=["states:ListExecutions"],
-                resources=[arn(stack, "states", "stateMachine:plimsoll-run")],
-            )
+            iam.PolicyStatement(actions=["states:ListExecutions"], resources=[run_machine])
         )
         role.add_to_policy(
             iam.PolicyStatement(
                 actions=["lambda:PutFunctionConcurrency", "lambda:DeleteFunctionConcurrency"],
-                resources=[arn(stack, "lambda", f"function:{CREATES_TARGETS}")],
+                resources=[arn(stack, "lambda", f"function:{create_target}")],
             )
         )
         function = lambda_.Function(
             self,
             "Function",
-            function_name="plimsoll-guard-deployment",
+            function_name=GUARD.name_on_aws,
             description=GUARD.summary,
             runtime=RUNTIME,
             architecture=ARCHITECTURE,
@@ -57,10 +56,7 @@ class GuardPart(Construct):
             timeout=Duration.seconds(GUARD.timeout_s),
             memory_size=GUARD.memory_mib,
             log_group=log_group,
-            environment={
-                "RUN_MACHINE_ARN": arn(stack, "states", "stateMachine:plimsoll-run"),
-                "CREATES_TARGETS": CREATES_TARGETS,
-            },
+            environment=GUARD.settings.variables({Setting.RUN_MACHINE_ARN: run_machine}),
         )
         resource = CustomResource(
             self,

@@ -1,5 +1,8 @@
 """Where Plimsoll tells what happens: a bus, and a topic that gets every event of it."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from aws_cdk import Acknowledgment, Validations
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
@@ -7,9 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from plimsoll.model.events import SOURCE
-
-BUS_NAME = "plimsoll"
+from plimsoll.model.rules import BUS_NAME, EVERY_EVENT
 
 
 class EventsPart(Construct):
@@ -18,7 +19,9 @@ class EventsPart(Construct):
     def __init__(self, scope: Construct) -> None:
         super().__init__(scope, "Events")
         self.bus = events.EventBus(self, "Bus", event_bus_name=BUS_NAME)
-        self.topic = sns.Topic(self, "Topic", display_name="Plimsoll events", enforce_ssl=True)
+        self.topic = sns.Topic(
+            self, "Topic", display_name=EVERY_EVENT.topic.display_name, enforce_ssl=True
+        )
         Validations.of(self.topic).acknowledge(
             Acknowledgment(
                 id="AwsSolutions-SNS2",
@@ -29,14 +32,23 @@ class EventsPart(Construct):
         events.Rule(
             self,
             "ToTopic",
-            description="Every event of Plimsoll, as JSON",
+            description=EVERY_EVENT.summary,
             event_bus=self.bus,
-            event_pattern=events.EventPattern(source=[SOURCE]),
+            event_pattern=event_pattern(EVERY_EVENT.pattern),
             targets=[targets.SnsTopic(self.topic)],
         )
 
-    def told_by(self, role: iam.IRole) -> None:
+    def allow_events_from(self, role: iam.IRole) -> None:
         """Let a state machine put events on the bus."""
         role.add_to_principal_policy(
             iam.PolicyStatement(actions=["events:PutEvents"], resources=[self.bus.event_bus_arn])
         )
+
+
+def event_pattern(pattern: Mapping[str, Any]) -> events.EventPattern:
+    """Give the CDK a pattern of EventBridge."""
+    return events.EventPattern(
+        source=pattern["source"],
+        detail_type=pattern.get("detail-type"),
+        detail=pattern.get("detail"),
+    )

@@ -10,19 +10,12 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from plimsoll.model.functions import FUNCTIONS, Function, Setting
+from plimsoll.model.functions import FUNCTIONS, GUARD, Function, Setting
 from stacks.network import NetworkPart
 from stacks.packages import ARCHITECTURE, RUNTIME, Packages
 from stacks.permissions import Grants, arn, role, statements
 
 LOAD_CLIENT = "load-client"
-# not in the function table: it serves the deployment, not runs
-GUARD = Function(
-    name="guard-deployment",
-    summary="Refuses the deployment's deletion while a target is alive.",
-    timeout_s=60,
-    memory_mib=256,
-)
 INTERFACE_ACTIONS = [
     "ec2:CreateNetworkInterface",
     "ec2:DeleteNetworkInterface",
@@ -59,12 +52,11 @@ class FleetPart(Construct):
 
     def _function(self, row: Function, *, reserved: int | None) -> lambda_.Function:
         place = Construct(self, row.arn_placeholder.removesuffix("FunctionArn"))
-        name = f"plimsoll-{row.name}"
-        log_group = function_logs(place, name)
+        log_group = function_logs(place, row)
         return lambda_.Function(
             place,
             "Function",
-            function_name=name,
+            function_name=row.name_on_aws,
             description=row.summary,
             runtime=RUNTIME,
             architecture=ARCHITECTURE,
@@ -75,7 +67,7 @@ class FleetPart(Construct):
             memory_size=row.memory_mib,
             reserved_concurrent_executions=reserved,
             retry_attempts=row.retries,
-            environment={key: self._settings[s] for key, s in row.environment.items()},
+            environment=row.settings.variables(self._settings),
             log_group=log_group,
             **self._placement(row),
         )
@@ -99,7 +91,7 @@ class FleetPart(Construct):
 
     def _attach_to_vpc(self, made: iam.Role, row: Function) -> None:
         """Let the Lambda service, but not the function's own code, manage its interfaces."""
-        own = arn(Stack.of(self), "lambda", f"function:plimsoll-{row.name}")
+        own = arn(Stack.of(self), "lambda", f"function:{row.name_on_aws}")
         made.add_to_policy(iam.PolicyStatement(actions=INTERFACE_ACTIONS, resources=["*"]))
         made.add_to_policy(
             iam.PolicyStatement(
@@ -111,12 +103,12 @@ class FleetPart(Construct):
         )
 
 
-def function_logs(scope: Construct, name: str) -> logs.LogGroup:
+def function_logs(scope: Construct, row: Function) -> logs.LogGroup:
     """Make the log group of a function, which goes with the deployment."""
     return logs.LogGroup(
         scope,
         "Logs",
-        log_group_name=f"/plimsoll/{name.removeprefix('plimsoll-')}",
+        log_group_name=f"/plimsoll/{row.name}",
         retention=logs.RetentionDays.ONE_MONTH,
         removal_policy=RemovalPolicy.DESTROY,
     )

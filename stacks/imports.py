@@ -1,7 +1,7 @@
 """What a function needs: the distributions that its handler imports, directly or not.
 
-Found in the code, so that no list has to follow it: the imports of the handler and of every module
-of Plimsoll that it reaches, then what those distributions require themselves.
+They are read from the code, so that no list has to be kept: the imports of the handler and of every
+module of Plimsoll that it reaches, and then what those distributions require themselves.
 """
 
 import ast
@@ -49,7 +49,7 @@ def module_files(path: Path) -> frozenset[Path]:
         file = waiting.pop()
         if file not in seen:
             seen.add(file)
-            waiting += [found for name in _imported(file) for found in _files(name)]
+            waiting += [module for name in _imported(file) for module in _files(name)]
     return frozenset(seen)
 
 
@@ -77,11 +77,11 @@ def _files(module: str) -> tuple[Path, ...]:
     parts = module.split(".")
     if parts[0] != "plimsoll":
         return ()
-    found: list[Path] = []
+    files: list[Path] = []
     for length in range(1, len(parts) + 1):
         base = ROOT.joinpath(*parts[:length])
-        found += [p for p in (base / "__init__.py", base.with_suffix(".py")) if p.is_file()]
-    return tuple(found)
+        files += [p for p in (base / "__init__.py", base.with_suffix(".py")) if p.is_file()]
+    return tuple(files)
 
 
 @cache
@@ -99,20 +99,20 @@ def distributions(path: Path, python_version: str) -> frozenset[str]:
         if root in provided and root not in {ENGINE, "plimsoll"}
     ]
     environment = {**LAMBDA, "python_version": python_version}
-    found: set[str] = set()
+    needed: set[str] = set()
     while wanted:
         name = wanted.pop()
-        if name in found:
+        if name in needed:
             continue
-        found.add(name)
-        for needed in _required(name):
-            stated = canonicalize_name(needed.name)
-            conditions = [needed.marker, _overrides().get(stated, needed).marker]
+        needed.add(name)
+        for requirement in _required(name):
+            required = canonicalize_name(requirement.name)
+            markers = [requirement.marker, _overrides().get(required, requirement).marker]
             for extra in ("", *_extras().get(name, ())):
-                asked = {**environment, "extra": extra}
-                if all(one is None or one.evaluate(asked) for one in conditions):
-                    wanted.append(stated)
-    return frozenset(found)
+                here = {**environment, "extra": extra}
+                if all(marker is None or marker.evaluate(here) for marker in markers):
+                    wanted.append(required)
+    return frozenset(needed)
 
 
 @cache
@@ -128,7 +128,7 @@ def _required(name: str) -> tuple[Requirement, ...]:
 
 @cache
 def _extras() -> dict[str, set[str]]:
-    """Read which extras of a distribution are ours: no import tells of them."""
+    """Read which extras of each distribution we ask for: imports do not show them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     given = [Requirement(line) for line in project["dependencies"]]
     return {canonicalize_name(requirement.name): requirement.extras for requirement in given}

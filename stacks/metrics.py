@@ -10,7 +10,9 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_timestream as timestream
 from constructs import Construct
 
+from plimsoll.metrics.publishing import InfluxDbVariables, LiveAnalyticsVariables
 from plimsoll.model.deployment import InfluxDbMetrics, LiveAnalyticsMetrics, Metrics
+from plimsoll.model.settings import Variables
 from stacks.network import NetworkPart
 from stacks.permissions import arn
 
@@ -18,8 +20,9 @@ ORGANIZATION = "plimsoll"
 BUCKET = "runs"
 TABLE = "seconds"
 PORT = 8086
-# Who can reach it. InfluxDB stands in the VPC: each sends its own there, and what was read outside
-# is sent from within. LiveAnalytics stands outside: `conclude` sends the whole run, from its files.
+# The functions that can reach the store. InfluxDB stands in the VPC: functions there send what they
+# measure, and `publish-target` what was read outside. LiveAnalytics is reached from outside alone:
+# `conclude` sends the whole run from its files.
 WRITERS = {
     "influxdb": ("load-client", "judge-step", "publish-target"),
     "liveanalytics": ("conclude",),
@@ -32,7 +35,7 @@ class MetricsPart(Construct):
     def __init__(self, scope: Construct, *, metrics: Metrics, network: NetworkPart) -> None:
         super().__init__(scope, "Metrics")
         self._kind = metrics.kind
-        self._environment: Mapping[str, str] = {}
+        self._variables = Variables()
         self._statements: list[iam.PolicyStatement] = []
         if isinstance(metrics, InfluxDbMetrics):
             self._influxdb(metrics, network)
@@ -40,11 +43,12 @@ class MetricsPart(Construct):
             self._liveanalytics(metrics)
 
     def connect(self, functions: Mapping[str, lambda_.Function]) -> None:
-        """Tell the functions that write metrics where to, and let them."""
+        """Give the functions that write metrics the store's address, and leave to write to it."""
         for name in WRITERS.get(self._kind, ()):
             function = functions[name]
-            for key, value in self._environment.items():
-                function.add_environment(key, value)
+            function.add_environment("METRICS_SINK", self._kind)
+            for variable, value in self._variables.model_dump().items():
+                function.add_environment(variable.upper(), value)
             for statement in self._statements:
                 function.add_to_role_policy(statement)
 
@@ -83,13 +87,12 @@ class MetricsPart(Construct):
             vpc_security_group_ids=[group.security_group_id],
         )
         secret_arn = instance.attr_influx_auth_parameters_secret_arn
-        self._environment = {
-            "METRICS_SINK": "influxdb",
-            "METRICS_URL": f"https://{instance.attr_endpoint}:{PORT}",
-            "METRICS_ORG": ORGANIZATION,
-            "METRICS_BUCKET": BUCKET,
-            "METRICS_SECRET_ARN": secret_arn,
-        }
+        self._variables = InfluxDbVariables(
+            metrics_url=f"https://{instance.attr_endpoint}:{PORT}",
+            metrics_org=ORGANIZATION,
+            metrics_bucket=BUCKET,
+            metrics_secret_arn=secret_arn,
+        )
         self._statements = [
             iam.PolicyStatement(actions=["secretsmanager:GetSecretValue"], resources=[secret_arn])
         ]
@@ -119,11 +122,7 @@ class MetricsPart(Construct):
                 ),
             )
         stack = Stack.of(self)
-        self._environment = {
-            "METRICS_SINK": "liveanalytics",
-            "METRICS_BUCKET": database.ref,
-            "METRICS_TABLE": TABLE,
-        }
+        self._variables = LiveAnalyticsVariables(metrics_bucket=database.ref, metrics_table=TABLE)
         self._statements = [
             iam.PolicyStatement(
                 actions=["timestream:WriteRecords"],

@@ -5,7 +5,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_rds as rds
 from constructs import Construct
 
-from plimsoll.model.deployment import TARGET_PORTS, Deployment, ExistingVpc
+from plimsoll.model.deployment import TARGET_PORTS, DeploymentConfig, ExistingVpc
 
 HTTPS = ec2.Port.tcp(443)
 
@@ -13,15 +13,14 @@ HTTPS = ec2.Port.tcp(443)
 class NetworkPart(Construct):
     """A VPC without a way in, and with no way out but to S3, DynamoDB and Secrets Manager.
 
-    Load clients run in one subnet and targets are placed in its zone: what is measured is the
-    database and not the network between zones. The second subnet is there because RDS demands
-    two zones of a subnet group.
+    Load clients run in one subnet and targets are placed in its zone, so that no network between
+    zones is measured. The second subnet is there because RDS demands two zones of a subnet group.
     """
 
-    def __init__(self, scope: Construct, deployment: Deployment) -> None:
+    def __init__(self, scope: Construct, config: DeploymentConfig) -> None:
         super().__init__(scope, "Network")
-        existing = deployment.network.existing
-        self.vpc = self._existing(existing) if existing else self._made(deployment)
+        existing = config.network.existing
+        self.vpc = self._existing(existing) if existing else self._made(config)
         subnets = self.vpc.isolated_subnets or self.vpc.private_subnets
         self.fleet_subnet = subnets[0]
         self.zone = self.fleet_subnet.availability_zone
@@ -33,7 +32,7 @@ class NetworkPart(Construct):
         # the addresses of the S3 and DynamoDB gateways are not known before deployment; without an
         # internet gateway or NAT in the VPC there is nothing else that this rule could reach
         self.fleet.add_egress_rule(ec2.Peer.any_ipv4(), HTTPS, "AWS's services")
-        for allowed in deployment.allowed_endpoints:
+        for allowed in config.allowed_endpoints:
             self.fleet.add_egress_rule(
                 ec2.Peer.ipv4(str(allowed.cidr)), ec2.Port.tcp(allowed.port), allowed.host
             )
@@ -46,11 +45,11 @@ class NetworkPart(Construct):
             subnet_ids=[subnet.subnet_id for subnet in subnets],
         )
 
-    def _made(self, deployment: Deployment) -> ec2.IVpc:
+    def _made(self, config: DeploymentConfig) -> ec2.IVpc:
         vpc = ec2.Vpc(
             self,
             "Vpc",
-            ip_addresses=ec2.IpAddresses.cidr(str(deployment.network.cidr)),
+            ip_addresses=ec2.IpAddresses.cidr(str(config.network.cidr)),
             max_azs=2,
             nat_gateways=0,
             create_internet_gateway=False,
@@ -82,7 +81,10 @@ class NetworkPart(Construct):
         )
 
     def _doors(self) -> None:
-        """Gateways cost nothing; the interface endpoint costs by the hour, so it has one zone."""
+        """Make endpoints of AWS's services: gateways are free, the interface costs by the hour.
+
+        So the interface endpoint stands in one zone alone.
+        """
         for service in ("S3", "DYNAMODB"):
             self.vpc.add_gateway_endpoint(
                 service.capitalize(), service=getattr(ec2.GatewayVpcEndpointAwsService, service)

@@ -1,4 +1,4 @@
-"""The functions' code as CDK assets: built by uv on this machine, without a container engine."""
+"""The functions' code as assets of the CDK, built by uv on this machine without containers."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Builds the functions' packages without a container engine: wheels chosen by uv, from the lock."""
+"""Builds the functions' packages without containers, of wheels that uv chooses by the lock."""
 
 import os
 import re
@@ -57,9 +57,9 @@ def need_of(row: Function) -> Kind:
 def kinds(rows: Iterable[Function]) -> dict[str, Kind]:
     """Choose a package for each function.
 
-    The load client starts a thousand at a time, so its package holds what it needs and no more;
-    functions that need no more than it share it. Of the others, those with the same extras share
-    one that serves them all: `analysis` without any, else named after them.
+    The load client starts a thousand at a time, so its package holds only what it needs; functions
+    that need no more than it share it. The others share one package for each set of extras: it is
+    named after them, or `analysis` where there are none.
     """
     rows = list(rows)
     needs = {row.name: need_of(row) for row in rows}

@@ -1,4 +1,4 @@
-"""Plimsoll in one account and region: the parts, and what each is told of the others."""
+"""Plimsoll in one account and region: its parts, and what each needs to know of the others."""
 
 import json
 from typing import Any, assert_never, get_args
@@ -7,13 +7,15 @@ from aws_cdk import CfnOutput, CfnResource, Stack, Tags
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
-from plimsoll.model.deployment import Deployment
+from plimsoll.model.deployment import DeploymentConfig
 from plimsoll.model.functions import Resource, Setting
 from plimsoll.model.request import TargetKind
-from plimsoll.model.run_record import RUNS_BY_TEAM
+from plimsoll.model.rules import CHECKS_GROUP, DELETIONS_GROUP, RUN_ENDED
+from plimsoll.model.tables import RUNS_BY_TEAM
+from plimsoll.model.timings import AWS_TIMINGS
 from stacks.api import ApiPart
 from stacks.cassandra_part import CassandraPart
-from stacks.checks import CHECK_GROUP, ChecksPart
+from stacks.checks import ChecksPart
 from stacks.dashboard import DashboardPart
 from stacks.deletion_guard import GuardPart
 from stacks.event_bus import EventsPart
@@ -27,54 +29,50 @@ from stacks.target_roles import STACKS, TargetRolesPart
 from stacks.wildcards import explain_wildcards
 from stacks.workflow import WorkflowPart, machine_name
 
-TIMING = {Setting.POLL_SECONDS: "15", Setting.METRIC_PERIOD_SECONDS: "60"}
-# cold starts: clients attach to the VPC in seconds, 1,000 more of them every 10 s
-LEAD = {Setting.START_LEAD_MS: "20000", Setting.START_LEAD_MS_PER_CLIENT: "10"}
-
 
 class PlimsollStack(Stack):
     """One stack, so that a plain `cdk deploy` brings it all and `cdk destroy` takes it all."""
 
-    def __init__(self, scope: Construct, name: str, deployment: Deployment, **env: Any) -> None:
+    def __init__(self, scope: Construct, name: str, config: DeploymentConfig, **env: Any) -> None:
         super().__init__(scope, name, description="Plimsoll: finds a database's load line", **env)
-        self.network = NetworkPart(self, deployment)
-        self.storage = StoragePart(self, deployment)
+        self.network = NetworkPart(self, config)
+        self.storage = StoragePart(self, config)
         self.targets = TargetRolesPart(self, self.network)
         self.cassandra = (
             CassandraPart(
                 self,
-                cassandra=deployment.cassandra,
+                cassandra=config.cassandra,
                 network=self.network,
                 service=self.targets.service,
             )
-            if deployment.cassandra
+            if config.cassandra
             else None
         )
-        self.alarms = AlarmsPart(self, deployment)
-        self.schedules = scheduler.CfnScheduleGroup(self, "Deletions", name="plimsoll-deletions")
+        self.alarms = AlarmsPart(self, config)
+        self.schedules = scheduler.CfnScheduleGroup(self, "Deletions", name=DELETIONS_GROUP)
         self.events = EventsPart(self)
         self.checks = ChecksPart(self)
-        self.metrics = MetricsPart(self, metrics=deployment.metrics, network=self.network)
-        settings = self._settings(deployment)
+        self.metrics = MetricsPart(self, metrics=config.metrics, network=self.network)
+        settings = self._settings(config)
         self.fleet = FleetPart(
             self,
             network=self.network,
-            grants=self._grants(deployment),
+            grants=self._grants(config),
             settings=settings,
-            reserved_load_clients=deployment.reserved_load_clients,
+            reserved_load_clients=config.reserved_load_clients,
         )
         self.metrics.connect(self.fleet.functions)
         self.workflow = WorkflowPart(self, functions=self.fleet.functions, settings=settings)
-        self.events.told_by(self.workflow.machines["run"].role)
-        self.checks.judged_by(self.fleet.functions["judge-check"], self.events.bus)
+        self.events.allow_events_from(self.workflow.machines["run"].role)
+        self.checks.judged_by(self.fleet.functions[RUN_ENDED.function], self.events.bus)
         self.watch = WatchPart(
             self,
-            deployment=deployment,
+            config=config,
             topic=self.alarms.topic,
             machines=self.workflow.machines,
             janitor=self.fleet.functions["janitor"],
         )
-        self.api = ApiPart(self, api=deployment.api, function=self.fleet.functions["api"])
+        self.api = ApiPart(self, api=config.api, function=self.fleet.functions["api"])
         DashboardPart(
             self,
             machines=self.workflow.machines,
@@ -87,15 +85,14 @@ class PlimsollStack(Stack):
         bucket = self.storage.results.node.default_child
         assert isinstance(bucket, CfnResource)  # noqa: S101 - what a bucket is made of
         explain_wildcards(self, bucket)
-        self._outputs(deployment)
+        self._outputs(config)
 
-    def _settings(self, deployment: Deployment) -> dict[Setting, str]:
+    def _settings(self, config: DeploymentConfig) -> dict[Setting, str]:
         return {
             Setting.RESULTS_BUCKET: self.storage.results.bucket_name,
-            Setting.RUNS_TABLE: self.storage.runs.table_name,
-            Setting.SERVICE_TABLE: self.storage.service.table_name,
-            Setting.TARGET_SERVICE_ROLE: self.targets.service.role_arn,
-            Setting.DELETION_ROLE: self.targets.deletion.role_arn,
+            **{setting: table.table_name for setting, table in self.storage.tables.items()},
+            Setting.TARGET_SERVICE_ROLE_ARN: self.targets.service.role_arn,
+            Setting.DELETION_ROLE_ARN: self.targets.deletion.role_arn,
             Setting.SCHEDULE_GROUP: self.schedules.ref,
             Setting.TARGET_SUBNET_GROUP: self.network.subnet_group.ref,
             Setting.TARGET_SECURITY_GROUP: self.network.target.security_group_id,
@@ -103,32 +100,31 @@ class PlimsollStack(Stack):
             Setting.CASSANDRA: (
                 self.to_json_string(self.cassandra.place) if self.cassandra else "null"
             ),
-            Setting.TARGET_KINDS: _kinds(deployment),
-            Setting.ALLOWED_ENDPOINTS: deployment.endpoints_json,
-            Setting.ALARM_TOPIC: self.alarms.topic.topic_arn,
+            Setting.TARGET_KINDS: _kinds(config),
+            Setting.ALLOWED_ENDPOINTS: config.endpoints_json,
+            Setting.ALARM_TOPIC_ARN: self.alarms.topic.topic_arn,
             Setting.EVENT_BUS: self.events.bus.event_bus_name,
             Setting.CHECK_GROUP: self.checks.group.ref,
-            Setting.CHECK_ROLE: self.checks.role.role_arn,
-            Setting.START_CHECK: self.checks.start_arn,
-            # by name: a reference would make a cycle, for the machines call functions
-            Setting.RUN_MACHINE: arn(self, "states", f"stateMachine:{machine_name('run')}"),
-            Setting.EXPERIMENT_MACHINE: arn(
+            Setting.CHECK_ROLE_ARN: self.checks.role.role_arn,
+            Setting.START_CHECK_ARN: self.checks.start_arn,
+            # by name: a reference would make a cycle, since the machines call functions
+            Setting.RUN_MACHINE_ARN: arn(self, "states", f"stateMachine:{machine_name('run')}"),
+            Setting.EXPERIMENT_MACHINE_ARN: arn(
                 self, "states", f"stateMachine:{machine_name('experiment')}"
             ),
-            Setting.TEAMS: deployment.teams_json,
-            Setting.RESULTS_DAYS: str(deployment.results_days),
+            Setting.TEAMS: config.teams_json,
+            Setting.RESULTS_DAYS: str(config.results_days),
             Setting.ON_ONE_MACHINE: "false",
-            Setting.PRICES: deployment.prices.as_json,
-            **TIMING,
-            **LEAD,
+            Setting.PRICES: config.prices.as_json,
+            **AWS_TIMINGS.settings,
         }
 
-    def _grants(self, deployment: Deployment) -> Grants:
+    def _grants(self, config: DeploymentConfig) -> Grants:
         results = self.storage.results
         of_targets = {"StringLike": {_INSTANCE_TAG: arn(self, "rds", "db:plimsoll-*")}}
         secrets = [
             Grant(arn(self, "secretsmanager", "secret:rds!db-*"), conditions=of_targets),
-            *[Grant(allowed.secret_arn) for allowed in deployment.allowed_endpoints],
+            *[Grant(allowed.secret_arn) for allowed in config.allowed_endpoints],
         ]
         return {
             Resource.RUN_FILES: (Grant(results.arn_for_objects("runs/*")),),
@@ -137,7 +133,9 @@ class PlimsollStack(Stack):
                 Grant(results.bucket_arn, conditions={"StringLike": {"s3:prefix": "runs/*"}}),
             ),
             Resource.RUNS_TABLE: (Grant(self.storage.runs.table_arn),),
-            Resource.RUNS_BY_TEAM: (Grant(f"{self.storage.runs.table_arn}/index/{RUNS_BY_TEAM}"),),
+            Resource.RUNS_BY_TEAM: (
+                Grant(f"{self.storage.runs.table_arn}/index/{RUNS_BY_TEAM.name}"),
+            ),
             Resource.SERVICE_TABLE: (Grant(self.storage.service.table_arn),),
             Resource.TARGET_STACKS: (
                 Grant(
@@ -158,7 +156,9 @@ class PlimsollStack(Stack):
             Resource.TARGET_DATABASES: (Grant(arn(self, "rds", "db:plimsoll-*")),),
             Resource.ALARM_TOPIC: (Grant(self.alarms.topic.topic_arn),),
             Resource.EVENT_BUS: (Grant(self.events.bus.event_bus_arn),),
-            Resource.CHECK_SCHEDULES: (Grant(arn(self, "scheduler", f"schedule/{CHECK_GROUP}/*")),),
+            Resource.CHECK_SCHEDULES: (
+                Grant(arn(self, "scheduler", f"schedule/{CHECKS_GROUP}/*")),
+            ),
             Resource.CHECK_ROLE: (_to_pass(self.checks.role.role_arn, "scheduler.amazonaws.com"),),
             Resource.RUN_MACHINE: (
                 Grant(arn(self, "states", f"stateMachine:{machine_name('run')}")),
@@ -185,7 +185,7 @@ class PlimsollStack(Stack):
             },
         }
 
-    def _outputs(self, deployment: Deployment) -> None:
+    def _outputs(self, config: DeploymentConfig) -> None:
         values = {
             "ResultsBucket": self.storage.results.bucket_name,
             "RunsTable": self.storage.runs.table_name,
@@ -195,7 +195,7 @@ class PlimsollStack(Stack):
             "EventBus": self.events.bus.event_bus_name,
             "EventTopic": self.events.topic.topic_arn,
             "AlarmTopic": self.alarms.topic.topic_arn,
-            "ResultsDays": str(deployment.results_days),
+            "ResultsDays": str(config.results_days),
             "ApiUrl": self.api.url,
         }
         for name, value in values.items():
@@ -205,16 +205,16 @@ class PlimsollStack(Stack):
 _INSTANCE_TAG = "aws:ResourceTag/aws:rds:primaryDBInstanceArn"  # RDS sets it on its secrets
 
 
-def _kinds(deployment: Deployment) -> str:
-    return json.dumps([kind for kind in get_args(TargetKind) if _can_make(deployment, kind)])
+def _kinds(config: DeploymentConfig) -> str:
+    return json.dumps([kind for kind in get_args(TargetKind) if _can_make(config, kind)])
 
 
-def _can_make(deployment: Deployment, kind: TargetKind) -> bool:
+def _can_make(config: DeploymentConfig, kind: TargetKind) -> bool:
     match kind:
         case "rds" | "endpoint":
             return True
         case "cassandra":
-            return deployment.cassandra is not None
+            return config.cassandra is not None
         case _:
             assert_never(kind)
 

@@ -1,4 +1,4 @@
-"""What looks after the promise that nothing is left: the rule, the janitor, and the alarms."""
+"""What keeps the promise that no target is left behind: rules, the janitor and alarms."""
 
 from collections.abc import Mapping
 
@@ -17,19 +17,22 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
-from plimsoll.model.deployment import Deployment
+from plimsoll.model.deployment import DeploymentConfig
+from plimsoll.model.rules import ALARMS_TOPIC, EXECUTION_RULES, JANITOR, ExecutionRule
+from stacks.event_bus import event_pattern
 
-ENDINGS_WITHOUT_CATCH = ["FAILED", "ABORTED", "TIMED_OUT"]
-JANITOR_INTERVAL = Duration.minutes(15)
+JANITOR_INTERVAL = Duration.minutes(JANITOR.every_minutes)
 
 
 class AlarmsPart(Construct):
     """Where alarms go: a topic, and the addresses that the configuration names."""
 
-    def __init__(self, scope: Construct, deployment: Deployment) -> None:
+    def __init__(self, scope: Construct, config: DeploymentConfig) -> None:
         super().__init__(scope, "Alarms")
-        self.topic = sns.Topic(self, "Topic", display_name="Plimsoll", enforce_ssl=True)
-        for address in deployment.alarm_addresses:
+        self.topic = sns.Topic(
+            self, "Topic", display_name=ALARMS_TOPIC.display_name, enforce_ssl=True
+        )
+        for address in config.alarm_addresses:
             self.topic.add_subscription(subscriptions.EmailSubscription(address))
         for service in ("budgets", "cloudwatch"):
             self.topic.add_to_resource_policy(
@@ -50,13 +53,13 @@ class AlarmsPart(Construct):
 
 
 class WatchPart(Construct):
-    """The ways out that no `Catch` sees, and an alarm for each way in which a promise breaks."""
+    """Rules for the ends that no `Catch` sees, and an alarm for each way to break the promise."""
 
     def __init__(
         self,
         scope: Construct,
         *,
-        deployment: Deployment,
+        config: DeploymentConfig,
         topic: sns.ITopic,
         machines: Mapping[str, sfn.StateMachine],
         janitor: lambda_.Function,
@@ -65,27 +68,13 @@ class WatchPart(Construct):
         self._action = actions.SnsAction(topic)
         self.alarms: list[cloudwatch.Alarm] = []
         undelivered = self._dead_letters()
-        self._start_at_bad_end(
-            "RunEnded",
-            "A run that failed, was stopped or timed out: its target is deleted",
-            machine=machines["run"],
-            starts=machines["teardown"],
-            name="run_id",
-            undelivered=undelivered,
-        )
-        self._start_at_bad_end(
-            "ExperimentEnded",
-            "An experiment that failed, was stopped or timed out: its runs are stopped",
-            machine=machines["experiment"],
-            starts=machines["experiment-end"],
-            name="experiment_id",
-            undelivered=undelivered,
-        )
+        for rule in EXECUTION_RULES:
+            self._execution_rule(rule, machines, undelivered)
         self._start_janitor(janitor)
         self._watch_teardown(machines["teardown"], undelivered)
         self._watch_experiment_end(machines["experiment-end"])
         self._watch_janitor(janitor)
-        for team, limits in deployment.teams.items():
+        for team, limits in config.teams.items():
             if limits.spend_usd_per_month is not None:
                 self._watch_spend(team, limits.spend_usd_per_month, topic)
 
@@ -102,39 +91,25 @@ class WatchPart(Construct):
         )
         return undelivered
 
-    def _start_at_bad_end(
+    def _execution_rule(
         self,
-        rule: str,
-        description: str,
-        *,
-        machine: sfn.StateMachine,
-        starts: sfn.StateMachine,
-        name: str,
+        rule: ExecutionRule,
+        machines: Mapping[str, sfn.StateMachine],
         undelivered: sqs.Queue,
     ) -> None:
-        """Start a machine for each execution of another that ended in a way that no Catch sees."""
+        """Start a machine at the end of another one's executions."""
+        started_with = {
+            field: events.EventField.from_path(path) for field, path in rule.input_paths.items()
+        }
         events.Rule(
             self,
-            rule,
-            description=description,
-            event_pattern=events.EventPattern(
-                source=["aws.states"],
-                detail_type=["Step Functions Execution Status Change"],
-                # the children of a Distributed Map have another name there, and do not match
-                detail={
-                    "stateMachineArn": [machine.state_machine_arn],
-                    "status": ENDINGS_WITHOUT_CATCH,
-                },
-            ),
+            f"{rule.machine.capitalize()}Ended",
+            description=rule.summary,
+            event_pattern=event_pattern(rule.pattern(machines[rule.machine].state_machine_arn)),
             targets=[
                 targets.SfnStateMachine(
-                    starts,
-                    input=events.RuleTargetInput.from_object(
-                        {
-                            name: events.EventField.from_path("$.detail.name"),
-                            "ended": events.EventField.from_path("$.detail.status"),
-                        }
-                    ),
+                    machines[rule.starts],
+                    input=events.RuleTargetInput.from_object(started_with),
                     dead_letter_queue=undelivered,
                     retry_attempts=185,
                     max_event_age=Duration.hours(24),
@@ -146,7 +121,7 @@ class WatchPart(Construct):
         events.Rule(
             self,
             "Janitor",
-            description="Deletes targets whose time has passed",
+            description=JANITOR.summary,
             schedule=events.Schedule.rate(JANITOR_INTERVAL),
             targets=[targets.LambdaFunction(janitor)],
         )
@@ -176,7 +151,7 @@ class WatchPart(Construct):
             )
 
     def _watch_janitor(self, janitor: lambda_.Function) -> None:
-        found = logs.MetricFilter(
+        expired = logs.MetricFilter(
             self,
             "ExpiredTargets",
             log_group=janitor.log_group,
@@ -188,7 +163,7 @@ class WatchPart(Construct):
         self._alarm(
             "TargetPastItsLimit",
             "The janitor found a target alive past its run's time limit",
-            found.metric(period=JANITOR_INTERVAL, statistic="Sum"),
+            expired.metric(period=JANITOR_INTERVAL, statistic="Sum"),
         )
         self._alarm(
             "JanitorFailed",
@@ -235,7 +210,7 @@ class WatchPart(Construct):
         self.alarms.append(alarm)
 
     def _watch_spend(self, team: str, limit_usd: float, topic: sns.ITopic) -> None:
-        """Budgets see a team's targets by their tag, once it is active as a cost allocation tag."""
+        """Warn of a team's spend, seen by its targets' tag once that is a cost allocation tag."""
         notify = [
             budgets.CfnBudget.NotificationWithSubscribersProperty(
                 notification=budgets.CfnBudget.NotificationProperty(

@@ -1,49 +1,24 @@
-"""What a run leaves: its record in DynamoDB, its files in S3."""
+"""Where results are kept: records in DynamoDB, files in S3."""
 
 from aws_cdk import Acknowledgment, Duration, RemovalPolicy, Validations
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from plimsoll.model.deployment import Deployment
-from plimsoll.model.run_record import RUNS_BY_TEAM
+from plimsoll.model.deployment import DeploymentConfig
+from plimsoll.model.tables import RUNS, SERVICE, TABLES, Attribute, Key, Table
 
 
 class StoragePart(Construct):
     """The runs table, the service's table and the results bucket."""
 
-    def __init__(self, scope: Construct, deployment: Deployment) -> None:
+    def __init__(self, scope: Construct, config: DeploymentConfig) -> None:
         super().__init__(scope, "Storage")
-        keep = deployment.keep_results
+        keep = config.keep_results
         removal = RemovalPolicy.RETAIN if keep else RemovalPolicy.DESTROY
-        self.runs = dynamodb.Table(
-            self,
-            "Runs",
-            partition_key=_text("run_id"),
-            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
-            encryption=dynamodb.TableEncryption.AWS_MANAGED,
-            time_to_live_attribute="forget_at_epoch_s",
-            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
-                point_in_time_recovery_enabled=True
-            ),
-            removal_policy=removal,
-        )
-        self.runs.add_global_secondary_index(
-            index_name=RUNS_BY_TEAM, partition_key=_text("team"), sort_key=_text("submitted_at")
-        )
-        self.service = dynamodb.Table(
-            self,
-            "Service",
-            partition_key=_text("pk"),
-            sort_key=_text("sk"),
-            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
-            encryption=dynamodb.TableEncryption.AWS_MANAGED,
-            time_to_live_attribute="forget_at_epoch_s",
-            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
-                point_in_time_recovery_enabled=True
-            ),
-            removal_policy=removal,
-        )
+        self.tables = {table.setting: self._table(table, removal) for table in TABLES}
+        self.runs = self.tables[RUNS.setting]
+        self.service = self.tables[SERVICE.setting]
         self.results = s3.Bucket(
             self,
             "Results",
@@ -55,7 +30,7 @@ class StoragePart(Construct):
             lifecycle_rules=[
                 s3.LifecycleRule(
                     prefix=prefix,
-                    expiration=Duration.days(deployment.results_days),
+                    expiration=Duration.days(config.results_days),
                     abort_incomplete_multipart_upload_after=Duration.days(1),
                 )
                 for prefix in ("runs/", "experiments/")
@@ -67,10 +42,41 @@ class StoragePart(Construct):
             Acknowledgment(
                 id="AwsSolutions-S1",
                 reason="its writers are this deployment's own functions; an access log would need"
-                " a second bucket and tell what CloudTrail can",
+                " a second bucket and show what CloudTrail can show too",
             )
         )
 
+    def _table(self, table: Table, removal: RemovalPolicy) -> dynamodb.Table:
+        partition_key, sort_key = _keys(table.key)
+        made = dynamodb.Table(
+            self,
+            table.name.capitalize(),
+            partition_key=partition_key,
+            sort_key=sort_key,
+            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+            encryption=dynamodb.TableEncryption.AWS_MANAGED,
+            time_to_live_attribute=table.time_to_live,
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=True
+            ),
+            removal_policy=removal,
+        )
+        for index in table.indexes:
+            partition_key, sort_key = _keys(index.key)
+            made.add_global_secondary_index(
+                index_name=index.name, partition_key=partition_key, sort_key=sort_key
+            )
+        return made
 
-def _text(name: str) -> dynamodb.Attribute:
-    return dynamodb.Attribute(name=name, type=dynamodb.AttributeType.STRING)
+
+def _keys(key: Key) -> tuple[dynamodb.Attribute, dynamodb.Attribute | None]:
+    return _attribute(key.partition), _attribute(key.sort) if key.sort else None
+
+
+def _attribute(attribute: Attribute) -> dynamodb.Attribute:
+    types = {
+        "S": dynamodb.AttributeType.STRING,
+        "N": dynamodb.AttributeType.NUMBER,
+        "B": dynamodb.AttributeType.BINARY,
+    }
+    return dynamodb.Attribute(name=attribute.name, type=types[attribute.type])

@@ -1,4 +1,4 @@
-"""Who may make and delete targets: CloudFormation and Scheduler, each with a role of its own."""
+"""The roles with which CloudFormation makes and deletes targets, and Scheduler deletes them."""
 
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam

@@ -2,6 +2,8 @@
 
 from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
 
+from plimsoll.model.rules import CHECKS_GROUP
+
 RUN_TIME = "runs and their targets are named when they start; the prefix is Plimsoll's own"
 SCHEDULE = "schedule/<Deletions>/plimsoll-run-*"
 OF_THIS_ACCOUNT = {
@@ -22,7 +24,7 @@ OF_THIS_ACCOUNT = {
     },
     "scheduler": {
         SCHEDULE: RUN_TIME,
-        "schedule/plimsoll-checks/*": "teams name their checks; the group holds nothing else",
+        f"schedule/{CHECKS_GROUP}/*": "teams name their checks; the group holds nothing else",
     },
     "secretsmanager": {
         "secret:rds!db-*": "RDS names the secret; reading one takes the tag of a plimsoll-* target"

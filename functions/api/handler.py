@@ -1,13 +1,14 @@
 """Answers the REST API."""
 
+import os
 from typing import Any
 
 from plimsoll.api.app import answer
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import ApiSettings
 
-_DEPLOYMENT = Deployment.of_function("api")
+SETTINGS = ApiSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Answer API Gateway."""
-    return answer(event, context, deployment=_DEPLOYMENT)
+    return answer(event, context, settings=SETTINGS)

@@ -1,13 +1,14 @@
 """Arms the one-shot schedule that deletes the target at the run's time limit."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import ArmDeletionSettings
 from plimsoll.runs.start_run import arm
 
-_DEPLOYMENT = Deployment.of_function("arm-deletion")
+SETTINGS = ArmDeletionSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> None:
     """Do it for the run that the workflow names."""
-    arm(_DEPLOYMENT, event["run_id"])
+    arm(SETTINGS, event["run_id"])

@@ -1,13 +1,14 @@
 """Looks whether the target is there; records where it is, or says why not."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import PollSettings
 from plimsoll.runs.provision import await_target
 
-_DEPLOYMENT = Deployment.of_function("await-target")
+SETTINGS = PollSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer the workflow."""
-    return await_target(_DEPLOYMENT, event["run_id"])
+    return await_target(SETTINGS, event["run_id"])

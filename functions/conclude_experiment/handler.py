@@ -1,17 +1,18 @@
 """Compares the cells of an experiment, draws its decision, and writes how it ended."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.experiments.conclude_experiment import conclude_experiment
+from plimsoll.model.function_settings import ServiceSettings
 
-_DEPLOYMENT = Deployment.of_function("conclude-experiment")
+SETTINGS = ServiceSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer the workflow."""
     return conclude_experiment(
-        _DEPLOYMENT,
+        SETTINGS,
         event["experiment_id"],
         refused=event["refused"],
         failure=event.get("failure"),

@@ -1,13 +1,14 @@
 """Creates the workload's tables and divides the dataset among clients."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import RunSettings
 from plimsoll.runs.prepare_dataset import create_schema
 
-_DEPLOYMENT = Deployment.of_function("create-schema")
+SETTINGS = RunSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer the workflow."""
-    return create_schema(_DEPLOYMENT, event["run_id"])
+    return create_schema(SETTINGS, event["run_id"])

@@ -1,13 +1,14 @@
 """Renders the target's template and creates its stack."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import CreateTargetSettings
 from plimsoll.runs.provision import create_target
 
-_DEPLOYMENT = Deployment.of_function("create-target")
+SETTINGS = CreateTargetSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> None:
     """Do it for the run that the workflow names."""
-    create_target(_DEPLOYMENT, event["run_id"])
+    create_target(SETTINGS, event["run_id"])

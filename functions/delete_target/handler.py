@@ -1,13 +1,14 @@
 """Deletes the target's stack, and says whether it is gone."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import DeleteTargetSettings
 from plimsoll.runs.end import delete_target
 
-_DEPLOYMENT = Deployment.of_function("delete-target")
+SETTINGS = DeleteTargetSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer the workflow."""
-    return delete_target(_DEPLOYMENT, event["run_id"])
+    return delete_target(SETTINGS, event["run_id"])

@@ -1,15 +1,16 @@
 """Writes how the run ended, and its results."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import EndRunSettings
 from plimsoll.runs.end import end_run
 
-_DEPLOYMENT = Deployment.of_function("end-run")
+SETTINGS = EndRunSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer the workflow."""
     return end_run(
-        _DEPLOYMENT, event["run_id"], failure=event.get("failure"), ended=event.get("ended")
+        SETTINGS, event["run_id"], failure=event.get("failure"), ended=event.get("ended")
     )

@@ -3,8 +3,13 @@
 import os
 from typing import Any
 
+from plimsoll.model.function_settings import GuardSettings
+from plimsoll.model.functions import FUNCTIONS
 from plimsoll.targets.custom_resource import answer
 from plimsoll.targets.deployment_guard import close_door, open_door, require_no_target
+
+SETTINGS = GuardSettings.read(os.environ)
+_DOOR = FUNCTIONS["create-target"].name_on_aws
 
 
 def handler(event: dict[str, Any], context: Any) -> None:
@@ -12,11 +17,11 @@ def handler(event: dict[str, Any], context: Any) -> None:
     del context
     with answer(event):
         if event["RequestType"] != "Delete":
-            open_door(os.environ["CREATES_TARGETS"])
+            open_door(_DOOR)
             return
-        close_door(os.environ["CREATES_TARGETS"])
+        close_door(_DOOR)
         try:
-            require_no_target(os.environ["RUN_MACHINE_ARN"])
+            require_no_target(SETTINGS.run_machine_arn)
         except BaseException:
-            open_door(os.environ["CREATES_TARGETS"])
+            open_door(_DOOR)
             raise

@@ -1,20 +1,20 @@
 """Deletes target stacks whose time has passed, and reports each; reconciles teams' limits."""
 
+import os
 from datetime import UTC, datetime
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import JanitorSettings
 from plimsoll.targets.janitor import sweep
 from plimsoll.teams.reconcile import reconcile
 
-_DEPLOYMENT = Deployment.of_function("janitor")
+SETTINGS = JanitorSettings.read(os.environ)
 
 
 def handler(_event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer with the stacks whose deletion was asked for, and the runs whose shares came back."""
-    topic, bus = _DEPLOYMENT.alarm_topic_arn or "", _DEPLOYMENT.event_bus
-    try:
-        deleted = sweep(topic, event_bus=bus)  # first: a target costs more than a share
+    try:  # targets first: one costs more than a share
+        deleted = sweep(SETTINGS.alarm_topic_arn, SETTINGS.event_bus)
     finally:  # a target that cannot be deleted holds no team's shares
-        released = reconcile(_DEPLOYMENT, at=datetime.now(UTC))
+        released = reconcile(SETTINGS, at=datetime.now(UTC))
     return {"deleted": deleted, "released": released}

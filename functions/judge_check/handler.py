@@ -1,13 +1,14 @@
 """Judges the check that a run belongs to, when the run has ended."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.checks.run_ended import judge_check
+from plimsoll.model.function_settings import JudgeCheckSettings
 
-_DEPLOYMENT = Deployment.of_function("judge-check")
+SETTINGS = JudgeCheckSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer EventBridge, whose event is `Run Ended`."""
-    return judge_check(_DEPLOYMENT, event["detail"]["run_id"])
+    return judge_check(SETTINGS, event["detail"]["run_id"])

@@ -1,13 +1,14 @@
 """Loads one part of the dataset; a repeated call completes, never doubles."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import RunSettings
 from plimsoll.runs.loading import load_part
 
-_DEPLOYMENT = Deployment.of_function("load-dataset")
+SETTINGS = RunSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer the workflow."""
-    return load_part(_DEPLOYMENT, event["run_id"], event["part"])
+    return load_part(SETTINGS, event["run_id"], event["part"])

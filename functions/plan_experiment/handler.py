@@ -1,13 +1,14 @@
 """Marks an experiment as started and puts its cells in order."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.experiments.workflow_states import plan
+from plimsoll.model.function_settings import TeamSettings
 
-_DEPLOYMENT = Deployment.of_function("plan-experiment")
+SETTINGS = TeamSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer the workflow."""
-    return plan(_DEPLOYMENT, event["experiment_id"])
+    return plan(SETTINGS, event["experiment_id"])

@@ -1,13 +1,14 @@
 """Picks the next step from the finished ones, or says that the search is done."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import PlanStepSettings
 from plimsoll.runs.plan_step import plan_next
 
-_DEPLOYMENT = Deployment.of_function("plan-step")
+SETTINGS = PlanStepSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer the workflow."""
-    return plan_next(_DEPLOYMENT, event["run_id"])
+    return plan_next(SETTINGS, event["run_id"])

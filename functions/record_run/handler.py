@@ -1,13 +1,14 @@
 """Marks the run as started and says what the workflow needs to know of it."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import RecordRunSettings
 from plimsoll.runs.start_run import record_run
 
-_DEPLOYMENT = Deployment.of_function("record-run")
+SETTINGS = RecordRunSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer the workflow."""
-    return record_run(_DEPLOYMENT, event["run_id"])
+    return record_run(SETTINGS, event["run_id"])

@@ -1,15 +1,16 @@
 """Starts the runs of a check, when its schedule fires."""
 
+import os
 from datetime import datetime
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.checks.start_check import start_check
+from plimsoll.model.function_settings import SubmitSettings
 
-_DEPLOYMENT = Deployment.of_function("start-check")
+SETTINGS = SubmitSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer with the ids of the runs."""
     scheduled_at = datetime.fromisoformat(event["scheduled_at"])
-    return start_check(_DEPLOYMENT, event["team"], event["name"], scheduled_at)
+    return start_check(SETTINGS, event["team"], event["name"], scheduled_at)

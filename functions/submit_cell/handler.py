@@ -1,13 +1,14 @@
 """Records the run of one cell, which the workflow then starts."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.experiments.workflow_states import submit_cell
+from plimsoll.model.function_settings import SubmitSettings
 
-_DEPLOYMENT = Deployment.of_function("submit-cell")
+SETTINGS = SubmitSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer the workflow."""
-    return submit_cell(_DEPLOYMENT, event["experiment_id"], event["cell"])
+    return submit_cell(SETTINGS, event["experiment_id"], event["cell"])

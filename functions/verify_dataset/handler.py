@@ -1,13 +1,14 @@
 """Counts the rows of every table."""
 
+import os
 from typing import Any
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import RunSettings
 from plimsoll.runs.prepare_dataset import verify_dataset
 
-_DEPLOYMENT = Deployment.of_function("verify-dataset")
+SETTINGS = RunSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> None:
     """Do it for the run that the workflow names."""
-    verify_dataset(_DEPLOYMENT, event["run_id"], event["failed_parts"])
+    verify_dataset(SETTINGS, event["run_id"], event["failed_parts"])

@@ -22,8 +22,8 @@ from plimsoll.api import (
 )
 from plimsoll.api.body_guards import check_body, read_json
 from plimsoll.api.problems import ApiError
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.errors import Complaint, PlimsollError, UsageError, unknown
+from plimsoll.model.function_settings import ApiSettings
 from plimsoll.model.validation import complaints_of
 from plimsoll.teams.teams import caller_of
 
@@ -47,19 +47,19 @@ for module in (
     app.include_router(module.router)
 
 
-def answer(event: Mapping[str, Any], context: Any, *, deployment: Deployment) -> dict[str, Any]:
+def answer(event: Mapping[str, Any], context: Any, *, settings: ApiSettings) -> dict[str, Any]:
     """Answer a call.
 
     Args:
         event: A proxy event of API Gateway (REST, payload version 1).
         context: The function's.
-        deployment: What is served.
+        settings: Of the deployment that is served.
     """
     try:
-        app.append_context(deployment=deployment, event=event)
+        app.append_context(settings=settings, event=event)
         check_body(event)
         if event["path"].rstrip("/") not in OPEN_PATHS:
-            app.append_context(caller=caller_of(deployment.teams or {}, _principal(event)))
+            app.append_context(caller=caller_of(settings.teams, _principal(event)))
         return app.resolve(event, context)
     except Exception as error:  # noqa: BLE001 - the last line: no trace reaches a caller
         return _plain(_problem(error, event), event)

@@ -1,15 +1,15 @@
-"""What every route needs: the deployment that it serves, and who calls."""
+"""What every route needs: the settings of the deployment that it serves, and who calls."""
 
 from aws_lambda_powertools.event_handler.api_gateway import BaseRouter
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import ApiSettings
 from plimsoll.teams.teams import Caller
 
 
-def deployment_of(router: BaseRouter) -> Deployment:
-    """The deployment that is served."""
-    deployment: Deployment = router.context["deployment"]
-    return deployment
+def settings_of(router: BaseRouter) -> ApiSettings:
+    """The settings of the deployment that is served."""
+    settings: ApiSettings = router.context["settings"]
+    return settings
 
 
 def caller_of(router: BaseRouter) -> Caller:

@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
-from plimsoll.api.context import caller_of, deployment_of
+from plimsoll.api.context import caller_of, settings_of
 from plimsoll.experiments.lifecycle import (
     get_experiment,
     result_of,
@@ -63,16 +63,13 @@ def start_experiment(
     ] = None,
 ) -> Response[ExperimentSubmitted]:
     """Start an experiment of the caller's team."""
-    deployment, caller = deployment_of(router), caller_of(router)
+    settings, caller = settings_of(router), caller_of(router)
     if "team" in experiment.model_fields_set:
         caller.require_team(experiment.team)
     experiment_id = submit_experiment(
-        deployment,
+        settings,
         experiment.model_copy(update={"team": caller.team}),
-        state_machine_arn=deployment.experiment_machine_arn or "",
         idempotency_key=idempotency_key,
-        local=deployment.on_one_machine,
-        results_days=deployment.results_days,
     )
     path = router.current_event.request_context.path.rstrip("/")
     return Response(
@@ -96,9 +93,9 @@ def start_experiment(
 )
 def show_experiment(experiment_id: ExperimentId) -> ExperimentDetail:
     """Show an experiment of the caller's team."""
-    deployment = deployment_of(router)
-    status = get_experiment(deployment, caller_of(router).team, experiment_id)
-    result = result_of(deployment, status.record)
+    settings = settings_of(router)
+    status = get_experiment(settings, caller_of(router).team, experiment_id)
+    result = result_of(settings, status.record)
     return ExperimentDetail(record=status.record, cells=status.cells, result=result)
 
 
@@ -119,11 +116,5 @@ def show_experiment(experiment_id: ExperimentId) -> ExperimentDetail:
 )
 def delete_experiment(experiment_id: ExperimentId) -> Response[ExperimentRecord]:
     """Stop an experiment of the caller's team."""
-    deployment = deployment_of(router)
-    record = stop_experiment(
-        deployment,
-        caller_of(router).team,
-        experiment_id,
-        state_machine_arn=deployment.experiment_machine_arn or "",
-    )
+    record = stop_experiment(settings_of(router), caller_of(router).team, experiment_id)
     return Response(status_code=200 if record.state.ended else 202, content_type=_JSON, body=record)

@@ -5,7 +5,8 @@ import contextlib
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 import plimsoll
-from plimsoll.api.context import deployment_of
+from plimsoll.api.context import settings_of
+from plimsoll.aws.run_records import records_of
 from plimsoll.errors import RunNotFoundError
 from plimsoll.model.api_answers import Health
 
@@ -23,5 +24,5 @@ router = APIGatewayRouter()
 def get_health() -> Health:
     """Look for a run that cannot be: what matters is that the table answers."""
     with contextlib.suppress(RunNotFoundError):
-        deployment_of(router).records.get("health")
+        records_of(settings_of(router)).get("health")
     return Health(status="ok", version=plimsoll.__version__)

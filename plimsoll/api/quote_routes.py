@@ -5,10 +5,11 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
-from plimsoll.api.context import caller_of, deployment_of
+from plimsoll.api.context import caller_of, settings_of
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.quote import ExperimentQuote, Quote
 from plimsoll.model.request import Request
+from plimsoll.prices import prices_for
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.quotes import quote
 
@@ -28,7 +29,7 @@ def quote_run(
     request: Annotated[Request, Body(description="As for `POST /runs`.")],
 ) -> Quote:
     """Quote a request."""
-    return quote(request, deployment_of(router).price_table)
+    return quote(request, prices_for(settings_of(router).prices))
 
 
 @router.post(
@@ -44,6 +45,7 @@ def quote_matrix(
     experiment: Annotated[Experiment, Body(description="As for `POST /experiments`.")],
 ) -> ExperimentQuote:
     """Quote an experiment."""
-    deployment = deployment_of(router)
-    team = (deployment.teams or {})[caller_of(router).team]
-    return quote_experiment(experiment, deployment.price_table, runs_most=team.concurrent_runs)
+    settings = settings_of(router)
+    team = settings.teams[caller_of(router).team]
+    prices = prices_for(settings.prices)
+    return quote_experiment(experiment, prices, runs_most=team.concurrent_runs)

@@ -7,8 +7,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Pat
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 from plimsoll.api import run_views
-from plimsoll.api.context import caller_of, deployment_of
+from plimsoll.api.context import caller_of, settings_of
 from plimsoll.api.problems import ApiError
+from plimsoll.aws.run_records import records_of
 from plimsoll.errors import Complaint, RunNotFoundError, UsageError
 from plimsoll.model.api_answers import (
     RUN_ID,
@@ -62,21 +63,14 @@ def start_run(
     ] = None,
 ) -> Response[Submitted]:
     """Start a run of the caller's team."""
-    deployment, caller = deployment_of(router), caller_of(router)
+    settings, caller = settings_of(router), caller_of(router)
     if "team" in request.model_fields_set:
         caller.require_team(request.team)
     if request.faults:
         problem = "only `plimsoll run --local` may have them"
         raise UsageError(Complaint(("faults",), problem))
     request = request.model_copy(update={"team": caller.team})
-    run_id = submit(
-        deployment,
-        request,
-        state_machine_arn=deployment.run_machine_arn or "",
-        idempotency_key=idempotency_key,
-        local=deployment.on_one_machine,
-        results_days=deployment.results_days,
-    )
+    run_id = submit(settings, request, idempotency_key=idempotency_key)
     path = router.current_event.request_context.path.rstrip("/")
     return Response(
         status_code=202,
@@ -113,11 +107,11 @@ def list_runs(
     limit: Annotated[int, Query(ge=1, le=100, description="Runs at most.")] = 20,
 ) -> Runs:
     """List the runs of the caller's team."""
-    deployment, caller = deployment_of(router), caller_of(router)
+    settings, caller = settings_of(router), caller_of(router)
     caller.require_team(caller.team if team is None else team)
     name, _, value = (tag or "").partition("=")
     page = page_of_runs(
-        deployment.runs_table,
+        settings.runs_table,
         caller.team,
         state=state,
         tag=(name, value) if tag is not None else None,
@@ -142,7 +136,7 @@ def list_runs(
 def get_run(run_id: RunId) -> RunDetail:
     """Show a run of the caller's team."""
     record = _own(run_id)
-    return run_views.detail(deployment_of(router), record)
+    return run_views.detail(settings_of(router), record)
 
 
 @router.get(
@@ -163,7 +157,7 @@ def list_steps(
 ) -> Steps:
     """Show the finished steps of a run of the caller's team."""
     record = _own(run_id)
-    return run_views.steps(deployment_of(router), record, after=after, limit=limit)
+    return run_views.steps(settings_of(router), record, after=after, limit=limit)
 
 
 @router.get(
@@ -178,7 +172,7 @@ def list_steps(
 def get_report(run_id: RunId) -> ReportLinks:
     """Sign links to the report of a run of the caller's team."""
     record = _own(run_id)
-    links = run_views.report_links(deployment_of(router), record)
+    links = run_views.report_links(settings_of(router), record)
     if links is None:
         drawing = ", and its page is drawn right after its end" if record.state.ended else ""
         detail = f"run {run_id} has no report yet: it is {record.state}{drawing}"
@@ -199,10 +193,8 @@ def get_report(run_id: RunId) -> ReportLinks:
 )
 def delete_run(run_id: RunId) -> Response[RunSummary]:
     """Stop a run of the caller's team."""
-    deployment = deployment_of(router)
     _own(run_id)
-    arn = deployment.run_machine_arn or ""
-    record = stop_run(deployment, run_id, state_machine_arn=arn)
+    record = stop_run(settings_of(router), run_id)
     return Response(
         status_code=200 if record.state.ended else 202,
         content_type=_JSON,
@@ -212,7 +204,7 @@ def delete_run(run_id: RunId) -> Response[RunSummary]:
 
 def _own(run_id: str) -> RunRecord:
     """Read the record of a run of the caller's team; another team's is not there."""
-    record = deployment_of(router).records.get(run_id)
+    record = records_of(settings_of(router)).get(run_id)
     if record.team != caller_of(router).team:
         raise RunNotFoundError(f"there is no run {run_id!r}")
     return record

@@ -2,11 +2,11 @@
 
 from datetime import timedelta
 
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import REPORT, REQUEST, RESULT, plan_path, step_path
+from plimsoll.aws.run_files import REPORT, REQUEST, RESULT, files_of, plan_path, step_path
 from plimsoll.aws.run_records import now
 from plimsoll.model.api_answers import Progress, ReportLinks, RunDetail, RunSummary, Steps
 from plimsoll.model.fleet import StepPlan
+from plimsoll.model.function_settings import RunSettings
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
@@ -20,9 +20,9 @@ def summary(record: RunRecord) -> RunSummary:
     return RunSummary.model_validate(_shown(record, RunSummary))
 
 
-def detail(deployment: Deployment, record: RunRecord) -> RunDetail:
+def detail(settings: RunSettings, record: RunRecord) -> RunDetail:
     """Show a run with what it was asked for."""
-    files = deployment.files(record.run_id)
+    files = files_of(settings, record.run_id)
     plan = None if record.step is None else files.find_model(plan_path(record.step), StepPlan)
     shown = _shown(record, RunDetail)
     return RunDetail.model_validate({**shown, "request": files.get(REQUEST, Request), "plan": plan})
@@ -36,9 +36,9 @@ def _shown(record: RunRecord, model: type[RunSummary]) -> dict[str, object]:
     return values
 
 
-def steps(deployment: Deployment, record: RunRecord, *, after: int, limit: int) -> Steps:
+def steps(settings: RunSettings, record: RunRecord, *, after: int, limit: int) -> Steps:
     """Read the finished steps of a run that come after one of them, as far as they follow."""
-    files = deployment.files(record.run_id)
+    files = files_of(settings, record.run_id)
     finished: list[StepResult] = []
     for number in range(after + 1, (record.step or 0) + 1):
         done = files.find_model(step_path(number), StepResult)
@@ -48,13 +48,13 @@ def steps(deployment: Deployment, record: RunRecord, *, after: int, limit: int) 
     return Steps(steps=tuple(finished), next_after=None)
 
 
-def report_links(deployment: Deployment, record: RunRecord) -> ReportLinks | None:
+def report_links(settings: RunSettings, record: RunRecord) -> ReportLinks | None:
     """Sign links to a run's report and results; None where there are none yet.
 
     The page is drawn right after a run's end. Where it is not there by then, it never will be: of
     the longest runs there are the results alone.
     """
-    files = deployment.files(record.run_id)
+    files = files_of(settings, record.run_id)
     drawn = REPORT in files.paths(REPORT)
     if not drawn:
         drawing = record.ended_at is None or now() < record.ended_at + DRAWN_WITHIN

@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
-from plimsoll.api.context import caller_of, deployment_of
+from plimsoll.api.context import caller_of, settings_of
 from plimsoll.checks import schedules
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
 from plimsoll.model.check import Check, CheckDefinition, History
@@ -33,7 +33,7 @@ _JSON = "application/json"
 )
 def list_schedules() -> ScheduledChecks:
     """List the checks of the caller's team."""
-    return schedules.list_checks(deployment_of(router), caller_of(router).team)
+    return schedules.list_checks(settings_of(router), caller_of(router).team)
 
 
 @router.put(
@@ -53,14 +53,14 @@ def put_schedule(
     definition: Annotated[CheckDefinition, Body(description="docs/checks.md explains each field.")],
 ) -> Response[ScheduledCheck]:
     """Make or replace a check of the caller's team."""
-    deployment, caller = deployment_of(router), caller_of(router)
+    settings, caller = settings_of(router), caller_of(router)
     if "team" in definition.request.model_fields_set:
         caller.require_team(definition.request.team, ("request", "team"))
-    new = schedules.put_check(deployment, caller.team, Check(name=name, **dict(definition)))
+    new = schedules.put_check(settings, caller.team, Check(name=name, **dict(definition)))
     return Response(
         status_code=201 if new else 200,
         content_type=_JSON,
-        body=schedules.read_check(deployment, caller.team, name),
+        body=schedules.read_check(settings, caller.team, name),
     )
 
 
@@ -74,7 +74,7 @@ def put_schedule(
 )
 def get_schedule(name: CheckName) -> ScheduledCheck:
     """Show a check of the caller's team."""
-    return schedules.read_check(deployment_of(router), caller_of(router).team, name)
+    return schedules.read_check(settings_of(router), caller_of(router).team, name)
 
 
 @router.get(
@@ -88,7 +88,7 @@ def get_schedule(name: CheckName) -> ScheduledCheck:
 )
 def get_history(name: CheckName) -> History:
     """Show the history of a check of the caller's team."""
-    return schedules.read_history(deployment_of(router), caller_of(router).team, name)
+    return schedules.read_history(settings_of(router), caller_of(router).team, name)
 
 
 @router.delete(
@@ -103,5 +103,5 @@ def get_history(name: CheckName) -> History:
 )
 def delete_schedule(name: CheckName) -> Response[None]:
     """Delete a check of the caller's team."""
-    schedules.delete_check(deployment_of(router), caller_of(router).team, name)
+    schedules.delete_check(settings_of(router), caller_of(router).team, name)
     return Response(status_code=204)

@@ -1,6 +1,6 @@
-"""Telling the bus: an event that cannot be sent is told on standard error, and nothing else fails.
+"""Events on the bus: where one cannot be sent, standard error says so, and nothing else fails.
 
-The run's record, and its files, are the truth; events only save others from asking.
+The run's record and its files are the truth; events only save others from asking for them.
 """
 
 import sys
@@ -9,15 +9,13 @@ from plimsoll.aws import clients
 from plimsoll.model.events import SOURCE, Event
 
 
-def emit(bus: str | None, event: Event) -> None:
+def emit(bus: str, event: Event) -> None:
     """Put an event on the bus.
 
     Args:
-        bus: Its name; None: there is none, and nobody is told.
+        bus: Its name.
         event: What happened.
     """
-    if not bus:
-        return
     try:
         answer = clients.events().put_events(
             Entries=[

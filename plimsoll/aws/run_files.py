@@ -6,6 +6,7 @@ from botocore.exceptions import ClientError
 
 from plimsoll.aws import clients
 from plimsoll.model.base import Model
+from plimsoll.model.function_settings import RunSettings
 
 REQUEST = "request.json"
 QUOTE = "quote.json"
@@ -107,8 +108,8 @@ class RunFiles:
 
     def find_model(self, path: str, model: type[AnyModel]) -> AnyModel | None:
         """Read a file; None where there is none."""
-        found = self.find(path)
-        return None if found is None else model.model_validate_json(found)
+        content = self.find(path)
+        return None if content is None else model.model_validate_json(content)
 
     def link(self, path: str, *, lasts_s: int) -> str:
         """Sign a link to a file, which opens without credentials for so many seconds."""
@@ -121,6 +122,11 @@ class RunFiles:
     def paths(self, under: str = "") -> list[str]:
         """List the files whose path starts so."""
         pages = clients.s3().get_paginator("list_objects_v2")
-        found = pages.paginate(Bucket=self._bucket, Prefix=self._prefix + under)
+        listing = pages.paginate(Bucket=self._bucket, Prefix=self._prefix + under)
         length = len(self._prefix)
-        return [item["Key"][length:] for page in found for item in page.get("Contents", [])]
+        return [item["Key"][length:] for page in listing for item in page.get("Contents", [])]
+
+
+def files_of(settings: RunSettings, run_id: str) -> RunFiles:
+    """Reach the files of a run."""
+    return RunFiles(settings.results_bucket, run_id)

@@ -17,6 +17,7 @@ from plimsoll.errors import (
     UnreadableRecordError,
 )
 from plimsoll.model.base import Model
+from plimsoll.model.function_settings import RunSettings
 from plimsoll.model.run_record import RunRecord, RunState
 
 Read = TypeVar("Read")
@@ -35,8 +36,8 @@ def read_item(what: str, read: Callable[[], Read]) -> Read:
     try:
         return read()
     except ValidationError as error:
-        found = error.errors(include_input=False, include_url=False)
-        parts = [f"{'.'.join(map(str, one['loc']))} ({one['type']})" for one in found]
+        faults = error.errors(include_input=False, include_url=False)
+        parts = [f"{'.'.join(map(str, fault['loc']))} ({fault['type']})" for fault in faults]
         reason = ", ".join(parts)
     except (KeyError, TypeError, ValueError) as error:
         reason = type(error).__name__
@@ -48,14 +49,14 @@ def pass_over(error: UnreadableRecordError) -> None:
     print(json.dumps({"unreadable": str(error)}), flush=True)
 
 
-def readable(found: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
+def readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
     """Read what can be read, and count what cannot, which the logs name.
 
     Args:
-        found: Each reads one item, and raises UnreadableRecordError where it cannot.
+        readers: Each reads one item, and raises UnreadableRecordError where it cannot.
     """
     good, unreadable = [], 0
-    for read in found:
+    for read in readers:
         try:
             good.append(read())
         except UnreadableRecordError as error:
@@ -156,10 +157,10 @@ class Records:
             RunNotFoundError: There is none.
             UnreadableRecordError: It is none that this version knows.
         """
-        found = self.find(run_id)
-        if found is None:
+        record = self.find(run_id)
+        if record is None:
             raise RunNotFoundError(f"there is no run {run_id!r}")
-        return found
+        return record
 
     def find(self, run_id: str) -> RunRecord | None:
         """Read a record, consistently; None where there is none.
@@ -217,6 +218,11 @@ class Records:
         if record.expires_at is not None and now() >= record.expires_at:
             raise deadline_passed(record, f"passed in its {record.phase} phase")
         return record
+
+
+def records_of(settings: RunSettings) -> Records:
+    """Reach the records of runs."""
+    return Records(settings.runs_table)
 
 
 def deadline_passed(record: RunRecord, how: str) -> TimeLimitPassedError | BudgetPassedError:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from plimsoll.aws import clients
 from plimsoll.aws.event_bus import emit
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import RESULT
+from plimsoll.aws.run_files import RESULT, files_of
 from plimsoll.checks.changes import Regression, changes, regressions
 from plimsoll.checks.compared_figures import figures
 from plimsoll.checks.message import subject, text
@@ -14,13 +13,14 @@ from plimsoll.checks.store import CheckStore, Side, Started
 from plimsoll.errors import CheckNotFoundError, PlimsollError
 from plimsoll.model.check import Check, HistoryPoint, Judgement, RunOfCheck, Told
 from plimsoll.model.events import RegressionFound
+from plimsoll.model.function_settings import JudgeCheckSettings, RunSettings
 from plimsoll.model.results import RunResult
 
 ATTEMPTS = 5
 SIDES: tuple[Side, ...] = ("target", "control")
 
 
-def judge_check(deployment: Deployment, run_id: str) -> dict[str, object]:
+def judge_check(settings: JudgeCheckSettings, run_id: str) -> dict[str, object]:
     """Settle what has ended of the check that started a run, and tell of new regressions.
 
     Every open point is looked at, not this run's alone: an end of which no event came is made good
@@ -29,7 +29,7 @@ def judge_check(deployment: Deployment, run_id: str) -> dict[str, object]:
     Returns:
         How many messages were sent.
     """
-    store = CheckStore(deployment.service_table or "")
+    store = CheckStore(settings.service_table)
     started = store.started_by(run_id)
     if started is None:
         return {"messages": 0}
@@ -40,18 +40,18 @@ def judge_check(deployment: Deployment, run_id: str) -> dict[str, object]:
         return {"messages": 0}  # deleted meanwhile
     for point in store.read_points(team, name, most=POINTS_MOST):
         if not point.settled:
-            _settle(deployment, store, started, check, point)
-    return {"messages": _judge(deployment, store, team, check)}
+            _settle(settings, store, started, check, point)
+    return {"messages": _judge(settings, store, team, check)}
 
 
 def _settle(
-    deployment: Deployment, store: CheckStore, started: Started, check: Check, point: HistoryPoint
+    settings: RunSettings, store: CheckStore, started: Started, check: Check, point: HistoryPoint
 ) -> None:
     for side in SIDES:
         run: RunOfCheck | None = getattr(point, side)
         if run is None or run.settled or run.run_id is None:
             continue
-        result = deployment.files(run.run_id).find_model(RESULT, RunResult)
+        result = files_of(settings, run.run_id).find_model(RESULT, RunResult)
         if result is not None:
             place = started.model_copy(update={"scheduled_at": point.scheduled_at, "side": side})
             store.settle(place, _outcome(run, result, check))
@@ -68,7 +68,7 @@ def _outcome(run: RunOfCheck, result: RunResult, check: Check) -> RunOfCheck:
     )
 
 
-def _judge(deployment: Deployment, store: CheckStore, team: str, check: Check) -> int:
+def _judge(settings: JudgeCheckSettings, store: CheckStore, team: str, check: Check) -> int:
     """Judge the settled points; where another call was quicker, again with what it left."""
     for _ in range(ATTEMPTS):
         version, before = store.judgement(team, check.name)
@@ -78,7 +78,7 @@ def _judge(deployment: Deployment, store: CheckStore, team: str, check: Check) -
         told = [_told(one, settled) for one in found]
         now = Judgement(changes=changes(check, settled), told=(*before.told, *told))
         if store.write_judgement(team, check.name, now, version=version):
-            _send_all(deployment, store, team, check, found, taken_back=(version + 1, before))
+            _send_all(settings, store, team, check, found, taken_back=(version + 1, before))
             return len(found)
     raise PlimsollError(f"{check.name}: {ATTEMPTS} others judged it meanwhile")
 
@@ -88,7 +88,7 @@ def _told(one: Regression, points: Sequence[HistoryPoint]) -> Told:
 
 
 def _send_all(
-    deployment: Deployment,
+    settings: JudgeCheckSettings,
     store: CheckStore,
     team: str,
     check: Check,
@@ -102,19 +102,19 @@ def _send_all(
     """
     try:
         for one in found:
-            _send(deployment, team, check, one)
+            _send(settings, team, check, one)
     except Exception:
         version, before = taken_back
         store.write_judgement(team, check.name, before, version=version)
         raise
 
 
-def _send(deployment: Deployment, team: str, check: Check, found: Regression) -> None:
+def _send(settings: JudgeCheckSettings, team: str, check: Check, found: Regression) -> None:
     run_id = found.change.run_id
-    results = deployment.files(run_id).address if run_id else None
+    results = files_of(settings, run_id).address if run_id else None
     words = text(team, check.name, found, results)
     clients.sns().publish(
-        TopicArn=deployment.alarm_topic_arn or "",
+        TopicArn=settings.alarm_topic_arn,
         Subject=subject(check.name, found.change),
         Message=words,
     )
@@ -126,4 +126,4 @@ def _send(deployment: Deployment, team: str, check: Check, found: Regression) ->
         results=results,
         text=words,
     )
-    emit(deployment.event_bus, event)
+    emit(settings.event_bus, event)

@@ -9,13 +9,14 @@ from typing import Any
 from pydantic import Field
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.checks.store import CheckStore
 from plimsoll.errors import CheckNotFoundError, Complaint, UsageError, unknown
 from plimsoll.model.base import Model
 from plimsoll.model.check import Check, CompareLatency, History
+from plimsoll.model.function_settings import CheckSettings, ServiceSettings, SubmitSettings
 from plimsoll.model.request import Request
 from plimsoll.model.schedule_expression import Recurring, parse_expression, parse_zone
+from plimsoll.prices import prices_for
 from plimsoll.quoting.possible import require_possible
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.submit import check_request
@@ -47,37 +48,37 @@ class ScheduledChecks(Model):
     )
 
 
-def put_check(deployment: Deployment, team: str, check: Check) -> bool:
+def put_check(settings: CheckSettings, team: str, check: Check) -> bool:
     """Make or replace a check and its schedule; True where there was none of its name.
 
     Raises:
         UsageError: Something in it cannot be; names the field. Nothing has been made then.
     """
-    _require_possible(deployment, team, check)
-    new = _store(deployment).put_check(team, check)
-    _schedule(deployment, team, check)
+    _require_possible(settings, team, check)
+    new = _store(settings).put_check(team, check)
+    _schedule(settings, team, check)
     return new
 
 
-def read_check(deployment: Deployment, team: str, name: str) -> ScheduledCheck:
+def read_check(settings: ServiceSettings, team: str, name: str) -> ScheduledCheck:
     """Read a check.
 
     Raises:
         CheckNotFoundError: There is none of this name.
     """
-    store = _store(deployment)
+    store = _store(settings)
     return _scheduled(store, team, store.read_check(team, name))
 
 
-def list_checks(deployment: Deployment, team: str) -> ScheduledChecks:
+def list_checks(settings: ServiceSettings, team: str) -> ScheduledChecks:
     """List a team's checks, by name; what cannot be read is left out, and counted."""
-    store = _store(deployment)
+    store = _store(settings)
     checks, unreadable = store.list_checks(team)
     found = tuple(_scheduled(store, team, check) for check in checks)
     return ScheduledChecks(schedules=found, unreadable=unreadable)
 
 
-def delete_check(deployment: Deployment, team: str, name: str) -> None:
+def delete_check(settings: CheckSettings, team: str, name: str) -> None:
     """Delete a check and its schedule; runs under way go on, and its history stays.
 
     Raises:
@@ -85,20 +86,18 @@ def delete_check(deployment: Deployment, team: str, name: str) -> None:
     """
     client = clients.scheduler()
     with suppress(client.exceptions.ResourceNotFoundException):
-        client.delete_schedule(
-            Name=schedule_name(team, name), GroupName=deployment.check_group or "default"
-        )
-    if not _store(deployment).delete_check(team, name):
+        client.delete_schedule(Name=schedule_name(team, name), GroupName=settings.check_group)
+    if not _store(settings).delete_check(team, name):
         raise CheckNotFoundError(f"team {team} has no schedule {name!r}")
 
 
-def read_history(deployment: Deployment, team: str, name: str) -> History:
+def read_history(settings: ServiceSettings, team: str, name: str) -> History:
     """Read a check's history, as it was last judged.
 
     Raises:
         CheckNotFoundError: There is none of this name.
     """
-    store = _store(deployment)
+    store = _store(settings)
     store.read_check(team, name)
     _, judgement = store.judgement(team, name)
     points = store.read_points(team, name, most=POINTS_MOST)
@@ -110,7 +109,7 @@ def schedule_name(team: str, name: str) -> str:
     return f"{team}.{name}"
 
 
-def _require_possible(deployment: Deployment, team: str, check: Check) -> None:
+def _require_possible(settings: CheckSettings, team: str, check: Check) -> None:
     if len(schedule_name(team, check.name)) > SCHEDULE_NAME_MOST:
         most = SCHEDULE_NAME_MOST - len(team) - 1
         problem = f"{check.name!r} is longer than {most} characters"
@@ -123,9 +122,9 @@ def _require_possible(deployment: Deployment, team: str, check: Check) -> None:
     if check.request.faults:
         problem = "only `plimsoll run --local` may have them"
         raise UsageError(Complaint(("request", "faults"), problem))
-    _require_possible_run(deployment, check.request)
+    _require_possible_run(settings, check.request)
     if check.control_request is not None:
-        _require_possible_control(deployment, check.control_request)
+        _require_possible_control(settings, check.control_request)
     engine = compiled_workload(check.request).engine
     operations = {operation.name for operation in engine.operations}
     for index, compared in enumerate(check.compare):
@@ -134,19 +133,18 @@ def _require_possible(deployment: Deployment, team: str, check: Check) -> None:
             raise UsageError(unknown("operation", name, operations, path, value=name))
 
 
-def _require_possible_run(deployment: Deployment, request: Request) -> None:
-    local = deployment.on_one_machine
+def _require_possible_run(settings: SubmitSettings, request: Request) -> None:
     try:
-        check_request(deployment, request, local=local)
-        require_possible(request, deployment.price_table, local=local)
+        check_request(settings, request)
+        require_possible(request, prices_for(settings.prices), local=settings.on_one_machine)
     except UsageError as error:
         raise error.within("request") from None
 
 
-def _require_possible_control(deployment: Deployment, request: Request) -> None:
+def _require_possible_control(settings: SubmitSettings, request: Request) -> None:
     """Refuse a control that cannot be: its target is `control`, all else the check's request."""
     try:
-        _require_possible_run(deployment, request)
+        _require_possible_run(settings, request)
     except UsageError as error:
         of_target = ("request", "target")
         moved = (
@@ -158,13 +156,13 @@ def _require_possible_control(deployment: Deployment, request: Request) -> None:
         raise UsageError(*moved) from None
 
 
-def _schedule(deployment: Deployment, team: str, check: Check) -> None:
+def _schedule(settings: CheckSettings, team: str, check: Check) -> None:
     client = clients.scheduler()
     flexible = check.flexible_minutes
     told = {"team": team, "name": check.name, "scheduled_at": SCHEDULED_TIME}
     schedule: Any = {  # both calls take the same members, of types of their own
         "Name": schedule_name(team, check.name),
-        "GroupName": deployment.check_group,
+        "GroupName": settings.check_group,
         "ScheduleExpression": check.schedule,
         "ScheduleExpressionTimezone": check.time_zone,
         "FlexibleTimeWindow": (
@@ -174,8 +172,8 @@ def _schedule(deployment: Deployment, team: str, check: Check) -> None:
         ),
         "State": "ENABLED" if check.enabled else "DISABLED",
         "Target": {
-            "Arn": deployment.start_check_arn,
-            "RoleArn": deployment.check_role_arn,
+            "Arn": settings.start_check_arn,
+            "RoleArn": settings.check_role_arn,
             "Input": json.dumps(told),
             "RetryPolicy": RETRIES,
         },
@@ -201,6 +199,5 @@ def _next_at(store: CheckStore, team: str, check: Check) -> datetime | None:
     return expression.after(last[0].scheduled_at, zone) if last else None
 
 
-def _store(deployment: Deployment) -> CheckStore:
-    assert deployment.service_table is not None  # noqa: S101 - the function table gives it
-    return CheckStore(deployment.service_table)
+def _store(settings: ServiceSettings) -> CheckStore:
+    return CheckStore(settings.service_table)

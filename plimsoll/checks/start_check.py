@@ -3,10 +3,11 @@
 import hashlib
 from datetime import UTC, datetime
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_records import records_of
 from plimsoll.checks.store import CheckStore, Side, Started
 from plimsoll.errors import CheckNotFoundError, PlimsollError, RunNotFoundError
 from plimsoll.model.check import Check, HistoryPoint, RunOfCheck
+from plimsoll.model.function_settings import SubmitSettings
 from plimsoll.model.request import Request
 from plimsoll.runs.submit import run_id_for, start_execution, submit
 
@@ -15,7 +16,7 @@ NOT_MEASURED = {"name", "description", "team", "tags", "budget_usd", "time_limit
 
 
 def start_check(
-    deployment: Deployment, team: str, name: str, scheduled_at: datetime
+    settings: SubmitSettings, team: str, name: str, scheduled_at: datetime
 ) -> dict[str, object]:
     """Begin a point of a check's history and submit its runs; safe to repeat.
 
@@ -23,7 +24,7 @@ def start_check(
     delivery finds the first one's.
 
     Args:
-        deployment: Where.
+        settings: Where.
         team: Whose check.
         name: The check.
         scheduled_at: The time of the firing, as Scheduler tells it.
@@ -31,7 +32,7 @@ def start_check(
     Returns:
         The ids of the runs by `target` and `control`; none for a check that is gone or disabled.
     """
-    store = CheckStore(deployment.service_table or "")
+    store = CheckStore(settings.service_table)
     try:
         check = store.read_check(team, name)
     except CheckNotFoundError:
@@ -49,7 +50,7 @@ def start_check(
         started = Started(team=team, name=name, scheduled_at=scheduled_at, side=side)
         store.bind(run_id, started)
         try:
-            _start(deployment, run_id, request, key=_key(name, scheduled_at, side))
+            _start(settings, run_id, request, key=_key(name, scheduled_at, side))
         except PlimsollError as error:  # a limit, say: a gap in the history, which says why
             refused = _pending(run_id, request).model_copy(
                 update={"run_id": None, "problem": f"it was not started: {error}"}
@@ -87,18 +88,10 @@ def _pending(run_id: str, request: Request) -> RunOfCheck:
     return RunOfCheck(run_id=run_id, comparable=comparable(request))
 
 
-def _start(deployment: Deployment, run_id: str, request: Request, *, key: str) -> None:
-    machine = deployment.run_machine_arn or ""
+def _start(settings: SubmitSettings, run_id: str, request: Request, *, key: str) -> None:
     try:
-        deployment.records.get(run_id)
+        records_of(settings).get(run_id)
     except RunNotFoundError:
-        submit(
-            deployment,
-            request,
-            state_machine_arn=machine,
-            idempotency_key=key,
-            local=deployment.on_one_machine,
-            results_days=deployment.results_days,
-        )
+        submit(settings, request, idempotency_key=key)
     else:  # an earlier delivery recorded it, maybe by an older definition of the check
-        start_execution(machine, run_id)
+        start_execution(settings.run_machine_arn, run_id)

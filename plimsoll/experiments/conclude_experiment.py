@@ -5,20 +5,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.aws import run_files
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_records import now
+from plimsoll.aws.run_files import files_of
+from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import RunNotFoundError, UnreadableRecordError
 from plimsoll.experiments.records import (
     REPORT,
     RESULT,
     asked,
+    experiment_files,
     experiments_of,
-    files_of,
     run_id_of,
 )
 from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.experiment import Cell, Experiment, order
 from plimsoll.model.experiment_record import ExperimentFailure, ExperimentRecord, ExperimentResult
+from plimsoll.model.function_settings import RunSettings, ServiceSettings
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
 from plimsoll.report.experiment_summary import Measured, by_question, decisions, layout, outcome
@@ -34,7 +35,7 @@ BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
 
 
 def conclude_experiment(
-    deployment: Deployment,
+    settings: ServiceSettings,
     experiment_id: str,
     *,
     refused: Sequence[Mapping[str, Any]] = (),
@@ -44,14 +45,14 @@ def conclude_experiment(
     """Write `result.json` and the record's last word; one that has ended already stays as it is.
 
     Args:
-        deployment: Where.
+        settings: Where.
         experiment_id: Which.
         refused: Cells that could not be submitted: cell, error and cause.
         failure: What the workflow caught, if it failed: error and cause.
         ended: How the execution ended, where it could not say so itself.
     """
-    experiment = asked(deployment, experiment_id)
-    experiments = experiments_of(deployment)
+    experiment = asked(settings, experiment_id)
+    experiments = experiments_of(settings)
     record = experiments.get(experiment.team, experiment_id)
     if not record.state.ended:
         state, told = _outcome(failure, ended)
@@ -59,13 +60,13 @@ def conclude_experiment(
         last["concluded"] = True
         reasons = {one["cell"]: plain_cause(str(one["cause"])) for one in refused}
         cells = [
-            _measured(deployment, experiment_id, cell, reasons.get(cell.index))
+            _measured(settings, experiment_id, cell, reasons.get(cell.index))
             for cell in cells_of(experiment)
         ]
         result = concluded(record.model_copy(update=last), experiment, cells)
-        files_of(deployment, experiment_id).put_model(RESULT, result)
+        experiment_files(settings, experiment_id).put_model(RESULT, result)
         experiments.change(record, states=BEFORE_END, **last)  # who sees the end finds the result
-        _draw_report(deployment, experiment_id, result)
+        _draw_report(settings, experiment_id, result)
     final = experiments.get(experiment.team, experiment_id).failure
     return {"failure": None if final is None else final.model_dump()}
 
@@ -84,11 +85,11 @@ def _outcome(
 
 
 def _measured(
-    deployment: Deployment, experiment_id: str, cell: Cell, refused: str | None
+    settings: RunSettings, experiment_id: str, cell: Cell, refused: str | None
 ) -> Measured:
     run_id = run_id_of(experiment_id, cell)
     try:
-        record = deployment.records.get(run_id)
+        record = records_of(settings).get(run_id)
     except RunNotFoundError:
         return Measured(cell, run_id, None, None, refused)
     except UnreadableRecordError as error:
@@ -96,7 +97,7 @@ def _measured(
     if record.started_at is None:  # it left no files
         why = record.failure.cause if record.failure else refused
         return Measured(cell, run_id, record.state, None, why)
-    files = deployment.files(run_id)
+    files = files_of(settings, run_id)
     return Measured(cell, run_id, record.state, files.find_model(run_files.RESULT, RunResult))
 
 
@@ -130,11 +131,11 @@ def concluded(
     )
 
 
-def _draw_report(deployment: Deployment, experiment_id: str, result: ExperimentResult) -> None:
+def _draw_report(settings: RunSettings, experiment_id: str, result: ExperimentResult) -> None:
     """Put the page beside the result; whatever goes wrong here is only told, as for a run."""
     from plimsoll.report.experiment_page import render  # noqa: PLC0415 - for the end alone
 
-    files = files_of(deployment, experiment_id)
+    files = experiment_files(settings, experiment_id)
     try:
         page = render(result)
         files.put(REPORT, page, content_type="text/html; charset=utf-8")

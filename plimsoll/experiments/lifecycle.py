@@ -4,16 +4,15 @@ import hashlib
 import secrets
 from datetime import timedelta
 
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_records import now, pass_over
+from plimsoll.aws.run_records import now, pass_over, records_of
 from plimsoll.errors import Complaint, UnreadableRecordError, UsageError
 from plimsoll.experiments.records import (
     EXPERIMENT,
     RESULT,
     Experiments,
     asked,
+    experiment_files,
     experiments_of,
-    files_of,
     run_id_of,
 )
 from plimsoll.model.experiment import Cell, Experiment
@@ -23,7 +22,9 @@ from plimsoll.model.experiment_record import (
     ExperimentResult,
     ExperimentStatus,
 )
+from plimsoll.model.function_settings import ExperimentSettings, RunSettings, ServiceSettings
 from plimsoll.model.run_record import RunState
+from plimsoll.prices import prices_for
 from plimsoll.quoting.possible import require_possible
 from plimsoll.requests.cells import cells_of, of_each_cell
 from plimsoll.runs.stop import stop_execution
@@ -33,32 +34,27 @@ SEEDS = 2**31
 
 
 def submit_experiment(
-    deployment: Deployment,
+    settings: ExperimentSettings,
     experiment: Experiment,
     *,
-    state_machine_arn: str,
     idempotency_key: str | None = None,
-    local: bool = False,
-    results_days: int | None = None,
 ) -> str:
     """Record an experiment and start its workflow; returns its id.
 
     Args:
-        deployment: Where; with the service's table.
+        settings: Where.
         experiment: What is asked for.
-        state_machine_arn: The workflow of experiments.
         idempotency_key: The same key with the same experiment gives the same one.
-        local: On one machine; faults on purpose are refused elsewhere.
-        results_days: After which the record is forgotten, as S3 forgets the files; None: never.
 
     Raises:
         UsageError: A run of it cannot be, or the key was used for another experiment.
     """
     cells = cells_of(experiment)
+    local, results_days = settings.on_one_machine, settings.results_days
     if not local and any(cell.request.faults for cell in cells):
         problem = "only an experiment on one machine (--local) may have them"
         raise UsageError(Complaint(("faults",), problem))
-    prices = deployment.price_table
+    prices = prices_for(settings.prices)
     of_each_cell(experiment, lambda asked: require_possible(asked, prices, local=local))
     digest = hashlib.sha256(experiment.model_dump_json().encode()).hexdigest()
     experiment_id = run_id_for(experiment.team, idempotency_key)
@@ -76,34 +72,35 @@ def submit_experiment(
         submitted_at=submitted_at,
         forget_at_epoch_s=int(forget_at.timestamp()) if forget_at else None,
     )
-    experiments = experiments_of(deployment)
+    experiments = experiments_of(settings)
     known = not experiments.create(record)
     if known and experiments.get(experiment.team, experiment_id).experiment_sha256 != digest:
         problem = "was used for another experiment"
         raise UsageError(Complaint(("Idempotency-Key",), problem, idempotency_key))
-    files_of(deployment, experiment_id).put(EXPERIMENT, experiment.model_dump_json())
-    begin_execution(state_machine_arn, experiment_id, {"experiment_id": experiment_id})
+    experiment_files(settings, experiment_id).put(EXPERIMENT, experiment.model_dump_json())
+    machine = settings.experiment_machine_arn
+    begin_execution(machine, experiment_id, {"experiment_id": experiment_id})
     return experiment_id
 
 
-def get_experiment(deployment: Deployment, team: str, experiment_id: str) -> ExperimentStatus:
+def get_experiment(settings: ServiceSettings, team: str, experiment_id: str) -> ExperimentStatus:
     """Say where an experiment and its cells stand.
 
     Raises:
         ExperimentNotFoundError: The team has none of this id.
     """
-    record = experiments_of(deployment).get(team, experiment_id)
-    cells = cells_of(asked(deployment, experiment_id))
+    record = experiments_of(settings).get(team, experiment_id)
+    cells = cells_of(asked(settings, experiment_id))
     return ExperimentStatus(
-        record=record, cells=tuple(_status(deployment, experiment_id, cell) for cell in cells)
+        record=record, cells=tuple(_status(settings, experiment_id, cell) for cell in cells)
     )
 
 
-def _status(deployment: Deployment, experiment_id: str, cell: Cell) -> CellStatus:
+def _status(settings: RunSettings, experiment_id: str, cell: Cell) -> CellStatus:
     run_id = run_id_of(experiment_id, cell)
     record, unreadable = None, False
     try:
-        record = deployment.records.find(run_id)
+        record = records_of(settings).find(run_id)
     except UnreadableRecordError as error:
         pass_over(error)
         unreadable = True
@@ -120,16 +117,16 @@ def _status(deployment: Deployment, experiment_id: str, cell: Cell) -> CellStatu
     )
 
 
-def result_of(deployment: Deployment, record: ExperimentRecord) -> ExperimentResult | None:
+def result_of(settings: RunSettings, record: ExperimentRecord) -> ExperimentResult | None:
     """Read what an experiment came to; None where it has not, or was stopped unstarted."""
     if not record.concluded:  # a file that is not there cannot be told from a forbidden one
         return None
-    files = files_of(deployment, record.experiment_id)
+    files = experiment_files(settings, record.experiment_id)
     return files.get(RESULT, ExperimentResult)
 
 
 def stop_experiment(
-    deployment: Deployment, team: str, experiment_id: str, *, state_machine_arn: str
+    settings: ExperimentSettings, team: str, experiment_id: str
 ) -> ExperimentRecord:
     """Stop an experiment and every run of it; one that has ended stays as it is.
 
@@ -140,13 +137,13 @@ def stop_experiment(
     Raises:
         ExperimentNotFoundError: The team has none of this id.
     """
-    experiments = experiments_of(deployment)
+    experiments = experiments_of(settings)
     record = experiments.get(team, experiment_id)
     going = (RunState.PENDING, RunState.RUNNING)
     experiments.change(record, states=going, state=RunState.STOPPING)
     record = experiments.get(team, experiment_id)
     if record.state is RunState.STOPPING:
-        _stop_workflow(experiments, record, state_machine_arn)
+        _stop_workflow(experiments, record, settings.experiment_machine_arn)
     return experiments.get(team, experiment_id)
 
 

@@ -3,12 +3,12 @@
 from boto3.dynamodb.types import TypeDeserializer
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import RunFiles
 from plimsoll.aws.run_records import as_item, set_attributes
 from plimsoll.errors import ExperimentNotFoundError
 from plimsoll.model.experiment import Cell, Experiment
 from plimsoll.model.experiment_record import ExperimentRecord
+from plimsoll.model.function_settings import RunSettings, ServiceSettings
 from plimsoll.model.run_record import RunState
 
 EXPERIMENT = "experiment.json"
@@ -67,24 +67,23 @@ def _key(team: str, experiment_id: str) -> dict[str, dict[str, str]]:
     return {"pk": {"S": f"team#{team}"}, "sk": {"S": f"experiment#{experiment_id}"}}
 
 
-def experiments_of(deployment: Deployment) -> Experiments:
+def experiments_of(settings: ServiceSettings) -> Experiments:
     """Reach the records of experiments."""
-    assert deployment.service_table is not None  # noqa: S101 - the function table gives it
-    return Experiments(deployment.service_table)
+    return Experiments(settings.service_table)
 
 
-def files_of(deployment: Deployment, experiment_id: str) -> RunFiles:
+def experiment_files(settings: RunSettings, experiment_id: str) -> RunFiles:
     """Reach an experiment's files."""
-    return RunFiles(deployment.results_bucket, experiment_id, folder="experiments")
+    return RunFiles(settings.results_bucket, experiment_id, folder="experiments")
 
 
-def asked(deployment: Deployment, experiment_id: str) -> Experiment:
+def asked(settings: RunSettings, experiment_id: str) -> Experiment:
     """Read what was asked.
 
     Raises:
         FileNotFoundError: There is no such experiment.
     """
-    files = files_of(deployment, experiment_id)
+    files = experiment_files(settings, experiment_id)
     return files.get(EXPERIMENT, Experiment)
 
 

@@ -1,7 +1,6 @@
 """What the workflow of an experiment calls: planning it, submitting its cells, settling them."""
 
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_records import now, pass_over
+from plimsoll.aws.run_records import now, pass_over, records_of
 from plimsoll.errors import (
     LimitReachedError,
     NoRoomYetError,
@@ -12,13 +11,19 @@ from plimsoll.errors import (
 from plimsoll.experiments.records import asked, experiments_of, run_id_of
 from plimsoll.model.experiment import Cell, batches, order
 from plimsoll.model.experiment_record import ExperimentRecord
-from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.model.function_settings import (
+    SettleCellsSettings,
+    StopSettings,
+    SubmitSettings,
+    TeamSettings,
+)
+from plimsoll.model.run_record import RunState
 from plimsoll.requests.cells import cells_of
 from plimsoll.runs.stop import stop_run
 from plimsoll.runs.submit import record_request
 
 
-def plan(deployment: Deployment, experiment_id: str) -> dict[str, object]:
+def plan(settings: TeamSettings, experiment_id: str) -> dict[str, object]:
     """Mark the experiment as started and put its cells in order, so many at once.
 
     No more at once than the team may have: each that asks in vain lengthens the workflow's history,
@@ -27,20 +32,20 @@ def plan(deployment: Deployment, experiment_id: str) -> dict[str, object]:
     Raises:
         RunStoppedError: It was stopped before it began.
     """
-    experiment = asked(deployment, experiment_id)
-    experiments = experiments_of(deployment)
+    experiment = asked(settings, experiment_id)
+    experiments = experiments_of(settings)
     record = experiments.get(experiment.team, experiment_id)
     changes = {"state": RunState.RUNNING, "started_at": now()}
     begun = experiments.change(record, states=(RunState.PENDING,), **changes)
     if not begun:
         _require_running(experiments.get(experiment.team, experiment_id))
     drawn = order(record.cells, record.seed)
-    team = (deployment.teams or {}).get(experiment.team)
+    team = settings.teams.get(experiment.team)
     at_once = min(experiment.at_once, team.concurrent_runs if team else experiment.at_once)
     return {"batches": batches(drawn, experiment.batch_size), "at_once": at_once}
 
 
-def submit_cell(deployment: Deployment, experiment_id: str, cell: int) -> dict[str, object]:
+def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict[str, object]:
     """Record the run of a cell, which the workflow starts with the id that this gives.
 
     Raises:
@@ -49,20 +54,14 @@ def submit_cell(deployment: Deployment, experiment_id: str, cell: int) -> dict[s
         RunStoppedError: The experiment is being stopped.
         UsageError: The run cannot be.
     """
-    experiment = asked(deployment, experiment_id)
-    experiments = experiments_of(deployment)
+    experiment = asked(settings, experiment_id)
+    experiments = experiments_of(settings)
     record = experiments.get(experiment.team, experiment_id)
     _require_running(record)
     this = cells_of(experiment)[cell]
     run_id = run_id_of(experiment_id, this)
     try:
-        record_request(
-            deployment,
-            this.request,
-            run_id=run_id,
-            local=record.local,
-            results_days=deployment.results_days,
-        )
+        record_request(settings, this.request, run_id=run_id)
     except LimitReachedError as error:
         if error.waiting_helps:
             raise NoRoomYetError(str(error)) from error
@@ -71,7 +70,7 @@ def submit_cell(deployment: Deployment, experiment_id: str, cell: int) -> dict[s
     # this one, or this look sees the mark
     record = experiments.get(experiment.team, experiment_id)
     if record.state is not RunState.RUNNING:
-        _stop(deployment, run_id)
+        stop_run(settings, run_id)
     _require_running(record)
     return {"run_id": run_id}
 
@@ -83,39 +82,36 @@ def _require_running(record: ExperimentRecord) -> None:
         )
 
 
-def settle_cells(deployment: Deployment, experiment_id: str, *, stop: bool) -> dict[str, object]:
+def settle_cells(
+    settings: SettleCellsSettings, experiment_id: str, *, stop: bool
+) -> dict[str, object]:
     """Say whether every cell has ended, its target gone; one never started is closed.
 
     Args:
-        deployment: Where.
+        settings: Where.
         experiment_id: Which.
         stop: Stop the cells that run, too, and let no further one begin.
     """
-    experiment = asked(deployment, experiment_id)
+    experiment = asked(settings, experiment_id)
     if stop:
-        experiments = experiments_of(deployment)
+        experiments = experiments_of(settings)
         record = experiments.get(experiment.team, experiment_id)
         going = (RunState.PENDING, RunState.RUNNING)
         experiments.change(record, states=going, state=RunState.STOPPING)
     cells = cells_of(experiment)
-    left = [cell for cell in cells if not _settled(deployment, experiment_id, cell, stop=stop)]
-    return {"settled": not left, "wait_s": deployment.poll_seconds}
+    left = [cell for cell in cells if not _settled(settings, experiment_id, cell, stop=stop)]
+    return {"settled": not left, "wait_s": settings.poll_seconds}
 
 
-def _settled(deployment: Deployment, experiment_id: str, cell: Cell, *, stop: bool) -> bool:
+def _settled(settings: StopSettings, experiment_id: str, cell: Cell, *, stop: bool) -> bool:
     run_id = run_id_of(experiment_id, cell)
     try:
-        record = deployment.records.get(run_id)
+        record = records_of(settings).get(run_id)
     except RunNotFoundError:  # its turn never came
         return True
     except UnreadableRecordError as error:  # no wait would end; its target has a schedule armed
         pass_over(error)
         return True
     if stop or record.state is RunState.PENDING:  # pending: its workflow could not be started
-        record = _stop(deployment, run_id)
+        record = stop_run(settings, run_id)
     return record.state.ended
-
-
-def _stop(deployment: Deployment, run_id: str) -> RunRecord:
-    assert deployment.run_machine_arn is not None  # noqa: S101 - the function table gives it
-    return stop_run(deployment, run_id, state_machine_arn=deployment.run_machine_arn)

@@ -1,6 +1,6 @@
-"""Deploys to the local stand-in what `stacks/` deploys to AWS: from the same tables and files.
+"""Deploys to the stand-in for AWS what `stacks/` deploys to AWS, from the same data and files.
 
-Through the public APIs alone, so that what is deployed is checked as AWS checks it.
+It calls public APIs alone, so that what is deployed is checked as AWS checks it.
 """
 
 import io
@@ -11,9 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.model.events import SOURCE, RunEnded
 from plimsoll.model.functions import Function, Setting
-from plimsoll.model.run_record import RUNS_BY_TEAM
+from plimsoll.model.rules import (
+    ALARMS_TOPIC,
+    BUS_NAME,
+    CHECKS_GROUP,
+    DELETIONS_GROUP,
+    EVENTS_TOPIC,
+    EVERY_EVENT,
+    BusRule,
+    ExecutionRule,
+    FunctionRule,
+    Schedule,
+    Topic,
+)
+from plimsoll.model.tables import TABLES
+from plimsoll.model.timings import ONE_MACHINE_TIMINGS
 from plimsoll.statemachines import machine_placeholder, substitute
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/plimsoll-twin"
@@ -26,21 +39,18 @@ ONE_MACHINE = {  # nothing is spent there
     "usd_per_run": None,
     "spend_usd_per_month": None,
 }
-EVENTS_TOPIC = f"arn:aws:sns:{REGION}:{ACCOUNT}:plimsoll-events"
-_ENDED_BADLY = ["FAILED", "ABORTED", "TIMED_OUT"]
-
 ClientFactory = Callable[[str], Any]
 
 
 def default_settings() -> dict[Setting, str]:
     """Give every setting of a deployment its value on one machine."""
     return {
+        **{table.setting: f"plimsoll-{table.name}" for table in TABLES},
+        **ONE_MACHINE_TIMINGS.settings,
         Setting.RESULTS_BUCKET: "plimsoll-results",
-        Setting.RUNS_TABLE: "plimsoll-runs",
-        Setting.SERVICE_TABLE: "plimsoll-service",
-        Setting.TARGET_SERVICE_ROLE: ROLE,
-        Setting.DELETION_ROLE: ROLE,
-        Setting.SCHEDULE_GROUP: "plimsoll",
+        Setting.TARGET_SERVICE_ROLE_ARN: ROLE,
+        Setting.DELETION_ROLE_ARN: ROLE,
+        Setting.SCHEDULE_GROUP: DELETIONS_GROUP,
         Setting.TARGET_SUBNET_GROUP: "plimsoll-targets",
         Setting.TARGET_SECURITY_GROUP: "sg-00000000000000001",
         Setting.TARGET_AVAILABILITY_ZONE: f"{REGION}a",
@@ -52,23 +62,24 @@ def default_settings() -> dict[Setting, str]:
             }
         ),
         Setting.TARGET_KINDS: json.dumps(["rds", "cassandra", "endpoint"]),
-        Setting.POLL_SECONDS: "1",
-        Setting.START_LEAD_MS: "900",
-        Setting.START_LEAD_MS_PER_CLIENT: "90",  # docs/local.md: 100 cold clients on two cores
-        Setting.METRIC_PERIOD_SECONDS: "1",
         Setting.ALLOWED_ENDPOINTS: "{}",
         Setting.PRICES: "{}",
-        Setting.ALARM_TOPIC: f"arn:aws:sns:{REGION}:{ACCOUNT}:plimsoll-alarms",
-        Setting.EVENT_BUS: "plimsoll",
-        Setting.CHECK_GROUP: "plimsoll-checks",
-        Setting.CHECK_ROLE: ROLE,
-        Setting.START_CHECK: function_arn("start-check"),
-        Setting.RUN_MACHINE: state_machine_arn("run"),
-        Setting.EXPERIMENT_MACHINE: state_machine_arn("experiment"),
+        Setting.ALARM_TOPIC_ARN: topic_arn(ALARMS_TOPIC),
+        Setting.EVENT_BUS: BUS_NAME,
+        Setting.CHECK_GROUP: CHECKS_GROUP,
+        Setting.CHECK_ROLE_ARN: ROLE,
+        Setting.START_CHECK_ARN: function_arn("start-check"),
+        Setting.RUN_MACHINE_ARN: state_machine_arn("run"),
+        Setting.EXPERIMENT_MACHINE_ARN: state_machine_arn("experiment"),
         Setting.TEAMS: json.dumps({"default": ONE_MACHINE}),
         Setting.RESULTS_DAYS: "",
         Setting.ON_ONE_MACHINE: "true",
     }
+
+
+def topic_arn(topic: Topic) -> str:
+    """Give a topic's ARN."""
+    return f"arn:aws:sns:{REGION}:{ACCOUNT}:plimsoll-{topic.name}"
 
 
 def function_arn(name: str) -> str:
@@ -81,8 +92,8 @@ def state_machine_arn(name: str) -> str:
     return f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:{name}"
 
 
-class Deployment:
-    """What is put into the stand-in before a run."""
+class Deployer:
+    """Puts a deployment into the stand-in."""
 
     def __init__(self, client: ClientFactory, settings: Mapping[Setting, str]) -> None:
         self._client = client
@@ -94,44 +105,50 @@ class Deployment:
         self._tables()
         for group in (Setting.SCHEDULE_GROUP, Setting.CHECK_GROUP):
             self._client("scheduler").create_schedule_group(Name=self._settings[group])
-        for topic in (self._settings[Setting.ALARM_TOPIC], EVENTS_TOPIC):
-            self._client("sns").create_topic(Name=topic.split(":")[-1])
+        for topic in (ALARMS_TOPIC, EVENTS_TOPIC):
+            self._client("sns").create_topic(Name=topic_arn(topic).split(":")[-1])
         self._client("events").create_event_bus(Name=self._settings[Setting.EVENT_BUS])
-        self._rule("plimsoll-events", {"source": [SOURCE]}, EVENTS_TOPIC)
-
-    def judge_checks(self, name: str) -> None:
-        """Call a function at the end of every run."""
-        pattern = {"source": [SOURCE], "detail-type": [RunEnded.detail_type]}
-        self._rule(f"plimsoll-{name}", pattern, function_arn(name))
-
-    def _rule(self, name: str, pattern: Mapping[str, Any], target_arn: str) -> None:
-        bus = self._settings[Setting.EVENT_BUS]
-        events = self._client("events")
-        events.put_rule(Name=name, EventBusName=bus, EventPattern=json.dumps(pattern))
-        target = {"Id": "target", "Arn": target_arn}
-        events.put_targets(Rule=name, EventBusName=bus, Targets=[target])
+        topic = EVERY_EVENT.topic
+        self._bus_rule(EVERY_EVENT, name=topic.name, target_arn=topic_arn(topic))
 
     def _tables(self) -> None:
         client = self._client("dynamodb")
-        client.create_table(
-            TableName=self._settings[Setting.RUNS_TABLE],
-            KeySchema=_key("run_id"),
-            AttributeDefinitions=_text_attributes("run_id", "team", "submitted_at"),
-            GlobalSecondaryIndexes=[
-                {
-                    "IndexName": RUNS_BY_TEAM,
-                    "KeySchema": _key("team", "submitted_at"),
-                    "Projection": {"ProjectionType": "ALL"},
-                }
-            ],
-            BillingMode="PAY_PER_REQUEST",
-        )
-        client.create_table(
-            TableName=self._settings[Setting.SERVICE_TABLE],
-            KeySchema=_key("pk", "sk"),
-            AttributeDefinitions=_text_attributes("pk", "sk"),
-            BillingMode="PAY_PER_REQUEST",
-        )
+        for table in TABLES:
+            name = self._settings[table.setting]
+            client.create_table(**table.creation(name))
+            client.update_time_to_live(
+                TableName=name,
+                TimeToLiveSpecification={"Enabled": True, "AttributeName": table.time_to_live},
+            )
+
+    def function_rule(self, rule: FunctionRule) -> None:
+        """Call a function with events of the bus."""
+        self._bus_rule(rule, name=rule.function, target_arn=function_arn(rule.function))
+
+    def _bus_rule(self, rule: BusRule, *, name: str, target_arn: str) -> None:
+        bus = self._settings[Setting.EVENT_BUS]
+        self._rule(name, rule.pattern, {"Arn": target_arn}, bus=bus)
+
+    def execution_rule(self, rule: ExecutionRule) -> None:
+        """Start a machine at the end of another one's executions."""
+        fields = ", ".join(f'"{field}": <{field}>' for field in rule.input_paths)
+        target = {
+            "Arn": state_machine_arn(rule.starts),
+            "RoleArn": ROLE,
+            "InputTransformer": {
+                "InputPathsMap": rule.input_paths,
+                "InputTemplate": f"{{{fields}}}",
+            },
+        }
+        pattern = rule.pattern(state_machine_arn(rule.machine))
+        self._rule(rule.starts, pattern, target, bus="default")
+
+    def _rule(
+        self, name: str, pattern: Mapping[str, Any], target: Mapping[str, Any], *, bus: str
+    ) -> None:
+        events, rule = self._client("events"), f"plimsoll-{name}"
+        events.put_rule(Name=rule, EventBusName=bus, EventPattern=json.dumps(pattern))
+        events.put_targets(Rule=rule, EventBusName=bus, Targets=[{"Id": "target", **target}])
 
     def functions(self, functions: Mapping[str, Function]) -> None:
         """Make every function of the table."""
@@ -141,9 +158,6 @@ class Deployment:
         )
         client = self._client("lambda")
         for function in functions.values():
-            variables = {
-                name: self._settings[setting] for name, setting in function.environment.items()
-            }
             client.create_function(
                 FunctionName=function.name,
                 Runtime="python3.13",
@@ -152,7 +166,7 @@ class Deployment:
                 Code={"ZipFile": _EMPTY_PACKAGE},  # the code is run from its own folder
                 Timeout=function.timeout_s,
                 MemorySize=function.memory_mib,
-                Environment={"Variables": variables},
+                Environment={"Variables": function.settings.variables(self._settings)},
             )
             client.put_function_event_invoke_config(
                 FunctionName=function.name, MaximumRetryAttempts=function.retries
@@ -171,51 +185,15 @@ class Deployment:
             )
         return names
 
-    def end_rule(self, *, machine: str, starts: str, name: str) -> None:
-        """Start another machine for every execution that ended in a way that no Catch sees.
-
-        Args:
-            machine: Whose executions.
-            starts: The machine that is started.
-            name: What its input calls the execution's name.
-        """
-        events = self._client("events")
-        pattern = {
-            "source": ["aws.states"],
-            "detail-type": ["Step Functions Execution Status Change"],
-            "detail": {"stateMachineArn": [state_machine_arn(machine)], "status": _ENDED_BADLY},
-        }
-        rule = f"plimsoll-{starts}"
-        events.put_rule(Name=rule, EventPattern=json.dumps(pattern))
-        target = {
-            "Id": starts,
-            "Arn": state_machine_arn(starts),
-            "RoleArn": ROLE,
-            "InputTransformer": {
-                "InputPathsMap": {"name": "$.detail.name", "ended": "$.detail.status"},
-                "InputTemplate": f'{{"{name}": <name>, "ended": <ended>}}',
-            },
-        }
-        events.put_targets(Rule=rule, Targets=[target])
-
-    def janitor(self, name: str, every_minutes: int) -> None:
-        """Call the janitor again and again."""
+    def schedule(self, schedule: Schedule) -> None:
+        """Call a function again and again."""
         self._client("scheduler").create_schedule(
-            Name=name,
+            Name=schedule.function,
             GroupName=self._settings[Setting.SCHEDULE_GROUP],
-            ScheduleExpression=f"rate({every_minutes} minutes)",
+            ScheduleExpression=schedule.expression,
             FlexibleTimeWindow={"Mode": "OFF"},
-            Target={"Arn": function_arn(name), "RoleArn": ROLE, "Input": "{}"},
+            Target={"Arn": function_arn(schedule.function), "RoleArn": ROLE, "Input": "{}"},
         )
-
-
-def _key(partition: str, sort: str | None = None) -> list[dict[str, str]]:
-    key = [{"AttributeName": partition, "KeyType": "HASH"}]
-    return [*key, {"AttributeName": sort, "KeyType": "RANGE"}] if sort else key
-
-
-def _text_attributes(*names: str) -> list[dict[str, str]]:
-    return [{"AttributeName": name, "AttributeType": "S"} for name in names]
 
 
 def _empty_package() -> bytes:

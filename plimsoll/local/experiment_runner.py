@@ -4,10 +4,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from plimsoll.aws.run_files import files_of
 from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
-from plimsoll.experiments.records import RESULT, files_of
+from plimsoll.experiments.records import RESULT, experiment_files
 from plimsoll.local.faults import Faults
-from plimsoll.local.runner import deployment_of, save_files
+from plimsoll.local.runner import save_files, settings_of
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.experiment_record import ExperimentResult, ExperimentStatus
@@ -30,22 +31,17 @@ class LocalExperiment:
         self._twin = twin
         self._team = experiment.team
         self._cells = cells_of(experiment)
-        self.deployment = deployment_of(twin)
-        self.experiment_id = submit_experiment(
-            self.deployment,
-            experiment,
-            state_machine_arn=twin.state_machine_arn("experiment"),
-            local=True,
-        )
+        self.settings = settings_of(twin)
+        self.experiment_id = submit_experiment(self.settings, experiment)
         self._faulty: dict[str, tuple[Watcher, Faults]] = {}
 
     def look(self) -> ExperimentStatus:
         """Say where the experiment stands; starts its runs' faults on purpose in time."""
-        status = get_experiment(self.deployment, self._team, self.experiment_id)
+        status = get_experiment(self.settings, self._team, self.experiment_id)
         for cell in status.running:
             if faults := self._cells[cell.index].request.faults:
                 if cell.run_id not in self._faulty:
-                    watcher = Watcher(self.deployment, cell.run_id)
+                    watcher = Watcher(self.settings, cell.run_id)
                     made = Faults(self._twin, faults, identifier=f"plimsoll-{cell.run_id}")
                     self._faulty[cell.run_id] = watcher, made
                 watcher, made = self._faulty[cell.run_id]
@@ -63,20 +59,19 @@ class LocalExperiment:
 
     def stop(self) -> None:
         """Stop it: the workflow that this starts stops the cells and tears them down."""
-        machine = self._twin.state_machine_arn("experiment")
-        stop_experiment(self.deployment, self._team, self.experiment_id, state_machine_arn=machine)
+        stop_experiment(self.settings, self._team, self.experiment_id)
 
     @property
     def result(self) -> ExperimentResult:
         """What it came to, once it has ended."""
-        return files_of(self.deployment, self.experiment_id).get(RESULT, ExperimentResult)
+        return experiment_files(self.settings, self.experiment_id).get(RESULT, ExperimentResult)
 
     def save(self, directory: Path) -> ExperimentResult:
         """Bring its files home: a folder for each run that began, and `experiment.json`."""
         result = self.result
         for cell in result.cells:
             if cell.state is not None:
-                save_files(self.deployment.files(cell.run_id), directory / cell.name)
+                save_files(files_of(self.settings, cell.run_id), directory / cell.name)
         directory.mkdir(parents=True, exist_ok=True)
         (directory / RESULT_AT_HOME).write_text(result.model_dump_json(indent=1), encoding="utf-8")
         return result

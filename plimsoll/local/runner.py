@@ -8,11 +8,11 @@ from pathlib import Path
 from types import FrameType
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import RunFiles
+from plimsoll.aws.run_files import RunFiles, files_of
 from plimsoll.errors import PlimsollError
 from plimsoll.local.faults import Faults
 from plimsoll.local.twin import LocalTwin
+from plimsoll.model.function_settings import ExperimentSettings
 from plimsoll.model.functions import Setting
 from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.request import Request
@@ -23,14 +23,10 @@ from plimsoll.runs.submit import submit
 POLL_S = 0.25
 
 
-def deployment_of(twin: LocalTwin) -> Deployment:
-    """Reach a twin as a client of its deployment does."""
+def settings_of(twin: LocalTwin) -> ExperimentSettings:
+    """Reach a twin as its API does, but as no team: the command line has no limits to keep."""
     clients.through(twin.client)
-    return Deployment(
-        results_bucket=twin.settings[Setting.RESULTS_BUCKET],
-        runs_table=twin.settings[Setting.RUNS_TABLE],
-        service_table=twin.settings[Setting.SERVICE_TABLE],
-    )
+    return ExperimentSettings.of_deployment({**twin.settings, Setting.TEAMS: "{}"})
 
 
 class LocalRun:
@@ -57,18 +53,17 @@ class LocalRun:
             UsageError: It cannot be.
         """
         self._twin = twin
-        self.deployment = deployment_of(twin)
+        self.settings = settings_of(twin)
         if prices is not None:
-            self.deployment = self.deployment.model_copy(update={"prices": prices})
-        self.run_id = submit(
-            self.deployment,
-            request,
-            state_machine_arn=twin.state_machine_arn("run"),
-            idempotency_key=idempotency_key,
-            local=True,
-        )
-        self._watcher = Watcher(self.deployment, self.run_id)
+            self.settings = self.settings.model_copy(update={"prices": prices})
+        self.run_id = submit(self.settings, request, idempotency_key=idempotency_key)
+        self._watcher = Watcher(self.settings, self.run_id)
         self._faults = Faults(twin, request.faults, identifier=f"plimsoll-{self.run_id}")
+
+    @property
+    def files(self) -> RunFiles:
+        """Its files in the twin's S3."""
+        return files_of(self.settings, self.run_id)
 
     def look(self) -> Snapshot:
         """Say where the run stands; starts its faults on purpose when their time has come."""
@@ -96,7 +91,7 @@ class LocalRun:
 
     def save(self, directory: Path) -> None:
         """Bring its files home, as they are in S3, except what only the fleet needs."""
-        save_files(self.deployment.files(self.run_id), directory)
+        save_files(self.files, directory)
 
 
 def save_files(files: RunFiles, directory: Path) -> None:

@@ -10,9 +10,9 @@ from typing import Self
 from boto3.dynamodb.types import TypeDeserializer
 from botocore.exceptions import BotoCoreError, ClientError
 
-from plimsoll.aws.run_files import REPORT
+from plimsoll.aws.run_files import REPORT, files_of
 from plimsoll.aws.run_records import now
-from plimsoll.local.runner import deployment_of, save_files
+from plimsoll.local.runner import save_files, settings_of
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Setting
 from plimsoll.model.run_record import RunRecord
@@ -50,7 +50,7 @@ class Archive:
             say: Takes a line for each.
         """
         self._twin = twin
-        self._deployment = deployment_of(twin)
+        self._settings = settings_of(twin)
         self._directory = directory
         self._say = say
         self._saved: set[str] = set()
@@ -74,7 +74,7 @@ class Archive:
         for record in records_of(self._twin):
             if not record.state.ended or record.run_id in self._saved:
                 continue
-            files = self._deployment.files(record.run_id)
+            files = files_of(self._settings, record.run_id)
             ended = record.ended_at or record.submitted_at
             waited_s = (now() - ended).total_seconds()
             if files.find(REPORT) is None and not last and waited_s < REPORT_PATIENCE_S:

@@ -16,18 +16,16 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
-import plimsoll
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
 from plimsoll.local.account import NO_ACCOUNT
 from plimsoll.local.aws.process import AwsProcess
-from plimsoll.local.deploying import Deployment, default_settings, state_machine_arn
+from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
 from plimsoll.local.leftovers import remove_databases
 from plimsoll.model.functions import FUNCTIONS, Function, Setting
+from plimsoll.model.rules import EXECUTION_RULES, JANITOR, RUN_ENDED
+from plimsoll.packaged import packaged_folder
+from plimsoll.statemachines import FOLDER
 from plimsoll.volumes import EmulatedVolume
-
-_ROOT = Path(plimsoll.__file__).parents[1]
-_JANITOR_MINUTES = 15
-
 
 MEMORY_SCALE = 1 / 128
 # botocore's variables: no profile, and no settings of this machine's user, are read.
@@ -36,7 +34,6 @@ _NO_PROFILE: Any = {
     "config_file": (None, None, os.devnull, None),
     "credentials_file": (None, None, os.devnull, None),
 }
-
 
 _PACKAGES = ("moto", "jsonata", "awslambdaric")
 
@@ -97,8 +94,8 @@ class LocalTwin:
         directory: Path,
         *,
         functions: Mapping[str, Function] = FUNCTIONS,
-        functions_directory: Path = _ROOT / "functions",
-        state_machines_directory: Path = _ROOT / "statemachines",
+        functions_directory: Path | None = None,
+        state_machines_directory: Path = FOLDER,
         settings: Mapping[Setting, str] | None = None,
         retry_delay_s: float = 60.0,
         memory_scale: float = MEMORY_SCALE,
@@ -108,7 +105,7 @@ class LocalTwin:
         Args:
             directory: A folder of its own; emptied of what an earlier twin left.
             functions: The function table.
-            functions_directory: One folder per function.
+            functions_directory: One folder per function; None: those that come with Plimsoll.
             state_machines_directory: `*.asl.json`.
             settings: Merged over `default_settings()`.
             retry_delay_s: Before a failed asynchronous invocation is repeated.
@@ -117,7 +114,7 @@ class LocalTwin:
         """
         self.directory = directory.resolve()
         self._functions = functions
-        self._functions_directory = functions_directory
+        self._functions_directory = functions_directory or packaged_folder("functions")
         self._state_machines_directory = state_machines_directory
         self._settings = {**default_settings(), **(settings or {})}
         self._retry_delay_s = retry_delay_s
@@ -153,18 +150,18 @@ class LocalTwin:
         return self
 
     def _deploy(self) -> None:
-        deployment = Deployment(self.client, self._settings)
-        deployment.storage()
-        deployment.functions(self._functions)
-        machines = deployment.state_machines(self._state_machines_directory, self._functions)
-        if {"run", "teardown"} <= set(machines):
-            deployment.end_rule(machine="run", starts="teardown", name="run_id")
-        if {"experiment", "experiment-end"} <= set(machines):
-            deployment.end_rule(machine="experiment", starts="experiment-end", name="experiment_id")
-        if "judge-check" in self._functions:
-            deployment.judge_checks("judge-check")
-        if "janitor" in self._functions:
-            deployment.janitor("janitor", _JANITOR_MINUTES)
+        """Deploy what the table of functions and the folder of state machines allow."""
+        deployer = Deployer(self.client, self._settings)
+        deployer.storage()
+        deployer.functions(self._functions)
+        machines = deployer.state_machines(self._state_machines_directory, self._functions)
+        for rule in EXECUTION_RULES:
+            if {rule.machine, rule.starts} <= set(machines):
+                deployer.execution_rule(rule)
+        if RUN_ENDED.function in self._functions:
+            deployer.function_rule(RUN_ENDED)
+        if JANITOR.function in self._functions:
+            deployer.schedule(JANITOR)
 
     @property
     def endpoint_url(self) -> str:

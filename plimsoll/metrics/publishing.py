@@ -5,15 +5,19 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from itertools import islice
+from typing import Annotated
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
+from pydantic import Field
 
 from plimsoll.errors import PlimsollError, SinkError, UsageError
 from plimsoll.metrics.sink import Point, Sink
 from plimsoll.model.base import Model
+from plimsoll.model.settings import Variables
 
 TIME_LIMIT_S = 30.0
+Text = Annotated[str, Field(min_length=1)]
 
 
 class PublishReport(Model):
@@ -57,26 +61,36 @@ def _partly(sink: Sink, written: int, total: int, problem: str) -> PublishReport
     return PublishReport(sink=sink.name, written=written, failed=total - written, problem=problem)
 
 
+class InfluxDbVariables(Variables):
+    """Where InfluxDB is, and whose secret opens it."""
+
+    metrics_url: Text
+    metrics_org: Text
+    metrics_bucket: Text
+    metrics_secret_arn: Text
+
+
+class LiveAnalyticsVariables(Variables):
+    """Which table of LiveAnalytics it is."""
+
+    metrics_bucket: Text  # the database
+    metrics_table: Text
+
+
 def from_environment(environment: Mapping[str, str] | None = None) -> Sink | None:
     """Make the sink that the deployment chose, from a function's environment.
 
     Args:
-        environment: `METRICS_SINK` (`influxdb`, `liveanalytics`, `none`; absent means `none`),
-            `METRICS_URL`, `METRICS_ORG`, `METRICS_BUCKET` and `METRICS_SECRET_ARN` for InfluxDB,
-            `METRICS_BUCKET` (the database) and `METRICS_TABLE` for LiveAnalytics.
+        environment: `METRICS_SINK` (`influxdb`, `liveanalytics`, `none`; absent means `none`), and
+            the variables of that kind of sink.
 
     Raises:
-        UsageError: A setting is missing or not allowed.
+        UsageError: There is no such kind of sink.
+        PlimsollError: Variables are missing, or hold what they cannot.
         SinkError: The secret cannot be read.
     """
-    settings = os.environ if environment is None else environment
-
-    def setting(name: str) -> str:
-        if not (value := settings.get(name)):
-            raise UsageError(f"{name}: needed with METRICS_SINK={settings['METRICS_SINK']}")
-        return value
-
-    match settings.get("METRICS_SINK") or "none":
+    given = os.environ if environment is None else environment
+    match given.get("METRICS_SINK") or "none":
         case "none":
             return None
         case "influxdb":
@@ -85,18 +99,18 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Sink | Non
                 InfluxSink,
             )
 
+            influxdb = InfluxDbVariables.read(given)
             return InfluxSink(
-                url=setting("METRICS_URL"),
-                org=setting("METRICS_ORG"),
-                bucket=setting("METRICS_BUCKET"),
-                credentials=Credentials(**_secret(setting("METRICS_SECRET_ARN"))),
+                url=influxdb.metrics_url,
+                org=influxdb.metrics_org,
+                bucket=influxdb.metrics_bucket,
+                credentials=Credentials(**_secret(influxdb.metrics_secret_arn)),
             )
         case "liveanalytics":
-            from plimsoll.metrics.liveanalytics import LiveAnalyticsSink  # noqa: PLC0415 - likewise
+            from plimsoll.metrics.liveanalytics import LiveAnalyticsSink  # noqa: PLC0415 - 0.4 s
 
-            return LiveAnalyticsSink(
-                database=setting("METRICS_BUCKET"), table=setting("METRICS_TABLE")
-            )
+            live = LiveAnalyticsVariables.read(given)
+            return LiveAnalyticsSink(database=live.metrics_bucket, table=live.metrics_table)
         case other:
             raise UsageError(f"METRICS_SINK={other}: must be influxdb, liveanalytics or none")
 

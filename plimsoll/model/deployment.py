@@ -21,9 +21,11 @@ SubnetId = Annotated[str, Field(pattern=r"^subnet-([0-9a-f]{8}|[0-9a-f]{17})$")]
 Address = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 
-PRICES_MOST_CHARACTERS = 2_000  # functions get them in their environment: 4 KiB for everything
-TEAMS_MOST_CHARACTERS = 1_400  # likewise
-TOLD_MOST_CHARACTERS = 2_900  # of teams, prices and endpoints together; 1,000 more are names
+# Functions get these in their environment, which AWS limits to 4 KiB in all: about 1,000 characters
+# of it are names and short values.
+PRICES_MOST_CHARACTERS = 2_000
+TEAMS_MOST_CHARACTERS = 1_400
+TOGETHER_MOST_CHARACTERS = 2_900  # of teams, prices and allowed endpoints
 _SESSION = r"[A-Za-z0-9+=,.@_*-]{1,64}"
 _IAM = r"(user|role)/([!-)+-~]*/)?[A-Za-z0-9+=,.@_-]{1,64}"  # printable, but no `*`
 _STS = rf"assumed-role/[A-Za-z0-9+=,.@_-]{{1,64}}/{_SESSION}"
@@ -146,8 +148,8 @@ class Cassandra(Model):
     archive: str = ".cache/apache-cassandra-5.0.8-bin.tar.gz"  # `make cassandra` brings it
 
 
-class Deployment(Model):
-    """One deployment of Plimsoll."""
+class DeploymentConfig(Model):
+    """What `cdk.json` says of one deployment."""
 
     regions: tuple[Region, ...] = ()  # one stack in each; empty: the command line's own region
     network: Network = Network()
@@ -177,8 +179,8 @@ class Deployment(Model):
     @model_validator(mode="after")
     def _everyone_has_one_team(self) -> Self:
         owners: dict[str, str] = {}
-        for team, said in self.teams.items():
-            for principal in said.principals:
+        for team, limits in self.teams.items():
+            for principal in limits.principals:
                 for other, owner in owners.items():
                     if owner != team and overlap(principal, other):
                         raise ValueError(
@@ -193,29 +195,32 @@ class Deployment(Model):
         return self
 
     @model_validator(mode="after")
-    def _functions_can_be_told(self) -> Self:
-        told = len(self.teams_json) + len(self.prices.as_json) + len(self.endpoints_json)
-        if told > TOLD_MOST_CHARACTERS:
+    def _fits_an_environment(self) -> Self:
+        length = len(self.teams_json) + len(self.prices.as_json) + len(self.endpoints_json)
+        if length > TOGETHER_MOST_CHARACTERS:
             raise ValueError(
-                f"teams, prices and allowed_endpoints: {told:,} characters together are too many"
-                f" for a function's environment: at most {TOLD_MOST_CHARACTERS:,}"
+                f"teams, prices and allowed_endpoints: {length:,} characters together are too many"
+                f" for a function's environment: at most {TOGETHER_MOST_CHARACTERS:,}"
             )
         return self
 
     @property
     def endpoints_json(self) -> str:
-        """What functions are told of the allowed endpoints: the secret of each `host:port`."""
-        secrets = {f"{one.host}:{one.port}": one.secret_arn for one in self.allowed_endpoints}
+        """The secret of each allowed `host:port`, for the functions' environment."""
+        secrets = {
+            f"{endpoint.host}:{endpoint.port}": endpoint.secret_arn
+            for endpoint in self.allowed_endpoints
+        }
         return json.dumps(secrets, separators=(",", ":"))
 
     @property
     def teams_json(self) -> str:
-        """What functions are told of the teams."""
-        said = {name: team.model_dump(exclude_defaults=True) for name, team in self.teams.items()}
-        return json.dumps(said, separators=(",", ":"))
+        """The teams, for the functions' environment."""
+        teams = {name: team.model_dump(exclude_defaults=True) for name, team in self.teams.items()}
+        return json.dumps(teams, separators=(",", ":"))
 
 
-def read_deployment(context: Mapping[str, Any] | None) -> Deployment:
+def read_deployment(context: Mapping[str, Any] | None) -> DeploymentConfig:
     """Check a deployment's configuration.
 
     Args:
@@ -225,7 +230,7 @@ def read_deployment(context: Mapping[str, Any] | None) -> Deployment:
         UsageError: A line for every value that is wrong: its path, what is wrong, what was given.
     """
     try:
-        return Deployment.model_validate(context or {})
+        return DeploymentConfig.model_validate(context or {})
     except ValidationError as error:
         raise UsageError("\n".join(_lines(error))) from None
 

@@ -1,4 +1,4 @@
-"""What a function of a deployment is: its limits, what it is told, and what it may do."""
+"""What a function of a deployment is: its limits, its settings, and what it may do."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -6,38 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from plimsoll.model.base import Model
-
-
-class Setting(StrEnum):
-    """What a deployment tells its functions and state machines; used as `${Name}` in the latter."""
-
-    RESULTS_BUCKET = "ResultsBucketName"
-    RUNS_TABLE = "RunsTableName"
-    SERVICE_TABLE = "ServiceTableName"  # teams' limits, experiments, schedules and histories
-    TARGET_SERVICE_ROLE = "TargetServiceRoleArn"  # CloudFormation acts on targets with it
-    DELETION_ROLE = "DeletionRoleArn"  # Scheduler deletes a stack with it
-    SCHEDULE_GROUP = "ScheduleGroupName"
-    TARGET_SUBNET_GROUP = "TargetSubnetGroupName"
-    TARGET_SECURITY_GROUP = "TargetSecurityGroupId"
-    CASSANDRA = "Cassandra"  # JSON: what Cassandra targets need of the deployment; null: none
-    TARGET_KINDS = "TargetKinds"  # JSON list of the kinds of targets that runs may have
-    TARGET_AVAILABILITY_ZONE = "TargetAvailabilityZone"  # the fleet's own: no network between zones
-    POLL_SECONDS = "PollSeconds"  # between two looks at a stack; whole seconds, 15 on AWS
-    START_LEAD_MS = "StartLeadMs"  # from planning a step to its barrier, whatever its size
-    START_LEAD_MS_PER_CLIENT = "StartLeadMsPerClient"  # ... and for each of its clients
-    METRIC_PERIOD_SECONDS = "MetricPeriodSeconds"  # of CloudWatch's RDS metrics; 60 on AWS
-    ALLOWED_ENDPOINTS = "AllowedEndpoints"  # JSON {host:port: the ARN of its secret}
-    ALARM_TOPIC = "AlarmTopicArn"
-    EVENT_BUS = "EventBusName"
-    CHECK_GROUP = "CheckGroupName"  # the schedules of checks
-    CHECK_ROLE = "CheckRoleArn"  # Scheduler starts checks with it
-    START_CHECK = "StartCheckArn"  # the function that it calls
-    RUN_MACHINE = "RunMachineArn"
-    EXPERIMENT_MACHINE = "ExperimentMachineArn"
-    TEAMS = "Teams"  # JSON {team: what the configuration says of it}
-    RESULTS_DAYS = "ResultsDays"  # after which a run is forgotten; "" for never
-    ON_ONE_MACHINE = "OnOneMachine"  # "true" where this is no AWS; reports say so
-    PRICES = "Prices"  # JSON: the deployment's own, as plimsoll.prices has them
+from plimsoll.model.settings import Setting, Settings
 
 
 class Resource(StrEnum):
@@ -60,9 +29,9 @@ class Resource(StrEnum):
     CHECK_SCHEDULES = "check-schedules"  # in the group of checks
     CHECK_ROLE = "check-role"  # to pass to Scheduler only
     RUN_MACHINE = "run-machine"  # the workflow of runs, to start it
-    RUN_EXECUTIONS = "run-executions"  # ... and to stop it
+    RUN_EXECUTIONS = "run-executions"  # executions of it, to stop them
     EXPERIMENT_MACHINE = "experiment-machine"  # the workflow of experiments, to start it
-    EXPERIMENT_EXECUTIONS = "experiment-executions"  # ... and to stop it
+    EXPERIMENT_EXECUTIONS = "experiment-executions"  # executions of it, to stop them
     ANY = "any"  # the action knows no resources; `why` says so
 
 
@@ -86,10 +55,22 @@ class Function(Model):
     memory_mib: Annotated[int, Field(ge=128, le=10_240)]
     in_vpc: bool = False  # it talks to the target
     engine: bool = False  # its package carries `plimsoll_engine`
-    extras: tuple[Extra, ...] = ()  # ... and these optional dependencies of pyproject.toml
+    extras: tuple[
+        Extra, ...
+    ] = ()  # optional dependencies of pyproject.toml that its package carries
     retries: Literal[0, 2] = 0  # of asynchronous invocations; 0: never twice by itself
-    environment: dict[str, Setting] = Field(default_factory=dict)
+    settings: type[Settings] = Settings  # which it reads from its environment
     permissions: tuple[Permission, ...] = ()
+
+    @property
+    def environment(self) -> dict[str, Setting]:
+        """Which variables of its environment hold which settings of the deployment."""
+        return self.settings.environment()
+
+    @property
+    def name_on_aws(self) -> str:
+        """Its name on AWS, where others have functions too."""
+        return f"plimsoll-{self.name}"
 
     @property
     def folder(self) -> str:

@@ -1,6 +1,6 @@
-"""Permissions and environments that several functions share."""
+"""Permissions that several functions share."""
 
-from plimsoll.model.function import Permission, Resource, Setting
+from plimsoll.model.function import Permission, Resource
 
 READ_RUN = Permission(actions=("s3:GetObject",), resource=Resource.RUN_FILES)
 WRITE_RUN = Permission(actions=("s3:PutObject",), resource=Resource.RUN_FILES)
@@ -31,10 +31,3 @@ SERVE_EXPERIMENTS = (
 )
 STOP_RUN = Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS)
 TELL = Permission(actions=("events:PutEvents",), resource=Resource.EVENT_BUS)
-RUN_ENVIRONMENT = {
-    "RESULTS_BUCKET": Setting.RESULTS_BUCKET,
-    "RUNS_TABLE": Setting.RUNS_TABLE,
-}
-EXPERIMENT_ENVIRONMENT = {**RUN_ENVIRONMENT, "SERVICE_TABLE": Setting.SERVICE_TABLE}
-
-LIMITS_ENVIRONMENT = {"SERVICE_TABLE": Setting.SERVICE_TABLE, "TEAMS": Setting.TEAMS}

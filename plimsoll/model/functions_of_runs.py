@@ -1,20 +1,31 @@
 """The functions that the workflow of a run calls, and the janitor that looks after it."""
 
-from plimsoll.model.function import Function, Permission, Resource, Setting
+from plimsoll.model.function import Function, Permission, Resource
 from plimsoll.model.function_parts import (
     CHANGE_LIMITS,
     DELETE_STACK,
-    LIMITS_ENVIRONMENT,
     LIST_RUN,
     PASS_TARGET_ROLE,
     READ_RECORD,
     READ_RUN,
     READ_SECRET,
-    RUN_ENVIRONMENT,
     SEE_STACK,
     TELL,
     WRITE_RECORD,
     WRITE_RUN,
+)
+from plimsoll.model.function_settings import (
+    ArmDeletionSettings,
+    CreateTargetSettings,
+    DeleteTargetSettings,
+    EndRunSettings,
+    JanitorSettings,
+    JudgeStepSettings,
+    MetricSettings,
+    PlanStepSettings,
+    PollSettings,
+    RecordRunSettings,
+    RunSettings,
 )
 
 OF_RUNS = (
@@ -23,12 +34,7 @@ OF_RUNS = (
         summary="Marks the run as started and says what the workflow needs to know of it.",
         timeout_s=30,
         memory_mib=512,
-        environment={
-            **RUN_ENVIRONMENT,
-            "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
-            "TARGET_KINDS": Setting.TARGET_KINDS,
-            "EVENT_BUS": Setting.EVENT_BUS,
-        },
+        settings=RecordRunSettings,
         permissions=(READ_RUN, READ_RECORD, WRITE_RECORD, TELL),
     ),
     Function(
@@ -36,11 +42,7 @@ OF_RUNS = (
         summary="Arms the one-shot schedule that deletes the target at the run's time limit.",
         timeout_s=30,
         memory_mib=512,
-        environment={
-            **RUN_ENVIRONMENT,
-            "SCHEDULE_GROUP": Setting.SCHEDULE_GROUP,
-            "DELETION_ROLE_ARN": Setting.DELETION_ROLE,
-        },
+        settings=ArmDeletionSettings,
         permissions=(
             READ_RECORD,
             WRITE_RECORD,
@@ -53,15 +55,7 @@ OF_RUNS = (
         summary="Renders the target's template and creates its stack.",
         timeout_s=60,
         memory_mib=512,
-        environment={
-            **RUN_ENVIRONMENT,
-            "TARGET_SERVICE_ROLE_ARN": Setting.TARGET_SERVICE_ROLE,
-            "TARGET_SUBNET_GROUP": Setting.TARGET_SUBNET_GROUP,
-            "TARGET_SECURITY_GROUP": Setting.TARGET_SECURITY_GROUP,
-            "TARGET_AVAILABILITY_ZONE": Setting.TARGET_AVAILABILITY_ZONE,
-            "CASSANDRA": Setting.CASSANDRA,
-            "TARGET_KINDS": Setting.TARGET_KINDS,
-        },
+        settings=CreateTargetSettings,
         permissions=(
             READ_RUN,
             WRITE_RUN,
@@ -81,7 +75,7 @@ OF_RUNS = (
         summary="Looks whether the target is there; records where it is, or says why not.",
         timeout_s=30,
         memory_mib=512,
-        environment={**RUN_ENVIRONMENT, "POLL_SECONDS": Setting.POLL_SECONDS},
+        settings=PollSettings,
         permissions=(
             READ_RUN,
             READ_RECORD,
@@ -103,7 +97,7 @@ OF_RUNS = (
         timeout_s=300,
         memory_mib=512,
         in_vpc=True,
-        environment=RUN_ENVIRONMENT,
+        settings=RunSettings,
         permissions=(READ_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
@@ -113,7 +107,7 @@ OF_RUNS = (
         memory_mib=1769,
         in_vpc=True,
         engine=True,
-        environment=RUN_ENVIRONMENT,
+        settings=RunSettings,
         permissions=(READ_RUN, READ_RECORD, READ_SECRET),
     ),
     Function(
@@ -122,7 +116,7 @@ OF_RUNS = (
         timeout_s=900,
         memory_mib=512,
         in_vpc=True,
-        environment=RUN_ENVIRONMENT,
+        settings=RunSettings,
         permissions=(READ_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
@@ -131,12 +125,7 @@ OF_RUNS = (
         timeout_s=120,
         memory_mib=1024,
         in_vpc=True,
-        environment={
-            **RUN_ENVIRONMENT,
-            "POLL_SECONDS": Setting.POLL_SECONDS,
-            "START_LEAD_MS": Setting.START_LEAD_MS,
-            "START_LEAD_MS_PER_CLIENT": Setting.START_LEAD_MS_PER_CLIENT,
-        },
+        settings=PlanStepSettings,
         permissions=(
             READ_RUN,
             WRITE_RUN,
@@ -153,7 +142,7 @@ OF_RUNS = (
         memory_mib=1769,  # one whole vCPU
         in_vpc=True,
         engine=True,
-        environment=RUN_ENVIRONMENT,
+        settings=RunSettings,
         permissions=(READ_RUN, WRITE_RUN, READ_RECORD, READ_SECRET),
     ),
     Function(
@@ -163,11 +152,7 @@ OF_RUNS = (
         memory_mib=1769,
         in_vpc=True,
         engine=True,
-        environment={
-            **RUN_ENVIRONMENT,
-            "METRIC_PERIOD_SECONDS": Setting.METRIC_PERIOD_SECONDS,
-            "ON_ONE_MACHINE": Setting.ON_ONE_MACHINE,
-        },
+        settings=JudgeStepSettings,
         permissions=(READ_RUN, WRITE_RUN, LIST_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
@@ -175,10 +160,7 @@ OF_RUNS = (
         summary="Draws the verdict, and what set the limit, from all steps.",
         timeout_s=300,
         memory_mib=1769,
-        environment={
-            **RUN_ENVIRONMENT,
-            "METRIC_PERIOD_SECONDS": Setting.METRIC_PERIOD_SECONDS,
-        },
+        settings=MetricSettings,
         permissions=(
             READ_RUN,
             WRITE_RUN,
@@ -198,7 +180,7 @@ OF_RUNS = (
         timeout_s=120,
         memory_mib=1769,
         in_vpc=True,  # where `conclude`, which reads the samples, is not
-        environment=RUN_ENVIRONMENT,
+        settings=RunSettings,
         permissions=(READ_RUN, WRITE_RUN),
     ),
     Function(
@@ -206,11 +188,7 @@ OF_RUNS = (
         summary="Deletes the target's stack, and says whether it is gone.",
         timeout_s=60,
         memory_mib=512,
-        environment={
-            **RUN_ENVIRONMENT,
-            "POLL_SECONDS": Setting.POLL_SECONDS,
-            "SCHEDULE_GROUP": Setting.SCHEDULE_GROUP,
-        },
+        settings=DeleteTargetSettings,
         permissions=(
             READ_RECORD,
             WRITE_RECORD,
@@ -224,11 +202,7 @@ OF_RUNS = (
         summary="Writes how the run ended, and its results; gives back its share of limits.",
         timeout_s=120,
         memory_mib=1024,
-        environment={
-            **RUN_ENVIRONMENT,
-            **LIMITS_ENVIRONMENT,
-            "EVENT_BUS": Setting.EVENT_BUS,
-        },
+        settings=EndRunSettings,
         permissions=(
             READ_RUN,
             WRITE_RUN,
@@ -244,12 +218,7 @@ OF_RUNS = (
         summary="Deletes target stacks whose time has passed, and reports each; reconciles limits.",
         timeout_s=300,
         memory_mib=512,
-        environment={
-            **RUN_ENVIRONMENT,
-            **LIMITS_ENVIRONMENT,
-            "ALARM_TOPIC_ARN": Setting.ALARM_TOPIC,
-            "EVENT_BUS": Setting.EVENT_BUS,
-        },
+        settings=JanitorSettings,
         permissions=(
             READ_RECORD,
             WRITE_RECORD,

@@ -1,22 +1,27 @@
 """The functions of the service: experiments, checks and the API."""
 
-from plimsoll.model.function import Function, Permission, Resource, Setting
+from plimsoll.model.function import Function, Permission, Resource
 from plimsoll.model.function_parts import (
     CHANGE_EXPERIMENT,
     CHANGE_LIMITS,
-    EXPERIMENT_ENVIRONMENT,
-    LIMITS_ENVIRONMENT,
     LIST_RUN,
     READ_EXPERIMENT,
     READ_EXPERIMENT_RECORD,
     READ_RECORD,
     READ_RUN,
-    RUN_ENVIRONMENT,
     SERVE_EXPERIMENTS,
     STOP_RUN,
     TELL,
     WRITE_RECORD,
     WRITE_RUN,
+)
+from plimsoll.model.function_settings import (
+    ApiSettings,
+    JudgeCheckSettings,
+    ServiceSettings,
+    SettleCellsSettings,
+    SubmitSettings,
+    TeamSettings,
 )
 
 OF_SERVICE = (
@@ -25,7 +30,7 @@ OF_SERVICE = (
         summary="Marks an experiment as started and puts its cells in order.",
         timeout_s=30,
         memory_mib=512,
-        environment={**EXPERIMENT_ENVIRONMENT, "TEAMS": Setting.TEAMS},
+        settings=TeamSettings,
         permissions=(READ_EXPERIMENT, CHANGE_EXPERIMENT),
     ),
     Function(
@@ -33,15 +38,7 @@ OF_SERVICE = (
         summary="Records the run of one cell, which the workflow then starts.",
         timeout_s=60,
         memory_mib=512,
-        environment={
-            **EXPERIMENT_ENVIRONMENT,
-            **LIMITS_ENVIRONMENT,
-            "RUN_MACHINE_ARN": Setting.RUN_MACHINE,
-            "TARGET_KINDS": Setting.TARGET_KINDS,
-            "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
-            "PRICES": Setting.PRICES,
-            "RESULTS_DAYS": Setting.RESULTS_DAYS,
-        },
+        settings=SubmitSettings,
         permissions=(
             READ_EXPERIMENT,
             READ_EXPERIMENT_RECORD,
@@ -58,12 +55,7 @@ OF_SERVICE = (
         summary="Says whether every cell of an experiment has ended; stops them where asked.",
         timeout_s=120,
         memory_mib=512,
-        environment={
-            **EXPERIMENT_ENVIRONMENT,
-            **LIMITS_ENVIRONMENT,
-            "RUN_MACHINE_ARN": Setting.RUN_MACHINE,
-            "POLL_SECONDS": Setting.POLL_SECONDS,
-        },
+        settings=SettleCellsSettings,
         permissions=(
             READ_EXPERIMENT,
             CHANGE_EXPERIMENT,
@@ -78,7 +70,7 @@ OF_SERVICE = (
         summary="Compares an experiment's cells, draws its decision, and writes how it ended.",
         timeout_s=300,
         memory_mib=3008,  # holds the results of 200 runs
-        environment=EXPERIMENT_ENVIRONMENT,
+        settings=ServiceSettings,
         permissions=(
             READ_EXPERIMENT,
             Permission(actions=("s3:PutObject",), resource=Resource.EXPERIMENT_FILES),
@@ -94,17 +86,7 @@ OF_SERVICE = (
         timeout_s=60,
         memory_mib=512,
         retries=2,  # the runs' ids follow from the firing: a repeated call finds them
-        environment={
-            **RUN_ENVIRONMENT,
-            "SERVICE_TABLE": Setting.SERVICE_TABLE,
-            "RUN_MACHINE_ARN": Setting.RUN_MACHINE,
-            "TARGET_KINDS": Setting.TARGET_KINDS,
-            "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
-            "TEAMS": Setting.TEAMS,
-            "PRICES": Setting.PRICES,
-            "RESULTS_DAYS": Setting.RESULTS_DAYS,
-            "ON_ONE_MACHINE": Setting.ON_ONE_MACHINE,
-        },
+        settings=SubmitSettings,
         permissions=(
             WRITE_RUN,
             READ_RECORD,
@@ -123,13 +105,8 @@ OF_SERVICE = (
         timeout_s=120,
         memory_mib=1024,
         extras=("checks",),
-        retries=2,  # what was told is remembered
-        environment={
-            **RUN_ENVIRONMENT,
-            "SERVICE_TABLE": Setting.SERVICE_TABLE,
-            "ALARM_TOPIC_ARN": Setting.ALARM_TOPIC,
-            "EVENT_BUS": Setting.EVENT_BUS,
-        },
+        retries=2,  # it remembers which changes it has reported
+        settings=JudgeCheckSettings,
         permissions=(
             READ_RUN,
             LIST_RUN,
@@ -152,21 +129,7 @@ OF_SERVICE = (
         timeout_s=29,  # API Gateway waits no longer
         memory_mib=1024,
         extras=("service",),
-        environment={
-            **RUN_ENVIRONMENT,
-            "SERVICE_TABLE": Setting.SERVICE_TABLE,
-            "RUN_MACHINE_ARN": Setting.RUN_MACHINE,
-            "EXPERIMENT_MACHINE_ARN": Setting.EXPERIMENT_MACHINE,
-            "TARGET_KINDS": Setting.TARGET_KINDS,
-            "ALLOWED_ENDPOINTS": Setting.ALLOWED_ENDPOINTS,
-            "TEAMS": Setting.TEAMS,
-            "PRICES": Setting.PRICES,
-            "RESULTS_DAYS": Setting.RESULTS_DAYS,
-            "ON_ONE_MACHINE": Setting.ON_ONE_MACHINE,
-            "CHECK_GROUP": Setting.CHECK_GROUP,
-            "CHECK_ROLE_ARN": Setting.CHECK_ROLE,
-            "START_CHECK_ARN": Setting.START_CHECK,
-        },
+        settings=ApiSettings,
         permissions=(
             READ_RUN,  # a presigned link may do what its maker may
             WRITE_RUN,

@@ -9,8 +9,6 @@ from pydantic import Field
 from plimsoll.model.base import Model
 from plimsoll.model.engine import Protocol
 
-RUNS_BY_TEAM = "by-team"  # the runs table's index: a team's runs by the time of submission
-
 
 class RunState(StrEnum):
     """Where a run stands."""

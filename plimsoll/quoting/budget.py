@@ -1,9 +1,9 @@
-"""The hard budget: refused where it cannot suffice, and never passed under way.
+"""The hard budget: a run is refused where it cannot suffice, and stopped before it is passed. Pure.
 
-The target's cost is linear in time, so its part of the budget is a deadline: the run's own is the
-earlier of that and its time limit, and everything that deletes a target at its time limit (the
-armed schedule, the janitor) deletes it then, whatever becomes of the workflow. The rest is spent by
-steps alone, each of which is reckoned with before it starts, and by the loaders, whose part is a
+The target's cost grows with time alone, so its part of the budget is a deadline. The run's own
+deadline is the earlier of that and its time limit; what deletes targets at the time limit (the
+armed schedule, the janitor) deletes the target then, whatever becomes of the workflow. Steps and
+loaders spend the rest: the cost of each step is added before it starts, and the loaders have a
 deadline too.
 """
 
@@ -16,8 +16,9 @@ from plimsoll.model.prices import Item
 from plimsoll.model.quote import Amounts, Quote
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import HeldBudget, RunRecord
+from plimsoll.model.timings import STACK_DELETION
 from plimsoll.quoting.charges import CLIENT_GIB, Extent, fleet_charges
-from plimsoll.quoting.extents import TEARDOWN_S, client_s, extent, longest_s
+from plimsoll.quoting.extents import client_s, extent, longest_s
 
 FLEET_ITEMS = {
     Item.LAMBDA,
@@ -35,7 +36,7 @@ def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
     """Divide a request's budget between its target's time and its load; None without a budget.
 
     The target gets the time that the quote expects, the load the rest; where that is too little,
-    each its share. Of the target's time 15 minutes are kept for its deletion.
+    each its share. Of the target's time, the longest that its deletion may take is kept for that.
 
     Raises:
         UsageError: It cannot suffice, or a price that it needs is not known.
@@ -50,7 +51,7 @@ def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
     require_sufficient_budget(budget, quote)
     fleet = _fleet(quote)
     per_s = (quote.target_usd_per_hour or 0.0) / 3600
-    kept = TEARDOWN_S[1]
+    kept = STACK_DELETION.most_s
     least_target = per_s * (LEAST_RUN_S + kept)
     for_fleet = _part_of_fleet(request, quote, fleet, per_s)
     for_fleet = min(for_fleet, budget - least_target)
@@ -78,13 +79,13 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     """
     if quote.usd is None:
         return
-    target_usd = (quote.target_usd_per_hour or 0.0) / 3600 * (LEAST_RUN_S + TEARDOWN_S[1])
+    target_usd = (quote.target_usd_per_hour or 0.0) / 3600 * (LEAST_RUN_S + STACK_DELETION.most_s)
     least = max(quote.usd.least, target_usd + _fleet(quote).least)
     if budget_usd >= least:
         return
     problem = (
-        f"${budget_usd:g} is less than the run costs at least, with a single step and 15 minutes"
-        " kept for its target's deletion"
+        f"${budget_usd:g} is less than the run costs at least, with a single step and"
+        f" {STACK_DELETION.most_s / 60:g} minutes kept for its target's deletion"
     )
     enough = Range(least=Decimal(math.ceil(least / CENT)).scaleb(-2))
     raise UsageError(Complaint(("budget_usd",), problem, budget_usd, enough))
@@ -116,7 +117,7 @@ def _part_of_fleet(request: Request, quote: Quote, fleet: Amounts, usd_per_s: fl
     """Give the load what the target's expected time leaves; of too little, its share."""
     assert request.budget_usd is not None  # noqa: S101 - the caller has looked
     budget = request.budget_usd
-    for_target = usd_per_s * min(quote.time_s.expected + TEARDOWN_S[1], longest_s(request))
+    for_target = usd_per_s * min(quote.time_s.expected + STACK_DELETION.most_s, longest_s(request))
     if budget >= for_target + fleet.expected:
         return min(budget - for_target, fleet.most)
     return max(fleet.least, budget * fleet.expected / (for_target + fleet.expected))
@@ -124,8 +125,8 @@ def _part_of_fleet(request: Request, quote: Quote, fleet: Amounts, usd_per_s: fl
 
 def _client_usd(quote: Quote) -> float:
     """Give the price of a load client's GiB and second."""
-    found = (line.price for line in quote.lines if line.price.name == "arm64-duration")
-    return next((price.usd or 0.0 for price in found), 0.0)
+    prices = (line.price for line in quote.lines if line.price.name == "arm64-duration")
+    return next((price.usd or 0.0 for price in prices), 0.0)
 
 
 def _fleet(quote: Quote) -> Amounts:

@@ -29,13 +29,13 @@ class Extent:
     Attributes:
         target_s: Seconds for which the target exists.
         client_gib_s: Memory of load clients and loaders times their seconds.
-        function_gib_s: The same of all other functions.
+        function_gib_s: Memory of all other functions times their seconds.
         invocations: Calls of functions.
         transitions: Of state machines.
         writes: DynamoDB's write request units.
-        reads: ... and read request units.
+        reads: DynamoDB's read request units.
         puts: Objects written to S3.
-        gets: Objects read from it.
+        gets: Objects read from S3.
         metrics: Metrics asked of CloudWatch.
     """
 

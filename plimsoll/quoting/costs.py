@@ -9,14 +9,15 @@ from plimsoll.model.prices import Item, Price
 from plimsoll.model.quote import CostLine, Quote, RunCost
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord
+from plimsoll.model.timings import AWS_TIMINGS
 from plimsoll.quoting.charges import Charge, charges
-from plimsoll.quoting.extents import POLL_S, client_s, extent
+from plimsoll.quoting.extents import client_s, extent
 from plimsoll.quoting.quotes import priced
 
 METHOD = (
     "list prices as in quote.json, times: the target from the request for its creation until its"
-    " deletion was seen, load clients for their steps and 20 s before each, loaders from the schema"
-    " to the first step; nothing is read from the bill"
+    f" deletion was seen, load clients for their steps and {AWS_TIMINGS.lead_s(0):g} s before each,"
+    " loaders from the schema to the first step; nothing is read from the bill"
 )
 METHOD_ON_ONE_MACHINE = (
     "nothing was spent: the list price of the same target on AWS, by the hour; dollars per million"
@@ -77,7 +78,7 @@ def cost_lines(
             _between(record.provision_at, record.target_ready_at)
             + _between(record.teardown_asked_at, record.deleted_at)
         )
-        / POLL_S,
+        / AWS_TIMINGS.poll_s,
     )
     return tuple(_line(charge, prices) for charge in charges(request.target, used))
 

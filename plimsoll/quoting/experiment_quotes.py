@@ -31,36 +31,36 @@ def quote_experiment(
     """
     quotes = of_each_cell(experiment, lambda request: quote(request, prices))
     cells = tuple(
-        CellQuote(name=cell.name, variants=cell.variants, quote=found)
-        for cell, found in zip(cells_of(experiment), quotes, strict=True)
+        CellQuote(name=cell.name, variants=cell.variants, quote=of_cell)
+        for cell, of_cell in zip(cells_of(experiment), quotes, strict=True)
     )
-    costs = [one.usd for one in quotes if one.usd is not None]
+    costs = [of_cell.usd for of_cell in quotes if of_cell.usd is not None]
     at_once = min(experiment.at_once, runs_most or experiment.at_once)
     drawn = range(len(cells)) if experiment.seed is None else order(len(cells), experiment.seed)
     planned = batches(drawn, experiment.batch_size)
     return ExperimentQuote(
         region=prices.region,
-        as_of=min((one.as_of for one in quotes if one.as_of is not None), default=None),
+        as_of=min((of_cell.as_of for of_cell in quotes if of_cell.as_of is not None), default=None),
         cells=cells,
         at_once=at_once,
         batches=len(planned),
-        time_s=_time_s([one.time_s for one in quotes], planned, at_once),
+        time_s=_time_s([of_cell.time_s for of_cell in quotes], planned, at_once),
         usd=sum_of(costs) if len(costs) == len(quotes) else None,
-        missing=tuple(dict.fromkeys(name for one in quotes for name in one.missing)),
-        notes=(*_notes(experiment, at_once, [one.budget_usd for one in quotes]), *NOTES),
+        missing=tuple(dict.fromkeys(name for of_cell in quotes for name in of_cell.missing)),
+        notes=(*_notes(experiment, at_once, [of_cell.budget_usd for of_cell in quotes]), *NOTES),
     )
 
 
 def lasts_s(seconds: Sequence[float], at_once: int) -> float:
-    """Give how long runs take of which so many go at once: each begins when one before it ends.
+    """Give how long runs take together: each begins when an earlier one makes room for it.
 
     Args:
         seconds: Of each run, in the order in which they begin.
         at_once: The most at the same time.
     """
     ends = [0.0] * at_once
-    for one in seconds:
-        heapq.heapreplace(ends, ends[0] + one)
+    for length_s in seconds:
+        heapq.heapreplace(ends, ends[0] + length_s)
     return max(ends)
 
 

@@ -1,6 +1,6 @@
 """How long a run takes and how much it uses, before it is made: least, expected, most. Pure.
 
-Nothing here has been measured on AWS yet; each figure is an assumption that the quote spells out.
+Nothing here has been measured on AWS yet: each figure is an assumption, which the quote names.
 """
 
 import math
@@ -10,16 +10,14 @@ from typing import assert_never
 
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import EndpointTarget, Request, TargetKind
+from plimsoll.model.timings import AWS_TIMINGS, STACK_CREATION, STACK_DELETION, Assumed
 from plimsoll.model.volumes import limits
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, clients_most, rehearse
 
-LEAD_S = 20.0  # from planning a step to its start; stacks/plimsoll.py
-LEAD_S_PER_CLIENT = 0.01
 JUDGING_S = 15.0  # writing results, judging, planning the next
-POLL_S = 15.0  # between two looks at a stack
-TEARDOWN_S = (300.0, 900.0)  # deletion of a target: expected, at most
-_PROVISION_S = (600.0, 1800.0)
+_WRITING_S = 3.0  # a client's results, after its load
+_NO_TIME = Assumed(expected_s=0, most_s=0)
 _SCHEMA_AND_COUNT_S = (60.0, 900.0)
 _ROWS_PER_IO = (5.0, 1.0)  # while loading
 _ROWS_MOST_PER_S = (20_000.0, 5_000.0)  # whatever the volume
@@ -60,18 +58,18 @@ def duration(request: Request, rows: int) -> Duration:
     step_s = request.load.warmup_s + request.load.duration_s
     most_clients = clients_most(request.search)
     probes = request.search.probes_max
-    each = step_s + JUDGING_S + LEAD_S + LEAD_S_PER_CLIENT * rehearsed.clients
-    slowest = step_s + JUDGING_S + LEAD_S + LEAD_S_PER_CLIENT * most_clients
+    each = step_s + JUDGING_S + AWS_TIMINGS.lead_s(rehearsed.clients)
+    slowest = step_s + JUDGING_S + AWS_TIMINGS.lead_s(most_clients)
     load_expected, load_most = (_loading_s(request, rows, way) for way in (0, 1))
     warm_s = request.prepare.warm_s
-    overhead = LEAD_S + JUDGING_S if warm_s else 0.0
-    provision = _PROVISION_S if made else (0.0, 0.0)
-    teardown = TEARDOWN_S if made else (0.0, 0.0)
+    overhead = AWS_TIMINGS.lead_s(0) + JUDGING_S if warm_s else 0.0
+    creation = STACK_CREATION if made else _NO_TIME
+    deletion = STACK_DELETION if made else _NO_TIME
     phases = (
         QuotePhase(
             name="provision",
-            expected_s=provision[0],
-            most_s=provision[1],
+            expected_s=creation.expected_s,
+            most_s=creation.most_s,
             assumption=_provision_assumption(request.target.kind),
         ),
         QuotePhase(
@@ -96,9 +94,9 @@ def duration(request: Request, rows: int) -> Duration:
         ),
         QuotePhase(
             name="teardown",
-            expected_s=teardown[0],
-            most_s=teardown[1],
-            assumption="a deletion takes 5 minutes, 15 at most",
+            expected_s=deletion.expected_s,
+            most_s=deletion.most_s,
+            assumption=f"a deletion takes {STACK_DELETION.in_minutes}",
         ),
     )
     return Duration(phases, (1.0, rehearsed.steps, float(probes)), step_s, rehearsed)
@@ -120,14 +118,14 @@ def _loading_s(request: Request, rows: int, way: int) -> float:
     """Seconds that loading takes: the volume's or the processor's, whichever is slower."""
     iops = _IOPS_WITHOUT_LIMIT
     if not isinstance(request.target, EndpointTarget):
-        found = limits(request.target.volume, service=request.target.service)
-        iops = found.baseline_iops or iops
+        of_volume = limits(request.target.volume, service=request.target.service)
+        iops = of_volume.baseline_iops or iops
     return rows / min(_ROWS_MOST_PER_S[way], _ROWS_PER_IO[way] * iops)
 
 
 def longest_s(request: Request) -> float:
     """Give the time after which the target is surely gone: its limit, and the deletion's time."""
-    return request.time_limit_s + (TEARDOWN_S[1] if request.target.provisioned else 0)
+    return request.time_limit_s + (STACK_DELETION.most_s if request.target.provisioned else 0)
 
 
 def least(request: Request, length: Duration) -> Extent:
@@ -154,7 +152,7 @@ def expected(request: Request, length: Duration) -> Extent:
         loading_client_s=request.prepare.clients * seconds["prepare"],
         step_clients=[(clients, client_s(length.step_s, clients))] * count
         + [(1, client_s(seconds["warm"], 1))],
-        polls=(seconds["provision"] + seconds["teardown"]) / POLL_S,
+        polls=(seconds["provision"] + seconds["teardown"]) / AWS_TIMINGS.poll_s,
     )
 
 
@@ -170,13 +168,13 @@ def most(request: Request, length: Duration) -> Extent:
         target_s=longest_s(request) if request.target.provisioned else 0.0,
         loading_client_s=request.prepare.clients * loading_s,
         step_clients=[(clients, client_s(length.step_s, clients))] * max(count, 1) + [(1, warm_s)],
-        polls=(seconds["provision"] + seconds["teardown"]) / POLL_S,
+        polls=(seconds["provision"] + seconds["teardown"]) / AWS_TIMINGS.poll_s,
     )
 
 
 def client_s(load_s: float, clients: float) -> float:
     """Seconds for which one client of a step is charged: it waits for the barrier too."""
-    return load_s + LEAD_S + LEAD_S_PER_CLIENT * clients + 3.0
+    return load_s + AWS_TIMINGS.lead_s(clients) + _WRITING_S
 
 
 def extent(

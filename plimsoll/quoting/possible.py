@@ -1,7 +1,7 @@
 """Whether a run can be at all, as far as that can be said before anything is made. Pure.
 
-What AWS has and the tables do not is left to AWS: a family of instances that is newer than they
-are, say. This machine's stand-in can make only what the tables know.
+AWS may have what our tables of instances and volumes lack, such as a newer family of instances: it
+is left to AWS to refuse it. The stand-in on this machine can make only what the tables know.
 """
 
 from typing import assert_never

@@ -40,7 +40,7 @@ def quote(request: Request, prices: PriceTable) -> Quote:
     usd = None if missing else sum_of([line.usd for line in lines if line.usd is not None])
     expected_s = sum(phase.expected_s for phase in length.phases)
     limit_s = extents.longest_s(request)
-    found = Quote(
+    made = Quote(
         region=prices.region,
         as_of=oldest(line.price for line in lines),
         phases=length.phases,
@@ -58,15 +58,16 @@ def quote(request: Request, prices: PriceTable) -> Quote:
         notes=(*_notes(request, length, usd), *NOTES),
     )
     if request.budget_usd is not None:
-        require_sufficient_budget(request.budget_usd, found)
-    return found
+        require_sufficient_budget(request.budget_usd, made)
+    return made
 
 
 def target_usd_per_hour(request: Request, prices: PriceTable) -> float | None:
     """Give what the target costs in an hour; None where a price is missing, or for an endpoint."""
-    found = target_charges(request.target, 3600.0)
-    usd = [priced(charge, prices.price(charge.item, charge.name)) for charge in found]
-    return sum(one for one in usd if one is not None) if found and None not in usd else None
+    hourly = target_charges(request.target, 3600.0)
+    costs = [priced(charge, prices.price(charge.item, charge.name)) for charge in hourly]
+    known = [usd for usd in costs if usd is not None]
+    return sum(known) if known and len(known) == len(costs) else None
 
 
 def priced(charge: Charge, price: Price) -> float | None:
@@ -84,16 +85,16 @@ def oldest(prices: Iterable[Price]) -> date | None:
 def _lines(
     request: Request, prices: PriceTable, ways: tuple[Extent, Extent, Extent]
 ) -> Iterator[QuoteLine]:
-    found = [charges(request.target, extent) for extent in ways]
-    for least, expected, most in zip(*found, strict=True):
+    ways_charged = [charges(request.target, extent) for extent in ways]
+    for least, expected, most in zip(*ways_charged, strict=True):
         price = prices.price(most.item, most.name)
-        usd = [priced(charge, price) for charge in (least, expected, most)]
-        known = [one for one in usd if one is not None]
+        costs = [priced(charge, price) for charge in (least, expected, most)]
+        known = [usd for usd in costs if usd is not None]
         yield QuoteLine(
             what=most.what,
             price=price,
             quantity=_amounts([charge.quantity for charge in (least, expected, most)]),
-            usd=_amounts(known) if len(known) == len(usd) else None,
+            usd=_amounts(known) if len(known) == len(costs) else None,
         )
 
 

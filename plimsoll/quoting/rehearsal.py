@@ -45,13 +45,13 @@ def _rehearsed(search_json: str, rules_json: str) -> Rehearsed:
     search = _SEARCH.validate_json(search_json)
     rules = Rules.model_validate_json(rules_json)
     loads = list(_loads(search))
-    found = []
+    rehearsals = []
     for place in PLACES:
         knee = loads[int(place * (len(loads) - 1))]
-        found.append(_run(search, rules, knee))
-    steps = [len(clients) for clients in found]
-    everyone = sum(sum(clients) for clients in found)
-    return Rehearsed(steps=sum(steps) / len(steps), clients=everyone / sum(steps))
+        rehearsals.append(_run(search, rules, knee))
+    steps = sum(len(clients) for clients in rehearsals)
+    clients_in_all = sum(sum(clients) for clients in rehearsals)
+    return Rehearsed(steps=steps / len(rehearsals), clients=clients_in_all / steps)
 
 
 def clients_most(search: Search) -> int:
@@ -82,20 +82,20 @@ def _run(search: Search, rules: Rules, knee: float) -> list[int]:
     return [step.clients or 1 for step in finished]
 
 
-def _answer(asked: NextStep, search: Search, rules: Rules, knee: float) -> Step:
+def _answer(planned: NextStep, search: Search, rules: Rules, knee: float) -> Step:
     """Answer a step so that Little's law holds: fast up to the knee, too slow beyond it."""
-    rate = asked.rate_ops_per_second
-    load = asked.clients if isinstance(search, StepsSearch) else asked.connections
+    rate = planned.rate_ops_per_second
+    load = planned.clients if isinstance(search, StepsSearch) else planned.connections
     passes = (rate or load) <= knee
     names = list(rules.limits_us) or ["operation"]
     fast_us = min(rules.limits_us.values(), default=2_000.0) / 2
     if rate is not None:
-        fast_us = min(fast_us, asked.connections / (4 * rate) * 1e6)
+        fast_us = min(fast_us, planned.connections / (4 * rate) * 1e6)
     us = fast_us if passes else fast_us * SLOW * max(1.0, _spread(rules))
-    throughput = asked.connections / (us / 1e6) if rate is None else min(rate, knee)
+    throughput = planned.connections / (us / 1e6) if rate is None else min(rate, knee)
     return Step(
-        clients=asked.clients,
-        connections=asked.connections,
+        clients=planned.clients,
+        connections=planned.connections,
         rate_ops_per_second=rate,
         throughput_ops_per_second=throughput,
         operations=int(throughput * WINDOW_S) + 1,

@@ -5,14 +5,15 @@ import sys
 import time
 
 import plimsoll_engine
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import REQUEST, claim_path, client_path, plan_path
+from plimsoll.aws.run_files import REQUEST, claim_path, client_path, files_of, plan_path
+from plimsoll.aws.run_records import records_of
 from plimsoll.errors import ClientRefusedError, ClientTooLateError
 from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.fleet import WARMING_STEP, ClientResult, StepPlan
+from plimsoll.model.function_settings import RunSettings
 from plimsoll.model.request import Request
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.metric_points import client_points
@@ -22,7 +23,7 @@ GRACE_S = 20.0  # after its window, to let operations end and to write its resul
 _CALLS = {"here": 0}  # of this process: the first one is its cold start
 
 
-def run_client(deployment: Deployment, run_id: str, step: int, client: int) -> None:
+def run_client(settings: RunSettings, run_id: str, step: int, client: int) -> None:
     """Run one client of a step.
 
     Raises:
@@ -33,7 +34,7 @@ def run_client(deployment: Deployment, run_id: str, step: int, client: int) -> N
     invoked_ms = round(time.time() * 1000)
     cold = _CALLS["here"] == 0
     _CALLS["here"] += 1
-    files = deployment.files(run_id)
+    files = files_of(settings, run_id)
     plan = files.get(plan_path(step), StepPlan)
     if step == WARMING_STEP:  # nobody waits for it: it begins when it is there
         start = max(plan.start_at_epoch_ms, invoked_ms)
@@ -47,7 +48,7 @@ def run_client(deployment: Deployment, run_id: str, step: int, client: int) -> N
         raise ClientRefusedError("this client's load is being sent by an earlier call")
     left_s = (plan.window_end_epoch_ms - invoked_ms) / 1000 + plan.timeout_ms / 1000 + GRACE_S
     with killed_after(left_s):
-        report = _load(deployment, run_id, plan, client)
+        report = _load(settings, run_id, plan, client)
         result = ClientResult(
             run_id=run_id,
             step=step,
@@ -61,10 +62,10 @@ def run_client(deployment: Deployment, run_id: str, step: int, client: int) -> N
         _publish(result, plan)
 
 
-def _load(deployment: Deployment, run_id: str, plan: StepPlan, client: int) -> LoadReport:
-    record = deployment.records.require_running(run_id)
+def _load(settings: RunSettings, run_id: str, plan: StepPlan, client: int) -> LoadReport:
+    record = records_of(settings).require_running(run_id)
     assert record.target is not None  # noqa: S101 - a step is planned for a target
-    request = deployment.files(run_id).get(REQUEST, Request)
+    request = files_of(settings, run_id).get(REQUEST, Request)
     workload = compiled_workload(request).engine_workload(load_number=plan.load_number)
     spec = load_spec(plan, client, workload=workload, target=load_target(record.target, run_id))
     return LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))

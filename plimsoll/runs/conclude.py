@@ -1,13 +1,13 @@
 """The verdict, drawn from all steps and the target's own figures."""
 
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, step_path
-from plimsoll.aws.run_records import now
+from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, files_of, step_path
+from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity
+from plimsoll.model.function_settings import MetricSettings
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import LimitingResource, Seconds
 from plimsoll.model.volumes import VolumeLimits, limits
@@ -35,15 +35,15 @@ def volume_limits(request: Request) -> VolumeLimits | None:
     return limits(target.volume, service=target.service)
 
 
-def conclude(deployment: Deployment, run_id: str) -> None:
+def conclude(settings: MetricSettings, run_id: str) -> None:
     """Judge the run's steps and name what set the limit."""
-    deployment.records.change(run_id, phase="conclude", conclude_at=now())
-    record = deployment.records.get(run_id)
-    files = deployment.files(run_id)
+    records_of(settings).change(run_id, phase="conclude", conclude_at=now())
+    record = records_of(settings).get(run_id)
+    files = files_of(settings, run_id)
     request = files.get(REQUEST, Request)
     since = record.step_at or record.submitted_at
-    samples = target_samples(deployment, record, kind=request.target.kind, since=since)
-    period_s = deployment.metric_period_seconds
+    samples = target_samples(settings, record, kind=request.target.kind, since=since)
+    period_s = settings.metric_period_seconds
     steps = [with_figures(step, samples, period_s) for step in finished_steps(files)]
     for step in steps:
         files.put_model(step_path(step.plan.index), step)
@@ -63,7 +63,7 @@ def conclude(deployment: Deployment, run_id: str) -> None:
     conclusion = Conclusion(capacity=capacity, limiting=limiting, notes=notes)
     files.put_model(CONCLUSION, conclusion)
     figure = capacity.max_sustainable_throughput_ops_per_second
-    deployment.records.change(
+    records_of(settings).change(
         run_id,
         verdict=capacity.verdict,
         capacity_ops_per_second=None if figure is None else f"{figure:.1f}",

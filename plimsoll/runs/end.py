@@ -6,12 +6,21 @@ from typing import Any
 
 import plimsoll
 from plimsoll.aws.event_bus import emit
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import CONCLUSION, QUOTE, REPORT, REQUEST, RESULT, SECONDS, RunFiles
-from plimsoll.aws.run_records import deadline_passed, now
+from plimsoll.aws.run_files import (
+    CONCLUSION,
+    QUOTE,
+    REPORT,
+    REQUEST,
+    RESULT,
+    SECONDS,
+    RunFiles,
+    files_of,
+)
+from plimsoll.aws.run_records import deadline_passed, now, records_of
 from plimsoll.errors import BudgetPassedError, TeardownError
 from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.events import RunEnded
+from plimsoll.model.function_settings import DeleteTargetSettings, EndRunSettings, TeamSettings
 from plimsoll.model.quote import Quote, RunCost
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import Moments, RunResult, Seconds, Versions
@@ -34,7 +43,7 @@ WAYS_OUT = {  # how an execution ended that could not say so itself
 }
 
 
-def delete_target(deployment: Deployment, run_id: str) -> dict[str, object]:
+def delete_target(settings: DeleteTargetSettings, run_id: str) -> dict[str, object]:
     """Mark the run as stopping, ask for the deletion of its target, and look how far it is.
 
     The mark comes first: from then on `create_target` takes back what it has just made.
@@ -42,7 +51,7 @@ def delete_target(deployment: Deployment, run_id: str) -> dict[str, object]:
     Raises:
         TeardownError: The deletion failed, and has been asked for again.
     """
-    records = deployment.records
+    records = records_of(settings)
     running = (RunState.PENDING, RunState.RUNNING)
     records.change(run_id, states=running, state=RunState.STOPPING)
     record = records.get(run_id)
@@ -56,12 +65,12 @@ def delete_target(deployment: Deployment, run_id: str) -> dict[str, object]:
     if deletion is Deletion.SEEN:
         if record.deleted_at is None:
             records.change(run_id, deleted_at=now(), teardown_error=None)
-        disarm_deletion(stack_name=record.stack_name, group=deployment.schedule_group or "default")
-    return {"gone": deletion is not Deletion.UNDER_WAY, "wait_s": deployment.poll_seconds}
+        disarm_deletion(stack_name=record.stack_name, group=settings.schedule_group)
+    return {"gone": deletion is not Deletion.UNDER_WAY, "wait_s": settings.poll_seconds}
 
 
 def end_run(
-    deployment: Deployment,
+    settings: EndRunSettings,
     run_id: str,
     *,
     failure: Mapping[str, Any] | None = None,
@@ -70,30 +79,30 @@ def end_run(
     """Write the record's last word and `result.json`; one that has ended already stays as it is.
 
     Args:
-        deployment: Where.
+        settings: Where.
         run_id: The run.
         failure: What the workflow caught, if it failed: phase, error and cause.
         ended: How the execution ended, where it could not say so itself.
     """
-    records = deployment.records
+    records = records_of(settings)
     record = records.get(run_id)
     if not record.state.ended:
         state, told = _outcome(record, failure, ended)
         last: dict[str, Any] = {"state": state, "failure": told, "ended_at": now()}
-        files = deployment.files(run_id)
+        files = files_of(settings, run_id)
         cost, usd = _cost(record.model_copy(update=last), files)
         last["cost_usd"] = None if usd is None else f"{usd:.6f}"
         result = _result(record.model_copy(update=last), files, cost)
         _keep_series(files, run_id)
         files.put_model(RESULT, result)
         # who sees the end finds the results, and room for the next run
-        _release(deployment, record, last["cost_usd"])
+        _release(settings, record, last["cost_usd"])
         told_first = records.change(run_id, states=BEFORE_END, **last)
         if told_first:
-            emit(deployment.event_bus, run_ended(result, files))
+            emit(settings.event_bus, run_ended(result, files))
         _draw_report(files, result)
     else:
-        _release(deployment, record, record.cost_usd)
+        _release(settings, record, record.cost_usd)
     final = records.get(run_id).failure
     return {"failure": None if final is None else {"error": final.error, "cause": final.cause}}
 
@@ -111,10 +120,10 @@ def _cost(record: RunRecord, files: RunFiles) -> tuple[RunCost | None, float | N
     return run_cost(quote, request, record, plans, capacity), usd
 
 
-def _release(deployment: Deployment, record: RunRecord, cost_usd: str | None) -> None:
+def _release(settings: TeamSettings, record: RunRecord, cost_usd: str | None) -> None:
     """Give back the run's share of its team's limits. What goes wrong here the janitor mends."""
     try:
-        limits = limits_of(deployment, record.team)
+        limits = limits_of(settings, record.team)
         if limits is not None:
             limits.release(record.run_id, usd=None if cost_usd is None else float(cost_usd))
     except Exception as error:  # noqa: BLE001 - see above

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import REQUEST, RunFiles, client_path, plan_path, step_path
+from plimsoll.aws.run_files import REQUEST, RunFiles, client_path, files_of, plan_path, step_path
+from plimsoll.aws.run_records import records_of
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import StepError, UsageError
@@ -15,6 +15,7 @@ from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.events import StepJudged
 from plimsoll.model.fleet import WARMING_STEP, ClientResult, StepPlan
+from plimsoll.model.function_settings import JudgeStepSettings
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
@@ -27,7 +28,7 @@ VOID_MAX = 5  # steps in a row that say nothing: then the run gives up
 
 
 def judge_step(
-    deployment: Deployment, run_id: str, step: int, failed: Iterable[Mapping[str, object]]
+    settings: JudgeStepSettings, run_id: str, step: int, failed: Iterable[Mapping[str, object]]
 ) -> StepJudged:
     """Merge what the clients of a step wrote into `steps/<n>/step.json`.
 
@@ -41,26 +42,26 @@ def judge_step(
         StepError: No client ran, the target does not answer any more, an operation only fails, or
             several steps in a row were void.
     """
-    files = deployment.files(run_id)
+    files = files_of(settings, run_id)
     plan = files.get(plan_path(step), StepPlan)
     request = files.get(REQUEST, Request)
     results = _client_results(files, plan)
     failures = failed_clients(failed)
-    record = deployment.records.get(run_id)
+    record = records_of(settings).get(run_id)
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
     target = engine_target(record.target)
     after = family_of(target.protocol).read_counters(target)
     merged = merged_step(plan, results, failures, server_after=after)
-    if deployment.on_one_machine:  # whose metrics are there at once; AWS's come a minute later
+    if settings.on_one_machine:  # whose metrics are there at once; AWS's come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
-        samples = target_samples(deployment, record, kind=request.target.kind, since=since)
-        merged = with_host_figures(merged, samples, deployment.metric_period_seconds)
+        samples = target_samples(settings, record, kind=request.target.kind, since=since)
+        merged = with_host_figures(merged, samples, settings.metric_period_seconds)
     nothing = nothing_told(merged, results)
     if nothing is not None and nothing.passing and step != WARMING_STEP:
         merged = _void(merged, nothing.reason)
     files.put_model(step_path(step), _published(run_id, merged))
     finished = finished_steps(files)
-    deployment.records.change(run_id, step=step, steps_finished=len(finished))
+    records_of(settings).change(run_id, step=step, steps_finished=len(finished))
     _require_sense(merged, nothing, finished, answers=after is not None)
     return step_judged(record, merged, finished, request)
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from plimsoll.aws import clients
 from plimsoll.aws.run_records import pass_over, read_run
 from plimsoll.errors import Complaint, UnreadableRecordError, UsageError
-from plimsoll.model.run_record import RUNS_BY_TEAM, RunRecord, RunState
+from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.model.tables import RUNS_BY_TEAM
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef
@@ -98,7 +99,7 @@ def _query(
         filters.append("#tags.#tag = :tag")
     query: QueryInputTypeDef = {
         "TableName": table,
-        "IndexName": RUNS_BY_TEAM,
+        "IndexName": RUNS_BY_TEAM.name,
         "KeyConditionExpression": "#team = :team",
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": values,

@@ -4,14 +4,14 @@ import json
 from collections.abc import Mapping
 
 import plimsoll_engine
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_records import deadline_passed, now, require_loading_budget
+from plimsoll.model.function_settings import RunSettings
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.prepare_dataset import running
 from plimsoll.targets.connection import load_target
 
 
-def load_part(deployment: Deployment, run_id: str, part: Mapping[str, int]) -> dict[str, object]:
+def load_part(settings: RunSettings, run_id: str, part: Mapping[str, int]) -> dict[str, object]:
     """Load one part of the dataset. Rows that are there already stay: a repetition completes.
 
     Raises:
@@ -19,7 +19,7 @@ def load_part(deployment: Deployment, run_id: str, part: Mapping[str, int]) -> d
         BudgetPassedError: Likewise for its budget.
         EngineError: A statement failed however often it was tried.
     """
-    record, request = running(deployment, run_id)
+    record, request = running(settings, run_id)
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     spec = (
         compiled_workload(request)

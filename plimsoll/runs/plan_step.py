@@ -4,14 +4,14 @@ import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import REQUEST, RunFiles, plan_path, step_path
-from plimsoll.aws.run_records import deadline_passed, now
+from plimsoll.aws.run_files import REQUEST, RunFiles, files_of, plan_path, step_path
+from plimsoll.aws.run_records import deadline_passed, now, records_of
 from plimsoll.capacity import next_step
 from plimsoll.families.family import family_of
 from plimsoll.figures import plural
 from plimsoll.fleet.plan import barrier_epoch_ms, late_in_a_row, plan_step, warming_step
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
+from plimsoll.model.function_settings import PlanStepSettings
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
@@ -73,21 +73,21 @@ def finished_steps(files: RunFiles) -> list[StepResult]:
         return list(pool.map(lambda path: files.get(path, StepResult), wanted))
 
 
-def plan_next(deployment: Deployment, run_id: str) -> dict[str, object]:
+def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     """Pick the next step, write its plan, and set its barrier.
 
     Raises:
         TimeLimitPassedError: The run's time is up, or would be within the step.
         BudgetPassedError: Its budget is spent, or would be within the step.
     """
-    record = deployment.records.require_running(run_id)
-    files = deployment.files(run_id)
+    record = records_of(settings).require_running(run_id)
+    files = files_of(settings, run_id)
     request = files.get(REQUEST, Request)
     if record.step is None:
-        deployment.records.change(run_id, phase="step", step_at=now())
+        records_of(settings).change(run_id, phase="step", step_at=now())
         if request.prepare.warm_s > 0:
             warming = warming_step(request, start_at_epoch_ms=0)
-            return _start(deployment, record, request, warming, finished=[])
+            return _start(settings, record, request, warming, finished=[])
     finished = finished_steps(files)
     following = next_step(request.search, [done.step for done in finished], request.limits)
     if isinstance(following, Done):
@@ -97,11 +97,11 @@ def plan_next(deployment: Deployment, run_id: str) -> dict[str, object]:
     counters = family_of(target.protocol).read_counters(target)
     recovered = _recovered(following, finished, counters)
     if recovered is False and not _waited_enough(finished, request):
-        return Next.pause(deployment.poll_seconds)
+        return Next.pause(settings.poll_seconds)
     plan = plan_step(
         following, request, start_at_epoch_ms=0, recovered=recovered, server_before=counters
     )
-    return _start(deployment, record, request, plan, finished)
+    return _start(settings, record, request, plan, finished)
 
 
 def _recovered(
@@ -121,22 +121,22 @@ def _waited_enough(finished: list[StepResult], request: Request) -> bool:
 
 
 def _start(
-    deployment: Deployment,
+    settings: PlanStepSettings,
     record: RunRecord,
     request: Request,
     plan: StepPlan,
     finished: Sequence[StepResult],
 ) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    require_step_budget(deployment.files(record.run_id), record, request, plan)
+    require_step_budget(files_of(settings, record.run_id), record, request, plan)
     target = engine_target(record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
         number = datasets.begin_load(compiled_workload(request))
     start = barrier_epoch_ms(
         round(time.time() * 1000),
         clients=plan.clients,
-        lead_ms=deployment.start_lead_ms,
-        per_client_ms=deployment.start_lead_ms_per_client,
+        lead_ms=settings.start_lead_ms,
+        per_client_ms=settings.start_lead_ms_per_client,
         late_before=late_in_a_row(finished),
     )
     plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
@@ -147,6 +147,6 @@ def _start(
             f"leaves no time for step {plan.index}"
             f" ({plural(plan.clients, 'client')}, {plan.warmup_s + plan.duration_s:g} s)",
         )
-    deployment.files(record.run_id).put_model(plan_path(plan.index), plan)
-    deployment.records.change(record.run_id, step=plan.index)
+    files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
+    records_of(settings).change(record.run_id, step=plan.index)
     return Next.step(plan)

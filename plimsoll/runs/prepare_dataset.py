@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import REQUEST
-from plimsoll.aws.run_records import now, require_loading_budget
+from plimsoll.aws.run_files import REQUEST, files_of
+from plimsoll.aws.run_records import now, records_of, require_loading_budget
 from plimsoll.errors import DatasetError
 from plimsoll.families.family import family_of
 from plimsoll.figures import plural
 from plimsoll.fleet.failures import plain_cause
+from plimsoll.model.function_settings import RunSettings
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord
 from plimsoll.requests.request_workload import compiled_workload
@@ -18,13 +18,13 @@ ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a c
 SETTLING_MAX_S = 600  # of the function's 900
 
 
-def create_schema(deployment: Deployment, run_id: str) -> dict[str, object]:
+def create_schema(settings: RunSettings, run_id: str) -> dict[str, object]:
     """Create the tables and divide the rows: `parts` is one item for each call of `load_part`.
 
     A table that is known to be full already, on an endpoint that was used before, has no parts.
     """
-    record, request = running(deployment, run_id)
-    deployment.records.change(run_id, phase="prepare", prepare_at=now())
+    record, request = running(settings, run_id)
+    records_of(settings).change(run_id, phase="prepare", prepare_at=now())
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     workload = compiled_workload(request)
     master = engine_target(record.target)
@@ -36,7 +36,7 @@ def create_schema(deployment: Deployment, run_id: str) -> dict[str, object]:
     if request.target.provisioned:  # the users of an existing endpoint are its owner's business
         load_user = family.make_load_user(master, run_id)
         target = target.model_copy(update={"load_user": load_user})
-    deployment.records.change(run_id, target=target, server_version=version)
+    records_of(settings).change(run_id, target=target, server_version=version)
     parts = [
         {"table": index, "share": share, "shares": shares}
         for index, table in enumerate(workload.tables)
@@ -58,7 +58,7 @@ def parts_of(rows: int, *, clients: int) -> int:
 
 
 def verify_dataset(
-    deployment: Deployment, run_id: str, failed_parts: Sequence[Mapping[str, object]]
+    settings: RunSettings, run_id: str, failed_parts: Sequence[Mapping[str, object]]
 ) -> None:
     """Build the secondary indexes, count every table's rows, and let the server settle.
 
@@ -67,7 +67,7 @@ def verify_dataset(
         BudgetPassedError: Loading took longer than the budget pays for.
         PlimsollError: A table has not the rows that it should have.
     """
-    record, request = running(deployment, run_id)
+    record, request = running(settings, run_id)
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     require_loading_budget(record, now())
     if failed_parts:
@@ -82,10 +82,10 @@ def verify_dataset(
         raise DatasetError(
             f"the server was still busy with the rows loaded when {SETTLING_MAX_S} s had passed"
         )
-    deployment.records.change(run_id, rows=sum(counted.values()))
+    records_of(settings).change(run_id, rows=sum(counted.values()))
 
 
-def running(deployment: Deployment, run_id: str) -> tuple[RunRecord, Request]:
+def running(settings: RunSettings, run_id: str) -> tuple[RunRecord, Request]:
     """Read the record and the request of a run that may go on."""
-    record = deployment.records.require_running(run_id)
-    return record, deployment.files(run_id).get(REQUEST, Request)
+    record = records_of(settings).require_running(run_id)
+    return record, files_of(settings, run_id).get(REQUEST, Request)

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import REQUEST, TEMPLATE
-from plimsoll.aws.run_records import now
+from plimsoll.aws.run_files import REQUEST, TEMPLATE, files_of
+from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import Complaint, RunStoppedError, UsageError
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.databases import engine_facts
+from plimsoll.model.function_settings import CreateTargetSettings, PollSettings
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request, Target
 from plimsoll.model.run_record import RunRecord, RunState, TargetAddress
 from plimsoll.requests.request_workload import protocol_of
@@ -25,7 +25,7 @@ from plimsoll.targets.template import (
 )
 
 
-def create_target(deployment: Deployment, run_id: str) -> None:
+def create_target(settings: CreateTargetSettings, run_id: str) -> None:
     """Create the target's stack; take it back at once if the run was stopped meanwhile.
 
     A stop marks the record before it looks for a stack. So either this sees the mark, or the stop
@@ -35,21 +35,21 @@ def create_target(deployment: Deployment, run_id: str) -> None:
         RunStoppedError: The run was stopped.
         UsageError: The deployment has no targets of this kind.
     """
-    record = deployment.records.require_running(run_id)
-    files = deployment.files(run_id)
+    record = records_of(settings).require_running(run_id)
+    files = files_of(settings, run_id)
     request = files.get(REQUEST, Request)
     assert not isinstance(request.target, EndpointTarget)  # noqa: S101 - none is made for it
-    template, own_parameters = _made_for(deployment, request.target)
+    template, own_parameters = _made_for(settings, request.target)
     files.put(TEMPLATE, template)
     stack_id = create_stack(
         name=record.stack_name,
-        template_url=template_url(deployment.results_bucket, files.key(TEMPLATE)),
-        parameters={**_parameters(deployment, record), **own_parameters},
+        template_url=template_url(settings.results_bucket, files.key(TEMPLATE)),
+        parameters={**_parameters(settings, record), **own_parameters},
         tags=_tags(record),
-        role_arn=deployment.target_service_role_arn or "",
+        role_arn=settings.target_service_role_arn,
         token=run_id,
     )
-    if not deployment.records.change(run_id, states=(RunState.RUNNING,), stack_id=stack_id):
+    if not records_of(settings).change(run_id, states=(RunState.RUNNING,), stack_id=stack_id):
         clients.cloudformation().delete_stack(StackName=stack_id)
         raise RunStoppedError(f"run {run_id} was stopped while its target was being created")
 
@@ -60,34 +60,34 @@ def template_url(bucket: str, key: str) -> str:
 
 
 def _made_for(
-    deployment: Deployment, target: RdsTarget | CassandraTarget
+    settings: CreateTargetSettings, target: RdsTarget | CassandraTarget
 ) -> tuple[str, dict[str, str]]:
     """Give a target's template, and those of its parameters that depend on its kind."""
     match target:
         case RdsTarget():
             template = with_engine_parameters(read_template(RDS_TEMPLATE), target.parameters)
-            subnets = {"SubnetGroupName": deployment.target_subnet_group or ""}
+            subnets = {"SubnetGroupName": settings.target_subnet_group}
             return template, {**subnets, **rds_parameters(target)}
         case CassandraTarget():
-            deployment.require_kind(target.kind)
-            assert deployment.cassandra is not None  # noqa: S101 - the line above has seen it
+            settings.require_kind(target.kind)
+            assert settings.cassandra is not None  # noqa: S101 - the line above has seen it
             place = {
-                "ArchiveUrl": deployment.cassandra.archive_url,
-                "InstanceProfileName": deployment.cassandra.instance_profile,
-                "SubnetId": deployment.cassandra.subnet_id,
+                "ArchiveUrl": settings.cassandra.archive_url,
+                "InstanceProfileName": settings.cassandra.instance_profile,
+                "SubnetId": settings.cassandra.subnet_id,
             }
             return read_template(CASSANDRA_TEMPLATE), {**place, **cassandra_parameters(target)}
         case _:
             assert_never(target)
 
 
-def _parameters(deployment: Deployment, record: RunRecord) -> dict[str, str]:
+def _parameters(settings: CreateTargetSettings, record: RunRecord) -> dict[str, str]:
     return {
         "RunId": record.run_id,
         "Team": record.team,
         "ExpiresAt": _expiry(record),
-        "AvailabilityZone": deployment.target_availability_zone or "",
-        "SecurityGroupId": deployment.target_security_group or "",
+        "AvailabilityZone": settings.target_availability_zone,
+        "SecurityGroupId": settings.target_security_group,
     }
 
 
@@ -104,10 +104,10 @@ def _tags(record: RunRecord) -> dict[str, str]:
     }
 
 
-def await_target(deployment: Deployment, run_id: str) -> dict[str, object]:
+def await_target(settings: PollSettings, run_id: str) -> dict[str, object]:
     """Look whether the target is there, and note its address once it is."""
-    record = deployment.records.require_running(run_id)
-    request = deployment.files(run_id).get(REQUEST, Request)
+    record = records_of(settings).require_running(run_id)
+    request = files_of(settings, run_id).get(REQUEST, Request)
     assert record.stack_id is not None  # noqa: S101 - the state before this one has set it
     outputs = outputs_when_created(record.stack_id)
     if outputs is not None:
@@ -120,8 +120,8 @@ def await_target(deployment: Deployment, run_id: str) -> dict[str, object]:
             protocol=protocol_of(request),
             volume_id=_volume_id(request.target, outputs["InstanceIdentifier"]),
         )
-        deployment.records.change(run_id, target=address, target_ready_at=now())
-    return {"ready": outputs is not None, "wait_s": deployment.poll_seconds}
+        records_of(settings).change(run_id, target=address, target_ready_at=now())
+    return {"ready": outputs is not None, "wait_s": settings.poll_seconds}
 
 
 def _volume_id(target: Target, instance_id: str) -> str | None:

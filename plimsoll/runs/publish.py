@@ -1,20 +1,20 @@
 """What a store of metrics within the VPC gets when a run has been concluded."""
 
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import CONCLUSION, SECONDS
+from plimsoll.aws.run_files import CONCLUSION, SECONDS, files_of
 from plimsoll.metrics import publish_from_environment
 from plimsoll.metrics.points import target_points
+from plimsoll.model.function_settings import RunSettings
 from plimsoll.model.results import Seconds
 from plimsoll.runs.conclude import Conclusion
 
 
-def publish_target(deployment: Deployment, run_id: str) -> None:
+def publish_target(settings: RunSettings, run_id: str) -> None:
     """Send the target's samples, which `conclude` read outside the VPC.
 
     Its clients and its steps have been sent by those who were there. A store that fails is told of
     in the run's notes, no more.
     """
-    files = deployment.files(run_id)
+    files = files_of(settings, run_id)
     samples = files.get(SECONDS, Seconds).target
     published = publish_from_environment(target_points(samples, run_id=run_id))
     if published.problem is None:

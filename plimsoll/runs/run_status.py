@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import plan_path, step_path
+from plimsoll.aws.run_files import files_of, plan_path, step_path
+from plimsoll.aws.run_records import records_of
 from plimsoll.model.fleet import WARMING_STEP, StepPlan
+from plimsoll.model.function_settings import RunSettings
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
 
@@ -21,9 +22,9 @@ class Snapshot:
 class Watcher:
     """Reads a run again and again, each of its files once."""
 
-    def __init__(self, deployment: Deployment, run_id: str) -> None:
-        self._records = deployment.records
-        self._files = deployment.files(run_id)
+    def __init__(self, settings: RunSettings, run_id: str) -> None:
+        self._records = records_of(settings)
+        self._files = files_of(settings, run_id)
         self._run_id = run_id
         self._plan: StepPlan | None = None
         self._steps: list[StepResult] = []

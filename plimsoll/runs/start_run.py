@@ -3,32 +3,32 @@
 from datetime import timedelta
 
 from plimsoll.aws.event_bus import emit
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import REQUEST
-from plimsoll.aws.run_records import now
+from plimsoll.aws.run_files import REQUEST, files_of
+from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import RunStoppedError
 from plimsoll.model.events import RunStarted
+from plimsoll.model.function_settings import ArmDeletionSettings, BusSettings, RecordRunSettings
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.run_record import RunRecord, RunState
 from plimsoll.runs.provision import endpoint_address
 from plimsoll.targets.deletion_schedule import arm_deletion
 
 
-def record_run(deployment: Deployment, run_id: str) -> dict[str, object]:
+def record_run(settings: RecordRunSettings, run_id: str) -> dict[str, object]:
     """Mark the run as started and set its deadline: its time limit, or its budget's end.
 
     Raises:
         RunStoppedError: It was stopped before it began.
         UsageError: The deployment has no targets of its kind, or does not allow its endpoint.
     """
-    request = deployment.files(run_id).get(REQUEST, Request)
-    deployment.require_kind(request.target.kind)
-    record = deployment.records.get(run_id)
+    request = files_of(settings, run_id).get(REQUEST, Request)
+    settings.require_kind(request.target.kind)
+    record = records_of(settings).get(run_id)
     changes: dict[str, object] = {}
     if isinstance(request.target, EndpointTarget):
-        changes["target"] = endpoint_address(request.target, deployment.allowed_endpoints or {})
+        changes["target"] = endpoint_address(request.target, settings.allowed_endpoints)
     started = now().replace(microsecond=0)
-    begun = deployment.records.change(
+    begun = records_of(settings).change(
         run_id,
         states=(RunState.PENDING,),
         state=RunState.RUNNING,
@@ -36,18 +36,18 @@ def record_run(deployment: Deployment, run_id: str) -> dict[str, object]:
         expires_at=started + timedelta(seconds=record.runs_for_s),
         **changes,
     )
-    record = deployment.records.get(run_id)
+    record = records_of(settings).get(run_id)
     if not begun and record.state is not RunState.RUNNING:
         raise RunStoppedError(f"run {run_id} was stopped before it began")
     if begun:
-        _tell(deployment, record)
+        _tell(settings, record)
     return {
         "provisioned": request.target.provisioned,
         "load_clients": request.prepare.clients,
     }
 
 
-def _tell(deployment: Deployment, record: RunRecord) -> None:
+def _tell(settings: BusSettings, record: RunRecord) -> None:
     event = RunStarted(
         run_id=record.run_id,
         name=record.name,
@@ -56,19 +56,17 @@ def _tell(deployment: Deployment, record: RunRecord) -> None:
         started_at=record.started_at or now(),
         expires_at=record.expires_at,
     )
-    emit(deployment.event_bus, event)
+    emit(settings.event_bus, event)
 
 
-def arm(deployment: Deployment, run_id: str) -> None:
+def arm(settings: ArmDeletionSettings, run_id: str) -> None:
     """Arm the deletion of the target at the run's deadline."""
-    record = deployment.records.require_running(run_id)
+    record = records_of(settings).require_running(run_id)
     assert record.expires_at is not None  # noqa: S101 - a running run has a deadline
-    assert deployment.schedule_group is not None  # noqa: S101 - the function table gives both
-    assert deployment.deletion_role_arn is not None  # noqa: S101
-    deployment.records.change(run_id, phase="provision", provision_at=now())
+    records_of(settings).change(run_id, phase="provision", provision_at=now())
     arm_deletion(
         stack_name=record.stack_name,
         at=record.expires_at,
-        group=deployment.schedule_group,
-        role_arn=deployment.deletion_role_arn,
+        group=settings.schedule_group,
+        role_arn=settings.deletion_role_arn,
     )

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_files import QUOTE, REQUEST
-from plimsoll.aws.run_records import now
+from plimsoll.aws.run_files import QUOTE, REQUEST, files_of
+from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import Complaint, UsageError
+from plimsoll.model.function_settings import RunSettings, SubmitSettings, TeamSettings
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.run_record import Failure, RunRecord, RunState
+from plimsoll.prices import prices_for
 from plimsoll.quoting.budget import held_budget
 from plimsoll.quoting.possible import require_stand_in
 from plimsoll.quoting.quotes import quote
@@ -30,23 +31,17 @@ def run_id_for(team: str, idempotency_key: str | None) -> str:
 
 
 def submit(
-    deployment: Deployment,
+    settings: SubmitSettings,
     request: Request,
     *,
-    state_machine_arn: str,
     idempotency_key: str | None = None,
-    local: bool = False,
-    results_days: int | None = None,
 ) -> str:
     """Record a run and start its workflow; returns its id.
 
     Args:
-        deployment: Where.
+        settings: Where.
         request: What is asked for.
-        state_machine_arn: The workflow.
         idempotency_key: The same key with the same request gives the same run.
-        local: On one machine; faults on purpose are refused elsewhere.
-        results_days: After which the record is forgotten, as S3 forgets the files; None: never.
 
     Raises:
         UsageError: The workload cannot be, the deployment has no targets of its kind or does not
@@ -55,30 +50,21 @@ def submit(
         LimitReachedError: A limit of the team leaves no room for it.
     """
     run_id = run_id_for(request.team, idempotency_key)
-    created = record_request(
-        deployment,
-        request,
-        run_id=run_id,
-        local=local,
-        results_days=results_days,
-        idempotency_key=idempotency_key,
-    )
+    created = record_request(settings, request, run_id=run_id, idempotency_key=idempotency_key)
     try:
-        start_execution(state_machine_arn, run_id)
+        start_execution(settings.run_machine_arn, run_id)
     except Exception:
         if created:
-            give_up(deployment, run_id, request.team)
+            give_up(settings, run_id, request.team)
         raise
     return run_id
 
 
 def record_request(
-    deployment: Deployment,
+    settings: SubmitSettings,
     request: Request,
     *,
     run_id: str,
-    local: bool = False,
-    results_days: int | None = None,
     idempotency_key: str | None = None,
 ) -> bool:
     """Record a run that something else starts: its workflow, by the run's id.
@@ -86,11 +72,9 @@ def record_request(
     First it takes its share of the team's limits; it is given back when the run ends.
 
     Args:
-        deployment: Where.
+        settings: Where.
         request: What is asked for.
         run_id: Its name; one that is recorded already stays as it is.
-        local: As for `submit`.
-        results_days: As for `submit`.
         idempotency_key: That gave the run its name, if one did.
 
     Returns:
@@ -100,15 +84,16 @@ def record_request(
         UsageError: As `submit`.
         LimitReachedError: A limit of the team leaves no room for it.
     """
-    check_request(deployment, request, local=local)
-    if deployment.teams is not None and request.team not in deployment.teams and not local:
+    check_request(settings, request)
+    local, results_days = settings.on_one_machine, settings.results_days
+    if request.team not in settings.teams and not local:
         problem = f"{request.team} is not a team of this deployment"
-        known = tuple(sorted(deployment.teams))
+        known = tuple(sorted(settings.teams))
         raise UsageError(Complaint(("team",), problem, request.team, known))
     if request.faults and not local:
         problem = "only a run on one machine (--local) may have them"
         raise UsageError(Complaint(("faults",), problem))
-    quoted = quote(request, deployment.price_table)
+    quoted = quote(request, prices_for(settings.prices))
     body = request.model_dump_json()
     digest = hashlib.sha256(body.encode()).hexdigest()
     submitted_at = now()
@@ -126,64 +111,64 @@ def record_request(
         time_limit_s=request.time_limit_s,
         budget=held_budget(request, quoted),
     )
-    limits = limits_of(deployment, request.team)
+    limits = limits_of(settings, request.team)
     taken = created = False
-    if limits is not None and deployment.records.find(run_id) is None:  # a known run needs no room
+    records = records_of(settings)
+    if limits is not None and records.find(run_id) is None:  # a known run needs no room
         taken = limits.acquire(run_id, ask_of(request, quoted), at=submitted_at)
     try:
-        created = deployment.records.create(record)
+        created = records.create(record)
         if not created:
-            _require_same(deployment, run_id, digest, idempotency_key)
-        files = deployment.files(run_id)
+            _require_same(settings, run_id, digest, idempotency_key)
+        files = files_of(settings, run_id)
         files.put(REQUEST, body)
         files.put_model(QUOTE, quoted)
     except Exception:
         if created or taken:
-            give_up(deployment, run_id, request.team)
+            give_up(settings, run_id, request.team)
         raise
     if limits is not None and taken and not created:
-        _release_of_ended(deployment, limits, run_id)
+        _release_of_ended(settings, limits, run_id)
     return created
 
 
-def _require_same(deployment: Deployment, run_id: str, digest: str, key: str | None) -> None:
-    if deployment.records.get(run_id).request_sha256 != digest:
+def _require_same(settings: RunSettings, run_id: str, digest: str, key: str | None) -> None:
+    if records_of(settings).get(run_id).request_sha256 != digest:
         problem = "was used for another request"
         raise UsageError(Complaint(("Idempotency-Key",), problem, key))
 
 
-def _release_of_ended(deployment: Deployment, limits: Limits, run_id: str) -> None:
+def _release_of_ended(settings: RunSettings, limits: Limits, run_id: str) -> None:
     """Give back what a repetition has taken for a run that ended long ago."""
-    if deployment.records.get(run_id).state.ended:
+    if records_of(settings).get(run_id).state.ended:
         limits.release(run_id, usd=0.0)
 
 
-def give_up(deployment: Deployment, run_id: str, team: str) -> None:
+def give_up(settings: TeamSettings, run_id: str, team: str) -> None:
     """Give back the share of a run that could not be started; from now on it cannot begin."""
     failure = Failure(phase="record", error="NotStartedError", cause="it could not be started")
-    deployment.records.change(
+    records_of(settings).change(
         run_id, states=(RunState.PENDING,), state=RunState.FAILED, failure=failure, ended_at=now()
     )
-    limits = limits_of(deployment, team)
-    record = deployment.records.find(run_id)
+    limits = limits_of(settings, team)
+    record = records_of(settings).find(run_id)
     if limits is not None and (record is None or record.state.ended):
         limits.release(run_id, usd=0.0)
 
 
-def check_request(deployment: Deployment, request: Request, *, local: bool = False) -> None:
+def check_request(settings: SubmitSettings, request: Request) -> None:
     """Check what the request's model alone cannot.
 
     Raises:
         UsageError: The workload cannot be, a limit names an operation that it does not have, the
             deployment does not allow load on the endpoint, or one machine has no such target.
     """
-    deployment.require_kind(request.target.kind)
-    if local:
+    settings.require_kind(request.target.kind)
+    if settings.on_one_machine:
         require_stand_in(request)
     require_known_operations(request)
-    known = deployment.allowed_endpoints is not None  # not to everyone; the run asks again
-    if known and isinstance(request.target, EndpointTarget):
-        endpoint_address(request.target, deployment.allowed_endpoints or {})
+    if isinstance(request.target, EndpointTarget):
+        endpoint_address(request.target, settings.allowed_endpoints)
 
 
 def start_execution(state_machine_arn: str, run_id: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.function_settings import MetricSettings
 from plimsoll.model.request import TargetKind
 from plimsoll.model.results import StepResult, TargetSample
 from plimsoll.model.run_record import RunRecord
@@ -11,7 +11,7 @@ from plimsoll.targets.cloudwatch_metrics import figures, read_samples
 
 
 def target_samples(
-    deployment: Deployment, record: RunRecord, *, kind: TargetKind, since: datetime
+    settings: MetricSettings, record: RunRecord, *, kind: TargetKind, since: datetime
 ) -> tuple[TargetSample, ...]:
     """Read a run's target's metrics until now; none where it has no target."""
     if record.target is None:
@@ -21,7 +21,7 @@ def target_samples(
         kind,
         start=since,
         end=datetime.now(UTC),
-        period_s=deployment.metric_period_seconds,
+        period_s=settings.metric_period_seconds,
     )
 
 

@@ -20,12 +20,12 @@ EXPIRES_AT = "plimsoll:expires-at"
 LONGEST = timedelta(seconds=86_400)  # time limit that a run may have
 
 
-def sweep(topic_arn: str, *, event_bus: str | None = None, at: datetime | None = None) -> list[str]:
+def sweep(topic_arn: str, event_bus: str, *, at: datetime | None = None) -> list[str]:
     """Delete every target stack that should be gone.
 
     Args:
-        topic_arn: Where each one is reported; empty: nowhere.
-        event_bus: Where an event of each one goes; None: nowhere.
+        topic_arn: Where each one is reported to people.
+        event_bus: Where each one is reported to programs.
         at: The time to compare with; None: now.
 
     Returns:
@@ -65,7 +65,7 @@ def _delete(stack: "StackTypeDef") -> None:
     print(json.dumps({"expired_target": stack["StackName"]}))  # an alarm counts these lines
 
 
-def _report(stack: "StackTypeDef", moment: datetime, topic_arn: str, event_bus: str | None) -> None:
+def _report(stack: "StackTypeDef", moment: datetime, topic_arn: str, event_bus: str) -> None:
     expired_at = _expires_at(stack)
     assert expired_at is not None  # noqa: S101 - it has expired
     leaked = TargetLeaked(
@@ -75,13 +75,12 @@ def _report(stack: "StackTypeDef", moment: datetime, topic_arn: str, event_bus: 
         found_at=moment,
     )
     emit(event_bus, leaked)
-    if topic_arn:
-        clients.sns().publish(
-            TopicArn=topic_arn,
-            Subject="Plimsoll: a target outlived its time limit",
-            Message=f"{stack['StackName']} should have been gone at {expired_at.isoformat()};"
-            " the janitor has asked for its deletion",
-        )
+    clients.sns().publish(
+        TopicArn=topic_arn,
+        Subject="Plimsoll: a target outlived its time limit",
+        Message=f"{stack['StackName']} should have been gone at {expired_at.isoformat()};"
+        " the janitor has asked for its deletion",
+    )
 
 
 def _expires_at(stack: "StackTypeDef") -> datetime | None:

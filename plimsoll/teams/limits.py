@@ -17,11 +17,11 @@ from typing import Any
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_records import pass_over, read_item
 from plimsoll.errors import FieldPath, LimitReachedError, Range, UnreadableRecordError
 from plimsoll.model.base import Model
 from plimsoll.model.deployment import Team
+from plimsoll.model.function_settings import TeamSettings
 from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
 from plimsoll.quoting.rehearsal import clients_most
@@ -78,12 +78,10 @@ def _at_most(most: float) -> Range:
     return Range(most=cents // 100 if most == int(most) else Decimal(cents).scaleb(-2))
 
 
-def limits_of(deployment: Deployment, team: str) -> "Limits | None":
-    """Give a team's limits; None where the deployment holds none, or does not know the team."""
-    if deployment.service_table is None or team not in (deployment.teams or {}):
-        return None
-    assert deployment.teams is not None  # noqa: S101 - see above
-    return Limits(deployment.service_table, team, deployment.teams[team])
+def limits_of(settings: TeamSettings, team: str) -> "Limits | None":
+    """Give a team's limits; None where the deployment does not know the team."""
+    known = settings.teams.get(team)
+    return Limits(settings.service_table, team, known) if known else None
 
 
 class Limits:

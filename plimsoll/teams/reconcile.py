@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from plimsoll.aws.function_settings import Deployment
-from plimsoll.aws.run_records import pass_over
+from plimsoll.aws.run_records import pass_over, records_of
 from plimsoll.errors import UnreadableRecordError
+from plimsoll.model.function_settings import RunSettings, TeamSettings
 from plimsoll.model.run_record import Failure, RunRecord, RunState
 from plimsoll.teams.limits import Grant, limits_of
 
@@ -20,20 +20,20 @@ class Over:
     usd: float | None
 
 
-def reconcile(deployment: Deployment, *, at: datetime) -> list[str]:
+def reconcile(settings: TeamSettings, *, at: datetime) -> list[str]:
     """Release the shares of runs that have ended, that never began, or that nothing knows.
 
     Returns:
         The ids of the runs whose shares were given back.
     """
     released = []
-    for team in deployment.teams or {}:
-        limits = limits_of(deployment, team)
+    for team in settings.teams:
+        limits = limits_of(settings, team)
         if limits is None:
             continue
         for run_id, grant in limits.grants().items():
             try:
-                over = _over(deployment, run_id, grant, at)
+                over = _over(settings, run_id, grant, at)
             except UnreadableRecordError as error:
                 pass_over(error)
                 over = Over(None) if at - grant.at > LASTS_AT_MOST else None
@@ -42,16 +42,16 @@ def reconcile(deployment: Deployment, *, at: datetime) -> list[str]:
     return released
 
 
-def _over(deployment: Deployment, run_id: str, grant: Grant, at: datetime) -> Over | None:
+def _over(settings: RunSettings, run_id: str, grant: Grant, at: datetime) -> Over | None:
     """Look whether a run is over; None: it may still be under way."""
-    record = deployment.records.find(run_id)
+    record = records_of(settings).find(run_id)
     held_for = at - grant.at
     if record is None:
         return Over(0.0) if held_for > BEGINS_WITHIN else None
     if record.state.ended:
         return _ended(record)
     if record.state is RunState.PENDING and held_for > BEGINS_WITHIN:
-        return Over(0.0) if _kept_from_beginning(deployment, run_id, at) else None
+        return Over(0.0) if _kept_from_beginning(settings, run_id, at) else None
     return Over(None) if held_for > LASTS_AT_MOST else None
 
 
@@ -61,9 +61,9 @@ def _ended(record: RunRecord) -> Over:
     return Over(None if record.cost_usd is None else float(record.cost_usd))
 
 
-def _kept_from_beginning(deployment: Deployment, run_id: str, at: datetime) -> bool:
+def _kept_from_beginning(settings: RunSettings, run_id: str, at: datetime) -> bool:
     """End a run that never began, so that it cannot begin later; False if it just has."""
     failure = Failure(phase="record", error="NotStartedError", cause="it never began")
-    return deployment.records.change(
+    return records_of(settings).change(
         run_id, states=(RunState.PENDING,), state=RunState.FAILED, failure=failure, ended_at=at
     )

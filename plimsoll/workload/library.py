@@ -1,12 +1,11 @@
 """Finding workloads: built in, in a file, or inline in a request."""
 
 from collections.abc import Mapping
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from plimsoll.errors import Complaint, Place, UsageError, WorkloadError, unknown
+from plimsoll.errors import Complaint, Place, UsageError, unknown
+from plimsoll.packaged import packaged_folder
 from plimsoll.workload.items import Item, from_python, read_document
 from plimsoll.workload.workload import Workload, read_workload
 
@@ -17,7 +16,7 @@ def builtin_names() -> list[str]:
     """Name the workloads that come with Plimsoll."""
     return sorted(
         entry.name.removesuffix(_SUFFIX)
-        for entry in _folder().iterdir()
+        for entry in packaged_folder("workloads").iterdir()
         if entry.name.endswith(_SUFFIX)
     )
 
@@ -43,7 +42,7 @@ def load_workload(name: str) -> Workload:
     if name not in builtin_names():
         hint = "a file's name ends in .yaml"
         raise UsageError(unknown("workload", name, builtin_names(), value=name, hint=hint))
-    text = (_folder() / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+    text = (packaged_folder("workloads") / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
     return parse_workload(text, source=f"{name}{_SUFFIX}")
 
 
@@ -67,20 +66,9 @@ def parse_workload(document: str | Mapping[str, Any], *, source: str = "workload
 
 def _dataset(item: Item) -> Item:
     name = item.text()
-    folder = _folder() / "datasets"
+    folder = packaged_folder("workloads") / "datasets"
     known = [entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir()]
     if name not in known:
         raise item.unknown("dataset", name, known, value=name)
     text = (folder / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
     return read_document(text, f"datasets/{name}{_SUFFIX}")
-
-
-def _folder() -> Traversable:
-    """Where the built-in workloads are: in the installed package, or in the checkout."""
-    installed = resources.files("plimsoll") / "workloads"
-    if installed.is_dir():
-        return installed
-    checkout = Path(__file__).resolve().parents[2] / "workloads"
-    if checkout.is_dir():
-        return checkout
-    raise WorkloadError("this installation has lost its workloads; install it again")

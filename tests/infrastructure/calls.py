@@ -2,7 +2,8 @@
 
 Names are followed, not types: a function or method that is mentioned counts as called. Where
 several classes have a method of one name, a receiver that is called like one of them
-(`records.get`, `files.get`) means that one. Functions that answer a path count as called.
+(`records.get`, `records_of(settings).get`) means that one. Functions that answer a path count as
+called.
 """
 
 import ast
@@ -60,7 +61,7 @@ def _reached(handler: Path) -> Iterator[ast.AST]:
         seen.add(id(body))
         yield body
         for name, receiver in _mentions(body):
-            whose = owner if receiver == "self" else receiver.lower()
+            whose = owner if receiver == "self" else receiver.lower().removesuffix("_of")
             reached += _meant(name, defined.get(name, []), whose)
 
 
@@ -109,12 +110,12 @@ def _meant(name: str, candidates: list[Defined], receiver: str) -> list[Defined]
 
 
 def _calls(body: ast.AST) -> set[str]:
-    """Methods of the clients that this body asks `services` for, paginators' operations too."""
+    """Methods of the clients that this body asks `clients` for, paginators' operations too."""
     attributes = [node for node in ast.walk(body) if isinstance(node, ast.Attribute)]
     clients = {
         node.attr
         for node in attributes
-        if isinstance(node.value, ast.Name) and node.value.id == "services"
+        if isinstance(node.value, ast.Name) and node.value.id == "clients"
     }
     named = {node.attr for node in attributes} | {
         str(node.args[0].value)

@@ -8,8 +8,8 @@ from typing import Any
 import cfnlint  # type: ignore[import-untyped]  # it has no types
 import pytest
 
-from plimsoll.model.functions import FUNCTIONS
-from stacks.fleet import GUARD, INTERFACE_ACTIONS
+from plimsoll.model.functions import FUNCTIONS, GUARD
+from stacks.fleet import INTERFACE_ACTIONS
 from stacks.imports import handler_path
 from stacks.metrics import WRITERS
 from stacks.targets.synthesis import TEMPLATES

@@ -15,7 +15,8 @@ from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.deploying import ROLE
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.functions import Function, Setting
+from plimsoll.model.functions import Function
+from plimsoll.model.settings import Settings
 from tests.support.mariadb_connection import Connection, connected
 from tests.support.patient_cassandra import PATIENT_SETTINGS
 
@@ -89,6 +90,12 @@ def fresh_database(
         cursor.execute(f"DROP DATABASE {name}")
 
 
+class ProbeSettings(Settings):
+    """What the function `probe` is told."""
+
+    poll_seconds: int
+
+
 PROBE_FUNCTIONS = {
     function.name: function
     for function in (
@@ -97,7 +104,7 @@ PROBE_FUNCTIONS = {
             summary="Does what its event says.",
             timeout_s=60,
             memory_mib=256,
-            environment={"POLL_SECONDS": Setting.POLL_SECONDS},
+            settings=ProbeSettings,
         ),
         Function(name="brief", summary="The same, for a second.", timeout_s=1, memory_mib=128),
         Function(name="broken", summary="Has no handler.", timeout_s=60, memory_mib=128),

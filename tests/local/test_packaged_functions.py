@@ -20,7 +20,6 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import RunFiles, client_path, plan_path
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.deploying import PRINCIPAL, default_settings
@@ -37,6 +36,7 @@ from tests.support.aws_resources import (
     make_state_machine,
     make_tables,
 )
+from tests.support.every_setting import settings_on_aws
 
 RECORDS = 2_000
 # as Lambda finds a handler: its path with dots, the package first on sys.path
@@ -98,7 +98,7 @@ def invoke(
     """Invoke a packaged function as its row of the table says; gives its answer."""
     row = FUNCTIONS[name]
     settings = {**default_settings(), **NAMES, Setting.ALLOWED_ENDPOINTS: allowed}
-    given = {key: settings[setting] for key, setting in row.environment.items()}
+    given = row.settings.variables(settings)
     passed = {key: value for key, value in os.environ.items() if key.startswith("AWS_")}
     done = subprocess.run(
         # -I and -S: neither this project nor its virtual environment is on the path
@@ -182,10 +182,13 @@ def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
 ) -> None:
     assert aws
     request = endpoint_request(mariadb, fresh_database.rsplit("/", 1)[1])
-    deployment = Deployment(results_bucket=BUCKET, runs_table=RUNS_TABLE)
-    run_id = submit(deployment, request, state_machine_arn=make_state_machine("run"))
+    machine = make_state_machine("run")
     assert isinstance(request.target, EndpointTarget)
     allowed = json.dumps({f"{mariadb.host}:{mariadb.port}": request.target.secret_arn})
+    settings = settings_on_aws(
+        {Setting.RUN_MACHINE_ARN: machine, Setting.ALLOWED_ENDPOINTS: allowed}
+    )
+    run_id = submit(settings, request)
 
     invoke(packages, "record-run", {"run_id": run_id}, allowed=allowed)
     parts = invoke(packages, "create-schema", {"run_id": run_id}, allowed=allowed)["parts"]
@@ -195,7 +198,7 @@ def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
     invoke(packages, "verify-dataset", counted, allowed=allowed)
     measured = in_time(packages, run_id, allowed=allowed)
 
-    assert deployment.records.get(run_id).rows == RECORDS
+    assert settings.records.get(run_id).rows == RECORDS
     assert set(measured.operations) == {"read"}
     assert measured.operations["read"].succeeded > 0
     assert measured.operations["read"].errors == {}

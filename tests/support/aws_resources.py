@@ -9,6 +9,7 @@ import pytest
 from moto import mock_aws
 
 from plimsoll.aws import clients
+from plimsoll.model.tables import RUNS, SERVICE, TABLES
 
 if TYPE_CHECKING:
     from moto.core.config import DefaultConfig
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 
 REGION: Literal["eu-west-1"] = "eu-west-1"
 ACCOUNT = "123456789012"
-BUCKET, RUNS_TABLE, SERVICE_TABLE = "results", "runs", "service"
-_KINDS: tuple[Literal["HASH", "RANGE"], ...] = ("HASH", "RANGE")
+BUCKET, RUNS_TABLE, SERVICE_TABLE = "results", RUNS.name, SERVICE.name
 
 
 def role_arn(name: str) -> str:
@@ -52,17 +52,9 @@ def make_bucket() -> None:
 
 
 def make_tables() -> None:
-    """Make the runs' table and the service's."""
-    for name, keys in {RUNS_TABLE: ("run_id",), SERVICE_TABLE: ("pk", "sk")}.items():
-        clients.dynamodb().create_table(
-            TableName=name,
-            KeySchema=[
-                {"AttributeName": key, "KeyType": kind}
-                for key, kind in zip(keys, _KINDS, strict=False)
-            ],
-            AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in keys],
-            BillingMode="PAY_PER_REQUEST",
-        )
+    """Make every table of a deployment, empty."""
+    for table in TABLES:
+        clients.dynamodb().create_table(**table.creation(table.name))
 
 
 def make_state_machine(name: str) -> str:

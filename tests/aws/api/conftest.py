@@ -10,12 +10,11 @@ import pytest
 
 from plimsoll.api.app import answer
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.local.account import REGION
-from plimsoll.local.deploying import PRINCIPAL, default_settings, state_machine_arn
-from plimsoll.local.deploying import Deployment as Storage
-from plimsoll.model.functions import FUNCTIONS, Setting
+from plimsoll.local.deploying import PRINCIPAL, Deployer, default_settings, state_machine_arn
+from plimsoll.model.functions import Setting
 from tests.support.aws_resources import aws_account, make_state_machine
+from tests.support.every_setting import EverySetting
 
 OTHER = "arn:aws:sts::123456789012:assumed-role/other/ci"
 ENDPOINT_SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:db"
@@ -51,7 +50,7 @@ class Answered:
 class Api:
     """Calls the function as API Gateway does."""
 
-    deployment: Deployment
+    deployment: EverySetting
     principal: str | None = PRINCIPAL
     calls: list[Answered] = field(default_factory=list)
 
@@ -74,7 +73,7 @@ class Api:
             query=query,
             principal=principal or self.principal,
         )
-        made = answer(event, None, deployment=self.deployment)
+        made = answer(event, None, settings=self.deployment)
         given = {name: values[0] for name, values in made["multiValueHeaders"].items()}
         answered = Answered(made["statusCode"], given, made["body"])
         self.calls.append(answered)
@@ -113,7 +112,7 @@ def proxy_event(
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Deployment]:
+def served() -> Iterator[EverySetting]:
     """Everything that the function needs; made once, since clients cost tenths of a second."""
     settings = default_settings() | {
         Setting.TEAMS: json.dumps(TEAMS),
@@ -121,13 +120,12 @@ def served() -> Iterator[Deployment]:
     }
     with aws_account(region=REGION):
         client: Any = boto3.client  # its types know a service's name only as a literal
-        Storage(client, settings).storage()
-        row = FUNCTIONS["api"].environment
-        yield Deployment.of_function("api", {name: settings[s] for name, s in row.items()})
+        Deployer(client, settings).storage()
+        yield EverySetting.of_deployment(settings)
 
 
 @pytest.fixture
-def api(served: Deployment) -> Iterator[Api]:
+def api(served: EverySetting) -> Iterator[Api]:
     machine = make_state_machine("run")
     yield Api(served)
     clients.stepfunctions().delete_state_machine(stateMachineArn=machine)

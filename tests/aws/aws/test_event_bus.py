@@ -9,8 +9,6 @@ import jsonschema  # type: ignore[import-untyped]  # its types are a package of 
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.aws.event_bus import emit
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.checks.changes import regressions
 from plimsoll.model.events import EVENTS, Event, RegressionFound
 from plimsoll.model.run_record import RunState
@@ -19,6 +17,7 @@ from plimsoll.runs.judge_step import step_judged
 from plimsoll.runs.start_run import record_run
 from plimsoll.targets.janitor import sweep
 from tests.aws.runs.conftest import RUN, recorded
+from tests.support.every_setting import EverySetting
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.checks.histories import check, history
 from tools.event_schemas import FOLDER, file_name, schema
@@ -27,10 +26,9 @@ SCHEMAS = {event.detail_type: json.loads(schema(event)) for event in EVENTS}
 
 
 @pytest.fixture
-def told(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def told(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What is put on the bus; each fits its schema."""
-    assert deployment.event_bus is None  # `telling` has it
-    clients.events().create_event_bus(Name="plimsoll")
+    assert deployment.event_bus == "plimsoll"
     put = clients.events().put_events
     seen: list[dict[str, Any]] = []
 
@@ -48,11 +46,6 @@ def told(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> list[dict[s
     return seen
 
 
-@pytest.fixture
-def telling(deployment: Deployment) -> Deployment:
-    return deployment.model_copy(update={"event_bus": "plimsoll", "allowed_endpoints": ()})
-
-
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: str(event.detail_type))
 def test_the_schemas_in_the_docs_are_those_of_the_models(event: type[Event]) -> None:
     path = FOLDER / file_name(event)
@@ -67,22 +60,24 @@ def test_the_docs_name_every_event_and_no_other() -> None:
         assert f"(events/{file_name(event)})" in page
 
 
-def test_a_run_tells_of_its_start_once(telling: Deployment, told: list[dict[str, Any]]) -> None:
-    recorded(telling)
-    record_run(telling, RUN)
-    record_run(telling, RUN)  # the workflow repeats a call
+def test_a_run_tells_of_its_start_once(
+    deployment: EverySetting, told: list[dict[str, Any]]
+) -> None:
+    recorded(deployment)
+    record_run(deployment, RUN)
+    record_run(deployment, RUN)  # the workflow repeats a call
     [event] = told
     assert (event["kind"], event["run_id"], event["name"]) == ("Run Started", RUN, "small")
     assert event["expires_at"] > event["started_at"]
 
 
 def test_a_run_tells_of_its_end_once_and_how_it_ended(
-    telling: Deployment, told: list[dict[str, Any]]
+    deployment: EverySetting, told: list[dict[str, Any]]
 ) -> None:
-    recorded(telling, state=RunState.STOPPING)
+    recorded(deployment, state=RunState.STOPPING)
     failure = {"phase": "provision", "error": "TargetError", "cause": "no such class"}
-    end_run(telling, RUN, failure=failure)
-    end_run(telling, RUN, ended="FAILED")
+    end_run(deployment, RUN, failure=failure)
+    end_run(deployment, RUN, ended="FAILED")
     [event] = told
     assert (event["kind"], event["state"]) == ("Run Ended", "FAILED")
     assert event["failure"]["cause"] == "no such class"
@@ -91,21 +86,22 @@ def test_a_run_tells_of_its_end_once_and_how_it_ended(
 
 
 def test_the_janitor_tells_of_each_target_past_its_limit(
-    telling: Deployment, told: list[dict[str, Any]]
+    deployment: EverySetting, told: list[dict[str, Any]]
 ) -> None:
-    del telling
+    del deployment
     boto3.client("cloudformation").create_stack(
         StackName=f"plimsoll-run-{RUN}",
         TemplateBody=json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}),
         Tags=[{"Key": "plimsoll:expires-at", "Value": "2026-01-01T00:00:00+00:00"}],
     )
-    sweep("", event_bus="plimsoll", at=datetime(2026, 1, 1, 0, 15, tzinfo=UTC))
+    topic = boto3.client("sns").create_topic(Name="alarms")["TopicArn"]
+    sweep(topic, "plimsoll", at=datetime(2026, 1, 1, 0, 15, tzinfo=UTC))
     [event] = told
     assert (event["kind"], event["run_id"]) == ("Target Leaked", RUN)
     assert event["expired_at"] == "2026-01-01T00:00:00Z"
 
 
-def test_a_step_tells_whether_it_passed_beside_those_before_it(deployment: Deployment) -> None:
+def test_a_step_tells_whether_it_passed_beside_those_before_it(deployment: EverySetting) -> None:
     record = recorded(deployment)
     result, _ = synthetic_run()
     judged = [
@@ -131,16 +127,10 @@ def test_a_regression_fits_its_schema() -> None:
 
 
 def test_a_bus_that_is_not_there_fails_nothing_and_is_told_of(
-    telling: Deployment, capsys: pytest.CaptureFixture[str]
+    deployment: EverySetting, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    recorded(telling)
-    record_run(telling, RUN)
-    assert telling.records.get(RUN).state is RunState.RUNNING
+    clients.events().delete_event_bus(Name="plimsoll")
+    recorded(deployment)
+    record_run(deployment, RUN)
+    assert deployment.records.get(RUN).state is RunState.RUNNING
     assert "the event Run Started was not sent: " in capsys.readouterr().err
-
-
-def test_without_a_bus_nobody_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    event = EVENTS[0].model_construct()
-    emit(None, event)
-    emit("", event)
-    assert capsys.readouterr().err == ""

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_records import now, require_loading_budget
 from plimsoll.errors import (
     BudgetPassedError,
@@ -14,9 +13,10 @@ from plimsoll.errors import (
 )
 from plimsoll.model.run_record import Failure, HeldBudget, RunState, TargetAddress
 from tests.aws.runs.conftest import RUN, recorded
+from tests.support.every_setting import EverySetting
 
 
-def test_a_record_comes_back_as_it_was_written(deployment: Deployment) -> None:
+def test_a_record_comes_back_as_it_was_written(deployment: EverySetting) -> None:
     address = TargetAddress(
         protocol="mysql",
         host="db",
@@ -33,26 +33,26 @@ def test_a_record_comes_back_as_it_was_written(deployment: Deployment) -> None:
     assert deployment.records.get(RUN).failure is None
 
 
-def test_a_second_record_of_one_id_changes_nothing(deployment: Deployment) -> None:
+def test_a_second_record_of_one_id_changes_nothing(deployment: EverySetting) -> None:
     record = recorded(deployment, rows=7)
     assert deployment.records.create(record.model_copy(update={"rows": 8})) is False
     assert deployment.records.get(RUN).rows == 7
 
 
-def test_a_change_needs_one_of_the_states_named(deployment: Deployment) -> None:
+def test_a_change_needs_one_of_the_states_named(deployment: EverySetting) -> None:
     recorded(deployment, state=RunState.STOPPING)
     assert not deployment.records.change(RUN, states=(RunState.RUNNING,), stack_id="made")
     assert deployment.records.get(RUN).stack_id is None
     assert deployment.records.change(RUN, states=(RunState.STOPPING,), stack_id="made")
 
 
-def test_an_unknown_run_is_named(deployment: Deployment) -> None:
+def test_an_unknown_run_is_named(deployment: EverySetting) -> None:
     with pytest.raises(RunNotFoundError, match="'nobody'"):
         deployment.records.get("nobody")
     assert deployment.records.change("nobody", rows=1) is False
 
 
-def test_only_a_running_run_within_its_time_goes_on(deployment: Deployment) -> None:
+def test_only_a_running_run_within_its_time_goes_on(deployment: EverySetting) -> None:
     recorded(deployment, state=RunState.STOPPING)
     with pytest.raises(RunStoppedError):
         deployment.records.require_running(RUN)
@@ -67,7 +67,7 @@ def test_only_a_running_run_within_its_time_goes_on(deployment: Deployment) -> N
 BUDGET = HeldBudget(usd="0.6", target_s=100, fleet_usd="0.1", loading_s=60)
 
 
-def test_a_deadline_that_the_budget_set_says_so(deployment: Deployment) -> None:
+def test_a_deadline_that_the_budget_set_says_so(deployment: EverySetting) -> None:
     past = now() - timedelta(seconds=1)
     recorded(deployment, state=RunState.RUNNING, expires_at=past, budget=BUDGET)
     with pytest.raises(BudgetPassedError, match=r"\$0.6, enough for 100 s .* passed in its record"):
@@ -78,7 +78,7 @@ def test_a_deadline_that_the_budget_set_says_so(deployment: Deployment) -> None:
         deployment.records.require_running(RUN)
 
 
-def test_loaders_stop_where_the_loads_part_of_the_budget_ends(deployment: Deployment) -> None:
+def test_loaders_stop_where_the_loads_part_of_the_budget_ends(deployment: EverySetting) -> None:
     began = now()
     record = recorded(deployment, budget=BUDGET, prepare_at=began)
     require_loading_budget(record, began + timedelta(seconds=59))

@@ -7,19 +7,17 @@ from typing import Any
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.model.settings import Setting
 from tests.support.aws_resources import (
     ACCOUNT,
-    BUCKET,
     REGION,
-    RUNS_TABLE,
-    SERVICE_TABLE,
     aws_account,
     make_bucket,
     make_state_machine,
     make_tables,
     role_arn,
 )
+from tests.support.every_setting import NO_LIMITS, EverySetting, settings_on_aws
 
 GROUP = "plimsoll-checks"
 SECRET = f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:example"
@@ -33,24 +31,23 @@ def aws() -> Iterator[Any]:
 
 
 @pytest.fixture
-def deployment(aws: Any) -> Deployment:
+def deployment(aws: Any) -> EverySetting:
     aws.reset()
     make_bucket()
     make_tables()
     clients.scheduler().create_schedule_group(Name=GROUP)
     clients.events().create_event_bus(Name="plimsoll")
     topic = clients.sns().create_topic(Name="alarms")["TopicArn"]
-    return Deployment(
-        results_bucket=BUCKET,
-        runs_table=RUNS_TABLE,
-        service_table=SERVICE_TABLE,
-        run_machine_arn=make_state_machine("plimsoll-run"),
-        alarm_topic_arn=topic,
-        event_bus="plimsoll",
-        check_group=GROUP,
-        check_role_arn=role_arn("checks"),
-        start_check_arn=f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:start-check",
-        allowed_endpoints=json.dumps({"db.example:3306": SECRET}),
+    return settings_on_aws(
+        {
+            Setting.RUN_MACHINE_ARN: make_state_machine("plimsoll-run"),
+            Setting.ALARM_TOPIC_ARN: topic,
+            Setting.CHECK_GROUP: GROUP,
+            Setting.CHECK_ROLE_ARN: role_arn("checks"),
+            Setting.START_CHECK_ARN: f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:start-check",
+            Setting.ALLOWED_ENDPOINTS: json.dumps({"db.example:3306": SECRET}),
+            Setting.TEAMS: json.dumps(dict.fromkeys(("payments", "orders"), NO_LIMITS)),
+        }
     )
 
 
@@ -62,9 +59,9 @@ def schedules() -> dict[str, dict[str, Any]]:
     }
 
 
-def executions(deployment: Deployment) -> list[str]:
+def executions(deployment: EverySetting) -> list[str]:
     client = clients.stepfunctions()
-    arn = deployment.run_machine_arn or ""
+    arn = deployment.run_machine_arn
     listed = client.list_executions(stateMachineArn=arn)["executions"]
     return sorted(one["name"] for one in listed)
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import RESULT
 from plimsoll.capacity import judge as judge_steps
 from plimsoll.checks.run_ended import judge_check
@@ -18,6 +17,7 @@ from plimsoll.model.capacity import Rules
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunState
 from plimsoll.model.steps import Step
+from tests.support.every_setting import EverySetting
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.checks.histories import REQUEST, check, day, history
 
@@ -27,12 +27,12 @@ LOW = [800, 802, 799, 801]
 RULES = Rules(confirmation=None, limits_us={"update": 1000})
 
 
-def fire(deployment: Deployment, at: datetime) -> dict[str, str]:
+def fire(deployment: EverySetting, at: datetime) -> dict[str, str]:
     started = start_check(deployment, TEAM, "nightly", at)
     return {side: str(run_id) for side, run_id in started.items()}
 
 
-def end(deployment: Deployment, run_id: str, ops_per_second: float | None) -> int:
+def end(deployment: EverySetting, run_id: str, ops_per_second: float | None) -> int:
     """Write a run's result, and judge as the event of its end has it; gives the messages."""
     result, _ = synthetic_run(run_id=run_id)
     steps = [
@@ -51,7 +51,7 @@ def end(deployment: Deployment, run_id: str, ops_per_second: float | None) -> in
 
 
 def seed(
-    deployment: Deployment, figures: Sequence[float], control: Sequence[float] | None = None
+    deployment: EverySetting, figures: Sequence[float], control: Sequence[float] | None = None
 ) -> None:
     """Put a history of settled points there, day by day."""
     store = CheckStore(deployment.service_table or "")
@@ -60,7 +60,7 @@ def seed(
         store.open_point(TEAM, "nightly", point)
 
 
-def go_on(deployment: Deployment, figures: Sequence[float], first: int) -> list[int]:
+def go_on(deployment: EverySetting, figures: Sequence[float], first: int) -> list[int]:
     """Let the check fire day by day; gives the number of messages after each run."""
     return [
         end(deployment, fire(deployment, day(first + index))["target"], value)
@@ -68,7 +68,7 @@ def go_on(deployment: Deployment, figures: Sequence[float], first: int) -> list[
     ]
 
 
-def test_a_run_that_ended_is_a_point_with_its_figure(deployment: Deployment) -> None:
+def test_a_run_that_ended_is_a_point_with_its_figure(deployment: EverySetting) -> None:
     put_check(deployment, TEAM, check())
     run_id = fire(deployment, day(0))["target"]
     assert end(deployment, run_id, 1000) == 0
@@ -79,7 +79,7 @@ def test_a_run_that_ended_is_a_point_with_its_figure(deployment: Deployment) -> 
     assert point.target.figures["capacity"].bracket == (1, 2)
 
 
-def test_a_run_that_failed_is_a_gap(deployment: Deployment) -> None:
+def test_a_run_that_failed_is_a_gap(deployment: EverySetting) -> None:
     put_check(deployment, TEAM, check())
     run_id = fire(deployment, day(0))["target"]
     end(deployment, run_id, None)
@@ -89,7 +89,7 @@ def test_a_run_that_failed_is_a_gap(deployment: Deployment) -> None:
 
 
 def test_a_drop_is_one_message_however_many_runs_follow(
-    deployment: Deployment, outbox: list[dict[str, Any]], bus: list[dict[str, Any]]
+    deployment: EverySetting, outbox: list[dict[str, Any]], bus: list[dict[str, Any]]
 ) -> None:
     put_check(deployment, TEAM, check())
     seed(deployment, STEADY)
@@ -116,7 +116,7 @@ def test_a_drop_is_one_message_however_many_runs_follow(
 
 
 def test_the_control_is_waited_for_and_tells_the_cloud_from_the_database(
-    deployment: Deployment, outbox: list[dict[str, Any]]
+    deployment: EverySetting, outbox: list[dict[str, Any]]
 ) -> None:
     put_check(deployment, TEAM, check(control=REQUEST["target"], thresholds={"runs_after_min": 3}))
     seed(deployment, [*STEADY, *LOW[:2]], [*STEADY, *LOW[:2]])
@@ -126,7 +126,7 @@ def test_the_control_is_waited_for_and_tells_the_cloud_from_the_database(
     assert "the cloud changed, not the database" in outbox[0]["Message"]
 
 
-def test_an_end_of_which_no_event_came_is_made_good_by_the_next(deployment: Deployment) -> None:
+def test_an_end_of_which_no_event_came_is_made_good_by_the_next(deployment: EverySetting) -> None:
     put_check(deployment, TEAM, check())
     lost = fire(deployment, day(0))["target"]
     result, _ = synthetic_run(run_id=lost)
@@ -137,7 +137,7 @@ def test_an_end_of_which_no_event_came_is_made_good_by_the_next(deployment: Depl
 
 
 def test_a_message_that_cannot_be_sent_is_sent_by_the_next_try(
-    deployment: Deployment, outbox: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    deployment: EverySetting, outbox: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_check(deployment, TEAM, check())
     seed(deployment, [*STEADY, LOW[0]])
@@ -158,7 +158,7 @@ def test_a_message_that_cannot_be_sent_is_sent_by_the_next_try(
 
 
 def test_a_bus_that_is_away_keeps_no_message_back(
-    deployment: Deployment, outbox: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
+    deployment: EverySetting, outbox: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     put_check(deployment, TEAM, check())
     clients.events().delete_event_bus(Name="plimsoll")
@@ -168,5 +168,5 @@ def test_a_bus_that_is_away_keeps_no_message_back(
     assert "the event Regression was not sent" in capsys.readouterr().err
 
 
-def test_runs_of_no_check_and_of_deleted_ones_are_nobodys(deployment: Deployment) -> None:
+def test_runs_of_no_check_and_of_deleted_ones_are_nobodys(deployment: EverySetting) -> None:
     assert judge_check(deployment, "20260101-000000-abcdef") == {"messages": 0}

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.checks.schedules import (
     delete_check,
     list_checks,
@@ -18,6 +17,7 @@ from plimsoll.checks.schedules import (
 from plimsoll.checks.start_check import start_check
 from plimsoll.errors import CheckNotFoundError, UsageError
 from tests.aws.checks.conftest import schedules
+from tests.support.every_setting import EverySetting
 from tests.unit.checks.histories import REQUEST, check
 
 ENDPOINT = {
@@ -28,7 +28,7 @@ ENDPOINT = {
 }
 
 
-def test_a_check_has_a_schedule_bound_to_its_team(deployment: Deployment) -> None:
+def test_a_check_has_a_schedule_bound_to_its_team(deployment: EverySetting) -> None:
     made = check(
         schedule="cron(30 2 ? * MON-FRI *)", time_zone="Europe/Berlin", flexible_minutes=15
     )
@@ -47,7 +47,7 @@ def test_a_check_has_a_schedule_bound_to_its_team(deployment: Deployment) -> Non
     }
 
 
-def test_a_check_put_again_replaces_itself_and_its_schedule(deployment: Deployment) -> None:
+def test_a_check_put_again_replaces_itself_and_its_schedule(deployment: EverySetting) -> None:
     put_check(deployment, "payments", check())
     changed = check(schedule="rate(2 days)", enabled=False)
     assert put_check(deployment, "payments", changed) is False
@@ -56,7 +56,7 @@ def test_a_check_put_again_replaces_itself_and_its_schedule(deployment: Deployme
     assert read_check(deployment, "payments", "nightly").schedule == "rate(2 days)"
 
 
-def test_two_teams_have_checks_of_one_name_and_see_their_own(deployment: Deployment) -> None:
+def test_two_teams_have_checks_of_one_name_and_see_their_own(deployment: EverySetting) -> None:
     put_check(deployment, "payments", check(description="theirs"))
     put_check(deployment, "search", check(description="ours"))
     put_check(deployment, "search", check(name="hourly"))
@@ -69,7 +69,7 @@ def test_two_teams_have_checks_of_one_name_and_see_their_own(deployment: Deploym
 
 
 def test_a_check_that_cannot_be_read_leaves_the_others_listed(
-    deployment: Deployment, capsys: pytest.CaptureFixture[str]
+    deployment: EverySetting, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("early", "newer", "nightly"):
         put_check(deployment, "payments", check(name=name))
@@ -87,7 +87,7 @@ def test_a_check_that_cannot_be_read_leaves_the_others_listed(
     assert "hunter2" not in told
 
 
-def test_a_deleted_check_is_gone_with_its_schedule(deployment: Deployment) -> None:
+def test_a_deleted_check_is_gone_with_its_schedule(deployment: EverySetting) -> None:
     put_check(deployment, "payments", check())
     delete_check(deployment, "payments", "nightly")
     assert schedules() == {}
@@ -122,7 +122,7 @@ def test_a_deleted_check_is_gone_with_its_schedule(deployment: Deployment) -> No
     ],
 )
 def test_a_check_that_cannot_run_is_refused_before_anything_is_made(
-    deployment: Deployment, team: str, changes: dict[str, Any], words: str
+    deployment: EverySetting, team: str, changes: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(UsageError) as error:
         put_check(deployment, team, check(**changes))
@@ -131,7 +131,7 @@ def test_a_check_that_cannot_run_is_refused_before_anything_is_made(
     assert list_checks(deployment, team).schedules == ()
 
 
-def test_the_next_run_is_told_where_it_is_known(deployment: Deployment) -> None:
+def test_the_next_run_is_told_where_it_is_known(deployment: EverySetting) -> None:
     put_check(deployment, "payments", check(schedule="cron(0 0 1 1 ? 2099)"))
     new_year = datetime(2099, 1, 1, tzinfo=UTC)
     assert read_check(deployment, "payments", "nightly").next_at == new_year

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.checks import start_check as starting
 from plimsoll.checks.schedules import put_check, read_history
 from plimsoll.checks.start_check import comparable, start_check
 from plimsoll.errors import PlimsollError
 from plimsoll.model.request import Request
 from tests.aws.checks.conftest import executions
+from tests.support.every_setting import EverySetting
 from tests.unit.checks.histories import REQUEST, check
 
 TEAM = "payments"
@@ -21,7 +21,7 @@ AT = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
 CONTROL = REQUEST["target"] | {"instance_class": "db.m6i.large"}
 
 
-def fire(deployment: Deployment, at: datetime = AT) -> dict[str, object]:
+def fire(deployment: EverySetting, at: datetime = AT) -> dict[str, object]:
     return start_check(deployment, TEAM, "nightly", at)
 
 
@@ -31,7 +31,7 @@ def stored(run_id: object) -> dict[str, Any]:
     return request
 
 
-def test_a_firing_starts_the_run_and_the_same_run_on_the_control(deployment: Deployment) -> None:
+def test_a_firing_starts_the_run_and_the_same_run_on_the_control(deployment: EverySetting) -> None:
     put_check(deployment, TEAM, check(control=CONTROL))
     started = fire(deployment)
     assert executions(deployment) == sorted(map(str, started.values()))
@@ -48,7 +48,7 @@ def test_a_firing_starts_the_run_and_the_same_run_on_the_control(deployment: Dep
 
 
 def test_a_firing_delivered_twice_is_one_run_whatever_was_changed_meanwhile(
-    deployment: Deployment,
+    deployment: EverySetting,
 ) -> None:
     put_check(deployment, TEAM, check())
     first = fire(deployment)
@@ -58,7 +58,7 @@ def test_a_firing_delivered_twice_is_one_run_whatever_was_changed_meanwhile(
     assert len(read_history(deployment, TEAM, "nightly").points) == 1
 
 
-def test_each_firing_is_a_run_of_its_own(deployment: Deployment) -> None:
+def test_each_firing_is_a_run_of_its_own(deployment: EverySetting) -> None:
     put_check(deployment, TEAM, check())
     fire(deployment)
     fire(deployment, AT.replace(day=2))
@@ -69,7 +69,7 @@ def test_each_firing_is_a_run_of_its_own(deployment: Deployment) -> None:
 
 @pytest.mark.parametrize("gone", [True, False])
 def test_a_check_that_is_gone_or_disabled_starts_nothing(
-    deployment: Deployment, *, gone: bool
+    deployment: EverySetting, *, gone: bool
 ) -> None:
     if not gone:
         put_check(deployment, TEAM, check(enabled=False))
@@ -78,7 +78,7 @@ def test_a_check_that_is_gone_or_disabled_starts_nothing(
 
 
 def test_a_run_that_is_refused_is_a_gap_that_says_why(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_check(deployment, TEAM, check())
 

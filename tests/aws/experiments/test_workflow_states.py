@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.errors import (
     ExperimentNotFoundError,
     LimitReachedError,
@@ -18,7 +17,7 @@ from plimsoll.errors import (
 )
 from plimsoll.experiments.conclude_experiment import conclude_experiment
 from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
-from plimsoll.experiments.records import RESULT, experiments_of, files_of, run_id_of
+from plimsoll.experiments.records import RESULT, experiment_files, experiments_of, run_id_of
 from plimsoll.experiments.workflow_states import plan, settle_cells, submit_cell
 from plimsoll.model.deployment import Team
 from plimsoll.model.experiment import Experiment, order
@@ -28,7 +27,8 @@ from plimsoll.requests.cells import cells_of, checked_experiment
 from plimsoll.runs.submit import start_execution
 from plimsoll.statemachines import read_definition
 from tests.aws.runs.conftest import REQUESTED
-from tests.support.aws_resources import SERVICE_TABLE, make_state_machine
+from tests.support.aws_resources import make_state_machine
+from tests.support.every_setting import NO_LIMITS, EverySetting
 
 ROLE = "arn:aws:iam::123456789012:role/states"
 ASKED = {name: value for name, value in REQUESTED.items() if name != "name"}
@@ -56,27 +56,27 @@ def states(part: Any) -> Iterator[dict[str, Any]]:
 
 
 @pytest.fixture
-def machines(deployment: Deployment) -> dict[str, str]:
+def machines(deployment: EverySetting) -> dict[str, str]:
     """State machines that are started and do nothing."""
-    assert deployment.run_machine_arn is None
+    assert deployment
     return {name: make_state_machine(name) for name in ("run", "experiment")}
 
 
 @pytest.fixture
-def place(deployment: Deployment, machines: dict[str, str]) -> Deployment:
-    more = {"service_table": SERVICE_TABLE, "run_machine_arn": machines["run"], "results_days": 3}
-    return deployment.model_copy(update=more)
+def place(deployment: EverySetting, machines: dict[str, str]) -> EverySetting:
+    assert deployment.run_machine_arn == machines["run"]
+    teams = {name: Team.model_validate(NO_LIMITS) for name in ("dba", "others")}
+    return deployment.model_copy(update={"teams": teams, "results_days": 3})
 
 
 @pytest.fixture
-def started(place: Deployment, machines: dict[str, str]) -> str:
-    return submit_experiment(place, experiment(), state_machine_arn=machines["experiment"])
+def started(place: EverySetting) -> str:
+    return submit_experiment(place, experiment())
 
 
-def test_one_key_is_one_experiment(place: Deployment, machines: dict[str, str]) -> None:
+def test_one_key_is_one_experiment(place: EverySetting, machines: dict[str, str]) -> None:
     def submit(asked: Experiment) -> str:
-        arn = machines["experiment"]
-        return submit_experiment(place, asked, state_machine_arn=arn, idempotency_key="monday")
+        return submit_experiment(place, asked, idempotency_key="monday")
 
     first = submit(experiment())
     assert submit(experiment()) == first
@@ -86,27 +86,22 @@ def test_one_key_is_one_experiment(place: Deployment, machines: dict[str, str]) 
     assert [one["name"] for one in found["executions"]] == [first]
 
 
-def test_a_seed_that_is_not_given_is_drawn_and_recorded(
-    place: Deployment, machines: dict[str, str]
-) -> None:
-    arn = machines["experiment"]
-    drawn = [
-        submit_experiment(place, experiment(seed=None), state_machine_arn=arn) for _ in range(2)
-    ]
+def test_a_seed_that_is_not_given_is_drawn_and_recorded(place: EverySetting) -> None:
+    drawn = [submit_experiment(place, experiment(seed=None)) for _ in range(2)]
     seeds = [experiments_of(place).get("dba", one).seed for one in drawn]
     assert seeds[0] != seeds[1]
     assert plan(place, drawn[0])["batches"] == plan(place, drawn[0])["batches"]
 
 
-def test_another_team_sees_nothing_of_it(place: Deployment, started: str) -> None:
+def test_another_team_sees_nothing_of_it(place: EverySetting, started: str) -> None:
     with pytest.raises(ExperimentNotFoundError):
         get_experiment(place, "others", started)
     with pytest.raises(ExperimentNotFoundError):
-        stop_experiment(place, "others", started, state_machine_arn="arn")
+        stop_experiment(place, "others", started)
     assert get_experiment(place, "dba", started).record.state is RunState.PENDING
 
 
-def test_the_plan_is_the_seeds_order_in_batches(place: Deployment, started: str) -> None:
+def test_the_plan_is_the_seeds_order_in_batches(place: EverySetting, started: str) -> None:
     planned = plan(place, started)
     drawn = order(5, 11)
     assert planned == {
@@ -117,12 +112,10 @@ def test_the_plan_is_the_seeds_order_in_batches(place: Deployment, started: str)
     assert plan(place, started) == planned  # a repeated call changes nothing
 
 
-def test_no_more_cells_go_at_once_than_the_team_may_have_runs(
-    place: Deployment, machines: dict[str, str]
-) -> None:
+def test_no_more_cells_go_at_once_than_the_team_may_have_runs(place: EverySetting) -> None:
     """So that none of them asks in vain, again and again, for what another of them holds."""
     asked = experiment(at_once=5)
-    started = submit_experiment(place, asked, state_machine_arn=machines["experiment"])
+    started = submit_experiment(place, asked)
     of_two = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=2)}})
     assert plan(of_two, started)["at_once"] == 2
     of_nine = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=9)}})
@@ -142,7 +135,7 @@ def test_a_cell_that_waits_for_weeks_does_not_fill_the_history() -> None:
     assert retry["MaxAttempts"] * retry["MaxDelaySeconds"] > 30 * day_s
 
 
-def test_a_cell_is_recorded_before_it_is_started(place: Deployment, started: str) -> None:
+def test_a_cell_is_recorded_before_it_is_started(place: EverySetting, started: str) -> None:
     plan(place, started)
     answer = submit_cell(place, started, 3)
     cell = cells_of(experiment())[3]
@@ -156,10 +149,10 @@ def test_a_cell_is_recorded_before_it_is_started(place: Deployment, started: str
 
 
 def test_nothing_is_planned_or_submitted_once_it_is_being_stopped(
-    place: Deployment, started: str, machines: dict[str, str]
+    place: EverySetting, started: str
 ) -> None:
     plan(place, started)
-    stop_experiment(place, "dba", started, state_machine_arn=machines["experiment"])
+    stop_experiment(place, "dba", started)
     with pytest.raises(RunStoppedError, match="nothing new is made for it"):
         plan(place, started)
     with pytest.raises(RunStoppedError, match="nothing new is made for it"):
@@ -169,7 +162,7 @@ def test_nothing_is_planned_or_submitted_once_it_is_being_stopped(
 
 
 def test_a_cell_recorded_while_the_stop_goes_through_is_closed(
-    place: Deployment, started: str, monkeypatch: pytest.MonkeyPatch
+    place: EverySetting, started: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stop comes between the first look at the mark and the record of the run."""
     plan(place, started)
@@ -187,7 +180,7 @@ def test_a_cell_recorded_while_the_stop_goes_through_is_closed(
 
 
 def test_cells_are_settled_when_each_has_ended_or_never_began(
-    place: Deployment, started: str, machines: dict[str, str]
+    place: EverySetting, started: str, machines: dict[str, str]
 ) -> None:
     plan(place, started)
     running = str(submit_cell(place, started, 1)["run_id"])
@@ -202,7 +195,7 @@ def test_cells_are_settled_when_each_has_ended_or_never_began(
 
 
 def test_a_cell_whose_record_cannot_be_read_keeps_no_other_from_its_end(
-    place: Deployment, started: str, machines: dict[str, str]
+    place: EverySetting, started: str, machines: dict[str, str]
 ) -> None:
     plan(place, started)
     bad, running = (str(submit_cell(place, started, index)["run_id"]) for index in (0, 1))
@@ -220,12 +213,12 @@ def test_a_cell_whose_record_cannot_be_read_keeps_no_other_from_its_end(
     place.records.change(running, state=RunState.STOPPED)
     assert settle_cells(place, started, stop=True)["settled"] is True
     conclude_experiment(place, started)
-    result = files_of(place, started).get(RESULT, ExperimentResult)
+    result = experiment_files(place, started).get(RESULT, ExperimentResult)
     assert "colour (extra_forbidden)" in (result.cells[0].no_answer or "")
 
 
 def test_a_team_without_room_lets_a_cell_wait_and_refuses_what_never_fits(
-    place: Deployment, started: str
+    place: EverySetting, started: str
 ) -> None:
     held = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=1, clients=100)}})
     plan(held, started)
@@ -239,7 +232,7 @@ def test_a_team_without_room_lets_a_cell_wait_and_refuses_what_never_fits(
     assert '"NoRoomYetError"' in json.dumps(machine)  # the workflow waits by this name
 
 
-def test_a_refused_cell_is_told_with_its_reason(place: Deployment, started: str) -> None:
+def test_a_refused_cell_is_told_with_its_reason(place: EverySetting, started: str) -> None:
     plan(place, started)
     refused = [{"cell": 2, "error": "LimitReachedError", "cause": "the team has no room"}]
     conclude_experiment(place, started, refused=refused)
@@ -262,7 +255,7 @@ def test_a_refused_cell_is_told_with_its_reason(place: Deployment, started: str)
     ],
 )  # fmt: skip
 def test_it_ends_as_its_workflow_did_and_only_once(
-    place: Deployment, started: str, arguments: dict[str, Any], state: RunState, error: str
+    place: EverySetting, started: str, arguments: dict[str, Any], state: RunState, error: str
 ) -> None:
     told = conclude_experiment(place, started, **arguments)
     record = experiments_of(place).get("dba", started)
@@ -273,8 +266,8 @@ def test_it_ends_as_its_workflow_did_and_only_once(
     assert experiments_of(place).get("dba", started) == record
 
 
-def test_faults_on_purpose_are_for_one_machine(place: Deployment, machines: dict[str, str]) -> None:
+def test_faults_on_purpose_are_for_one_machine(place: EverySetting) -> None:
     stall = {"step": 1, "volume": {"kind": "stall", "duration_s": 1}}
     asked = experiment(request={**ASKED, "faults": [stall]})
     with pytest.raises(UsageError, match="faults: only an experiment on one machine"):
-        submit_experiment(place, asked, state_machine_arn=machines["experiment"])
+        submit_experiment(place, asked)

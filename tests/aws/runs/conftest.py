@@ -5,19 +5,19 @@ from typing import Any
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST
 from plimsoll.aws.run_records import now
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.model.settings import Setting
 from tests.support.aws_resources import (
-    BUCKET,
+    ACCOUNT,
     REGION,
-    RUNS_TABLE,
     make_bucket,
     make_tables,
     role_arn,
 )
+from tests.support.every_setting import EverySetting, settings_on_aws
 from tests.support.requested import REQUESTED as SMALL
 
 RUN = "20260101-000000-abcdef"
@@ -29,25 +29,29 @@ REQUESTED: dict[str, Any] = {
 
 
 @pytest.fixture
-def deployment(account: None) -> Deployment:
+def deployment(account: None) -> EverySetting:
     del account
     make_bucket()
     make_tables()
+    clients.events().create_event_bus(Name="plimsoll")
     clients.scheduler().create_schedule_group(Name="plimsoll")
-    return Deployment(
-        results_bucket=BUCKET,
-        runs_table=RUNS_TABLE,
-        target_service_role_arn=role_arn("target"),
-        deletion_role_arn=role_arn("deletion"),
-        schedule_group="plimsoll",
-        target_subnet_group="subnets",
-        target_security_group="sg-1",
-        target_availability_zone=f"{REGION}a",
-        poll_seconds=1,
+    machine = f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine"
+    return settings_on_aws(
+        {
+            Setting.TARGET_SERVICE_ROLE_ARN: role_arn("target"),
+            Setting.DELETION_ROLE_ARN: role_arn("deletion"),
+            Setting.SCHEDULE_GROUP: "plimsoll",
+            Setting.TARGET_SUBNET_GROUP: "subnets",
+            Setting.TARGET_SECURITY_GROUP: "sg-1",
+            Setting.TARGET_AVAILABILITY_ZONE: f"{REGION}a",
+            Setting.POLL_SECONDS: "1",
+            Setting.RUN_MACHINE_ARN: f"{machine}:run",
+            Setting.EXPERIMENT_MACHINE_ARN: f"{machine}:experiment",
+        }
     )
 
 
-def recorded(deployment: Deployment, **changes: Any) -> RunRecord:
+def recorded(deployment: EverySetting, **changes: Any) -> RunRecord:
     """Record a run as `submit` does, then change it."""
     request = Request.model_validate(REQUESTED)
     deployment.records.create(

@@ -2,7 +2,6 @@
 
 import pytest
 
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import client_path, plan_path, step_path
 from plimsoll.errors import StepError
 from plimsoll.families import mysql
@@ -11,6 +10,7 @@ from plimsoll.model.results import StepResult, TargetSample
 from plimsoll.model.run_record import RunRecord, TargetAddress
 from plimsoll.runs import judge_step
 from tests.aws.runs.conftest import RUN, recorded
+from tests.support.every_setting import EverySetting
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
 
 TARGET = TargetAddress(
@@ -19,7 +19,7 @@ TARGET = TargetAddress(
 
 
 @pytest.fixture
-def judged(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Deployment:
+def judged(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EverySetting:
     """A run whose step of two clients has just ended, on a target that answers."""
     recorded(deployment, target=TARGET)
     files = deployment.files(RUN)
@@ -33,14 +33,14 @@ def judged(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Deploymen
 
 
 def test_on_one_machine_the_step_knows_how_far_the_machine_was_disturbed(
-    judged: Deployment, monkeypatch: pytest.MonkeyPatch
+    judged: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     samples = tuple(
         TargetSample(epoch_ms=START_MS + ms, host_late_percent=late, host_stolen_percent=4.0)
         for ms, late in ((2_000, 20.0), (3_000, 40.0))
     )
 
-    def read(deployment: Deployment, record: RunRecord, **_: object) -> tuple[TargetSample, ...]:
+    def read(deployment: EverySetting, record: RunRecord, **_: object) -> tuple[TargetSample, ...]:
         assert (deployment, record.run_id) == (here, RUN)
         return samples
 
@@ -51,7 +51,7 @@ def test_on_one_machine_the_step_knows_how_far_the_machine_was_disturbed(
     assert (step.host_late_percent, step.host_stolen_percent) == (30.0, 4.0)
 
 
-def late(deployment: Deployment, step: int) -> None:
+def late(deployment: EverySetting, step: int) -> None:
     """Judge a step for which both of its clients came too late."""
     deployment.files(RUN).put_model(plan_path(step), planned().model_copy(update={"index": step}))
     cause = "called 9.0 s after the barrier"
@@ -61,7 +61,7 @@ def late(deployment: Deployment, step: int) -> None:
     assert told.problems[0].startswith("it says nothing of the target: no client of step ")
 
 
-def test_a_step_that_all_clients_missed_is_void_and_the_run_goes_on(judged: Deployment) -> None:
+def test_a_step_that_all_clients_missed_is_void_and_the_run_goes_on(judged: EverySetting) -> None:
     late(judged, 2)
     step = judged.files(RUN).get(step_path(2), StepResult).step
     assert step.void == (
@@ -71,7 +71,7 @@ def test_a_step_that_all_clients_missed_is_void_and_the_run_goes_on(judged: Depl
     assert judged.records.get(RUN).steps_finished == 1
 
 
-def test_five_void_steps_in_a_row_end_the_run(judged: Deployment) -> None:
+def test_five_void_steps_in_a_row_end_the_run(judged: EverySetting) -> None:
     judge_step.judge_step(judged, RUN, 1, failed=[])
     for step in (2, 3, 4, 5):
         late(judged, step)
@@ -80,7 +80,7 @@ def test_five_void_steps_in_a_row_end_the_run(judged: Deployment) -> None:
 
 
 @pytest.mark.parametrize("step", [WARMING_STEP, 2])
-def test_a_step_whose_clients_failed_ends_the_run_at_once(judged: Deployment, step: int) -> None:
+def test_a_step_whose_clients_failed_ends_the_run_at_once(judged: EverySetting, step: int) -> None:
     plan = planned(clients=1).model_copy(update={"index": step})
     judged.files(RUN).put_model(plan_path(step), plan)
     killed = {"client": 0, "error": "Lambda.Unknown", "cause": "signal: killed"}
@@ -89,7 +89,7 @@ def test_a_step_whose_clients_failed_ends_the_run_at_once(judged: Deployment, st
 
 
 def test_on_aws_nothing_is_asked_of_cloudwatch_which_this_function_may_not_reach(
-    judged: Deployment, monkeypatch: pytest.MonkeyPatch
+    judged: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("judge-step has no permission for this on AWS, nor a way there")

@@ -8,10 +8,10 @@ from typing import Any
 import boto3
 import pytest
 
-from plimsoll.aws.function_settings import CassandraPlace, Deployment
 from plimsoll.aws.run_files import REPORT, REQUEST, RESULT, SECONDS, TEMPLATE
 from plimsoll.aws.run_records import now
 from plimsoll.errors import RunStoppedError, TargetCreationError, TeardownError, UsageError
+from plimsoll.model.function_settings import CassandraPlace
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.run_record import HeldBudget, RunState
 from plimsoll.runs import end, provision, start_run
@@ -19,6 +19,7 @@ from plimsoll.runs.end import delete_target, end_run
 from plimsoll.runs.submit import record_request
 from plimsoll.targets.target_stacks import create_stack
 from tests.aws.runs.conftest import REQUESTED, RUN, recorded
+from tests.support.every_setting import EverySetting
 
 STACK = f"plimsoll-run-{RUN}"
 
@@ -35,7 +36,7 @@ def small_template(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provision, "read_template", lambda _name: TEMPLATE_OF_TEST)
 
 
-def started(deployment: Deployment) -> None:
+def started(deployment: EverySetting) -> None:
     recorded(deployment)
     start_run.record_run(deployment, RUN)
     start_run.arm(deployment, RUN)
@@ -46,7 +47,7 @@ def stack_status() -> str:
     return next((stack["StackStatus"] for stack in stacks if stack["StackName"] == STACK), "NONE")
 
 
-def test_the_deletion_is_armed_before_there_is_a_stack(deployment: Deployment) -> None:
+def test_the_deletion_is_armed_before_there_is_a_stack(deployment: EverySetting) -> None:
     started(deployment)
     record = deployment.records.get(RUN)
     schedule = boto3.client("scheduler").get_schedule(Name=STACK, GroupName="plimsoll")
@@ -60,7 +61,7 @@ def test_the_deletion_is_armed_before_there_is_a_stack(deployment: Deployment) -
 
 
 def test_the_deletion_is_armed_for_the_budgets_end_where_that_is_earlier(
-    deployment: Deployment,
+    deployment: EverySetting,
 ) -> None:
     budget = HeldBudget(usd="0.6", target_s=1000, fleet_usd="0.1", loading_s=60)
     recorded(deployment, budget=budget)
@@ -74,7 +75,9 @@ def test_the_deletion_is_armed_for_the_budgets_end_where_that_is_earlier(
     assert schedule["ScheduleExpression"] == f"at({ends:%Y-%m-%dT%H:%M:%S})"
 
 
-def test_a_run_that_was_aborted_past_its_budgets_end_is_over_budget(deployment: Deployment) -> None:
+def test_a_run_that_was_aborted_past_its_budgets_end_is_over_budget(
+    deployment: EverySetting,
+) -> None:
     budget = HeldBudget(usd="0.6", target_s=1000, fleet_usd="0.1", loading_s=60)
     past = now() - timedelta(seconds=1)
     recorded(deployment, budget=budget, state=RunState.RUNNING, expires_at=past)
@@ -85,7 +88,7 @@ def test_a_run_that_was_aborted_past_its_budgets_end_is_over_budget(deployment: 
     assert record.failure.error == "BudgetPassedError"
 
 
-def test_a_target_is_created_tagged_and_told_its_parameters(deployment: Deployment) -> None:
+def test_a_target_is_created_tagged_and_told_its_parameters(deployment: EverySetting) -> None:
     started(deployment)
     provision.create_target(deployment, RUN)
     first = deployment.records.get(RUN).stack_id
@@ -108,13 +111,13 @@ CASSANDRA: dict[str, Any] = {
 }
 
 
-def asking_for_cassandra(deployment: Deployment) -> None:
+def asking_for_cassandra(deployment: EverySetting) -> None:
     request = Request.model_validate(REQUESTED | {"target": CASSANDRA})
     deployment.files(RUN).put(REQUEST, request.model_dump_json())
 
 
 def test_a_cassandra_gets_the_deployments_archive_role_and_subnet(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started(deployment)
     asking_for_cassandra(deployment)
@@ -135,7 +138,7 @@ def test_a_cassandra_gets_the_deployments_archive_role_and_subnet(
 
 
 def test_a_deployment_without_cassandra_refuses_it_before_anything_is_made(
-    deployment: Deployment,
+    deployment: EverySetting,
 ) -> None:
     without = deployment.model_copy(update={"target_kinds": ("rds", "endpoint")})
     refusal = r"target\.kind: this deployment has no cassandra targets \(allowed: rds, endpoint\)"
@@ -150,7 +153,7 @@ def test_a_deployment_without_cassandra_refuses_it_before_anything_is_made(
 
 
 def test_a_stop_while_the_stack_is_made_takes_it_back(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started(deployment)
 
@@ -164,7 +167,7 @@ def test_a_stop_while_the_stack_is_made_takes_it_back(
     assert stack_status() == "DELETE_COMPLETE"
 
 
-def test_a_stopped_run_creates_nothing(deployment: Deployment) -> None:
+def test_a_stopped_run_creates_nothing(deployment: EverySetting) -> None:
     started(deployment)
     delete_target(deployment, RUN)
     with pytest.raises(RunStoppedError):
@@ -173,7 +176,7 @@ def test_a_stopped_run_creates_nothing(deployment: Deployment) -> None:
 
 
 def test_a_target_that_cannot_be_created_says_why(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started(deployment)
     provision.create_target(deployment, RUN)
@@ -189,7 +192,7 @@ def failing(reason: str) -> Callable[[str], None]:
     return fail
 
 
-def test_teardown_keeps_the_proof_and_disarms_the_schedule(deployment: Deployment) -> None:
+def test_teardown_keeps_the_proof_and_disarms_the_schedule(deployment: EverySetting) -> None:
     started(deployment)
     provision.create_target(deployment, RUN)
     assert delete_target(deployment, RUN)["gone"] is False
@@ -201,7 +204,7 @@ def test_teardown_keeps_the_proof_and_disarms_the_schedule(deployment: Deploymen
 
 
 def test_a_target_left_behind_is_never_a_success(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started(deployment)
     provision.create_target(deployment, RUN)
@@ -231,7 +234,7 @@ def test_a_target_left_behind_is_never_a_success(
     ],
 )  # fmt: skip
 def test_a_run_ends_as_it_truly_ended(
-    deployment: Deployment,
+    deployment: EverySetting,
     failure: tuple[str, str, str] | None,
     ended: str | None,
     state: RunState,
@@ -248,7 +251,7 @@ def test_a_run_ends_as_it_truly_ended(
     assert deployment.records.get(RUN) == record
 
 
-def test_every_end_leaves_a_page(deployment: Deployment) -> None:
+def test_every_end_leaves_a_page(deployment: EverySetting) -> None:
     started(deployment)
     failure = {"phase": "prepare", "error": "DatasetError", "cause": "too few rows"}
     end_run(deployment, RUN, failure=failure)
@@ -259,7 +262,7 @@ def test_every_end_leaves_a_page(deployment: Deployment) -> None:
 
 @pytest.mark.parametrize("broken", [b"{}", b"x" * (end.SERIES_MOST_BYTES + 1)])
 def test_a_page_that_cannot_be_drawn_changes_no_end(
-    deployment: Deployment, broken: bytes, capsys: pytest.CaptureFixture[str]
+    deployment: EverySetting, broken: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
     started(deployment)
     deployment.files(RUN).put(SECONDS, broken)

@@ -7,7 +7,6 @@ import boto3
 import pytest
 from moto.timestreamwrite.models import timestreamwrite_backends
 
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import CONCLUSION, SECONDS, client_path, plan_path, step_path
 from plimsoll.fleet.step import merged_step
 from plimsoll.model.results import Seconds, TargetSample
@@ -16,13 +15,14 @@ from plimsoll.runs.metric_points import run_points
 from plimsoll.runs.publish import publish_target
 from tests.aws.runs.conftest import RUN, recorded
 from tests.support.aws_resources import ACCOUNT, REGION
+from tests.support.every_setting import EverySetting
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
 
 SAMPLE = TargetSample(epoch_ms=START_MS + 2_000, write_iops=812.5, queue=3.0)
 
 
 @pytest.fixture
-def live(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Deployment:
+def live(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EverySetting:
     """A deployment whose store is LiveAnalytics."""
     client = boto3.client("timestream-write")
     client.create_database(DatabaseName="plimsoll")
@@ -33,7 +33,7 @@ def live(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Deployment:
     return deployment
 
 
-def measured(deployment: Deployment) -> None:
+def measured(deployment: EverySetting) -> None:
     """Write the files of a run with one step of two clients."""
     recorded(deployment)
     files = deployment.files(RUN)
@@ -51,7 +51,7 @@ def stored() -> list[dict[str, Any]]:
     return records
 
 
-def test_liveanalytics_gets_the_whole_run_from_its_files(live: Deployment) -> None:
+def test_liveanalytics_gets_the_whole_run_from_its_files(live: EverySetting) -> None:
     measured(live)
     conclude(live, RUN)
     kinds = [record["MeasureName"] for record in stored()]
@@ -67,7 +67,7 @@ def test_liveanalytics_gets_the_whole_run_from_its_files(live: Deployment) -> No
     assert live.files(RUN).get(CONCLUSION, Conclusion).notes == ()
 
 
-def test_the_points_of_a_run_are_what_its_files_hold(deployment: Deployment) -> None:
+def test_the_points_of_a_run_are_what_its_files_hold(deployment: EverySetting) -> None:
     measured(deployment)
     points = list(run_points(deployment.files(RUN), RUN, [SAMPLE]))
     seconds = [one for one in points if one.measurement == "plimsoll_second"]
@@ -81,7 +81,7 @@ def test_the_points_of_a_run_are_what_its_files_hold(deployment: Deployment) -> 
     )
 
 
-def concluded(deployment: Deployment) -> None:
+def concluded(deployment: EverySetting) -> None:
     """Write what `conclude` leaves."""
     files = deployment.files(RUN)
     files.put_model(SECONDS, Seconds(run_id=RUN, operations=(), target=(SAMPLE,)))
@@ -91,7 +91,7 @@ def concluded(deployment: Deployment) -> None:
 
 
 def test_the_targets_samples_are_sent_after_the_conclusion(
-    live: Deployment, monkeypatch: pytest.MonkeyPatch
+    live: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("METRICS_SINK", "none")
     concluded(live)
@@ -105,7 +105,7 @@ def test_the_targets_samples_are_sent_after_the_conclusion(
 
 
 def test_a_store_that_fails_is_a_note_of_the_run(
-    live: Deployment, monkeypatch: pytest.MonkeyPatch
+    live: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     concluded(live)
     monkeypatch.setenv("METRICS_TABLE", "absent")

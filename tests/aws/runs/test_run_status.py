@@ -2,21 +2,21 @@
 
 import pytest
 
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import plan_path, step_path
 from plimsoll.fleet.step import merged_step
 from plimsoll.runs.run_status import Snapshot, Watcher
 from tests.aws.runs.conftest import RUN, recorded
+from tests.support.every_setting import EverySetting
 from tests.unit.fleet.test_merge import planned
 
 
-def plan(deployment: Deployment, step: int) -> None:
+def plan(deployment: EverySetting, step: int) -> None:
     """Have a step under way."""
     deployment.files(RUN).put_model(plan_path(step), planned().model_copy(update={"index": step}))
     deployment.records.change(RUN, step=step)
 
 
-def finish(deployment: Deployment, step: int) -> None:
+def finish(deployment: EverySetting, step: int) -> None:
     """Have a step judged."""
     plan(deployment, step)
     of_step = planned().model_copy(update={"index": step})
@@ -30,7 +30,7 @@ def seen(snapshot: Snapshot) -> tuple[int | None, list[int]]:
 
 
 @pytest.mark.parametrize("warming", [True, False])
-def test_steps_between_two_looks_are_seen_in_order(deployment: Deployment, warming: bool) -> None:
+def test_steps_between_two_looks_are_seen_in_order(deployment: EverySetting, warming: bool) -> None:
     recorded(deployment)
     watcher = Watcher(deployment, RUN)
     assert seen(watcher.look()) == (None, [])

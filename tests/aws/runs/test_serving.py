@@ -7,16 +7,16 @@ from typing import Any
 import boto3
 import pytest
 
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.local.deploying import state_machine_arn
 from plimsoll.local.serving import stop_everything
 from plimsoll.model.functions import Setting
 from plimsoll.model.run_record import RunState
 from tests.aws.runs.conftest import RUN, recorded
+from tests.support.every_setting import EverySetting
 
 
 def test_a_run_whose_teardown_has_not_begun_is_not_over(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its workflow has been stopped, it has no database, and nothing else is seen to run."""
     recorded(deployment, state=RunState.RUNNING)

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import RESULT
 from plimsoll.aws.run_records import now
 from plimsoll.errors import LimitReachedError, UsageError
@@ -19,36 +18,33 @@ from plimsoll.runs.end import delete_target, end_run
 from plimsoll.teams.limits import Ask, Limits, limits_of
 from plimsoll.teams.reconcile import reconcile
 from tests.aws.runs.conftest import REQUESTED
-from tests.support.aws_resources import SERVICE_TABLE
+from tests.support.every_setting import EverySetting
 
 TEAMS = {"default": Team(concurrent_runs=2, usd_per_run=5.0)}
-MACHINE = "arn:aws:states:eu-west-1:123456789012:stateMachine:plimsoll-run"
 
 
 @pytest.fixture
-def limited(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Deployment:
+def limited(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EverySetting:
     monkeypatch.setattr(submit, "start_execution", lambda _arn, _run_id: None)
-    return deployment.model_copy(update={"service_table": SERVICE_TABLE, "teams": TEAMS})
+    return deployment.model_copy(update={"teams": TEAMS})
 
 
 def asked(**changes: Any) -> Request:
     return Request.model_validate({**REQUESTED, **changes})
 
 
-def submitted(deployment: Deployment, key: str | None = None, **changes: Any) -> str:
-    return submit.submit(
-        deployment, asked(**changes), state_machine_arn=MACHINE, idempotency_key=key
-    )
+def submitted(deployment: EverySetting, key: str | None = None, **changes: Any) -> str:
+    return submit.submit(deployment, asked(**changes), idempotency_key=key)
 
 
-def of_team(deployment: Deployment) -> Limits:
+def of_team(deployment: EverySetting) -> Limits:
     found = limits_of(deployment, "default")
     assert found is not None
     return found
 
 
 def test_the_third_run_of_a_team_of_two_is_refused_and_leaves_no_record(
-    limited: Deployment,
+    limited: EverySetting,
 ) -> None:
     submitted(limited, "first")
     submitted(limited, "second")
@@ -59,7 +55,7 @@ def test_the_third_run_of_a_team_of_two_is_refused_and_leaves_no_record(
     assert third not in of_team(limited).grants()
 
 
-def test_an_end_gives_the_share_back_and_settles_the_spend(limited: Deployment) -> None:
+def test_an_end_gives_the_share_back_and_settles_the_spend(limited: EverySetting) -> None:
     run_id = submitted(limited)
     committed = of_team(limited).grants()[run_id].usd_micro
     start_run.record_run(limited, run_id)
@@ -76,7 +72,7 @@ def test_an_end_gives_the_share_back_and_settles_the_spend(limited: Deployment) 
     assert of_team(limited).counted() == counted
 
 
-def test_a_repetition_of_a_run_that_has_ended_holds_nothing(limited: Deployment) -> None:
+def test_a_repetition_of_a_run_that_has_ended_holds_nothing(limited: EverySetting) -> None:
     run_id = submitted(limited, "monday")
     assert submitted(limited, "monday") == run_id
     assert len(of_team(limited).grants()) == 1
@@ -88,7 +84,9 @@ def test_a_repetition_of_a_run_that_has_ended_holds_nothing(limited: Deployment)
     assert of_team(limited).grants() == {}
 
 
-def test_a_repetition_is_the_same_run_though_the_team_has_no_room_now(limited: Deployment) -> None:
+def test_a_repetition_is_the_same_run_though_the_team_has_no_room_now(
+    limited: EverySetting,
+) -> None:
     run_id = submitted(limited, "monday")
     end_run(limited, run_id)
     submitted(limited, "tuesday")
@@ -99,7 +97,7 @@ def test_a_repetition_is_the_same_run_though_the_team_has_no_room_now(limited: D
 
 
 def test_a_run_that_cannot_be_started_gives_its_share_back_and_can_never_begin(
-    limited: Deployment, monkeypatch: pytest.MonkeyPatch
+    limited: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuses(_arn: str, _run_id: str) -> None:
         raise ConnectionError("Step Functions does not answer")
@@ -114,7 +112,7 @@ def test_a_run_that_cannot_be_started_gives_its_share_back_and_can_never_begin(
     assert of_team(limited).grants() == {}
 
 
-def test_the_janitor_releases_what_a_crash_has_left(limited: Deployment) -> None:
+def test_the_janitor_releases_what_a_crash_has_left(limited: EverySetting) -> None:
     """Three crashes: before the record, before the start, and before the release."""
     team = of_team(limited)
     ended = submitted(limited, "ended")
@@ -135,7 +133,7 @@ def test_the_janitor_releases_what_a_crash_has_left(limited: Deployment) -> None
         start_run.record_run(limited, pending)
 
 
-def test_one_record_that_cannot_be_read_keeps_no_other_share(limited: Deployment) -> None:
+def test_one_record_that_cannot_be_read_keeps_no_other_share(limited: EverySetting) -> None:
     """It may go on: its own share comes back when no workflow lasts so long, cost not known."""
     team = of_team(limited)
     unreadable, ended = submitted(limited, "a"), submitted(limited, "b")
@@ -147,7 +145,7 @@ def test_one_record_that_cannot_be_read_keeps_no_other_share(limited: Deployment
     assert sum(v for n, v in team.counted().items() if n.startswith("usd_")) > 0
 
 
-def test_one_share_that_cannot_be_read_keeps_no_other(limited: Deployment) -> None:
+def test_one_share_that_cannot_be_read_keeps_no_other(limited: EverySetting) -> None:
     ended = submitted(limited, "a")
     limited.records.change(ended, state=RunState.FAILED)
     clients.dynamodb().update_item(
@@ -160,17 +158,18 @@ def test_one_share_that_cannot_be_read_keeps_no_other(limited: Deployment) -> No
     assert reconcile(limited, at=now()) == [ended]
 
 
-def test_the_janitor_leaves_runs_alone_that_go_on(limited: Deployment) -> None:
+def test_the_janitor_leaves_runs_alone_that_go_on(limited: EverySetting) -> None:
     run_id = submitted(limited)
     start_run.record_run(limited, run_id)
     assert reconcile(limited, at=now() + timedelta(days=2)) == []
     assert reconcile(limited, at=now() + timedelta(days=4)) == [run_id]  # no workflow lasts so long
 
 
-def test_a_team_that_is_not_configured_is_refused(limited: Deployment) -> None:
+def test_a_team_that_is_not_configured_is_refused(limited: EverySetting) -> None:
     with pytest.raises(UsageError, match=r"team: other is not a team .* \(allowed: default\)"):
         submitted(limited, team="other")
 
 
-def test_without_a_service_table_nothing_is_held(deployment: Deployment) -> None:
-    assert limits_of(deployment, "default") is None
+def test_of_a_team_that_is_not_configured_nothing_is_held(deployment: EverySetting) -> None:
+    assert limits_of(deployment, "default") is not None
+    assert limits_of(deployment, "other") is None

@@ -67,7 +67,6 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             Handler="handler.handler",
         )
         monkeypatch.setenv("RUN_MACHINE_ARN", make_state_machine("plimsoll-run"))
-        monkeypatch.setenv("CREATES_TARGETS", CREATES)
         yield
 
 
@@ -136,10 +135,8 @@ def test_deploying_opens_the_door(answers: Answers, request_type: str) -> None:
 
 
 @pytest.mark.usefixtures("account")
-def test_what_fails_unforeseen_is_answered_too(
-    answers: Answers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CREATES_TARGETS", "no-such-function")
+def test_what_fails_unforeseen_is_answered_too(answers: Answers) -> None:
+    boto3.client("lambda").delete_function(FunctionName=CREATES)
     answer = ask(answers, "Delete")
     assert answer["Status"] == "FAILED"
     assert "ResourceNotFound" in answer["Reason"]

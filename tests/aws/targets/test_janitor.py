@@ -17,6 +17,20 @@ PASSED, NEVER = "2026-01-01T00:00:00+00:00", "2999-01-01T00:00:00+00:00"
 AT = datetime(2026, 1, 1, 0, 15, tzinfo=UTC)
 
 
+BUS = "plimsoll"
+
+
+@pytest.fixture(autouse=True)
+def bus(account: None) -> None:
+    del account
+    clients.events().create_event_bus(Name=BUS)
+
+
+@pytest.fixture
+def topic() -> str:
+    return clients.sns().create_topic(Name="alarms")["TopicArn"]
+
+
 def stack(name: str, expires_at: str | None) -> None:
     clients.cloudformation().create_stack(
         StackName=name,
@@ -30,7 +44,7 @@ def left() -> set[str]:
     return {one["StackName"] for page in pages for one in page["Stacks"]}
 
 
-def test_targets_go_when_their_time_has_passed_and_nothing_else_does() -> None:
+def test_targets_go_when_their_time_has_passed_and_nothing_else_does(topic: str) -> None:
     for name, tag in {
         "plimsoll-run-over": PASSED,
         "plimsoll-run-over-too": "2026-01-01T00:15:00",  # without a zone: UTC
@@ -39,24 +53,25 @@ def test_targets_go_when_their_time_has_passed_and_nothing_else_does() -> None:
         "another": PASSED,
     }.items():
         stack(name, tag)
-    assert set(janitor.sweep("", at=AT)) == {"plimsoll-run-over", "plimsoll-run-over-too"}
+    assert set(janitor.sweep(topic, BUS, at=AT)) == {"plimsoll-run-over", "plimsoll-run-over-too"}
     assert left() == {"plimsoll-run-goes-on", "plimsoll-run-of-nobody", "another"}
 
 
-def test_a_tag_that_cannot_be_read_keeps_no_other_target_and_its_own_for_a_day() -> None:
+def test_a_tag_that_cannot_be_read_keeps_no_other_target_and_its_own_for_a_day(
+    topic: str,
+) -> None:
     """The longest that a run's time limit may be."""
     stack("plimsoll-run-a", "soon")
     stack("plimsoll-run-b", PASSED)
     now = datetime.now(UTC)
-    assert janitor.sweep("", at=now) == ["plimsoll-run-b"]
-    assert janitor.sweep("", at=now + timedelta(hours=23)) == []
-    assert janitor.sweep("", at=now + timedelta(hours=25)) == ["plimsoll-run-a"]
+    assert janitor.sweep(topic, BUS, at=now) == ["plimsoll-run-b"]
+    assert janitor.sweep(topic, BUS, at=now + timedelta(hours=23)) == []
+    assert janitor.sweep(topic, BUS, at=now + timedelta(hours=25)) == ["plimsoll-run-a"]
 
 
 def test_a_target_that_cannot_be_deleted_keeps_no_other_and_is_told(
-    monkeypatch: pytest.MonkeyPatch,
+    topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    topic = clients.sns().create_topic(Name="alarms")["TopicArn"]
     for name in ("plimsoll-run-a", "plimsoll-run-b", "plimsoll-run-c"):
         stack(name, PASSED)
     client: Any = clients.cloudformation()
@@ -71,7 +86,7 @@ def test_a_target_that_cannot_be_deleted_keeps_no_other_and_is_told(
     monkeypatch.setattr(client, "delete_stack", protected)
     monkeypatch.setattr(clients, "cloudformation", lambda: client)
     with pytest.raises(PlimsollError, match=r"^plimsoll-run-b: .*TerminationProtection"):
-        janitor.sweep(topic, at=AT)
+        janitor.sweep(topic, BUS, at=AT)
     assert left() == {"plimsoll-run-b"}
 
 
@@ -79,5 +94,5 @@ def test_a_message_that_cannot_be_sent_keeps_no_target_and_is_told() -> None:
     for name in ("plimsoll-run-a", "plimsoll-run-b"):
         stack(name, PASSED)
     with pytest.raises(PlimsollError, match=r"plimsoll-run-a: .*; plimsoll-run-b: "):
-        janitor.sweep("arn:aws:sns:eu-west-1:123456789012:gone", at=AT)
+        janitor.sweep("arn:aws:sns:eu-west-1:123456789012:gone", BUS, at=AT)
     assert left() == set()

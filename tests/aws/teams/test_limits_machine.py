@@ -1,5 +1,6 @@
 """Whatever order runs are submitted, end, crash and are reconciled in, the counters stay true."""
 
+import json
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 
@@ -7,9 +8,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from plimsoll.aws.function_settings import Deployment
+from plimsoll.aws.run_records import records_of
 from plimsoll.errors import LimitReachedError
 from plimsoll.model.deployment import Team
+from plimsoll.model.function_settings import TeamSettings
 from plimsoll.model.run_record import RunRecord, RunState
 from plimsoll.teams.limits import Ask, Limits
 from plimsoll.teams.reconcile import LASTS_AT_MOST, reconcile
@@ -35,9 +37,12 @@ class Submissions(RuleBasedStateMachine):
     def begin(self) -> None:
         self._stack.enter_context(service_table())
         self.limits = Limits(SERVICE_TABLE, "dba", TEAM)
-        self.deployment = Deployment(
-            results_bucket=BUCKET, runs_table=RUNS_TABLE, service_table=SERVICE_TABLE
-        ).model_copy(update={"teams": {"dba": TEAM}})
+        self.deployment = TeamSettings(
+            results_bucket=BUCKET,
+            runs_table=RUNS_TABLE,
+            service_table=SERVICE_TABLE,
+            teams=json.dumps({"dba": TEAM.model_dump()}),
+        )
 
     def teardown(self) -> None:
         self._stack.close()
@@ -81,7 +86,7 @@ class Submissions(RuleBasedStateMachine):
     @rule(hours=st.sampled_from([0, 1, 24, 96]))
     def janitor(self, hours: int) -> None:
         self.now = min(self.now + timedelta(hours=hours), BEGIN + timedelta(days=29))
-        records = {run: self.deployment.records.find(run) for run in self.holds}
+        records = {run: records_of(self.deployment).find(run) for run in self.holds}
         grants = self.limits.grants()
         released = reconcile(self.deployment, at=self.now)
         for run, record in records.items():
@@ -115,9 +120,9 @@ class Submissions(RuleBasedStateMachine):
         )
 
     def _record(self, run: str, state: RunState, cost_usd: str | None = None) -> None:
-        changed = self.deployment.records.change(run, state=state, cost_usd=cost_usd)
+        changed = records_of(self.deployment).change(run, state=state, cost_usd=cost_usd)
         if not changed:
-            self.deployment.records.create(
+            records_of(self.deployment).create(
                 RunRecord(
                     run_id=run,
                     name=run,

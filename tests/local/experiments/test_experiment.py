@@ -113,10 +113,9 @@ def test_stopping_it_stops_every_run_and_tears_every_target_down(
     ]  # fmt: skip
     assert_nothing_left(experiment_twin)
     again = stop_experiment(
-        running.deployment,
+        running.settings,
         "default",
         running.experiment_id,
-        state_machine_arn=experiment_twin.state_machine_arn(MACHINE),
     )
     assert again == ended.record  # one that has ended stays as it is
     assert sum("it was not started" in told for told in running.result.warnings) == 2
@@ -189,7 +188,7 @@ def test_a_cell_is_never_submitted_to_an_experiment_that_is_being_stopped(
     experiment_twin: LocalTwin,
 ) -> None:
     running = LocalExperiment(experiment_twin, matrix())
-    experiments = experiments_of(running.deployment)
+    experiments = experiments_of(running.settings)
     record = experiments.get("default", running.experiment_id)
     going = (RunState.PENDING, RunState.RUNNING)
     assert experiments.change(record, states=going, state=RunState.STOPPING)

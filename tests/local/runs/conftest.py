@@ -17,7 +17,7 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RESULT, plan_path
-from plimsoll.local.runner import LocalRun, deployment_of
+from plimsoll.local.runner import LocalRun, settings_of
 from plimsoll.local.twin import LocalTwin, RunningDatabase
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.functions import FUNCTIONS, Setting
@@ -82,7 +82,7 @@ def wait_until(true: Callable[[], bool], what: str, every_s: float = LOOK_S) -> 
 
 def wait_for_the_end(run: LocalRun, *, step: int) -> None:
     """Wait until the window of a step, which has been planned, is over."""
-    plan = run.deployment.files(run.run_id).get(plan_path(step), StepPlan)
+    plan = run.files.get(plan_path(step), StepPlan)
     wait_until(lambda: time.time() * 1000 > plan.window_end_epoch_ms, "the window's end")
 
 
@@ -112,7 +112,7 @@ class Bench:
         self.twin = twin
         self._gates = gates
         self._count = count()
-        deployment_of(twin)
+        settings_of(twin)
 
     def start(
         self,
@@ -155,7 +155,7 @@ class Bench:
         wait_until(lambda: ended(run), f"end of {run.run_id}")
         record = run.look().record
         self.assert_nothing_left(run, record)
-        return record, run.deployment.files(run.run_id).get(RESULT, RunResult)
+        return record, run.files.get(RESULT, RunResult)
 
     def succeed(self, run: LocalRun) -> tuple[RunRecord, RunResult]:
         """Wait for the end of a run that is to go well; if it does not, its cause is told first."""
@@ -214,7 +214,7 @@ def shared_bench(tmp_path_factory: pytest.TempPathFactory, gates: Path) -> Itera
 
 @pytest.fixture
 def bench(shared_bench: Bench) -> Iterator[Bench]:
-    deployment_of(shared_bench.twin)  # another twin may have been reached since
+    settings_of(shared_bench.twin)  # another twin may have been reached since
     yield shared_bench
     assert shared_bench.twin.databases == {}
 

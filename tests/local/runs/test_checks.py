@@ -8,20 +8,21 @@ from typing import Any, get_args
 import jsonschema  # type: ignore[import-untyped]  # its types are a package of their own
 import pytest
 
-from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import RESULT
 from plimsoll.checks.compared_figures import figures
 from plimsoll.checks.schedules import delete_check, put_check, read_history
 from plimsoll.checks.start_check import comparable
 from plimsoll.checks.store import CheckStore
-from plimsoll.local.deploying import EVENTS_TOPIC
+from plimsoll.local.deploying import topic_arn
 from plimsoll.model.capacity import AuditName
 from plimsoll.model.check import Check, Figure, History, HistoryPoint, RunOfCheck
 from plimsoll.model.events import EVENTS
-from plimsoll.model.functions import FUNCTIONS, Setting
+from plimsoll.model.functions import Setting
 from plimsoll.model.results import RunResult
+from plimsoll.model.rules import EVENTS_TOPIC
 from plimsoll.model.run_record import RunState
 from tests.local.runs.conftest import Bench, tiny, wait_until
+from tests.support.every_setting import EverySetting
 from tools.event_schemas import schema
 
 TEAM = "default"
@@ -61,23 +62,20 @@ class Inbox:
 
 
 @pytest.fixture
-def deployment(bench: Bench) -> Deployment:
-    names = {k: v for name in ("start-check", "judge-check", "api")
-             for k, v in FUNCTIONS[name].environment.items()}  # fmt: skip
-    values = {k.lower(): bench.twin.settings[setting] for k, setting in names.items()}
-    return Deployment.model_validate(values)
+def deployment(bench: Bench) -> EverySetting:
+    return EverySetting.of_deployment(bench.twin.settings)
 
 
 @pytest.fixture
 def alarms(bench: Bench) -> Iterator[Inbox]:
-    inbox = Inbox(bench.twin, bench.twin.settings[Setting.ALARM_TOPIC])
+    inbox = Inbox(bench.twin, bench.twin.settings[Setting.ALARM_TOPIC_ARN])
     yield inbox
     inbox.close()
 
 
 @pytest.fixture
 def events(bench: Bench) -> Iterator[Inbox]:
-    inbox = Inbox(bench.twin, EVENTS_TOPIC)
+    inbox = Inbox(bench.twin, topic_arn(EVENTS_TOPIC))
     yield inbox
     inbox.close()
 
@@ -102,9 +100,9 @@ def check(name: str) -> Check:
     )
 
 
-def seed(deployment: Deployment, seeded: Check, latencies_us: list[float]) -> None:
+def seed(deployment: EverySetting, seeded: Check, latencies_us: list[float]) -> None:
     """Put older runs into a check's history, a day apart, the last one yesterday."""
-    store = CheckStore(deployment.service_table or "")
+    store = CheckStore(deployment.service_table)
     for age_days, latency_us in enumerate(reversed(latencies_us), 1):
         run = RunOfCheck(
             run_id=f"seeded-{age_days}",
@@ -117,7 +115,7 @@ def seed(deployment: Deployment, seeded: Check, latencies_us: list[float]) -> No
         assert store.open_point(TEAM, seeded.name, HistoryPoint(scheduled_at=at, target=run))
 
 
-def settled(deployment: Deployment, name: str, points: int) -> History:
+def settled(deployment: EverySetting, name: str, points: int) -> History:
     """Wait until a history has so many points, and the runs of all of them have ended."""
 
     def look() -> History:
@@ -137,7 +135,7 @@ def settled(deployment: Deployment, name: str, points: int) -> History:
 
 
 def test_a_schedule_fires_and_its_run_is_a_point_and_every_event_fits_its_schema(
-    bench: Bench, deployment: Deployment, events: Inbox
+    bench: Bench, deployment: EverySetting, events: Inbox
 ) -> None:
     put_check(deployment, TEAM, check("fires"))
     history = settled(deployment, "fires", 1)
@@ -183,7 +181,7 @@ def test_a_schedule_fires_and_its_run_is_a_point_and_every_event_fits_its_schema
 
 
 def test_a_seeded_history_with_a_rise_of_latency_gives_exactly_one_message(
-    deployment: Deployment, alarms: Inbox
+    deployment: EverySetting, alarms: Inbox
 ) -> None:
     watched = check("drop")
     # eight runs after a rise beyond what a machine measures: its own runs then change nothing
@@ -198,7 +196,7 @@ def test_a_seeded_history_with_a_rise_of_latency_gives_exactly_one_message(
     assert [one.at for one in history.told] == [history.points[10].scheduled_at]
     put_check(deployment, TEAM, watched)  # fires again
     settled(deployment, "drop", 20)
-    judged_again = CheckStore(deployment.service_table or "")
+    judged_again = CheckStore(deployment.service_table)
     wait_until(lambda: judged_again.judgement(TEAM, "drop")[0] >= 2, "the second judgement")
     assert len(alarms.look()) == 1
     delete_check(deployment, TEAM, "drop")

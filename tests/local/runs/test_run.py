@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from plimsoll.aws.run_files import client_path, plan_path, step_path
+from plimsoll.aws.run_records import records_of
 from plimsoll.families.load_user import LOAD_USER, load_password
 from plimsoll.fleet.step import merged_step
-from plimsoll.local.runner import deployment_of
+from plimsoll.local.runner import settings_of
 from plimsoll.model.fleet import ClientResult, StepPlan
 from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.run_record import RunState
@@ -153,6 +154,6 @@ def test_the_load_came_from_a_user_without_rights_beyond_its_database(
     finished: Finished, bench: Bench
 ) -> None:
     _, result, _, _ = finished
-    record = deployment_of(bench.twin).records.get(result.run_id)
+    record = records_of(settings_of(bench.twin)).get(result.run_id)
     assert record.target is not None
     assert record.target.load_user == LOAD_USER

@@ -55,5 +55,5 @@ def test_the_client_that_warms_the_caches_begins_when_it_comes(bench: Bench) -> 
     record, result = bench.end(run)
     assert result.failure is None, why(record)
     assert record.state is RunState.SUCCEEDED
-    warmed = run.deployment.files(run.run_id).get(client_path(0, 0), ClientResult)
+    warmed = run.files.get(client_path(0, 0), ClientResult)
     assert warmed.report.statements_sent > 0

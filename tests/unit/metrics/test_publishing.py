@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.metrics import Point, SinkError, from_environment, publish
 from plimsoll.metrics.influxdb import require_safe
 from plimsoll.metrics.publishing import publish_from_environment
@@ -59,12 +59,19 @@ def test_no_sink_writes_nothing_and_is_no_problem() -> None:
     ("environment", "message"),
     [
         ({"METRICS_SINK": "kafka"}, "must be influxdb, liveanalytics or none"),
-        ({"METRICS_SINK": "influxdb"}, "METRICS_URL: needed with METRICS_SINK=influxdb"),
-        ({"METRICS_SINK": "liveanalytics"}, "METRICS_BUCKET: needed"),
+        (
+            {"METRICS_SINK": "influxdb", "METRICS_ORG": "dba"},
+            "missing in the environment: METRICS_URL, METRICS_BUCKET, METRICS_SECRET_ARN",
+        ),
+        ({"METRICS_SINK": "liveanalytics"}, "METRICS_BUCKET, METRICS_TABLE"),
+        (
+            {"METRICS_SINK": "liveanalytics", "METRICS_BUCKET": "", "METRICS_TABLE": "t"},
+            r"wrong in the environment: METRICS_BUCKET \(",
+        ),
     ],
 )
 def test_a_wrong_setting_is_named(environment: dict[str, str], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(PlimsollError, match=message):
         from_environment(environment)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
-from plimsoll.model.deployment import Deployment, read_deployment
+from plimsoll.model.deployment import DeploymentConfig, read_deployment
 
 ENDPOINT = {
     "host": "db.example.internal",
@@ -26,7 +26,7 @@ VPC = {
 @pytest.mark.parametrize("nothing", [None, {}])
 def test_nothing_given_is_a_deployment(nothing: dict[str, Any] | None) -> None:
     deployment = read_deployment(nothing)
-    assert deployment == Deployment()
+    assert deployment == DeploymentConfig()
     assert deployment.metrics.kind == "none"
     assert list(deployment.teams) == ["default"]
     assert deployment.allowed_endpoints == ()
@@ -107,6 +107,6 @@ def names(model: type[Model]) -> Iterator[str]:
 
 def test_every_value_is_explained_to_those_who_deploy() -> None:
     page = (Path(__file__).parents[3] / "docs" / "deploying.md").read_text()
-    found = set(names(Deployment))
+    found = set(names(DeploymentConfig))
     assert {"regions", "subnet_ids", "secret_arn", "magnetic_days", "archive"} <= found
     assert {name for name in found if f"`{name}" not in page and f".{name}`" not in page} == set()

@@ -1,0 +1,190 @@
+"""The settings of each function: its row of the function table names one of these classes.
+
+A function of the library takes the class that has what it needs and little more; the class of a
+Lambda function inherits from those that its code takes.
+"""
+
+from pydantic import Json, field_validator
+
+from plimsoll.errors import Complaint, UsageError
+from plimsoll.model.base import Model
+from plimsoll.model.deployment import Team
+from plimsoll.model.prices import PriceOverrides
+from plimsoll.model.settings import Settings
+
+
+class RunSettings(Settings):
+    """Where runs are recorded, and where their files are."""
+
+    results_bucket: str
+    runs_table: str
+
+
+class ServiceSettings(RunSettings):
+    """Where runs, teams' limits, experiments and checks are recorded."""
+
+    service_table: str
+
+
+class TeamSettings(ServiceSettings):
+    """Which teams there are; one that is not among them has no limits."""
+
+    teams: Json[dict[str, Team]]
+
+
+class PollSettings(RunSettings):
+    """How long the workflow waits between two looks."""
+
+    poll_seconds: int
+
+
+class MetricSettings(RunSettings):
+    """How far apart the metrics of a target are."""
+
+    metric_period_seconds: int
+
+
+class BusSettings(RunSettings):
+    """The bus on which events are put."""
+
+    event_bus: str
+
+
+class KindSettings(Settings):
+    """Which kinds of targets there may be."""
+
+    target_kinds: Json[tuple[str, ...]]
+
+    def require_kind(self, kind: str) -> None:
+        """Refuse a target that this deployment cannot make.
+
+        Raises:
+            UsageError: It has no targets of this kind.
+        """
+        if kind not in self.target_kinds:
+            problem = (
+                f"this deployment has no {kind} targets (allowed: {', '.join(self.target_kinds)});"
+                f" plimsoll.{kind} in its cdk.json brings them"
+            )
+            path, kinds = ("target", "kind"), self.target_kinds
+            raise UsageError(Complaint(path, problem, kind, kinds, listed=False))
+
+
+class TargetSettings(KindSettings):
+    """Which kinds of targets there may be, and which existing databases may be put under load."""
+
+    allowed_endpoints: Json[dict[str, str]]  # host:port: the ARN of its secret
+
+
+class DeletionSettings(RunSettings):
+    """The schedules that delete targets."""
+
+    schedule_group: str
+
+
+class RecordRunSettings(BusSettings, TargetSettings):
+    """Of `record-run`."""
+
+
+class ArmDeletionSettings(DeletionSettings):
+    """Of `arm-deletion`."""
+
+    deletion_role_arn: str
+
+
+class CassandraPlace(Model):
+    """What a deployment has ready for Cassandra targets."""
+
+    archive_url: str  # s3://...
+    instance_profile: str
+    subnet_id: str
+
+
+class CreateTargetSettings(RunSettings, KindSettings):
+    """Of `create-target`."""
+
+    target_service_role_arn: str
+    target_subnet_group: str
+    target_security_group: str
+    target_availability_zone: str
+    cassandra: Json[CassandraPlace | None]  # None: there are no such targets
+
+
+class PlanStepSettings(PollSettings):
+    """Of `plan-step`."""
+
+    start_lead_ms: int
+    start_lead_ms_per_client: int
+
+
+class JudgeStepSettings(MetricSettings):
+    """Of `judge-step`."""
+
+    on_one_machine: bool
+
+
+class DeleteTargetSettings(DeletionSettings, PollSettings):
+    """Of `delete-target`."""
+
+
+class EndRunSettings(TeamSettings, BusSettings):
+    """Of `end-run`."""
+
+
+class JanitorSettings(EndRunSettings):
+    """Of `janitor`."""
+
+    alarm_topic_arn: str
+
+
+class StopSettings(TeamSettings):
+    """What it takes to stop a run."""
+
+    run_machine_arn: str
+
+
+class SettleCellsSettings(StopSettings, PollSettings):
+    """Of `settle-cells`."""
+
+
+class SubmitSettings(StopSettings, TargetSettings):
+    """What it takes to record a run and to start it; of `submit-cell` and `start-check`."""
+
+    prices: Json[PriceOverrides]
+    results_days: int | None  # after which a run is forgotten; None: never
+    on_one_machine: bool
+
+    @field_validator("results_days", mode="before")
+    @classmethod
+    def _never(cls, value: object) -> object:
+        return None if value == "" else value
+
+
+class JudgeCheckSettings(ServiceSettings, BusSettings):
+    """Of `judge-check`."""
+
+    alarm_topic_arn: str
+
+
+class ExperimentSettings(SubmitSettings):
+    """What it takes to start and to stop an experiment."""
+
+    experiment_machine_arn: str
+
+
+class CheckSettings(SubmitSettings):
+    """What it takes to put a check on its schedule."""
+
+    check_group: str
+    check_role_arn: str
+    start_check_arn: str
+
+
+class ApiSettings(ExperimentSettings, CheckSettings):
+    """Of `api`."""
+
+
+class GuardSettings(Settings):
+    """Of `guard-deployment`."""
+
+    run_machine_arn: str

@@ -1,0 +1,54 @@
+"""The times that a deployment keeps, and those that its quotes assume.
+
+The functions are told them in their settings, on AWS and on one machine; the quotes, which are of
+AWS, reckon with the same ones.
+"""
+
+from plimsoll.model.base import Model
+from plimsoll.model.settings import Setting
+
+
+class Timings(Model):
+    """The times of a deployment."""
+
+    poll_s: int  # between two looks at a stack, or at an experiment's runs
+    lead_ms: int  # from planning a step to its barrier, whatever its size
+    lead_ms_per_client: int  # added to it for each of its clients
+    metric_period_s: int  # of a target's metrics in CloudWatch
+
+    def lead_s(self, clients: float) -> float:
+        """Seconds from planning a step of so many clients to its barrier."""
+        return (self.lead_ms + self.lead_ms_per_client * clients) / 1000
+
+    @property
+    def settings(self) -> dict[Setting, str]:
+        """What functions are told of them."""
+        return {
+            Setting.POLL_SECONDS: str(self.poll_s),
+            Setting.START_LEAD_MS: str(self.lead_ms),
+            Setting.START_LEAD_MS_PER_CLIENT: str(self.lead_ms_per_client),
+            Setting.METRIC_PERIOD_SECONDS: str(self.metric_period_s),
+        }
+
+
+# The lead is for cold starts: clients attach to the VPC in seconds, and Lambda starts 1,000 more of
+# them every 10 s.
+AWS_TIMINGS = Timings(poll_s=15, lead_ms=20_000, lead_ms_per_client=10, metric_period_s=60)
+# docs/local.md: 100 cold clients on two cores
+ONE_MACHINE_TIMINGS = Timings(poll_s=1, lead_ms=900, lead_ms_per_client=90, metric_period_s=1)
+
+
+class Assumed(Model):
+    """A time on AWS that has not been measured yet, in seconds."""
+
+    expected_s: float
+    most_s: float
+
+    @property
+    def in_minutes(self) -> str:
+        """Both in words: `10 minutes, 30 at most`."""
+        return f"{self.expected_s / 60:g} minutes, {self.most_s / 60:g} at most"
+
+
+STACK_CREATION = Assumed(expected_s=600, most_s=1800)
+STACK_DELETION = Assumed(expected_s=300, most_s=900)

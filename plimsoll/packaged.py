@@ -1,0 +1,22 @@
+"""The folders that stand beside the package in a checkout, and within it in an installed wheel."""
+
+from pathlib import Path
+from typing import Literal
+
+from plimsoll.errors import PlimsollError
+
+PackagedFolder = Literal["functions", "statemachines", "workloads"]
+_PACKAGE = Path(__file__).parent
+_INSTALLED = _PACKAGE / "packaged_folders"  # pyproject.toml puts them there
+
+
+def packaged_folder(name: PackagedFolder) -> Path:
+    """Find a folder that comes with Plimsoll.
+
+    Raises:
+        PlimsollError: It is not there.
+    """
+    for parent in (_INSTALLED, _PACKAGE.parent):
+        if (folder := parent / name).is_dir():
+            return folder
+    raise PlimsollError(f"this installation has lost its {name}; install it again")

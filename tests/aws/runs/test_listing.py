@@ -1,0 +1,30 @@
+"""A team's runs are found in the described table: all of them, the newest first."""
+
+from datetime import timedelta
+
+from plimsoll.aws.run_records import now
+from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.runs.listing import page_of_runs
+from tests.support.every_setting import EverySetting
+
+MINUTES = {"a": 1, "b": 3, "c": 2}  # names are in another order than submissions
+
+
+def test_runs_are_listed_newest_first_whatever_their_state_or_name(
+    deployment: EverySetting,
+) -> None:
+    submitted = now()
+    for name, minutes in MINUTES.items():
+        record = RunRecord(
+            run_id=name,
+            name=name,
+            team="default",
+            state=RunState.PENDING,  # nothing of it is known yet but its submission
+            request_sha256="0" * 64,
+            submitted_at=submitted + timedelta(minutes=minutes),
+            time_limit_s=60,
+        )
+        deployment.records.create(record)
+    deployment.records.change("c", state=RunState.RUNNING, started_at=submitted)
+    page = page_of_runs(deployment.runs_table, "default", limit=10)
+    assert [run.run_id for run in page.runs] == ["b", "c", "a"]

@@ -1,0 +1,66 @@
+"""All settings of a deployment at once, for tests that call what several functions call."""
+
+import json
+from collections.abc import Mapping
+
+from plimsoll.aws.run_files import RunFiles, files_of
+from plimsoll.aws.run_records import Records, records_of
+from plimsoll.local.deploying import default_settings
+from plimsoll.model.function_settings import (
+    ApiSettings,
+    ArmDeletionSettings,
+    CreateTargetSettings,
+    DeleteTargetSettings,
+    JanitorSettings,
+    JudgeCheckSettings,
+    JudgeStepSettings,
+    PlanStepSettings,
+    RecordRunSettings,
+    SettleCellsSettings,
+)
+from plimsoll.model.settings import Setting
+from plimsoll.model.tables import TABLES
+from plimsoll.model.timings import AWS_TIMINGS
+
+
+class EverySetting(
+    ApiSettings,
+    ArmDeletionSettings,
+    CreateTargetSettings,
+    DeleteTargetSettings,
+    JanitorSettings,
+    JudgeCheckSettings,
+    JudgeStepSettings,
+    PlanStepSettings,
+    RecordRunSettings,
+    SettleCellsSettings,
+):
+    """What any function may be told."""
+
+    @property
+    def records(self) -> Records:
+        """The runs table."""
+        return records_of(self)
+
+    def files(self, run_id: str) -> RunFiles:
+        """The files of a run."""
+        return files_of(self, run_id)
+
+
+NO_LIMITS = {"concurrent_runs": 1000, "clients": 100_000, "provisioned_iops": None,
+             "usd_per_run": None, "spend_usd_per_month": None}  # fmt: skip
+
+
+def settings_on_aws(changes: Mapping[Setting, str]) -> EverySetting:
+    """Give settings such as functions have on AWS, with tables of `tests.support.aws_resources`."""
+    return EverySetting.of_deployment(
+        {
+            **default_settings(),
+            **AWS_TIMINGS.settings,
+            **{table.setting: table.name for table in TABLES},
+            Setting.RESULTS_BUCKET: "results",
+            Setting.ON_ONE_MACHINE: "false",
+            Setting.TEAMS: json.dumps({"default": NO_LIMITS}),
+            **changes,
+        }
+    )

@@ -1,0 +1,56 @@
+"""The described times are those of the functions, of the quotes and of the pages."""
+
+from pathlib import Path
+
+import pytest
+
+from plimsoll.local.deploying import default_settings
+from plimsoll.model.function_settings import JudgeStepSettings, PlanStepSettings
+from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.settings import Setting
+from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS, STACK_DELETION, Timings
+from plimsoll.quoting.costs import METHOD
+from plimsoll.quoting.extents import client_s
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+@pytest.mark.parametrize("timings", [AWS_TIMINGS, ONE_MACHINE_TIMINGS])
+def test_functions_read_the_times_as_they_are_told(timings: Timings) -> None:
+    told = default_settings() | timings.settings
+    plan = PlanStepSettings.of_deployment(told)
+    assert plan.poll_seconds == timings.poll_s
+    assert plan.start_lead_ms + 7 * plan.start_lead_ms_per_client == 1000 * timings.lead_s(7)
+    judge = JudgeStepSettings.of_deployment(told)
+    assert judge.metric_period_seconds == timings.metric_period_s
+
+
+def test_one_machine_keeps_its_own_times() -> None:
+    told = default_settings()
+    assert {s: told[s] for s in ONE_MACHINE_TIMINGS.settings} == ONE_MACHINE_TIMINGS.settings
+    assert told[Setting.START_LEAD_MS] != AWS_TIMINGS.settings[Setting.START_LEAD_MS]
+
+
+def test_a_client_is_charged_for_its_wait_and_its_function_lasts_as_long() -> None:
+    assert client_s(60, 100) - client_s(60, 0) == pytest.approx(
+        AWS_TIMINGS.lead_s(100) - AWS_TIMINGS.lead_s(0)
+    )
+    assert client_s(60, 0) > 60 + AWS_TIMINGS.lead_s(0)
+    assert FUNCTIONS["load-client"].timeout_s > AWS_TIMINGS.lead_s(5000)
+
+
+def words(page: str) -> str:
+    return " ".join((DOCS / page).read_text().split())
+
+
+def test_the_pages_say_the_same() -> None:
+    lead_s, per_client_ms = AWS_TIMINGS.lead_s(0), AWS_TIMINGS.lead_ms_per_client
+    told = f"A step's barrier lies {lead_s:g} s + {per_client_ms} ms x N ahead"
+    assert f"{told}: {AWS_TIMINGS.lead_s(5000):g} s" in words("deploying.md")
+    assert f"{lead_s:g} s before its barrier included" in words("costs.md")
+    assert f"their steps and {lead_s:g} s before each" in words("costs.md")
+    assert f"{lead_s:g} s before each" in METHOD
+    assert f"the time limit, and {STACK_DELETION.most_s / 60:g} minutes" in words("costs.md")
+    here = ONE_MACHINE_TIMINGS
+    together = f"together {here.lead_s(0):g} s, and {here.lead_ms_per_client} ms for each of them"
+    assert together in words("local.md")

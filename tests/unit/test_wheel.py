@@ -1,0 +1,80 @@
+"""The wheel holds what the package needs besides its modules, and finds it without a checkout."""
+
+import json
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from plimsoll.model.functions import FUNCTIONS, GUARD
+from plimsoll.statemachines import STATE_MACHINES
+from plimsoll.workload.library import builtin_names
+
+ROOT = Path(__file__).parents[2]
+LOOK = """
+import json, sys
+sys.path[:0] = sys.argv[1:]  # -I and -S: no folder of the checkout, and no link to it
+import plimsoll
+from plimsoll.model.functions import FUNCTIONS, GUARD
+from plimsoll.packaged import packaged_folder
+from plimsoll.statemachines import STATE_MACHINES, read_definition
+from plimsoll.workload.library import builtin_names, load_workload
+functions = packaged_folder("functions")
+print(json.dumps({
+    "package": plimsoll.__file__,
+    "handlers": {f.name: (functions / f.folder / "handler.py").is_file()
+                 for f in (*FUNCTIONS.values(), GUARD)},
+    "machines": {name: json.loads(read_definition(name))["StartAt"] for name in STATE_MACHINES},
+    "workloads": [load_workload(name).name for name in builtin_names()],
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel as it is built, unpacked as it is installed."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    (wheel,) = folder.glob("plimsoll-*.whl")
+    with ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+def test_an_installed_package_finds_its_functions_machines_and_workloads(unpacked: Path) -> None:
+    libraries = sysconfig.get_path("purelib")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", LOOK, unpacked, libraries],
+        cwd=unpacked,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    seen = json.loads(done.stdout)
+    assert Path(seen["package"]).is_relative_to(unpacked)
+    assert seen["handlers"] == {function.name: True for function in (*FUNCTIONS.values(), GUARD)}
+    assert set(seen["machines"]) == set(STATE_MACHINES)
+    assert seen["workloads"] == builtin_names()
+
+
+@pytest.mark.parametrize("folder", ["functions", "statemachines", "workloads"])
+def test_the_wheel_holds_the_folder_of_the_checkout_and_nothing_else(
+    unpacked: Path, folder: str
+) -> None:
+    def files(place: Path) -> dict[str, bytes]:
+        return {
+            str(path.relative_to(place)): path.read_bytes()
+            for path in place.rglob("*")
+            if path.is_file() and path.suffix != ".pyc"
+        }
+
+    packed = files(unpacked / "plimsoll" / "packaged_folders" / folder)
+    assert packed == files(ROOT / folder)
