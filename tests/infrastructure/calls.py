@@ -109,12 +109,12 @@ def _meant(name: str, candidates: list[Defined], receiver: str) -> list[Defined]
 
 
 def _calls(body: ast.AST) -> set[str]:
-    """Methods of the clients that this body asks `services` for, paginators' operations too."""
+    """Methods of the clients that this body asks `clients` for, paginators' operations too."""
     attributes = [node for node in ast.walk(body) if isinstance(node, ast.Attribute)]
     clients = {
         node.attr
         for node in attributes
-        if isinstance(node.value, ast.Name) and node.value.id == "services"
+        if isinstance(node.value, ast.Name) and node.value.id == "clients"
     }
     named = {node.attr for node in attributes} | {
         str(node.args[0].value)
