@@ -29,7 +29,7 @@ def latency(us: float | None) -> str:
         return NOTHING
     for unit_us, unit in ((1e6, "s"), (1e3, "ms")):
         if us >= 0.9995 * unit_us:
-            return f"{_three_figures(us / unit_us)} {unit}"
+            return f"{three_figures(us / unit_us)} {unit}"
     return f"{us:.0f} µs"
 
 
@@ -38,7 +38,7 @@ def milliseconds(us: float | None) -> str:
 
     `0.42`, `8.92`, `1,204`.
     """
-    return NOTHING if us is None else _three_figures(us / 1000)
+    return NOTHING if us is None else three_figures(us / 1000)
 
 
 def duration(seconds: float | None) -> str:
@@ -51,12 +51,11 @@ def duration(seconds: float | None) -> str:
     whole_s = round(seconds)
     if whole_s < 60:
         return f"{seconds:.3g} s"
-    large, small, names = (
-        (*divmod(whole_s, 60), ("min", "s"))
-        if whole_s < 3600
-        else (whole_s // 3600, whole_s % 3600 // 60, ("h", "min"))
-    )
-    return f"{large} {names[0]}" + (f" {small} {names[1]}" if small else "")
+    minutes, rest_s = divmod(whole_s, 60)
+    parts = [(minutes, "min"), (rest_s, "s")]
+    if minutes >= 60:
+        parts = [(minutes // 60, "h"), (minutes % 60, "min")]
+    return " ".join(f"{amount} {unit}" for amount, unit in parts if amount)
 
 
 def rate(value: float | None) -> str:
@@ -72,6 +71,12 @@ def rate(value: float | None) -> str:
 def throughput(ops_per_second: float | None) -> str:
     """A throughput as `rate` writes it, with its unit: `5,600 ops/s`."""
     return NOTHING if ops_per_second is None else f"{rate(ops_per_second)} ops/s"
+
+
+def three_figures(value: float) -> str:
+    """A mean that is compared with a limit, two decimals at most: `9.85`, `46.4`, `1,204`."""
+    size = abs(value)
+    return f"{value:,.{2 if size < 9.995 else 1 if size < 99.95 else 0}f}"
 
 
 def number(value: float | None) -> str:
@@ -143,7 +148,7 @@ def percent(share: float | None) -> str:
     """
     if share is None:
         return NOTHING
-    text = _three_figures(100 * share)
+    text = three_figures(100 * share)
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
@@ -243,9 +248,3 @@ def volume(described: _Volume) -> str:
     if described.throughput_mib_s is not None:
         parts.append(f"{described.throughput_mib_s:,} MiB/s")
     return ", ".join(parts)
-
-
-def _three_figures(value: float) -> str:
-    """Three figures, at most two decimals, whole from 100 up."""
-    size = abs(value)
-    return f"{value:,.{2 if size < 9.995 else 1 if size < 99.95 else 0}f}"

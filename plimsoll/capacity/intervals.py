@@ -11,7 +11,7 @@ value have no spread), and Student's t (1908), its normal-theory limit, takes it
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from statistics import fmean
 
@@ -63,6 +63,26 @@ def deviation(values: Sequence[float]) -> float:
     """
     middle = fmean(values)
     return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
+
+
+def pooled_noise(groups: Iterable[Sequence[float]]) -> float:
+    """Standard deviation of the logarithm among repetitions, pooled over groups of them.
+
+    Args:
+        groups: the repetitions of each load, in one unit. Those of fewer than two values, or with
+            one that is not positive, say nothing of noise.
+
+    Returns:
+        0 where nothing was repeated.
+    """
+    squares, degrees = 0.0, 0
+    for values in groups:
+        if len(values) >= 2 and min(values) > 0:
+            logs = [math.log(value) for value in values]
+            middle = fmean(logs)
+            squares += sum((log - middle) ** 2 for log in logs)
+            degrees += len(logs) - 1
+    return math.sqrt(squares / degrees) if degrees else 0.0
 
 
 def coefficient_of_variation(values: Sequence[float]) -> float | None:
