@@ -80,18 +80,13 @@ def three_figures(value: float) -> str:
 
 
 def number(value: float | None) -> str:
-    """A figure that was given or chosen, as it is: six figures, never with an exponent.
+    """What was counted, given or chosen, as it is: six figures, never with an exponent.
 
     `3`, `0.5`, `12.34`, `1,000,000`.
     """
     if value is None:
         return NOTHING
     return f"{value:,.0f}" if abs(value) >= 99_999.5 else f"{value:,.6g}"
-
-
-def count(value: int | None) -> str:
-    """Things that were counted: `1,234`."""
-    return NOTHING if value is None else f"{value:,}"
 
 
 def plural(value: int, noun: str, many: str | None = None) -> str:
@@ -139,6 +134,11 @@ def ratio(value: float, bound: str = "=") -> str:
         bound: `=`; `>=`: at least; `<`: at most, for a bound of either side may be reached.
     """
     return bounded(f"{value:.2f}", "<=" if bound == "<" else bound)
+
+
+def ratio_interval(low: float | None, high: float | None) -> str:
+    """The confidence interval of a ratio: `1.69 to 1.72`."""
+    return NOTHING if low is None or high is None else f"{ratio(low)} to {ratio(high)}"
 
 
 def percent(share: float | None) -> str:

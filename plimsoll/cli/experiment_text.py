@@ -8,7 +8,7 @@ from rich.table import Table as TerminalTable
 from plimsoll.cli.output import console
 from plimsoll.model.experiment_record import ExperimentResult
 from plimsoll.report.experiment_page import cells_table, gains_table, matrix_table
-from plimsoll.report.report_tables import Table
+from plimsoll.report.report_tables import ReportTable
 
 
 def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
@@ -30,7 +30,7 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
     _print("What to buy", matrix_table(result))
 
 
-def _print(title: str, shown: Table) -> None:
+def _print(title: str, shown: ReportTable) -> None:
     click.echo(f"\n{title}")
     table = TerminalTable(*shown.columns, box=None, pad_edge=False, header_style="bold")
     for row in shown.rows:

@@ -64,6 +64,7 @@ RULES: dict[Callable[..., str], list[tuple[Any, str]]] = {
     words.throughput: [(None, NOTHING), (50, "50.0 ops/s"), (5600.4, "5,600 ops/s")],
     words.number: [
         (None, NOTHING),
+        (0, "0"),
         (3.0, "3"),
         (0.5, "0.5"),
         (12.34, "12.34"),
@@ -72,7 +73,6 @@ RULES: dict[Callable[..., str], list[tuple[Any, str]]] = {
         (1_000_000, "1,000,000"),
         (12_345_678.0, "12,345,678"),
     ],
-    words.count: [(None, NOTHING), (0, "0"), (1234, "1,234")],
     words.percent: [
         (None, NOTHING),
         (0, "0 %"),
@@ -153,6 +153,13 @@ def test_a_bound_has_its_sign(bound: str, figure: str, ratio: str) -> None:
 
 def test_a_figure_of_no_bound_has_no_sign() -> None:
     assert words.bounded("900", None) == "900"
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"), [((1.691, 1.7), "1.69 to 1.70"), ((None, None), NOTHING)]
+)
+def test_the_interval_of_a_ratio(ends: tuple[float | None, float | None], expected: str) -> None:
+    assert words.ratio_interval(*ends) == expected
 
 
 @pytest.mark.parametrize(
