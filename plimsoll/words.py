@@ -51,21 +51,21 @@ def duration(seconds: float | None) -> str:
     whole_s = round(seconds)
     if whole_s < 60:
         return f"{seconds:.3g} s"
-    minutes, rest_s = divmod(whole_s, 60)
-    parts = [(minutes, "min"), (rest_s, "s")]
-    if minutes >= 60:
-        parts = [(minutes // 60, "h"), (minutes % 60, "min")]
+    parts = [(whole_s // 60, "min"), (whole_s % 60, "s")]
+    if whole_s >= 3600:
+        whole_min = round(seconds / 60)
+        parts = [(whole_min // 60, "h"), (whole_min % 60, "min")]
     return " ".join(f"{amount} {unit}" for amount, unit in parts if amount)
 
 
 def rate(value: float | None) -> str:
     """A rate or a mean, without its unit: whole from 100 up, below it one decimal.
 
-    `5,600` (ops/s, IOPS), `99.9` (MiB/s), `2.5` (I/Os waiting).
+    `5,600` (ops/s, IOPS), `99.9` (MiB/s), `2.5` (I/Os waiting), `0`.
     """
     if value is None:
         return NOTHING
-    return f"{value:,.0f}" if value >= 99.95 else f"{value:,.1f}"
+    return f"{value:,.0f}" if value >= 99.95 or value == 0 else f"{value:,.1f}"
 
 
 def throughput(ops_per_second: float | None) -> str:

@@ -42,13 +42,13 @@ def from_ycsb(text: str, name: str) -> Step:
     sections: dict[str, dict[str, str]] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if match := _YCSB_LINE.match(line):
-            section, key, value = match["section"], match["key"], match["value"]
-            values = sections.setdefault(section, {})
-            if key in values and not key.strip().isdigit():
+            section, key = match["section"], match["key"]
+            known = sections.setdefault(section, {})
+            if key in known and not key.strip().isdigit():
                 raise UsageError(
                     f"{name} line {number}: [{section}], {key} again: one file is one step"
                 )
-            values[key] = value
+            known[key] = match["value"]
     overall = _numbers(sections["OVERALL"], name, "OVERALL")
     if "RunTime(ms)" not in overall or overall["RunTime(ms)"] <= 0:
         raise UsageError(f"{name}: [OVERALL], RunTime(ms) is missing: the summary is cut off")

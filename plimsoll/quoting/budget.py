@@ -9,9 +9,9 @@ deadline too.
 
 import math
 
+from plimsoll import words
 from plimsoll.aws.run_files import QUOTE, RunFiles, plan_path
 from plimsoll.aws.run_records import BudgetPassedError
-from plimsoll.figures import plural
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.prices import Item
 from plimsoll.model.quote import Amounts, Quote
@@ -89,8 +89,8 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
         [
             Complaint(
                 ("budget_usd",),
-                f"${budget_usd:g} is less than the run costs at least, with a single step and 15"
-                f" minutes kept for its target's deletion (allowed: {enough})",
+                f"{words.usd_each(budget_usd)} is less than the run costs at least, with a single"
+                f" step and 15 minutes kept for its target's deletion (allowed: {enough})",
                 budget_usd,
                 (enough,),
             )
@@ -114,7 +114,7 @@ def require_step_budget(
     if spent > float(record.budget.fleet_usd):
         raise BudgetPassedError(
             f"the run's budget of ${record.budget.usd} keeps ${record.budget.fleet_usd} for its"
-            f" load; with step {plan.index} ({plural(plan.clients, 'client')}) it would be"
+            f" load; with step {plan.index} ({words.plural(plan.clients, 'client')}) it would be"
             f" ${spent:.6f}"
         )
 

@@ -100,7 +100,7 @@ def outcome(run: CellRun) -> CellOutcome:
         else None,
         limited_by=result.limiting.resource if result and result.limiting else None,
         errors=errors,
-        usd_per_million=usd_per_million(capacity, result and hourly_usd(result)),
+        usd_per_million=usd_per_million(capacity, hourly_usd(result) if result else None),
         no_answer=None if figure is not None else _why(run, errors),
     )
 

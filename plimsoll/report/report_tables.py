@@ -116,11 +116,11 @@ def _step_cells(
 
 
 def target_cells(target: TargetFigures | None) -> tuple[str, str, str]:
-    """IOPS (reads and writes together), the volume's queue, and the server's CPU."""
+    """IOPS (reads and writes together), the volume's queue, and the CPU in whole percents."""
     if target is None:
         return (words.NOTHING,) * 3
     known = [iops for iops in (target.read_iops, target.write_iops) if iops is not None]
-    cpu = None if target.cpu_percent is None else target.cpu_percent / 100
+    cpu = None if target.cpu_percent is None else round(target.cpu_percent) / 100
     return words.rate(sum(known) if known else None), words.rate(target.queue), words.percent(cpu)
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
+from plimsoll import words
 from plimsoll.aws.function_settings import Deployment
 from plimsoll.aws.run_files import REQUEST
 from plimsoll.aws.run_records import now, require_loading_budget
 from plimsoll.errors import PlimsollError
-from plimsoll.figures import plural
 from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.model.run_record import RunRecord
@@ -78,14 +78,15 @@ def verify_dataset(
     require_loading_budget(record, now())
     if failed_parts:
         first = plain_cause(str(failed_parts[0]["cause"]))
-        parts = plural(len(failed_parts), "part")
+        parts = words.plural(len(failed_parts), "part")
         raise DatasetError(f"{parts} of the dataset could not be loaded; the first: {first}")
     target = engine_target(record.target)
     with open_database(target) as database:
         counted = database.finish(compiled_workload(request))
     if not settle(target, longest_s=SETTLING_MAX_S):
         raise DatasetError(
-            f"the server was still busy with the rows loaded when {SETTLING_MAX_S} s had passed"
+            "the server was still busy with the rows loaded when"
+            f" {words.duration(SETTLING_MAX_S)} had passed"
         )
     deployment.records.change(run_id, rows=sum(counted.values()))
 

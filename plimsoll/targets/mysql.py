@@ -3,6 +3,7 @@
 import time
 from contextlib import closing
 
+from plimsoll import words
 from plimsoll.errors import PlimsollError
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
@@ -112,5 +113,5 @@ def overloaded(now: ServerCounters) -> str | None:
     age = now.values.get("Innodb_checkpoint_age")
     most = now.values.get("Innodb_checkpoint_max_age")
     if age is not None and most and age > most / 2:
-        return f"{age / most:.0%} of the redo log wait for their pages to be written"
+        return f"{words.percent(age / most)} of the redo log wait for their pages to be written"
     return None
