@@ -113,9 +113,10 @@ def require_step_budget(
     spent = fleet_usd(quote, used_by_fleet(record, request, plans))
     if spent > float(record.budget.fleet_usd):
         raise BudgetPassedError(
-            f"the run's budget of ${record.budget.usd} keeps ${record.budget.fleet_usd} for its"
-            f" load; with step {plan.index} ({words.plural(plan.clients, 'client')}) it would be"
-            f" ${spent:.6f}"
+            f"the run's budget of {words.usd_each(float(record.budget.usd))} keeps"
+            f" {words.usd_each(float(record.budget.fleet_usd))} for its load; with step"
+            f" {plan.index} ({words.plural(plan.clients, 'client')}) it would be"
+            f" {words.usd_each(spent)}"
         )
 
 
