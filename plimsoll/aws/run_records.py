@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from pydantic import ValidationError
 
+from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.errors import (
     BudgetPassedError,
@@ -228,10 +229,11 @@ def records_of(settings: RunSettings) -> Records:
 def deadline_passed(record: RunRecord, how: str) -> TimeLimitPassedError | BudgetPassedError:
     """Make the error of a run whose time is up: what set it, and how it came to pass."""
     if record.budget is None or record.runs_for_s == record.time_limit_s:
-        return TimeLimitPassedError(f"the run's time limit of {record.time_limit_s} s {how}")
+        limit = words.duration(record.time_limit_s)
+        return TimeLimitPassedError(f"the run's time limit of {limit} {how}")
     return BudgetPassedError(
-        f"the run's budget of ${record.budget.usd}, enough for {record.runs_for_s} s and the"
-        f" deletion of its target, {how}"
+        f"the run's budget of {words.usd_each(float(record.budget.usd))}, enough for"
+        f" {words.duration(record.runs_for_s)} and the deletion of its target, {how}"
     )
 
 
@@ -245,6 +247,6 @@ def require_loading_budget(record: RunRecord, at: datetime) -> None:
         return
     if at >= record.prepare_at + timedelta(seconds=record.budget.loading_s):
         raise BudgetPassedError(
-            f"the run's budget of ${record.budget.usd} pays for {record.budget.loading_s} s of"
-            " loading the dataset; they passed"
+            f"the run's budget of {words.usd_each(float(record.budget.usd))} pays for"
+            f" {words.duration(record.budget.loading_s)} of loading the dataset; they passed"
         )

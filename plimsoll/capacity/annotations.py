@@ -6,16 +6,17 @@ from itertools import combinations
 
 import numpy as np
 
+from plimsoll import words
 from plimsoll.capacity.assess import Assessed
 from plimsoll.capacity.audits import weights_of
-from plimsoll.capacity.loads import Point
+from plimsoll.capacity.loads import LoadPoint
 from plimsoll.model.capacity import Axis, PowerPoint, UslFit
 
 USL_LOADS_MIN = 4  # three parameters and at least one load to contradict them
 USL_RESIDUAL_MAX = 0.10  # root mean square, relative: beyond it the law does not describe the curve
 
 
-def usl_fit(points: Sequence[Point], axis: Axis) -> UslFit:
+def usl_fit(points: Sequence[LoadPoint], axis: Axis) -> UslFit:
     """Fit X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)).
 
     Gunther, "Guerrilla Capacity Planning" (2007), chapters 4 to 6: sigma is contention, kappa the
@@ -24,14 +25,14 @@ def usl_fit(points: Sequence[Point], axis: Axis) -> UslFit:
     the three negative, so that no starting point is needed and the minimum is the only one.
     """
     known = [
-        (p.load, p.measured.throughput)
-        for p in points
-        if p.consistent and p.measured.throughput > 0
+        (point.load, point.figures.throughput)
+        for point in points
+        if point.consistent and point.figures.throughput > 0
     ]
     if axis == "rate_ops_per_second":
         return UslFit(converged=False, why_not="the law speaks of clients, not of an arrival rate")
     if len(known) < USL_LOADS_MIN:
-        why = f"{len(known)} loads; it needs {USL_LOADS_MIN}"
+        why = f"{words.plural(len(known), 'load')}; it needs {USL_LOADS_MIN}"
         return UslFit(converged=False, why_not=why)
     load, throughput = np.array(known, dtype=float).T
     weight = (throughput / load)[:, None]
@@ -42,7 +43,7 @@ def usl_fit(points: Sequence[Point], axis: Axis) -> UslFit:
     per_ideal, sigma, kappa = best[0], best[1] / best[0], best[2] / best[0]
     residual = float(np.sqrt(np.mean((terms @ best - 1) ** 2)))
     if residual > USL_RESIDUAL_MAX:
-        why = f"the best fit is off by {residual:.0%} (root mean square)"
+        why = f"the best fit is off by {words.percent(residual)} (root mean square)"
         return UslFit(converged=False, why_not=why, residual=residual)
     peak = math.sqrt((1 - sigma) / kappa) if kappa > 0 and sigma < 1 else None
     return UslFit(
@@ -86,18 +87,19 @@ def power_point(judged: Sequence[Assessed]) -> PowerPoint | None:
     Kleinrock 1979 ("Power and deterministic rules of thumb", after Giessler et al. 1978): beyond
     it, latency grows faster than throughput. None without a latency.
     """
-    best: tuple[float, PowerPoint] | None = None
-    for one in judged:
-        measured = one.point.measured
-        if not one.point.consistent or not measured.latency_us or not measured.throughput:
+    candidates = []
+    for point in (assessed.point for assessed in judged):
+        figures = point.figures
+        if not point.consistent or not figures.latency_us or not figures.throughput:
             continue
-        weights, _ = weights_of(one.point.counted[0].step, measured.latency_us)
-        latency = sum(weights[name] * us for name, us in measured.latency_us.items())
-        if latency > 0 and (best is None or measured.throughput / latency > best[0]):
-            point = PowerPoint(
-                load=one.point.load,
-                throughput_ops_per_second=measured.throughput,
-                latency_us=latency,
+        weights, _ = weights_of(point.counted[0].step, figures.latency_us)
+        latency_us = sum(weights[name] * us for name, us in figures.latency_us.items())
+        if latency_us > 0:
+            candidates.append(
+                PowerPoint(
+                    load=point.load,
+                    throughput_ops_per_second=figures.throughput,
+                    latency_us=latency_us,
+                )
             )
-            best = (measured.throughput / latency, point)
-    return best[1] if best else None
+    return max(candidates, key=lambda c: c.throughput_ops_per_second / c.latency_us, default=None)

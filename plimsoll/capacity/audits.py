@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 
-from plimsoll import figures
+from plimsoll import words
 from plimsoll.model.capacity import Audit, AuditName, Rules
 from plimsoll.model.steps import Statistic, Step
 
@@ -41,7 +41,7 @@ def _not_run(name: AuditName, lacks: str) -> Audit:
     return Audit(name=name, passed=None, detail=f"needs {lacks}")
 
 
-# One object each: an audit that cannot run says the same of every step.
+# An audit that cannot run says the same of every step, so that one object serves all.
 NO_RESULTS = _not_run("clients_ran", "the number of results")
 NO_COUNTS = _not_run("enough_operations", "the successes of each operation")
 NO_CLOCKS = _not_run("clock_skew", "the clients' clocks")
@@ -93,20 +93,24 @@ def littles_law(step: Step, factor: float) -> Audit:
     )
     if lacks or throughput is None or step.connections is None:
         return _no_littles_law(lacks)
-    weights, whence = weights_of(step, means)
+    weights, origin = weights_of(step, means)
     mean_us = sum(weights[name] * mean for name, mean in means.items())
     busy = throughput * mean_us / 1e6
     return Audit(
         name="littles_law",
         passed=busy <= step.connections * factor,
-        detail=f"{figures.rate(throughput)}/s x {figures.latency(mean_us)}"
-        f" = {busy:.3g} operations under way, "
-        f"{step.connections} connections ({whence})",
+        detail=f"{words.throughput(throughput)} x {words.latency(mean_us)}"
+        f" = {words.three_figures(busy)} operations under way,"
+        f" {words.plural(step.connections, 'connection')} ({origin})",
     )
 
 
 def weights_of(step: Step, operations: Mapping[str, object]) -> tuple[dict[str, float], str]:
-    """Weigh operations by their part of the throughput, and say from where that is known."""
+    """Weigh operations by their part of the throughput.
+
+    Returns:
+        The weight of each operation, and what the weights come from, in words.
+    """
     if operations and all(name in step.shares for name in operations):
         return {name: step.shares[name] for name in operations}, "weighed by measured shares"
     total = sum(step.operation_counts.get(name, 0) for name in operations)
@@ -119,11 +123,12 @@ def weights_of(step: Step, operations: Mapping[str, object]) -> tuple[dict[str, 
 
 
 def clients_ran(step: Step) -> Audit:
-    """Every client of the step has to have brought its result, or the load was another one."""
+    """Every client of the step has brought its result; otherwise the load was another one."""
     if step.clients is None or step.clients_ran is None:
         return NO_RESULTS
     late = f", {step.clients_late} late" if step.clients_late else ""
-    detail = f"{step.clients_ran} of {step.clients} clients brought results{late}"
+    clients = words.plural(step.clients, "client")
+    detail = f"{step.clients_ran:,} of {clients} brought results{late}"
     return Audit(name="clients_ran", passed=step.clients_ran >= step.clients, detail=detail)
 
 
@@ -136,7 +141,8 @@ def enough_operations(step: Step, statistic: Statistic) -> Audit:
     return Audit(
         name="enough_operations",
         passed=count >= least,
-        detail=f"{name} was seen {count:,} times; {statistic} needs {least:,}",
+        detail=f"{name} was seen {words.plural(count, 'time')};"
+        f" {words.statistic(statistic)} needs {least:,}",
     )
 
 
@@ -148,15 +154,17 @@ def clock_skew(step: Step) -> Audit:
     return Audit(
         name="clock_skew",
         passed=step.clock_skew_ms <= limit_ms,
-        detail=f"the clients' clocks are {step.clock_skew_ms:g} ms apart, {limit_ms:g} ms allowed",
+        detail=f"the clients' clocks are {words.latency(step.clock_skew_ms * 1000)} apart,"
+        f" {words.latency(limit_ms * 1000)} allowed",
     )
 
 
 def steady_state(step: Step) -> Audit:
-    """A second half much faster than the first: still warming up when the window began.
+    """The second half of the window is not much faster than the first.
 
-    (A second half that is much *slower* is no doubt about the figures but the target's own
-    deterioration: it fails the step as `unsteady`.)
+    If it is, the target was still warming up when the window began. A second half that is much
+    *slower* casts no doubt on the figures: the target deteriorated, and the step fails as
+    `unsteady`.
     """
     if step.halves is None:
         return NO_HALVES
@@ -166,8 +174,8 @@ def steady_state(step: Step) -> Audit:
     return Audit(
         name="steady_state",
         passed=second <= first * (1 + HALVES_SHARE),
-        detail=f"{figures.rate(first)} ops/s in the window's first half,"
-        f" {figures.rate(second)} ops/s in its second",
+        detail=f"{words.throughput(first)} in the window's first half,"
+        f" {words.throughput(second)} in its second",
     )
 
 
@@ -180,15 +188,15 @@ def percentiles(step: Step) -> Audit:
             compared = True
             if low > high * PERCENTILE_SLACK:
                 detail = (
-                    f"{name}: {low_name} {figures.latency(low)} is above"
-                    f" {high_name} {figures.latency(high)}"
+                    f"{name}: {words.statistic(low_name)} {words.latency(low)} is above"
+                    f" {words.statistic(high_name)} {words.latency(high)}"
                 )
                 return Audit(name="percentiles", passed=False, detail=detail)
     return IN_ORDER if compared else NO_PERCENTILES
 
 
 def server_count(step: Step) -> Audit:
-    """What the clients sent is what the server says that it served."""
+    """The server counted as many statements as the clients sent."""
     sent, served = step.statements_sent, step.statements_served
     if sent is None or served is None:
         return NO_SERVER
@@ -209,12 +217,15 @@ def undisturbed(step: Step) -> Audit:
         (step.host_late_percent, HOST_LATE_PERCENT, "of the time in I/O was due to its own disk"),
         (step.host_stolen_percent, HOST_STOLEN_PERCENT, "of its processor time was stolen"),
     ]
-    known = [(value, most, words) for value, most, words in parts if value is not None]
+    known = [(value, most, text) for value, most, text in parts if value is not None]
     if not known:
         return NO_HOST
-    told = [f"{value:.1f} % {words} ({most:g} % allowed)" for value, most, words in known]
+    details = [
+        f"{words.percent(value / 100)} {text} ({words.percent(most / 100)} allowed)"
+        for value, most, text in known
+    ]
     return Audit(
         name="undisturbed",
         passed=all(value <= most for value, most, _ in known),
-        detail="this machine: " + ", ".join(told),
+        detail="this machine: " + ", ".join(details),
     )

@@ -65,20 +65,23 @@ def deviation(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
 
 
-def pooled_deviation(groups: Iterable[Sequence[float]]) -> float:
-    """Standard deviation of the logarithm within groups of positive values, pooled over all groups.
+def pooled_noise(groups: Iterable[Sequence[float]]) -> float:
+    """Standard deviation of the logarithm among repetitions, pooled over groups of them.
 
-    It is the scatter of repetitions as a share of what they measure, whatever each group's level.
+    Args:
+        groups: the repetitions of each load, in one unit. Those of fewer than two values, or with
+            one that is not positive, say nothing of noise.
 
     Returns:
-        0 where no group has two values.
+        0 where nothing was repeated.
     """
     squares, degrees = 0.0, 0
     for values in groups:
-        logs = [math.log(value) for value in values]
-        middle = fmean(logs)
-        squares += sum((log - middle) ** 2 for log in logs)
-        degrees += len(logs) - 1
+        if len(values) >= 2 and min(values) > 0:
+            logs = [math.log(value) for value in values]
+            middle = fmean(logs)
+            squares += sum((log - middle) ** 2 for log in logs)
+            degrees += len(logs) - 1
     return math.sqrt(squares / degrees) if degrees else 0.0
 
 

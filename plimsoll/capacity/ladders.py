@@ -1,4 +1,4 @@
-"""The loads that each strategy may ask for: its next one up, one between two, one lighter."""
+"""The loads that each strategy may ask for: a heavier one, one between two, a lighter one."""
 
 import math
 from collections.abc import Callable
@@ -34,16 +34,16 @@ def _steps_ladder(search: StepsSearch) -> Ladder:
     return Ladder(
         axis="clients",
         first=listed[0],
-        up=lambda load: next((one for one in listed if one > load), None),
+        up=lambda load: next((heavier for heavier in listed if heavier > load), None),
         down=_nothing_lighter,
-        between=lambda low, high: next((one for one in listed if low < one < high), None),
+        between=lambda low, high: next((load for load in listed if low < load < high), None),
         near=_nothing_lighter,
         resolution=0.0,
     )
 
 
 def _nothing_lighter(load: float) -> None:
-    """Keep to the list: what is lighter than its first step was not asked for."""
+    """Keep to the list: nobody asked for a load lighter than its first step."""
     del load
 
 
@@ -82,7 +82,7 @@ def _rate_ladder(search: RateSearch) -> Ladder:
 
 
 def _whole(load: float) -> float:
-    """Connections come whole."""
+    """Round to whole connections."""
     return float(round(load))
 
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from plimsoll import figures
+from plimsoll import words
 from plimsoll.capacity.audits import SOFT, audit, weights_of
-from plimsoll.capacity.measured import Measured, measure, median_of, where
+from plimsoll.capacity.step_figures import StepFigures, measure, median_of, where
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import Audit, Axis, Rules
 from plimsoll.model.steps import Step
 
-RAISED_SHARE = 0.10  # more clients at one load bring so much more: the fewer were the limit
+RAISED_SHARE = 0.10  # where more clients at one load bring so much more, the fewer were the limit
 LATE_US = 1_000.0  # p99 of the lateness of sends beyond which a client sends late
 
 
@@ -21,22 +21,22 @@ class Repetition:
     """One step with what was measured and what the audits say of it."""
 
     step: Step
-    measured: Measured
+    figures: StepFigures
     audits: tuple[Audit, ...]
     disputed: bool  # a hard audit failed
-    disturbed: bool  # ... by this machine: nothing that the target did
-    doubtful: bool  # a soft audit failed: it may fail, it cannot pass
+    disturbed: bool  # this machine disturbed it, not the target
+    doubtful: bool  # a soft audit failed: the step may fail, but it cannot pass
     client_bound: str | None  # why, or None
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class LoadPoint:
     """One load: its repetitions, and those of them that count."""
 
     load: float
     repetitions: tuple[Repetition, ...]
     counted: tuple[Repetition, ...]  # consistent ones, all of the greatest fleet that differs
-    measured: Measured  # medians of `counted`; of all repetitions where none counts
+    figures: StepFigures  # medians of `counted`; of all repetitions where none counts
     client_bound: str | None
 
     @property
@@ -46,7 +46,7 @@ class Point:
 
 
 def choose_axis(steps: Sequence[Step]) -> Axis:
-    """Find what the load is: the rate, or whichever of clients and connections tells more apart.
+    """Find what the load is: the rate, else clients or connections, whichever has more values.
 
     Raises:
         UsageError: some steps have a rate and some none, or no measure is known of every step.
@@ -73,8 +73,8 @@ def choose_axis(steps: Sequence[Step]) -> Axis:
     )
 
 
-def gather(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[Point]:
-    """Bring repetitions together, lightest load first.
+def gather(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[LoadPoint]:
+    """Group steps by their load, the lightest load first.
 
     Raises:
         UsageError: a step lacks its throughput or the statistic that is judged.
@@ -86,13 +86,13 @@ def gather(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[Point]:
     return [_point(load, tuple(by_load[load])) for load in sorted(by_load)]
 
 
-def _point(load: float, repetitions: tuple[Repetition, ...]) -> Point:
+def _point(load: float, repetitions: tuple[Repetition, ...]) -> LoadPoint:
     consistent = [repetition for repetition in repetitions if not repetition.disputed]
     counted, raised = _greatest_fleet(consistent)
     bound = [repetition.client_bound for repetition in counted if repetition.client_bound]
     client_bound = raised or (bound[0] if 2 * len(bound) > len(counted) else None)
-    measured = median_of([repetition.measured for repetition in counted or repetitions])
-    return Point(load, repetitions, tuple(counted), measured, client_bound)
+    figures = median_of([repetition.figures for repetition in counted or repetitions])
+    return LoadPoint(load, repetitions, tuple(counted), figures, client_bound)
 
 
 def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
@@ -100,7 +100,7 @@ def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
     failed = {check.name for check in audits if check.passed is False}
     return Repetition(
         step=step,
-        measured=measure(step, number, rules),
+        figures=measure(step, number, rules),
         audits=audits,
         disputed=bool(failed - SOFT),
         disturbed="undisturbed" in failed,
@@ -111,22 +111,22 @@ def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
 
 def _client_bound(step: Step, rules: Rules) -> str | None:
     if step.client_busy is not None and step.client_busy > rules.client_busy_max:
-        return f"the clients were busy {step.client_busy:.0%} of the window"
+        return f"the clients were busy {words.percent(step.client_busy)} of the window"
     late_us = step.send_lateness_us
     if late_us is None or late_us <= LATE_US:
         return None
     idle = _idle_connections(step)
     if idle is None or idle <= 0.5:
         return None
-    late = figures.latency(late_us)
-    return f"operations were sent {late} late (p99) with {idle:.0%} of connections idle"
+    late = words.latency(late_us)
+    return f"operations were sent {late} late (p99) with {words.percent(idle)} of connections idle"
 
 
 def _idle_connections(step: Step) -> float | None:
     """Share of the connections that had nothing under way, by Little's law; None if not known.
 
-    A send that is late while every connection waits for the target is the target's doing; only
-    with idle connections is it the client's.
+    Where every connection waits for the target, the target makes sends late. Only where some are
+    idle does the client.
     """
     means = [values["mean"] for values in step.latency_us.values() if "mean" in values]
     throughput = step.throughput_ops_per_second
@@ -140,25 +140,25 @@ def _idle_connections(step: Step) -> float | None:
 def _greatest_fleet(
     repetitions: Sequence[Repetition],
 ) -> tuple[list[Repetition], str | None]:
-    """Leave out smaller fleets that a larger one at the same load outdid.
+    """Leave out the fleets that a larger one at the same load outdid.
 
     Returns:
-        The repetitions that count, and why they may still be client-bound: the largest fleet
-        outdid the second largest, so that a still larger one might do better again.
+        The repetitions that count, and why they may still be client-bound, or None: where the
+        largest fleet outdid the second largest, a still larger one might do better again.
     """
     fleets: dict[int, list[Repetition]] = {}
     for repetition in repetitions:
         fleets.setdefault(repetition.step.clients or 0, []).append(repetition)
     sizes = sorted(fleets)
-    medians = [median(r.measured.throughput for r in fleets[size]) for size in sizes]
+    medians = [median(r.figures.throughput for r in fleets[size]) for size in sizes]
     first, raised = 0, None
     for index, (fewer, more) in enumerate(pairwise(medians)):
         raised = None
         if more > fewer * (1 + RAISED_SHARE):
             first = index + 1
             raised = (
-                f"{sizes[index + 1]} clients gave {figures.rate(more)}/s"
-                f" where {sizes[index]} gave {figures.rate(fewer)}/s"
+                f"{words.plural(sizes[index + 1], 'client')} gave {words.throughput(more)}"
+                f" where {sizes[index]:,} gave {words.throughput(fewer)}"
             )
     counted = [repetition for size in sizes[first:] for repetition in fleets[size]]
     return counted, raised

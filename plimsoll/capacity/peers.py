@@ -41,15 +41,14 @@ def from_ycsb(text: str, name: str) -> Step:
     """
     sections: dict[str, dict[str, str]] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        found = _YCSB_LINE.match(line)
-        if found:
-            known = sections.setdefault(found["section"], {})
-            if found["key"] in known and not found["key"].strip().isdigit():
+        if match := _YCSB_LINE.match(line):
+            section, key = match["section"], match["key"]
+            known = sections.setdefault(section, {})
+            if key in known and not key.strip().isdigit():
                 raise UsageError(
-                    f"{name} line {number}: [{found['section']}], {found['key']} again: "
-                    "one file is one step"
+                    f"{name} line {number}: [{section}], {key} again: one file is one step"
                 )
-            known[found["key"]] = found["value"]
+            known[key] = match["value"]
     overall = _numbers(sections["OVERALL"], name, "OVERALL")
     if "RunTime(ms)" not in overall or overall["RunTime(ms)"] <= 0:
         raise UsageError(f"{name}: [OVERALL], RunTime(ms) is missing: the summary is cut off")
@@ -88,17 +87,17 @@ def from_ycsb(text: str, name: str) -> Step:
 
 def _ycsb_latency(values: Mapping[str, float]) -> dict[Statistic, float]:
     """Latencies in microseconds. A percentile of 0 ms says less than a millisecond: not known."""
-    found: dict[Statistic, float] = {}
+    latency_us: dict[Statistic, float] = {}
     for key, value in values.items():
         match = _YCSB_PERCENTILE.match(key)
         if match and match["p"] in _YCSB_PERCENTILES and value > 0:
-            found[_YCSB_PERCENTILES[match["p"]]] = value * _UNIT_US[match["unit"]]
+            latency_us[_YCSB_PERCENTILES[match["p"]]] = value * _UNIT_US[match["unit"]]
         for unit, factor in _UNIT_US.items():
             if key == f"AverageLatency({unit})" and value > 0:
-                found["mean"] = value * factor
+                latency_us["mean"] = value * factor
             if key == f"MaxLatency({unit})" and value > 0:
-                found["max"] = value * factor
-    return found
+                latency_us["max"] = value * factor
+    return latency_us
 
 
 def _ycsb_errors(sections: Mapping[str, Mapping[str, str]], section: str, name: str) -> int:
@@ -143,35 +142,35 @@ def from_sysbench(text: str, name: str) -> Step:
     Raises:
         UsageError: the report is none of a database, or it is cut off.
     """
-    found = {key: _last(text, pattern, name) for key, pattern in _SYSBENCH.items()}
+    values = {key: _only(text, pattern, name) for key, pattern in _SYSBENCH.items()}
     for key, label in (("transactions", "transactions"), ("time_s", "total time")):
-        if found[key] is None:
+        if values[key] is None:
             raise UsageError(f"{name}: no {label!r} line: not a database test, or cut off")
-    transactions, time_s = found["transactions"] or 0.0, found["time_s"] or 0.0
+    transactions, time_s = values["transactions"] or 0.0, values["time_s"] or 0.0
     if time_s <= 0:
         raise UsageError(f"{name}: total time is 0")
     percentile = re.findall(r"^\s*(\d+)th percentile:\s+([\d.]+)", text, re.MULTILINE)
     latency: dict[Statistic, float] = {}
-    if found["mean"]:
-        latency["mean"] = found["mean"] * 1000
-    if found["max"]:
-        latency["max"] = found["max"] * 1000
+    if values["mean"]:
+        latency["mean"] = values["mean"] * 1000
+    if values["max"]:
+        latency["max"] = values["max"] * 1000
     for number, value in percentile:
         if number in _YCSB_PERCENTILES and float(value) > 0:
             latency[_YCSB_PERCENTILES[number]] = float(value) * 1000
     return Step(
         source=name,
-        connections=round(found["threads"]) if found["threads"] else None,
-        rate_ops_per_second=found["rate"] or None,
+        connections=round(values["threads"]) if values["threads"] else None,
+        rate_ops_per_second=values["rate"] or None,
         throughput_ops_per_second=transactions / time_s,
         operations=round(transactions),
-        errors=round(found["errors"]) if found["errors"] is not None else None,
+        errors=round(values["errors"]) if values["errors"] is not None else None,
         window_s=time_s,
         latency_us={"transaction": latency} if latency else {},
     )
 
 
-def _last(text: str, pattern: str, name: str) -> float | None:
+def _only(text: str, pattern: str, name: str) -> float | None:
     values = re.findall(pattern, text, re.MULTILINE)
     if len(values) > 1:
         raise UsageError(f"{name}: several reports in one file: one file is one step")
@@ -203,9 +202,7 @@ def _numbers(values: Mapping[str, str], name: str, section: str) -> dict[str, fl
 
 def _option(text: str, pattern: str, name: str) -> int | None:
     """A setting from the command line that YCSB repeats at the top, where the file has it."""
-    found = {next(filter(None, groups)) if isinstance(groups, tuple) else groups
-             for groups in re.findall(pattern, text)}  # fmt: skip
-    if len(found) > 1:
-        raise UsageError(f"{name}: its command line says {' and '.join(sorted(found))}")
-    value = int(found.pop()) if found else 0
-    return value or None
+    values = {match[match.lastindex or 0] for match in re.finditer(pattern, text)}
+    if len(values) > 1:
+        raise UsageError(f"{name}: its command line says {' and '.join(sorted(values))}")
+    return int(values.pop()) or None if values else None

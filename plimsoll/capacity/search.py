@@ -1,17 +1,19 @@
-"""Which step comes next: pure state, rebuilt from the finished steps at every call.
+"""Which step comes next, computed from the finished steps anew at every call.
 
-The way of every strategy: establish the baseline, climb until a step fails (or throughput stops
-growing), narrow the bracket, then *confirm* the highest load that passed by repeating it. A load
-that does not hold is given up for the next lower one. Peers stop after the bisection, each load
-tried once: under 10 % noise that over-claims in a fifth of the runs and more (docs/method.md).
+Every strategy goes the same way: it establishes the baseline, climbs until a step fails (or
+throughput stops growing), narrows the bracket, then *confirms* the heaviest load that passed by
+repeating it. A load that does not hold is given up for the next lighter one. Other tools stop after
+the bisection and try each load once: under 10 % noise that claims too much in a fifth of the runs
+or more (docs/method.md).
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from plimsoll import words
 from plimsoll.capacity.assess import Assessed, assess, limits
-from plimsoll.capacity.intervals import pooled_deviation
+from plimsoll.capacity.intervals import pooled_noise
 from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
 from plimsoll.capacity.loads import gather
 from plimsoll.capacity.verdict import Climb, climb
@@ -31,7 +33,7 @@ __all__ = ["axis_of", "next_step"]
 BASELINE_REPETITIONS = 3  # its noise moves every relative limit
 AGAIN_GAP = 0.25  # a failure that would cost more than this is repeated before it is believed
 AGAIN_MAX = 3  # tries at a load whose figures the audits dispute
-DISTURBED_MAX = 6  # ... or which this machine disturbed, which passes
+DISTURBED_MAX = 6  # the same where this machine disturbed it, which does not last
 MORE_CLIENTS = 1.5
 LEFT_TO_CONFIRM = 8  # probes
 BACK_OFF = 0.5  # times the noise: how far below the bracket the load to confirm lies
@@ -54,11 +56,11 @@ def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextSte
     Args:
         search: what the request asks for.
         finished: every finished step of the run, in the order in which they ran.
-        rules: those by which `judge` will judge; `rules.confirmation` governs repetitions.
+        rules: the rules by which `judge` will judge; `rules.confirmation` governs repetitions.
 
     Returns:
         The same answer for the same arguments. After at most `probes_max` steps it is `Done`. A
-        void step counts among them, and is asked for again.
+        void step is one of them, and is asked for again.
 
     Raises:
         UsageError: a finished step cannot be judged; names the row and the column.
@@ -66,12 +68,12 @@ def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextSte
     ladder = LADDERS[search.strategy](search)
     if len(finished) >= search.probes_max:
         return Done(why=f"all {search.probes_max} probes are spent")
-    told = [step for step in finished if step.void is None]
-    if not told:
+    valid = [step for step in finished if step.void is None]
+    if not valid:
         return _step(search, finished, Wish(ladder.first, "baseline", "the lightest load"), [])
-    points = gather(told, rules, ladder.axis)
+    points = gather(valid, rules, ladder.axis)
     judged = assess(points, rules, limits(points, rules))
-    wish = _wish(search, ladder, judged, told, rules, left=search.probes_max - len(finished))
+    wish = _wish(search, ladder, judged, valid, rules, left=search.probes_max - len(finished))
     return wish if isinstance(wish, Done) else _step(search, finished, wish, judged)
 
 
@@ -84,7 +86,7 @@ def _wish(
     *,
     left: int,
 ) -> Wish | Done:
-    """Walk the phases; the first that lacks something asks for it."""
+    """Go through the phases in their order; the first that lacks something asks for it."""
     way = climb(judged, rules, closed_loop=ladder.axis != "rate_ops_per_second")
     return (
         _repeat_disputed(judged, finished, ladder)
@@ -97,13 +99,13 @@ def _wish(
 
 def _of_last(judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder) -> Assessed:
     load = float(getattr(finished[-1], ladder.axis))
-    return next(one for one in judged if one.point.load == load)
+    return next(assessed for assessed in judged if assessed.point.load == load)
 
 
 def _repeat_disputed(
     judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder
 ) -> Wish | Done | None:
-    """A step that the audits dispute says nothing: ask again, but not for ever."""
+    """Repeat a step that the audits dispute, for it says nothing; but not for ever."""
     last = _of_last(judged, finished, ladder)
     if last.point.consistent and not last.doubtful:
         return None
@@ -111,13 +113,13 @@ def _repeat_disputed(
     disturbed = all(repetition.disturbed for repetition in last.point.repetitions)
     if tries < (DISTURBED_MAX if disturbed else AGAIN_MAX):
         return Wish(last.point.load, "again", "the audits dispute this step")
-    return Done(why=f"the audits dispute every step at {last.point.load:g}")
+    return Done(why=f"the audits dispute every step at {words.load(last.point.load, ladder.axis)}")
 
 
 def _relieve_clients(
     search: Search, judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder
 ) -> Wish | Done | None:
-    """A load at which the clients were the limit says nothing of the target: add clients."""
+    """Add clients where they were the limit, for such a load says nothing of the target."""
     last = _of_last(judged, finished, ladder)
     reason = last.point.client_bound
     if reason is None:
@@ -139,9 +141,9 @@ def _relieve_clients(
 
 
 def _baseline(judged: Sequence[Assessed], rules: Rules) -> Wish | None:
-    """The lightest load, repeated: every relative limit is a multiple of its latency."""
+    """Repeat the lightest load: every relative limit is a multiple of its latency."""
     lightest = judged[0]
-    names = lightest.point.measured.latency_us
+    names = lightest.point.figures.latency_us
     relative = any(name not in rules.limits_us for name in names)
     wanted = BASELINE_REPETITIONS if rules.confirmation and relative else 1
     if len(lightest.point.counted) < wanted and not lightest.failed:
@@ -162,39 +164,40 @@ def _bracket(
         higher = ladder.up(way.passing[-1].point.load)
         return Wish(higher, "climb", "all lighter loads passed") if higher else None
     load = failing.point.load
+    failed = f"{words.load(load, ladder.axis)} failed"
     low = way.passing[-1].point.load if way.passing else 0.0
     tries = len(failing.point.counted)
     if failing.fails < 2 and tries < AGAIN_MAX and (load - low) / load > AGAIN_GAP:
         return Wish(load, "again", "one failure would cost much: is it true?")
     if not way.passing:
         lower = ladder.down(load)
-        lightest = Done(why=f"the lightest load, {load:,.6g}, fails")
-        return Wish(lower, "descend", f"{load:,.6g} failed") if lower else lightest
+        lightest = Done(why=f"the lightest load, {words.load(load, ladder.axis)}, fails")
+        return Wish(lower, "descend", failed) if lower else lightest
     if beyond is not None:
         return Wish(beyond, "climb", "the whole list is wanted")
     wide = (load - low) / load > max(ladder.resolution, NOISE_FACTOR * _noise(judged))
     middle = ladder.between(low, load) if wide and left > LEFT_TO_CONFIRM else None
-    return Wish(middle, "bisect", f"{low:,.6g} passed, {load:,.6g} failed") if middle else None
+    return Wish(middle, "bisect", f"{words.number(low)} passed, {failed}") if middle else None
 
 
 def _noise(judged: Sequence[Assessed]) -> float:
-    """Scatter of latency among repetitions of the loads that passed, over all operations."""
-    return pooled_deviation(
-        [repetition.measured.latency_us[name] for repetition in load.point.counted]
-        for load in judged
-        if load.passed and len(load.point.counted) > 1
-        for name in load.point.measured.latency_us
+    """Noise of the latencies of the loads that passed (`pooled_noise`)."""
+    points = [assessed.point for assessed in judged if assessed.passed]
+    return pooled_noise(
+        [r.figures.latency_us[name] for r in point.counted if name in r.figures.latency_us]
+        for point in points
+        for name in point.figures.latency_us
     )
 
 
 def _confirm(
     ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rules, *, left: int
 ) -> Wish | Done:
-    """Repeat the load of the answer until it stands or falls."""
+    """Repeat the load of the answer until it is confirmed or refuted."""
     chosen = way.plateau[0] if way.plateau else way.passing[-1]
     if rules.confirmation is None:
-        return Done(why=f"{chosen.point.load:,.6g} passed")
-    begun = [one for one in way.passing[1:] if len(one.point.counted) > 1]
+        return Done(why=f"{words.load(chosen.point.load, ladder.axis)} passed")
+    begun = [assessed for assessed in way.passing[1:] if len(assessed.point.counted) > 1]
     if begun and not way.plateau:
         chosen = begun[-1]
     elif way.failing and not way.plateau:
@@ -202,9 +205,10 @@ def _confirm(
         low = way.passing[-2].point.load if len(way.passing) > 1 else 0.0
         safe = ladder.near(chosen.point.load * math.exp(-back_off * _noise(judged)))
         if safe is not None and low < safe < chosen.point.load:
-            return Wish(safe, "confirm", f"{chosen.point.load:,.6g} passed, less the noise")
+            passed = f"{words.load(chosen.point.load, ladder.axis)} passed"
+            return Wish(safe, "confirm", f"{passed}; this is lighter by the noise")
     if chosen.confirmed:
-        return Done(why=f"{chosen.point.load:,.6g} stands")
+        return Done(why=f"{words.load(chosen.point.load, ladder.axis)} is confirmed")
     count = len(chosen.point.counted)
     return Wish(chosen.point.load, "confirm", f"{chosen.passes} of {count} passed so far")
 
@@ -216,7 +220,7 @@ def _step(
     rate = wish.load if search.strategy == "rate" else None
     clients, connections = _fleet(search, finished, wish)
     last = finished[-1] if finished else None
-    overloads = [step for one in judged for step in one.overloads]
+    overloads = [step for assessed in judged for step in assessed.overloads]
     return NextStep(
         index=len(finished),
         clients=clients,
@@ -230,7 +234,7 @@ def _step(
 
 
 def _fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, int]:
-    """Clients and connections for a load; once more clients were needed, they stay."""
+    """Clients and connections for a load; clients that were added once stay."""
     if isinstance(search, StepsSearch):
         clients = int(wish.load)
         return clients, clients * search.connections_per_client

@@ -66,10 +66,10 @@ def from_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
 
 
 def from_json(text: str, name: str, unnamed: Statistic) -> list[Step]:
-    """Read a list of objects, or an object whose `steps` is one; rows count from 1.
+    """Read a list of objects, or an object that has such a list in `steps`; rows count from 1.
 
     The columns are those of CSV; latencies may also be nested: {"latency_us": {"update": 420}} or
-    {"latency_us": {"update": {"p99": 900}}}. What `plimsoll capacity --json` prints is read too.
+    {"latency_us": {"update": {"p99": 900}}}. It also reads what `plimsoll capacity --json` prints.
 
     Raises:
         UsageError: names the row and the column.
@@ -98,7 +98,7 @@ def from_json(text: str, name: str, unnamed: Statistic) -> list[Step]:
 
 
 def _unfolded(table: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
-    """Take the measured steps out of judged ones, and out of those of a run's `result.json`."""
+    """Take the measured steps out of judged loads, or out of the steps of a run's `result.json`."""
     for row in table:
         if "passed" in row and "steps" in row:
             yield from row["steps"]
@@ -119,7 +119,7 @@ def _recorded(row: Mapping[str, Any], where: str) -> Step:
 
 
 def step_of(row: Row, where: str, unnamed: Statistic) -> Step:
-    """Make a step of a row's columns.
+    """Make a step from a row's columns.
 
     Raises:
         UsageError: an unknown column, or a value that is no number or out of range.
@@ -201,12 +201,12 @@ class _DuplicateError(Exception):
 
 
 def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    by_key: dict[str, object] = {}
     for key, value in pairs:
-        if key in found:
+        if key in by_key:
             raise _DuplicateError(key)
-        found[key] = value
-    return found
+        by_key[key] = value
+    return by_key
 
 
 def _flat(row: Mapping[str, object]) -> Iterable[tuple[str, object]]:

@@ -1,6 +1,6 @@
 """From judged loads to a verdict: go up the loads; the first that fails, or gains nothing, decides.
 
-What lies beyond the deciding load changes nothing: a step that passes above a failed one was lucky
+Heavier loads than the deciding one change nothing: a step that passes above a failed one was lucky
 or came after a recovery, and a user who trusted it would cross the failed load on the way.
 """
 
@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
+from plimsoll import words
 from plimsoll.capacity.assess import Assessed
 from plimsoll.capacity.intervals import coefficient_of_variation, interval, relative_margin
-from plimsoll.capacity.measured import Measured
+from plimsoll.capacity.step_figures import StepFigures
 from plimsoll.model.capacity import Axis, Bound, Interval, Rules, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A verdict and the loads on which it stands."""
+class Conclusion:
+    """A verdict, and the loads that it follows from."""
 
     verdict: Verdict
     at: Assessed | None = None  # the load of the figure
@@ -31,12 +32,12 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Climb:
-    """What was met on the way up."""
+    """The loads that were met on the way up."""
 
     passing: tuple[Assessed, ...]
     failing: Assessed | None  # the first load that fails
     plateau: tuple[Assessed, Assessed] | None  # two in a row that gained next to nothing
-    skipped: tuple[Assessed, ...]  # disputed or doubtful ones, below what decided
+    skipped: tuple[Assessed, ...]  # disputed or doubtful loads below the one that decided
 
     @property
     def decider(self) -> Assessed | None:
@@ -48,35 +49,35 @@ def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Cli
     """Go up the loads until one fails or throughput stops growing (closed loop)."""
     passing: list[Assessed] = []
     skipped: list[Assessed] = []
-    slow: Assessed | None = None  # the step before gained next to nothing
-    for one in judged:
-        if one.failed:
-            return Climb(tuple(passing), one, None, tuple(skipped))
-        if not one.passed:
-            skipped.append(one)
+    slow: Assessed | None = None  # the load before, if it gained next to nothing
+    for assessed in judged:
+        if assessed.failed:
+            return Climb(tuple(passing), assessed, None, tuple(skipped))
+        if not assessed.passed:
+            skipped.append(assessed)
             continue
         if closed_loop and passing:
-            gained = _gains_little(passing[0], passing[-1], one, rules.plateau_share)
-            if gained and slow is not None:
-                return Climb((*passing, one), None, (slow, one), tuple(skipped))
-            slow = one if gained else None
-        passing.append(one)
+            gains_little = _gains_little(passing[0], passing[-1], assessed, rules.plateau_share)
+            if gains_little and slow is not None:
+                return Climb((*passing, assessed), None, (slow, assessed), tuple(skipped))
+            slow = assessed if gains_little else None
+        passing.append(assessed)
     return Climb(tuple(passing), None, None, tuple(skipped))
 
 
-def _gains_little(first: Assessed, before: Assessed, one: Assessed, share: float) -> bool:
-    """Each unit of load added brought less than a share of what each of the first load did."""
-    per_unit = first.point.measured.throughput / first.point.load
-    gain = one.point.measured.throughput - before.point.measured.throughput
-    return gain < share * per_unit * (one.point.load - before.point.load)
+def _gains_little(first: Assessed, before: Assessed, after: Assessed, share: float) -> bool:
+    """Whether each unit of load added brought less than a share of what one of the first did."""
+    per_unit = first.point.figures.throughput / first.point.load
+    gain = after.point.figures.throughput - before.point.figures.throughput
+    return gain < share * per_unit * (after.point.load - before.point.load)
 
 
-def decide(judged: Sequence[Assessed], rules: Rules, axis: Axis, *, relative: bool) -> Answer:
+def decide(judged: Sequence[Assessed], rules: Rules, axis: Axis, *, relative: bool) -> Conclusion:
     """Give the verdict.
 
     Args:
         judged: every load, lightest first.
-        rules: by which they were judged.
+        rules: the rules by which they were judged.
         axis: what the load is.
         relative: whether any limit comes from the lightest step.
     """
@@ -87,7 +88,7 @@ def decide(judged: Sequence[Assessed], rules: Rules, axis: Axis, *, relative: bo
     decider = way.decider
     bound_by = (decider or way.passing[-1]).point.client_bound if decider or way.passing else None
     if bound_by:
-        return Answer(
+        return Conclusion(
             "CLIENT_BOUND",
             bracket=(way.passing[-1].point.load, None) if way.passing else None,
             causes=("client",),
@@ -95,136 +96,136 @@ def decide(judged: Sequence[Assessed], rules: Rules, axis: Axis, *, relative: bo
         )
     if not way.passing:
         return _below_first(judged, way)
-    answer = _with_figure(way, rules)
-    return _noisy(answer, rules) if answer.at is not None else answer
+    conclusion = _with_figure(way, rules, axis)
+    return _noisy(conclusion, rules, axis) if conclusion.at is not None else conclusion
 
 
-def _disputed(judged: Sequence[Assessed], way: Climb, *, relative: bool) -> Answer | None:
-    """An audit fails on the step that would decide: the baseline, the knee, or every step."""
+def _disputed(judged: Sequence[Assessed], way: Climb, *, relative: bool) -> Conclusion | None:
+    """INCONSISTENT where an audit disputes the load that would decide; None where none does.
+
+    The lightest load decides where limits are multiples of its latency. Where nothing ended the
+    climb, a disputed load that fails might have. Where nothing passed or failed, every load is
+    disputed or doubtful.
+    """
     lightest = judged[0]
-    consistent = [one for one in judged if one.point.consistent]
-    if consistent and not (relative and not lightest.point.consistent):
-        if way.decider is not None or not any(
-            one.findings and not one.point.consistent for one in judged
-        ):
-            return None if way.passing or way.failing else _inconsistent(way.skipped[0])
-        return _inconsistent(next(o for o in judged if o.findings and not o.point.consistent))
-    return _inconsistent(lightest)
-
-
-def _inconsistent(one: Assessed) -> Answer:
-    failed = [
-        check
-        for repetition in one.point.repetitions
-        for check in repetition.audits
-        if check.passed is False
+    if not any(assessed.point.consistent for assessed in judged):
+        return _inconsistent(lightest)
+    if relative and not lightest.point.consistent:
+        return _inconsistent(lightest)
+    disputed = [
+        assessed for assessed in judged if assessed.reasons and not assessed.point.consistent
     ]
-    names = tuple(dict.fromkeys(f"audit:{check.name}" for check in failed)) or ("audit:recovered",)
+    if way.decider is None and disputed:
+        return _inconsistent(disputed[0])
+    return None if way.passing or way.failing else _inconsistent(way.skipped[0])
+
+
+def _inconsistent(assessed: Assessed) -> Conclusion:
+    repetitions = assessed.point.repetitions
+    failed = [audit for r in repetitions for audit in r.audits if audit.passed is False]
+    names = tuple(dict.fromkeys(f"audit:{audit.name}" for audit in failed)) or ("audit:recovered",)
     because = (
         failed[0].detail if failed else "the target had not recovered from the overload before it"
     )
-    return Answer("INCONSISTENT", causes=names, because=f"{_name(one)}: {because}")
+    where = repetitions[0].figures.where
+    return Conclusion("INCONSISTENT", causes=names, because=f"{where}: {because}")
 
 
-def _name(one: Assessed) -> str:
-    return one.point.repetitions[0].measured.where
-
-
-def _below_first(judged: Sequence[Assessed], way: Climb) -> Answer:
-    """The lightest load that says anything fails."""
+def _below_first(judged: Sequence[Assessed], way: Climb) -> Conclusion:
+    """BELOW_FIRST_STEP: the lightest load that says anything fails."""
     failing = way.failing or judged[0]
-    tried = _tried(failing.point.measured)
-    return Answer(
+    tried = _tried(failing.point.figures)
+    return Conclusion(
         "BELOW_FIRST_STEP",
         figure=tried,
         bound="<" if tried else None,
         at=None,
         bracket=(None, failing.point.load),
-        causes=tuple(finding.code for finding in failing.findings),
-        because=failing.findings[0].text if failing.findings else "",
+        causes=tuple(reason.code for reason in failing.reasons),
+        because=failing.reasons[0].text if failing.reasons else "",
     )
 
 
-def _tried(measured: Measured) -> float | None:
-    """Give the rate that failed, ops/s: of all operations, for those that failed were load too.
+def _tried(figures: StepFigures) -> float | None:
+    """Give the rate that failed, in ops/s, of successes and failures: both were load.
 
     What succeeds under an overload can be less than what a lighter load would sustain.
     """
-    succeeded = 1 - (measured.errors_share or 0.0)
-    return measured.throughput / succeeded if measured.throughput and succeeded else None
+    succeeded = 1 - (figures.errors_share or 0.0)
+    return figures.throughput / succeeded if figures.throughput and succeeded else None
 
 
-def _with_figure(way: Climb, rules: Rules) -> Answer:
+def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
     """KNEE, PLATEAU or LOWER_BOUND, with the figure of the best load that may carry it."""
     beyond = way.failing.point.load if way.failing else None
-    eligible = [one for one in way.passing if one.confirmed] or [
-        one for one in way.passing if _nearly_confirmed(one, rules)
-    ]
+    confirmed = [load for load in way.passing if load.confirmed]
+    eligible = confirmed or [load for load in way.passing if _nearly_confirmed(load, rules)]
     if way.plateau:
         slow, last = way.plateau
-        eligible = [one for one in (slow, last) if one in eligible][:1] or [
-            one for one in eligible if one.point.load < slow.point.load
+        eligible = [load for load in (slow, last) if load in eligible][:1] or [
+            load for load in eligible if load.point.load < slow.point.load
         ]
     if not eligible:
         top = way.passing[-1]
-        return Answer(
+        return Conclusion(
             "NOISY",
             bracket=(top.point.load, beyond),
             causes=("unconfirmed",),
-            because=f"no load passed often enough to be confirmed; the highest that passed at all "
-            f"is {top.point.load:g}",
+            because="no load passed often enough to be confirmed; the heaviest that passed at all"
+            f" is {words.load(top.point.load, axis)}",
         )
     if rules.confirmation is None:
-        at = max(eligible, key=lambda one: (one.point.measured.throughput, -one.point.load))
+        at = max(eligible, key=lambda load: (load.point.figures.throughput, -load.point.load))
     else:  # never the luckiest of several: that alone would over-claim under noise
-        at = max(eligible, key=lambda one: one.point.load)
+        at = max(eligible, key=lambda load: load.point.load)
     throughputs = at.throughputs
     figure = median(throughputs)
     sure = interval(throughputs)
     if rules.confirmation is not None and sure is not None:
         figure = min(figure, sure.low_ops_per_second)
-    answer = Answer("LOWER_BOUND", at, figure, ">=", (at.point.load, beyond), interval=sure)
+    bound = Conclusion("LOWER_BOUND", at, figure, ">=", (at.point.load, beyond), interval=sure)
     if way.plateau:
         slow, last = way.plateau
         because = (
-            f"from {slow.point.load:g} to {last.point.load:g} throughput hardly grew, "
-            "with latency within its limit"
+            f"from {words.number(slow.point.load)} to {words.load(last.point.load, axis)}"
+            " throughput hardly grew, with latency within its limit"
         )
-        return replace(answer, verdict="PLATEAU", bound="=", causes=("plateau",), because=because)
+        return replace(bound, verdict="PLATEAU", bound="=", causes=("plateau",), because=because)
     if way.failing:
         return replace(
-            answer,
+            bound,
             verdict="KNEE",
             bound="=",
-            causes=tuple(finding.code for finding in way.failing.findings),
-            because=way.failing.findings[0].text,
+            causes=tuple(reason.code for reason in way.failing.reasons),
+            because=way.failing.reasons[0].text,
         )
-    return replace(answer, because="no step failed up to the largest load")
+    return replace(bound, because="no step failed up to the largest load")
 
 
-def _nearly_confirmed(one: Assessed, rules: Rules) -> bool:
-    """The probes ran out while a load was being confirmed, and it stood well until then."""
+def _nearly_confirmed(load: Assessed, rules: Rules) -> bool:
+    """Whether a load had passed well until the probes ran out before it was confirmed."""
     wanted = rules.confirmation
-    count = one.passes + one.fails
-    return wanted is not None and count >= wanted.least and one.passes >= wanted.pass_share * count
+    count = load.passes + load.fails
+    return wanted is not None and count >= wanted.least and load.passes >= wanted.pass_share * count
 
 
-def _noisy(answer: Answer, rules: Rules) -> Answer:
-    """Repetitions that differ too much carry no figure, unless so many that the figure is sure."""
-    assert answer.at is not None  # noqa: S101 - the caller has looked
-    throughputs = answer.at.throughputs
+def _noisy(conclusion: Conclusion, rules: Rules, axis: Axis) -> Conclusion:
+    """NOISY where repetitions differ too much, unless there are enough to make the figure sure."""
+    assert conclusion.at is not None  # noqa: S101 - the caller has checked it
+    throughputs = conclusion.at.throughputs
     cv = coefficient_of_variation(throughputs)
     if cv is None or cv <= rules.cv_max:
-        return answer
+        return conclusion
+    varied = f"vary by {words.percent(cv)}"
     if relative_margin(throughputs, 0.025) <= rules.cv_max:
-        note = f"repetitions vary by {cv:.0%}, but {len(throughputs)} of them make the figure sure"
-        return replace(answer, notes=[*answer.notes, note])
+        note = f"repetitions {varied}, but {len(throughputs)} of them make the figure sure"
+        return replace(conclusion, notes=[*conclusion.notes, note])
     return replace(
-        answer,
+        conclusion,
         verdict="NOISY",
         figure=None,
         bound=None,
-        because=f"{len(throughputs)} repetitions at {answer.at.point.load:g} vary by {cv:.0%} "
-        f"(coefficient of variation; {rules.cv_max:.0%} allowed)",
+        because=f"{len(throughputs)} repetitions at {words.load(conclusion.at.point.load, axis)}"
+        f" {varied} (coefficient of variation; {words.percent(rules.cv_max)} allowed)",
         causes=("noise",),
     )

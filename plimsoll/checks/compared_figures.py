@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from plimsoll import words
 from plimsoll.model.check import Compare, CompareCapacity, CompareLatency, Figure
 from plimsoll.model.results import RunResult
 
@@ -42,18 +43,19 @@ def _latency(result: RunResult, compare: CompareLatency) -> Figure:
     capacity = result.capacity
     assert capacity is not None  # noqa: S101 - see above
     rate = compare.rate_ops_per_second
+    offered = words.load(rate, "rate_ops_per_second")
     at_rate = [
         step for step in capacity.steps if abs(step.load - rate) <= RATE_TOLERANCE * rate
     ]  # the axis is the rate: the check's request searches rates
     if not at_rate:
-        return _none(f"no step at {rate:g} ops/s")
+        return _none(f"no step at {offered}")
     (step,) = at_rate
     if step.client_bound:
-        return _none(f"the clients were the limit at {rate:g} ops/s")
+        return _none(f"the clients were the limit at {offered}")
     if not step.consistent:
-        return _none(f"an audit disputes the step at {rate:g} ops/s")
+        return _none(f"an audit disputes the step at {offered}")
     if compare.operation not in step.latency_us:
-        return _none(f"no {compare.operation} succeeded at {rate:g} ops/s")
+        return _none(f"no {compare.operation} succeeded at {offered}")
     return Figure(value=step.latency_us[compare.operation])
 
 

@@ -8,6 +8,7 @@ to the control (the ratio of their figures, run by run)?
 from collections.abc import Sequence
 from typing import Literal
 
+from plimsoll import words
 from plimsoll.checks.change_points import Observation, p_value, segment
 from plimsoll.model.check import Cause, Change
 
@@ -78,7 +79,7 @@ def _kind(*, together: bool, apart: bool) -> Kind:
 
 
 def _words(kind: Kind, moved_share: float) -> str:
-    moved = f"{abs(moved_share):.1%} {'more' if moved_share > 0 else 'less'}"
+    moved = f"it {words.moved(moved_share)}"
     return {
         "database": f"The control did not follow ({moved}): the database changed, not the cloud.",
         "cloud": f"The control moved with it ({moved}): the cloud changed, not the database.",

@@ -1,6 +1,6 @@
 """A regression in words, for people."""
 
-from plimsoll import figures
+from plimsoll import words
 from plimsoll.checks.changes import Regression
 from plimsoll.model.check import Change, Segment
 
@@ -13,21 +13,21 @@ TEST = (
 
 def subject(check: str, change: Change) -> str:
     """Write the subject of a message: `Plimsoll: nightly: capacity fell by 15.2 %`."""
-    line = f"Plimsoll: {check}: {change.metric} {_moved(change)}"
+    line = f"Plimsoll: {check}: {change.metric} {words.moved(change.change_share)}"
     return line.encode("ascii", "replace").decode()[:SUBJECT_MOST]
 
 
-def text(team: str, check: str, found: Regression, results: str | None) -> str:
+def text(team: str, check: str, regression: Regression, results: str | None) -> str:
     """Write a message: before and after, the confidence, whose change it is, and where to look."""
-    change = found.change
+    change = regression.change
     lines = [
-        f"{check} (team {team}): {change.metric} {_moved(change)}.",
+        f"{check} (team {team}): {change.metric} {words.moved(change.change_share)}.",
         "",
         f"Before: {_segment(change.before, change.unit)}",
         f"After:  {_segment(change.after, change.unit)}",
         f"Since:  the run scheduled for {change.at:%Y-%m-%d %H:%M} UTC",
         f"Confidence: p = {change.p_value:.1g} {TEST}",
-        f"Cause:  {found.cause.words}",
+        f"Cause:  {regression.cause.words}",
         "",
         f"Report: {results}report.html" if results else "The run left no results.",
         f"History: plimsoll schedule history {check}",
@@ -35,17 +35,7 @@ def text(team: str, check: str, found: Regression, results: str | None) -> str:
     return "\n".join(lines)
 
 
-def _moved(change: Change) -> str:
-    way = "fell" if change.change_share < 0 else "rose"
-    return f"{way} by {abs(change.change_share) * 100:.1f} %"
-
-
 def _segment(part: Segment, unit: str) -> str:
     spread = part.standard_deviation
-    within = "" if spread is None else f", standard deviation {_value(spread, unit)}"
-    count = "1 run" if part.runs == 1 else f"{part.runs} runs"
-    return f"{_value(part.mean, unit)} (mean of {count}{within})"
-
-
-def _value(value: float, unit: str) -> str:
-    return figures.latency(value) if unit == "us" else f"{figures.rate(value)} {unit}"
+    within = "" if spread is None else f", standard deviation {words.metric(spread, unit)}"
+    return f"{words.metric(part.mean, unit)} (mean of {words.plural(part.runs, 'run')}{within})"

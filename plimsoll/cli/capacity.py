@@ -1,4 +1,4 @@
-"""`plimsoll capacity`: judges finished steps, from whatever tool they came."""
+"""`plimsoll capacity`: judges finished steps, whatever tool measured them."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any, get_args
 import click
 from pydantic import ValidationError
 
+from plimsoll import words
 from plimsoll.capacity import judge
 from plimsoll.capacity.peers import READERS
 from plimsoll.capacity.search import axis_of
@@ -34,7 +35,7 @@ FALLBACKS: tuple[Statistic, ...] = ("p99", "p95", "p999", "mean", "p50", "max")
 @click.option(
     "--deterioration",
     type=NumberRange(min=1, min_open=True),
-    help="Limit of the other operations: so many times their latency in the lightest step. [3]",
+    help="Limit of the other operations, as a multiple of their latency in the lightest step. [3]",
 )
 @click.option(
     "--statistic",
@@ -44,13 +45,14 @@ FALLBACKS: tuple[Statistic, ...] = ("p99", "p95", "p999", "mean", "p50", "max")
 @click.option(
     "--connections-per-client",
     type=click.IntRange(min=1),
-    help="Where the table has clients only: what Little's law needs.",
+    help="Where the table has no connections: Little's law needs them.",
 )
 @click.option(
     "--connections",
     multiple=True,
     type=click.IntRange(min=1),
-    help="The connections of a YCSB or sysbench file that does not say; once a file, in order.",
+    help="The connections of a YCSB or sysbench file that does not name them; once for each such"
+    " file, in order.",
 )
 @click.option(
     "--without-audit",
@@ -71,10 +73,10 @@ def command(
     audits_off: tuple[AuditName, ...],
     as_json: bool,
 ) -> None:
-    """Judge steps: what is the most that the target sustains, and what says so?
+    """Judge steps: what is the most that the target sustains, and what shows it?
 
     FILES are tables of steps (CSV or JSON), summaries of YCSB or reports of sysbench 1.0 (one file
-    a step), or the directory of a run.
+    for each step), or the directory of a run.
 
     \b
     Columns: clients, connections, rate_ops_per_second, throughput_ops_per_second, operations,
@@ -101,7 +103,7 @@ def command(
 
 
 def _steps(files: tuple[Path, ...], unnamed: Statistic, connections: tuple[int, ...]) -> list[Step]:
-    """Read every file; each format is known by its text."""
+    """Read every file; its text shows which format it has."""
     steps: list[Step] = []
     silent = []
     for file in files:
@@ -118,7 +120,8 @@ def _steps(files: tuple[Path, ...], unnamed: Statistic, connections: tuple[int, 
             steps += from_csv(text, name, unnamed)
     if len(connections) not in {0, len(silent)}:
         raise UsageError(
-            f"--connections is given {len(connections)} times, but {len(silent)} files lack it"
+            f"--connections is given {words.plural(len(connections), 'time')}, but"
+            f" {words.plural(len(silent), 'file lacks it', 'files lack it')}"
         )
     for index, count in zip(silent, connections, strict=False):
         steps[index] = steps[index].model_copy(update={"connections": count})
@@ -158,7 +161,10 @@ def _with_connections(step: Step, per_client: int) -> Step:
 
 
 def _statistic(steps: list[Step], wanted: Statistic | None) -> tuple[Statistic, list[str]]:
-    """The one asked for; else the first of p99, p95, ... that every latency has."""
+    """The statistic that is judged, with a note where it is not the usual one.
+
+    It is the one asked for, else the first of p99, p95, ... that every latency has.
+    """
     latencies = [values for step in steps for values in step.latency_us.values()]
     if wanted is not None or not latencies:
         return wanted or "p99", []
@@ -166,15 +172,16 @@ def _statistic(steps: list[Step], wanted: Statistic | None) -> tuple[Statistic, 
         if all(statistic in values for values in latencies):
             if statistic == "p99":
                 return statistic, []
-            unnamed = " (so is taken a latency without a statistic)" if statistic == "mean" else ""
-            return statistic, [
-                f"judged by the {statistic}{unnamed}: p99 is not known of every step"
-            ]
+            unnamed = ""
+            if statistic == "mean":
+                unnamed = " (a latency without a statistic counts as a mean)"
+            name = words.statistic(statistic)
+            return statistic, [f"judged by the {name}{unnamed}: not every step has a p99"]
     return "p99", []
 
 
 def _unchecked(steps: list[Step]) -> list[str]:
-    """Say so where Little's law could have been asked, had the connections been known."""
+    """Say that Little's law was not checked, where only the connections were missing for it."""
     closed = all(step.rate_ops_per_second is None for step in steps)
     means = any("mean" in values for step in steps for values in step.latency_us.values())
     if closed and means and all(step.connections is None for step in steps):
@@ -183,7 +190,7 @@ def _unchecked(steps: list[Step]) -> list[str]:
 
 
 def _limits(texts: tuple[str, ...]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    limits_us: dict[str, float] = {}
     for text in texts:
         operation, equals, number = text.rpartition("=")
         try:
@@ -192,7 +199,7 @@ def _limits(texts: tuple[str, ...]) -> dict[str, float]:
             limit = -1.0
         if not equals or not operation or not 0 < limit < float("inf"):
             raise UsageError(f"--limit-us {text!r}: must be OPERATION=N, N above 0 in microseconds")
-        if operation in found:
+        if operation in limits_us:
             raise UsageError(f"--limit-us: {operation} is there twice")
-        found[operation] = limit
-    return found
+        limits_us[operation] = limit
+    return limits_us

@@ -6,14 +6,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from plimsoll.cli.output import print_figures
-from plimsoll.model.capacity import Axis, Capacity, JudgedStep
+from plimsoll import words
+from plimsoll.cli.output import print_figures, table_of
+from plimsoll.model.capacity import Capacity, JudgedStep
 
-HEADINGS: dict[Axis, str] = {
-    "clients": "clients",
-    "connections": "connections",
-    "rate_ops_per_second": "offered/s",
-}
 STYLES = {
     "KNEE": "bold green",
     "PLATEAU": "bold green",
@@ -26,8 +22,8 @@ STYLES = {
 
 
 def print_capacity(capacity: Capacity, console: Console) -> None:
-    """Print the curve as a table, then the verdict with all that qualifies it."""
-    print_figures(console, _curve(capacity))
+    """Print the loads as a table, then the verdict with all that qualifies it."""
+    print_figures(console, _loads(capacity))
     style = STYLES[capacity.verdict]
     answer = Text.assemble((capacity.verdict, style), "  ", capacity.summary)
     console.print(answer, soft_wrap=True)
@@ -37,42 +33,36 @@ def print_capacity(capacity: Capacity, console: Console) -> None:
         console.print(f"[bold]{'note':<11}[/]{escape(note)}", highlight=False, soft_wrap=True)
 
 
-def _curve(capacity: Capacity) -> Table:
-    operations = list(capacity.steps[0].limit_us)
+def _loads(capacity: Capacity) -> Table:
+    limits_us = capacity.steps[0].limit_us
     repeated = any(step.repetitions > 1 for step in capacity.steps)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    table.add_column(HEADINGS[capacity.axis], justify="right")
-    table.add_column("ops/s", justify="right")
-    if repeated:
-        table.add_column("runs", justify="right")
-        table.add_column("CV", justify="right")
-    for name in operations:
-        limit = capacity.steps[0].limit_us[name]
-        heading = f"{escape(name)} {capacity.statistic} us\n[dim]limit {_short(limit)}[/]"
-        table.add_column(heading, justify="right")
-    table.add_column("")
-    table.add_column("why")
+    statistic = words.statistic(capacity.statistic)
+    figures = [
+        words.LOAD_UNITS[capacity.axis],
+        "ops/s",
+        *(["runs", "CV"] if repeated else []),
+        *(
+            f"{escape(name)} {statistic}\n[dim]limit {words.latency(limit_us)}[/]"
+            for name, limit_us in limits_us.items()
+        ),
+    ]
+    table = table_of(*figures, "", "why", right=figures, box=SIMPLE_HEAD)
     for step in capacity.steps:
-        cells = [f"{step.load:,.6g}", f"{step.throughput_ops_per_second:,.6g}"]
+        cells = [words.number(step.load), words.rate(step.throughput_ops_per_second)]
         if repeated:
             cells.append(f"{step.repetitions_passed} of {step.repetitions}")
-            cells.append("" if step.throughput_cv is None else f"{step.throughput_cv:.1%}")
-        cells += [_latency(step, name) for name in operations]
+            cells.append("" if step.throughput_cv is None else words.percent(step.throughput_cv))
+        cells += [_latency(step, name) for name in limits_us]
         table.add_row(*cells, _mark(step, capacity), escape("; ".join(step.explanations)))
     return table
 
 
 def _latency(step: JudgedStep, name: str) -> str:
-    latency = step.latency_us.get(name)
-    if latency is None:
+    latency_us = step.latency_us.get(name)
+    if latency_us is None:
         return "[dim]not known[/]"
-    text = _short(latency)
-    return f"[red]{text}[/]" if latency > step.limit_us[name] else text
-
-
-def _short(number: float) -> str:
-    """Four figures or more, never with an exponent."""
-    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
+    text = words.latency(latency_us)
+    return f"[red]{text}[/]" if latency_us > step.limit_us[name] else text
 
 
 def _mark(step: JudgedStep, capacity: Capacity) -> str:
@@ -85,38 +75,29 @@ def _mark(step: JudgedStep, capacity: Capacity) -> str:
 
 
 def _facts(capacity: Capacity) -> list[tuple[str, str]]:
-    """The figures beside the sentence, each with its unit and method."""
+    """Name and text of the facts under the sentence."""
     facts = []
     if capacity.bracket is not None:
-        facts.append(("bracket", _bracket(capacity.bracket, HEADINGS[capacity.axis])))
+        facts.append(("bracket", words.bracket(capacity.bracket, capacity.axis)))
     if capacity.causes:
         facts.append(("cause", ", ".join(capacity.causes)))
     if capacity.interval is not None and capacity.median_ops_per_second is not None:
-        found = capacity.interval
+        interval = capacity.interval
+        ends = (interval.low_ops_per_second, interval.high_ops_per_second)
         text = (
-            f"{found.low_ops_per_second:,.6g} to {found.high_ops_per_second:,.6g} ops/s, "
-            f"{found.confidence:.0%} ({found.method}, {found.repetitions} repetitions, "
-            f"median {capacity.median_ops_per_second:,.6g})"
+            f"{words.rate(ends[0])} to {words.throughput(ends[1])},"
+            f" {words.percent(interval.confidence)} ({interval.method},"
+            f" {interval.repetitions} repetitions,"
+            f" median {words.rate(capacity.median_ops_per_second)})"
         )
         facts.append(("interval", text))
     elif capacity.at is not None:
         facts.append(("interval", "none: one repetition"))
     facts.append(("USL", _usl(capacity)))
     if capacity.power_point is not None:
-        point = capacity.power_point
-        facts.append(("power", f"greatest throughput / latency at {point.load:,.6g}"))
+        load = words.load(capacity.power_point.load, capacity.axis)
+        facts.append(("power", f"greatest throughput / latency at {load}"))
     return facts
-
-
-def _bracket(bracket: tuple[float | None, float | None], unit: str) -> str:
-    low, high = bracket
-    if low is None:
-        return (
-            f"nothing passes, {high:,.6g} {unit} fails" if high is not None else "nothing decides"
-        )
-    if high is None:
-        return f"{unit} {low:,.6g} passes, nothing above it failed"
-    return f"{unit} ({low:,.6g}, {high:,.6g}]: the first passes, the last fails"
 
 
 def _usl(capacity: Capacity) -> str:
@@ -125,8 +106,9 @@ def _usl(capacity: Capacity) -> str:
         return f"no fit: {fit.why_not if fit else 'not tried'}"
     peak = "no peak"
     if fit.peak_load is not None:
-        peak = f"peak {fit.peak_ops_per_second:,.4g}/s at {fit.peak_load:,.3g}"
+        at = words.load(float(f"{fit.peak_load:.3g}"), capacity.axis)
+        peak = f"peak {words.throughput(fit.peak_ops_per_second)} at {at}"
     return (
-        f"lambda {fit.ideal_ops_per_second:,.4g}/s, sigma {fit.contention:.3g}, "
-        f"kappa {fit.coherency:.3g}, {peak} (annotation only)"
+        f"lambda {words.throughput(fit.ideal_ops_per_second)}, sigma {fit.contention:.3g},"
+        f" kappa {fit.coherency:.3g}, {peak} (annotation only)"
     )

@@ -4,15 +4,13 @@ import json
 from pathlib import Path
 
 import click
-from rich.table import Table as TerminalTable
 
-from plimsoll.aws.run_files import RESULT
 from plimsoll.cli.number_range import NumberRange
-from plimsoll.cli.output import console
+from plimsoll.cli.output import print_report_table
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.report import compare_page
 from plimsoll.report.comparing import Comparison, compare
-from plimsoll.report.folder import read_run
+from plimsoll.report.folder import read_run, run_folders
 from plimsoll.report.matrix import Matrix, matrix
 
 
@@ -44,7 +42,7 @@ def command(
 
     A folder that holds the folders of several runs, as an experiment's does, stands for all.
     """
-    folders = tuple(run for folder in folders for run in _runs_of(folder))
+    folders = tuple(run for folder in folders for run in run_folders(folder) or [folder])
     if len(folders) < 2:
         raise UsageError("compare: give at least two folders of runs")
     if usd_per_hour and len(usd_per_hour) != len(folders):
@@ -54,52 +52,32 @@ def command(
     if output is not None and output.suffix.lower() != ".html":
         raise UsageError(f"-o {output}: must end in .html")
     results = [read_run(folder)[0] for folder in folders]
-    found = compare(results, usd_per_hour)
+    comparison = compare(results, usd_per_hour)
     decision = matrix(results, usd_per_hour)
     if output is not None:
         try:
-            output.write_text(compare_page.render(results, found, decision), "utf-8")
+            output.write_text(compare_page.render(results, comparison, decision), "utf-8")
         except OSError as error:
             raise PlimsollError(f"cannot write {output}: {error.strerror}") from None
     if as_json:
-        whole = found.model_dump(mode="json")
+        whole = comparison.model_dump(mode="json")
         whole["matrix"] = decision and decision.model_dump(mode="json")
         click.echo(json.dumps(whole, indent=2))
         return
-    _print(found, decision)
+    _print(comparison, decision)
     if output is not None:
         click.echo(f"\n{output}")
 
 
-def _runs_of(folder: Path) -> list[Path]:
-    """The runs of a folder: itself, or the folders in it that hold one."""
-    if (folder / RESULT).is_file():
-        return [folder]
-    return sorted(path.parent for path in folder.glob(f"*/{RESULT}")) or [folder]
-
-
-def _print(found: Comparison, decision: Matrix | None) -> None:
-    shown = compare_page.runs_table(found)
-    _table(shown.columns, [[cell.text for cell in row] for row in shown.rows])
-    if (loads := compare_page.loads_table(found)) is not None:
+def _print(comparison: Comparison, decision: Matrix | None) -> None:
+    print_report_table(compare_page.runs_table(comparison))
+    if (loads := compare_page.loads_table(comparison)) is not None:
         click.echo("\nLatency at equal load")
-        titles = [name for name, span in loads.groups for _ in range(span)]
-        columns = [
-            f"{title}: {column}" if title else column
-            for title, column in zip(titles, loads.columns, strict=True)
-        ]
-        _table(columns, [[cell.text for cell in row] for row in loads.rows])
+        print_report_table(loads)
     if decision is not None:
         click.echo("\nWhat to buy")
         for row in decision.rows:
             click.echo(f"  {row.workload}: {row.decision}")
     click.echo("")
-    for sentence in (*found.sentences, *found.warnings):
+    for sentence in (*comparison.sentences, *comparison.warnings):
         click.echo(sentence)
-
-
-def _table(columns: "tuple[str, ...] | list[str]", rows: list[list[str]]) -> None:
-    table = TerminalTable(*columns, box=None, pad_edge=False, header_style="bold")
-    for row in rows:
-        table.add_row(*row)
-    console().print(table)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from plimsoll import words
 from plimsoll.cli.experiment_progress import ExperimentProgress
 from plimsoll.cli.experiment_text import print_experiment
 from plimsoll.cli.run_experiment import exit_code_of
@@ -12,7 +13,6 @@ from plimsoll.cli.service_calls import connect, json_option, service_options
 from plimsoll.client.remote_watch import POLL_S
 from plimsoll.client.service_client import Service
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.figures import plural
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.experiment_record import ExperimentDetail
 from plimsoll.requests.experiment_file import read_file
@@ -54,22 +54,22 @@ def start(
 @json_option
 def status(experiment_id: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
     """Say where EXPERIMENT_ID and its runs stand. Exit code 0 whatever it is: `watch` judges."""
-    found = connect(url, stack).experiment(experiment_id)
+    experiment = connect(url, stack).experiment(experiment_id)
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
-    elif found.result is not None:
-        print_experiment(found.result, as_json=False)
+        click.echo(experiment.model_dump_json(indent=2))
+    elif experiment.result is not None:
+        print_experiment(experiment.result, as_json=False)
     else:
-        _print_cells(found)
+        _print_cells(experiment)
     return 0
 
 
-def _print_cells(found: ExperimentDetail) -> None:
-    done = f"{found.ended} of {plural(len(found.cells), 'run')} done"
-    click.echo(f"{found.record.name}  {found.record.state}, {done}")
-    for cell in found.cells:
+def _print_cells(experiment: ExperimentDetail) -> None:
+    done = f"{experiment.ended} of {words.plural(len(experiment.cells), 'run')} done"
+    click.echo(f"{experiment.record.name}  {experiment.record.state}, {done}")
+    for cell in experiment.cells:
         state = "waits" if cell.state is None else str(cell.state)
-        phase = f", {cell.phase} phase" if cell in found.running else ""
+        phase = f", {cell.phase} phase" if cell in experiment.running else ""
         click.echo(f"  {cell.name}  {state}{phase}  {cell.verdict or ''}".rstrip())
 
 
@@ -88,22 +88,22 @@ def watch(experiment_id: str, *, url: str | None, stack: str | None, as_json: bo
 def _watch(service: Service, experiment_id: str, *, as_json: bool) -> int:
     with ExperimentProgress() as progress:
         try:
-            found = service.experiment(experiment_id)
-            progress.show(found)
-            while not found.record.state.ended:
+            experiment = service.experiment(experiment_id)
+            progress.show(experiment)
+            while not experiment.record.state.ended:
                 time.sleep(POLL_S)
-                found = service.experiment(experiment_id)
-                progress.show(found)
+                experiment = service.experiment(experiment_id)
+                progress.show(experiment)
         except KeyboardInterrupt:
             command_line = f"plimsoll experiment stop {experiment_id}"
             progress.say(f"interrupted: {experiment_id} goes on; `{command_line}` stops it")
             return 130
-    if found.result is None:
-        failure = found.record.failure
+    if experiment.result is None:
+        failure = experiment.record.failure
         why = f": {failure.cause}" if failure else ", and left no result"
-        raise PlimsollError(f"{experiment_id} ended {found.record.state}{why}")
-    print_experiment(found.result, as_json=as_json)
-    return exit_code_of(found.result)
+        raise PlimsollError(f"{experiment_id} ended {experiment.record.state}{why}")
+    print_experiment(experiment.result, as_json=as_json)
+    return exit_code_of(experiment.result)
 
 
 @command.command()

@@ -1,14 +1,12 @@
-"""How an experiment is printed."""
+"""A finished experiment on a terminal."""
 
 import json
 
 import click
-from rich.table import Table as TerminalTable
 
-from plimsoll.cli.output import console
+from plimsoll.cli.output import print_report_table
 from plimsoll.model.experiment_record import ExperimentResult
 from plimsoll.report.experiment_page import cells_table, gains_table, matrix_table
-from plimsoll.report.report_tables import Table
 
 
 def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
@@ -16,23 +14,18 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(result.model_dump(mode="json"), indent=2))
         return
-    _print(f"{result.name}, {result.state.value}", cells_table(result))
+    click.echo(f"\n{result.name}, {result.state.value}")
+    print_report_table(cells_table(result))
     if result.failure is not None:
         click.echo(f"It ended {result.state.value}: {result.failure.cause}")
-    if (steps := gains_table(result)) is not None:
-        _print("What each step up in IOPS gained", steps)
+    if (gains := gains_table(result)) is not None:
+        click.echo("\nWhat each step up in IOPS gained")
+        print_report_table(gains)
         for gain in result.gains:
             click.echo(f"  {gain.question}: {gain.sentence}")
     if result.warnings:
         click.echo("\nWithout an answer")
         for warning in result.warnings:
             click.echo(f"  {warning}")
-    _print("What to buy", matrix_table(result))
-
-
-def _print(title: str, shown: Table) -> None:
-    click.echo(f"\n{title}")
-    table = TerminalTable(*shown.columns, box=None, pad_edge=False, header_style="bold")
-    for row in shown.rows:
-        table.add_row(*(cell.text for cell in row))
-    console().print(table)
+    click.echo("\nWhat to buy")
+    print_report_table(matrix_table(result))

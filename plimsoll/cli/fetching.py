@@ -1,23 +1,19 @@
-"""What a run on the service has left, brought home and printed."""
+"""The results of a run on the service, downloaded."""
 
 import json
 import time
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from plimsoll.aws.run_files import REPORT, RESULT
-from plimsoll.cli.output import print_figures
-from plimsoll.cli.run_text import comparison, print_result
-from plimsoll.cli.show import results_json
 from plimsoll.client.refusals import ServiceError
 from plimsoll.client.service_client import Service, download
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import PlimsollError
 from plimsoll.model.api_answers import ReportLinks
 from plimsoll.model.results import RunResult
 
-PATIENCE_S = 30.0  # the results are there when a run ends; its page is drawn right after
+PATIENCE_S = 30.0  # a run's results are there when it ends, its page a little later
 _LOOK_EVERY_S = 0.5
 
 
@@ -30,7 +26,7 @@ def fetch(service: Service, run_id: str, folder: Path | None) -> RunResult:
         folder: Gets result.json and report.html; None: nothing is written.
 
     Raises:
-        PlimsollError: They are not to be had.
+        PlimsollError: The service does not have them, or they are of another version.
     """
     links = _links(service, run_id)
     body = download(links.result_url)
@@ -56,27 +52,3 @@ def _links(service: Service, run_id: str) -> ReportLinks:
             if error.kind != "no-report" or time.monotonic() > deadline:
                 raise
         time.sleep(_LOOK_EVERY_S)
-
-
-def check_out(out: Path | None) -> None:
-    """Refuse a folder that holds something, before anything is asked for.
-
-    Raises:
-        UsageError: It does.
-    """
-    if out is not None and out.exists() and any(out.iterdir()):
-        raise UsageError(f"--out {out}: this folder holds something already; name a new one")
-
-
-def print_fetched(results: dict[str, RunResult], out: Path | None, *, as_json: bool) -> None:
-    """Print results as `plimsoll run` does."""
-    if as_json:
-        places = {name: (out or Path(), result) for name, result in results.items()}
-        click.echo(json.dumps(results_json(places), indent=2))
-        return
-    console = Console()
-    for result in results.values():
-        print_result(result, out, console)
-        console.print()
-    if len(results) > 1:
-        print_figures(console, comparison(results))

@@ -3,9 +3,9 @@
 import json
 
 import click
-from rich.table import Table
 
-from plimsoll.cli.output import console
+from plimsoll import words
+from plimsoll.cli.output import console, table_of
 from plimsoll.cli.service_calls import capacity_text, connect, json_option, service_options
 from plimsoll.model.run_record import RunState
 
@@ -34,17 +34,14 @@ def command(
     """List the team's runs, newest first."""
     if tag is not None and "=" not in tag:
         raise click.UsageError(f"--tag: must be NAME=VALUE, not {tag!r}")
-    found = connect(url, stack).runs(
-        most=most, team=team, state=state, tag=tag, left_out=tell_left_out
+    runs = connect(url, stack).runs(
+        most=most, team=team, state=state, tag=tag, left_out=print_left_out
     )
     if as_json:
-        runs = [run.model_dump(mode="json") for run in found]
-        click.echo(json.dumps({"runs": runs}, indent=2))
+        click.echo(json.dumps({"runs": [run.model_dump(mode="json") for run in runs]}, indent=2))
         return 0
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("run", "name", "state", "phase", "steps", "answer", "submitted (UTC)"):
-        table.add_column(title)
-    for run in found:
+    table = table_of("run", "name", "state", "phase", "steps", "answer", "submitted")
+    for run in runs:
         table.add_row(
             run.run_id,
             run.name,
@@ -52,13 +49,13 @@ def command(
             "" if run.state.ended else run.phase,
             str(run.progress.steps_finished),
             capacity_text(run),
-            f"{run.submitted_at:%Y-%m-%d %H:%M:%S}",
+            words.moment(run.submitted_at),
         )
     console().print(table)
     return 0
 
 
-def tell_left_out(count: int) -> None:
+def print_left_out(count: int) -> None:
     """Say that a list is not whole."""
-    records = "record is" if count == 1 else "records are"
-    click.echo(f"{count} {records} left out: the service cannot read them, see its logs", err=True)
+    records = words.plural(count, "record is", "records are")
+    click.echo(f"{records} left out: the service cannot read them, see its logs", err=True)

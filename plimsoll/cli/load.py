@@ -1,4 +1,4 @@
-"""`plimsoll load`: drive a database with a workload and say what came of it."""
+"""`plimsoll load`: loads a database with a workload, and prints what was measured."""
 
 import json
 import signal
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import click
 
 import plimsoll_engine
+from plimsoll import words
 from plimsoll.cli.load_report import print_report, second_line
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
@@ -60,7 +61,7 @@ from plimsoll.workload import Compiled, Workload, load_workload
 @click.option(
     "--arrivals",
     type=click.Choice(["constant", "poisson"]),
-    help="Open loop: how the due times lie.  [default: constant]",
+    help="Open loop: how the due times are spread.  [default: constant]",
 )
 @click.option(
     "--operations",
@@ -141,10 +142,11 @@ def command(
 
 def _end_of_warmup(report: LoadReport, spec: LoadSpec) -> str:
     """Say why there was no window."""
+    warmup = words.duration(spec.warmup_s)
     if report.ended == "operations":
         done = f"all {report.operations_sent:,} operations were done"
-        return f"{done} in the warm-up of {spec.warmup_s:g} s; --warmup 0 measures them"
-    return f"interrupted in the warm-up of {spec.warmup_s:g} s"
+        return f"{done} in the warm-up of {warmup}; --warmup 0 measures them"
+    return f"interrupted in the warm-up of {warmup}"
 
 
 def _loop(rate: float | None, arrivals: str | None) -> ClosedLoop | OpenLoop:
@@ -158,7 +160,7 @@ def _loop(rate: float | None, arrivals: str | None) -> ClosedLoop | OpenLoop:
 def _resolve(
     target: EngineTarget, workload: Workload, records: int | None, given: dict[str, Scalar]
 ) -> tuple[Compiled, EngineWorkload, str]:
-    """Learn from the database how many rows there are, and number a load that inserts."""
+    """Read from the database how many rows it has; a load that inserts gets a number of its own."""
     with family_of(target.protocol).open_datasets(target) as datasets:
         server = datasets.version()
         note = datasets.read_note(workload.dataset)

@@ -6,15 +6,17 @@ from typing import Any
 import click
 from rich.table import Table
 
-from plimsoll.cli.output import console
+from plimsoll import words
+from plimsoll.cli.output import console, table_of
 from plimsoll.model.engine_report import LoadReport, OperationReport, SelfReport
+from plimsoll.model.steps import STATISTICS
 from plimsoll.workload import Compiled
-
-_STATISTICS = ("mean", "p50", "p95", "p99", "p999", "max")
 
 
 def second_line(operations: Sequence[dict[str, Any]], warmup_s: float, load_s: float) -> str:
-    """Say what happened in one second: how many operations, for the last may be no whole second.
+    """Say what happened in one second.
+
+    Operations are counted, not given as a rate: the last second may be shorter than the others.
 
     Args:
         operations: The second's reports as JSON has them, one for each operation.
@@ -29,9 +31,10 @@ def second_line(operations: Sequence[dict[str, Any]], warmup_s: float, load_s: f
     warms_up = "  warm-up" if second < warmup_s else ""
     parts = [f"{min(second + 1, load_s):>5g} s{warms_up}  {succeeded:>9,} ops"]
     if errors:
-        parts.append(f"{errors:,} errors")
+        parts.append(words.plural(errors, "error"))
     parts.extend(
-        f"{operation['operation']} p99 {_ms(operation['p99_us'])} max {_ms(operation['max_us'])} ms"
+        f"{operation['operation']} p99 {words.latency(operation['p99_us'])}"
+        f" max {words.latency(operation['max_us'])}"
         for operation in operations
         if operation["p99_us"] is not None
     )
@@ -41,12 +44,14 @@ def second_line(operations: Sequence[dict[str, Any]], warmup_s: float, load_s: f
 def print_report(report: LoadReport, compiled: Compiled, server: str) -> None:
     """Print a load's report for people: throughput, latency, errors, and the client itself."""
     loop = (
-        f"closed loop, {report.connections} connections"
+        "closed loop"
         if report.rate_ops_per_second is None
-        else f"open loop at {report.rate_ops_per_second:,g} ops/s, {report.connections} connections"
+        else f"open loop, {words.load(report.rate_ops_per_second, 'rate_ops_per_second')}"
     )
-    click.echo(f"{compiled.name} on {server}, {compiled.records:,} records; {loop}")
-    click.echo(f"window {report.window_s:.3f} s, ended by {report.ended}")
+    connections = words.plural(report.connections, "connection")
+    records = words.plural(compiled.records, "record")
+    click.echo(f"{compiled.name} on {server}, {records}; {loop}, {connections}")
+    click.echo(f"window {words.duration(report.window_s)}, ended by {report.ended}")
     click.echo()
     console().print(_operations(report))
     errors = _errors(report)
@@ -59,12 +64,12 @@ def print_report(report: LoadReport, compiled: Compiled, server: str) -> None:
 
 def _operations(report: LoadReport) -> Table:
     with_records = any(o.records != o.succeeded for o in report.operations.values())
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("operation")
-    for name in ("count", "errors", "ops/s", *(["records/s"] if with_records else [])):
-        table.add_column(name, justify="right")
-    for name in ("mean", "p50", "p95", "p99", "p99.9", "max"):
-        table.add_column(f"{name} ms", justify="right")
+    figures = [
+        *("count", "errors", "ops/s"),
+        *(["records/s"] if with_records else []),
+        *map(words.statistic, STATISTICS),
+    ]
+    table = table_of("operation", *figures, right=figures)
     for name, operation in report.operations.items():
         table.add_row(name, *_row(operation, report.window_s, with_records=with_records))
     return table
@@ -72,24 +77,22 @@ def _operations(report: LoadReport) -> Table:
 
 def _row(operation: OperationReport, window_s: float, *, with_records: bool) -> list[str]:
     cells = [
-        f"{operation.succeeded:,}",
-        f"{sum(operation.errors.values()):,}",
+        words.number(operation.succeeded),
+        words.number(sum(operation.errors.values())),
         _per_second(operation.succeeded, window_s),
     ]
     if with_records:
         cells.append(_per_second(operation.records, window_s))
-    return cells + [_ms(getattr(operation.latency_us, statistic)) for statistic in _STATISTICS]
+    latencies_us = (getattr(operation.latency_us, statistic) for statistic in STATISTICS)
+    return cells + [words.latency(us) for us in latencies_us]
 
 
 def _errors(report: LoadReport) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("operation", "error", "times", "the server said"):
-        table.add_column(name, justify="right" if name == "times" else "left")
-    for name, operation in report.operations.items():
-        for code, count in operation.errors.items():
-            table.add_row(name, code, f"{count:,}", report.error_examples.get(code, ""))
-    for code, count in report.connection_report.failed.items():
-        table.add_row("(connecting)", code, f"{count:,}", report.error_examples.get(code, ""))
+    table = table_of("operation", "error", "times", "the server said", right=("times",))
+    errors = {name: operation.errors for name, operation in report.operations.items()}
+    for name, counts in (*errors.items(), ("(connecting)", report.connection_report.failed)):
+        for code, count in counts.items():
+            table.add_row(name, code, words.number(count), report.error_examples.get(code, ""))
     return table
 
 
@@ -98,23 +101,23 @@ def _print_client(report: LoadReport) -> None:
     cost = (
         "no operation"
         if client.cpu_us_per_operation is None
-        else f"{client.cpu_us_per_operation:.1f} us CPU per operation"
+        else f"{words.three_figures(client.cpu_us_per_operation)} µs CPU per operation"
     )
-    click.echo(
-        f"client: {cost} ({client.cpu_user_s:.2f} s user, {client.cpu_system_s:.2f} s system),"
-        f" busy {_percent(client.busy_fraction)} of the window"
-    )
+    user, system = words.duration(client.cpu_user_s), words.duration(client.cpu_system_s)
+    busy = words.percent(client.busy_fraction)
+    click.echo(f"client: {cost} ({user} user, {system} system), busy {busy} of the window")
     if client.send_lateness_us is not None:
         late = client.send_lateness_us
         click.echo(
-            f"sends: late by {_us(late.p50)} at the median, {_us(late.p99)} at p99,"
-            f" {_us(late.max)} at most; backlog at most {client.backlog_max or 0:,},"
+            f"sends: late by {words.latency(late.p50)} at the median,"
+            f" {words.latency(late.p99)} at p99, {words.latency(late.max)} at most;"
+            f" backlog at most {client.backlog_max or 0:,},"
             f" {client.backlog_end or 0:,} at the end; never sent {client.unsent or 0:,}"
         )
     if client.unanswered and (report.rate_ops_per_second or _long_ago(client)):
         click.echo(
             f"unanswered at the end: {client.unanswered:,}, the oldest"
-            f" {_ms(client.oldest_unanswered_us)} ms old"
+            f" {words.latency(client.oldest_unanswered_us)} old"
         )
     connections = report.connection_report
     if connections.replaced:
@@ -126,17 +129,5 @@ def _long_ago(client: SelfReport) -> bool:
     return (client.oldest_unanswered_us or 0) > 1_000_000
 
 
-def _ms(microseconds: float | None) -> str:
-    return "-" if microseconds is None else f"{microseconds / 1000:,.3f}"
-
-
-def _percent(fraction: float | None) -> str:
-    return "-" if fraction is None else f"{100 * fraction:.1f} %"
-
-
-def _us(microseconds: int | None) -> str:
-    return "-" if microseconds is None else f"{microseconds:,} us"
-
-
 def _per_second(count: int, window_s: float) -> str:
-    return f"{count / window_s:,.1f}" if window_s > 0 else "-"
+    return words.rate(count / window_s if window_s > 0 else None)

@@ -57,17 +57,17 @@ def parse_settings(
     Raises:
         UsageError: Not NAME=VALUE, a name twice, or a parameter that the workload does not have.
     """
-    found: dict[str, Scalar] = {}
+    values: dict[str, Scalar] = {}
     pairs = [setting.partition("=") for setting in settings]
     if tables is not None:
         pairs.append(("tables", "=", str(tables)))
     for name, equals, value in pairs:
         if not equals or not name:
             raise UsageError(f"--set: must be NAME=VALUE, not {name!r}")
-        if name in found:
+        if name in values:
             raise UsageError(f"--set: {name} is there twice")
         if name not in workload.parameters:
             known = ", ".join(workload.parameters) or "none"
             raise UsageError(f"--set: {workload.name} has no parameter {name!r} (it has: {known})")
-        found[name] = workload.parameters[name].check(value)
-    return found
+        values[name] = workload.parameters[name].check(value)
+    return values

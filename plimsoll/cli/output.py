@@ -2,10 +2,16 @@
 
 import shutil
 import sys
+from collections.abc import Collection
+from pathlib import Path
 
+from rich.box import Box
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
+
+from plimsoll.errors import UsageError
+from plimsoll.report.report_tables import ReportTable
 
 
 def console() -> Console:
@@ -13,6 +19,20 @@ def console() -> Console:
     if sys.stdout.isatty():
         return Console()
     return Console(width=max(200, shutil.get_terminal_size().columns))
+
+
+def table_of(*columns: str, right: Collection[str] = (), box: Box | None = None) -> Table:
+    """Make an empty table.
+
+    Args:
+        columns: The titles, from left to right.
+        right: Those whose cells are aligned to the right, as figures are.
+        box: Its lines; None: it has none.
+    """
+    table = Table(box=box, pad_edge=False, header_style="bold")
+    for title in columns:
+        table.add_column(title, justify="right" if title in right else "left")
+    return table
 
 
 def print_figures(console: Console, table: Table) -> None:
@@ -27,3 +47,23 @@ def print_figures(console: Console, table: Table) -> None:
         console.print(table)
     finally:
         console.width = width
+
+
+def print_report_table(shown: ReportTable) -> None:
+    """Print a table of a report on standard output; titles name the groups of its columns."""
+    groups = [title for title, span in shown.groups for _ in range(span)]
+    groups = groups or [""] * len(shown.columns)
+    table = table_of(*(f"{g}: {c}" if g else c for g, c in zip(groups, shown.columns, strict=True)))
+    for row in shown.rows:
+        table.add_row(*(cell.text for cell in row))
+    console().print(table)
+
+
+def refuse_used_folder(out: Path | None) -> None:
+    """Refuse a folder for results that holds something, before anything is asked for.
+
+    Raises:
+        UsageError: It does.
+    """
+    if out is not None and out.exists() and any(out.iterdir()):
+        raise UsageError(f"--out {out}: this folder holds something already; use another")

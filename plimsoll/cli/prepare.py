@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 import plimsoll_engine
+from plimsoll import words
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
 from plimsoll.errors import PlimsollError
 from plimsoll.families.prepare import prepare
@@ -89,16 +90,18 @@ def command(
         extra = (
             f", {counted - table.rows:,} of them inserted by loads" if counted > table.rows else ""
         )
-        click.echo(f"{table.name}: {counted:,} rows{extra}")
-    done = f"{prepared.inserted_rows:,} rows inserted in {seconds:.1f} s"
-    click.echo(done if prepared.sent_rows else f"complete already, counted in {seconds:.1f} s")
+        click.echo(f"{table.name}: {words.plural(counted, 'row')}{extra}")
+    took = words.duration(seconds)
+    done = f"{words.plural(prepared.inserted_rows, 'row')} inserted in {took}"
+    click.echo(done if prepared.sent_rows else f"complete already, counted in {took}")
 
 
 @contextmanager
 def _interrupts() -> Iterator[plimsoll_engine.CancelToken]:
-    """Let an interrupt end it, wherever it comes, and in a shell's background, which ignores it.
+    """Let an interrupt end the work whenever it comes.
 
-    An exception that a signal raises while Python clears up is lost: the token is not.
+    A shell's background processes ignore interrupts by default; this one does not. The exception
+    that a signal raises can get lost while Python frees objects, so a token is cancelled as well.
     """
     token, interrupted = plimsoll_engine.CancelToken(), False
 

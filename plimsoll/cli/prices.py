@@ -16,7 +16,8 @@ from plimsoll.prices.price_list import API_REGION, only, read_prices
     "names",
     multiple=True,
     metavar="CLASS",
-    help="Of instances, these alone: db.m6i.large. Repeat it. cdk.json takes 2,000 characters.",
+    help="Leave out all instances but these, such as db.m6i.large; repeatable. cdk.json has room"
+    " for 2,000 characters.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Without line breaks.")
 def command(region: str, *, names: tuple[str, ...], as_json: bool) -> None:
@@ -28,8 +29,8 @@ def command(region: str, *, names: tuple[str, ...], as_json: bool) -> None:
 
     try:
         client = boto3.client("pricing", region_name=API_REGION)
-        found = read_prices(client, region, today=datetime.now(UTC).date())
+        prices = read_prices(client, region, today=datetime.now(UTC).date())
     except (BotoCoreError, ClientError) as error:
         raise PlimsollError(f"AWS: {error}") from error
-    found = only(found, names) if names else found
-    click.echo(found.as_json if as_json else found.model_dump_json(indent=2))
+    prices = only(prices, names) if names else prices
+    click.echo(prices.as_json if as_json else prices.model_dump_json(indent=2))

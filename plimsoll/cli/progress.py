@@ -7,14 +7,15 @@ from typing import Self
 from rich.console import Console
 from rich.status import Status
 
-from plimsoll.cli.wording import minutes, step_line, target_line
-from plimsoll.figures import plural
+from plimsoll import words
 from plimsoll.model.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.request import Request
+from plimsoll.model.results import StepResult
 from plimsoll.model.search_request import StepsSearch
+from plimsoll.model.steps import Statistic
 from plimsoll.runs.run_status import Snapshot
 
-STEP_OVERHEAD_S = 3  # planning, barrier, judging: for the estimate of what is left
+STEP_OVERHEAD_S = 3  # for planning, barrier and judging, in the estimate of the time left
 
 
 class Lines:
@@ -52,58 +53,61 @@ class Lines:
         if text in self._said:
             return
         self._said.add(text)
-        self._console.print(f"{minutes(self.elapsed_s):>6}  {text}", markup=False, soft_wrap=True)
+        elapsed = words.duration(round(self.elapsed_s))
+        self._console.print(f"{elapsed:>11}  {text}", markup=False, soft_wrap=True)
 
     def status(self, text: str) -> None:
-        """Show what is under way, on a terminal alone."""
+        """Show what is under way; only a terminal has a status."""
         if self._status is not None:
             self._status.update(text)
 
 
-class Progress(Lines):
-    """Tells of a run what has happened since it was last told."""
+class RunProgress(Lines):
+    """Prints what has happened in a run since the last look at it."""
 
     def __init__(self, request: Request, console: Console | None = None) -> None:
         super().__init__(console)
         self._request = request
 
     def show(self, now: Snapshot) -> None:
-        """Tell what is new."""
+        """Print what is new."""
         for text in self._events(now):
             self.say(text)
-        elapsed = minutes(self.elapsed_s)
+        elapsed = words.duration(round(self.elapsed_s))
         self.status(f"{self._doing(now)} · {elapsed} elapsed{self._left(now)}")
 
     def _events(self, now: Snapshot) -> list[str]:
         record, request = now.record, self._request
-        said = []
+        events = []
         if record.provision_at:
-            said.append(f"provision: {target_line(request)}")
+            events.append(f"provision: {words.target(request.target)}")
         if record.target_ready_at:
             target = record.target  # only known from within the deployment
-            said.append(
+            events.append(
                 "the target is ready" + (f" at {target.host}:{target.port}" if target else "")
             )
         if record.prepare_at:
             workload = request.workload.name or "its own workload"
-            said.append(f"prepare: {workload}, {plural(request.workload.records, 'record')}")
+            records = words.plural(request.workload.records, "record")
+            events.append(f"prepare: {workload}, {records}")
         if record.rows is not None:
-            said.append(f"the dataset is loaded and counted: {plural(record.rows, 'row')}")
+            rows = words.plural(record.rows, "row")
+            events.append(f"the dataset is loaded and counted: {rows}")
         done = {step.plan.index: step for step in now.steps}
         shown = [step.plan for step in now.steps]
         if now.plan is not None and now.plan.index not in done:
             shown.append(now.plan)
         for plan in shown:
-            said.append(_planned(plan))
+            events.append(_planned(plan))
             if plan.index in done and plan.index != WARMING_STEP:
-                line = step_line(done[plan.index], request.limits.statistic)
-                said.append(f"step {plan.index}: {line}")
-                said += [f"step {plan.index}: {text}" for text in done[plan.index].problems]
+                line = _finished(done[plan.index], request.limits.statistic)
+                events.append(f"step {plan.index}: {line}")
+                events += [f"step {plan.index}: {text}" for text in done[plan.index].problems]
         if record.teardown_asked_at:
-            said.append("teardown: the target is being deleted")
+            events.append("teardown: the target is being deleted")
         if record.deleted_at:
-            said.append("the target is gone")
-        return said
+            events.append("the target is gone")
+        return events
 
     def _doing(self, now: Snapshot) -> str:
         record = now.record
@@ -121,15 +125,33 @@ class Progress(Lines):
             each = load.warmup_s + load.duration_s + STEP_OVERHEAD_S
             steps = len(search.clients) - max(0, now.plan.index - 1)
             end = now.plan.start_at_epoch_ms / 1000 + steps * each
-            return f", about {minutes(end - time.time())} left" if steps > 0 else ""
+            return f", about {_until(end)} left" if steps > 0 else ""
         if now.record.expires_at is not None:
-            return f", at most {minutes(now.record.expires_at.timestamp() - time.time())} left"
+            return f", at most {_until(now.record.expires_at.timestamp())} left"
         return ""
+
+
+def _until(epoch_s: float) -> str:
+    return words.duration(max(0, round(epoch_s - time.time())))
 
 
 def _planned(plan: StepPlan) -> str:
     if plan.index == WARMING_STEP:
-        return f"warming: {plan.duration_s:g} s of unmeasured load"
-    rate = f", {plan.rate_ops_per_second:,.0f} ops/s" if plan.rate_ops_per_second else ""
-    fleet = f"{plural(plan.clients, 'client')}, {plural(plan.connections, 'connection')}"
-    return f"step {plan.index}: {fleet}{rate}"
+        return f"warming: {words.duration(plan.duration_s)} of unmeasured load"
+    parts = [words.plural(plan.clients, "client"), words.plural(plan.connections, "connection")]
+    if plan.rate_ops_per_second:
+        parts.append(words.load(plan.rate_ops_per_second, "rate_ops_per_second"))
+    return f"step {plan.index}: {', '.join(parts)}"
+
+
+def _finished(step: StepResult, statistic: Statistic) -> str:
+    """Describe a finished step in one line."""
+    figure = step.step.throughput_ops_per_second
+    parts = ["nothing succeeded" if figure is None else words.throughput(figure)]
+    parts += [
+        f"{name} {words.statistic(statistic)} {words.latency(latencies.get(statistic))}"
+        for name, latencies in sorted(step.step.latency_us.items())
+    ]
+    if step.step.errors:
+        parts.append(words.plural(step.step.errors, "error"))
+    return "; ".join(parts)

@@ -1,16 +1,17 @@
-"""A quote on a terminal: time by phase, money by item, and what both rest on."""
+"""A quote on a terminal: time by phase, money by item, and the assumptions."""
 
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 
-from plimsoll.cli.output import print_figures
-from plimsoll.figures import plural
+from plimsoll import words
+from plimsoll.cli.output import print_figures, table_of
 from plimsoll.model.quote import Amounts, ExperimentQuote, Quote, QuoteLine
 from plimsoll.quoting.quotes import sum_of
 
-CENT = 0.005  # items that round to nothing are summed up
+CENT = 0.005  # items that round to less than a cent are added up in one line
+AMOUNTS = ("time", "at least", "expected", "at most")
 
 
 def print_quote(name: str, quote: Quote, console: Console) -> None:
@@ -24,12 +25,13 @@ def print_quote(name: str, quote: Quote, console: Console) -> None:
 def print_experiment_quote(name: str, quote: ExperimentQuote, console: Console) -> None:
     """Print an experiment's quote: each run's time and money, and all money by item."""
     console.print(f"[bold]{name}[/]  {_dated(quote)}", highlight=False)
-    table = _table("run", "time", "at most", "at least", "expected", "at most", "")
+    table = table_of("run", "time", "at most", "at least", "expected", "at most", "", right=AMOUNTS)
     for cell in quote.cells:
         table.add_row(cell.name, *_expected_and_most(cell.quote.time_s), *_usd(cell.quote.usd), "")
-    runs, batches = plural(len(quote.cells), "run"), plural(quote.batches, "batch", "batches")
-    way = f"{runs} in {batches}, {quote.at_once} at once"
-    table.add_row("in all", *_expected_and_most(quote.time_s), *_usd(quote.usd), way)
+    runs = words.plural(len(quote.cells), "run")
+    batches = words.plural(quote.batches, "batch", "batches")
+    order = f"{runs} in {batches}, {quote.at_once} at once"
+    table.add_row("in all", *_expected_and_most(quote.time_s), *_usd(quote.usd), order)
     print_figures(console, table)
     print_figures(console, _money(_together(quote), quote.usd))
     _print_end(quote, console)
@@ -53,7 +55,7 @@ def _print_end(quote: Quote | ExperimentQuote, console: Console) -> None:
 
 
 def _together(quote: ExperimentQuote) -> list[QuoteLine]:
-    """Add up what the runs are charged for, by what it is and its price."""
+    """Add up the items of all runs that have the same name and price."""
     alike: dict[tuple[str, str], list[QuoteLine]] = {}
     for cell in quote.cells:
         for line in cell.quote.lines:
@@ -76,33 +78,21 @@ def _sum_if_known(parts: list[Amounts | None]) -> Amounts | None:
 
 
 def _expected_and_most(time_s: Amounts) -> tuple[str, str]:
-    return minutes(time_s.expected), minutes(time_s.most)
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for index, title in enumerate(columns):
-        table.add_column(title, justify="left" if index in {0, len(columns) - 1} else "right")
-    return table
+    return words.duration(time_s.expected), words.duration(time_s.most)
 
 
 def _times(quote: Quote) -> Table:
-    table = _table("time", "expected", "at most", "assuming")
+    table = table_of("phase", "expected", "at most", "assuming", right=AMOUNTS)
     for phase in quote.phases:
-        table.add_row(
-            phase.name, minutes(phase.expected_s), minutes(phase.most_s), phase.assumption
-        )
-    table.add_row(
-        "in all",
-        minutes(quote.time_s.expected),
-        minutes(quote.time_s.most),
-        "at most: until the time limit, and the deletion after it",
-    )
+        times = words.duration(phase.expected_s), words.duration(phase.most_s)
+        table.add_row(phase.name, *times, phase.assumption)
+    longest = "at most: until the time limit, and the deletion after it"
+    table.add_row("in all", *_expected_and_most(quote.time_s), longest)
     return table
 
 
 def _money(lines: Sequence[QuoteLine], usd: Amounts | None) -> Table:
-    table = _table("money", "at least", "expected", "at most", "price")
+    table = table_of("item", "at least", "expected", "at most", "price", right=AMOUNTS)
     small = [line for line in lines if line.usd and line.usd.most < CENT]
     for line in lines:
         if line not in small:
@@ -117,7 +107,7 @@ def _money(lines: Sequence[QuoteLine], usd: Amounts | None) -> Table:
 def _usd(amounts: Amounts | None) -> tuple[str, str, str]:
     if amounts is None:
         return ("not known",) * 3
-    return (f"${amounts.least:.2f}", f"${amounts.expected:.2f}", f"${amounts.most:.2f}")
+    return words.usd(amounts.least), words.usd(amounts.expected), words.usd(amounts.most)
 
 
 def _price(line: QuoteLine) -> str:
@@ -125,10 +115,4 @@ def _price(line: QuoteLine) -> str:
     if price.usd is None or price.source is None:
         return "not known"
     second = "" if price.source.primary else ", second-hand"
-    return f"${price.usd:,.10g}/{price.unit} ({price.source.as_of}{second})"
-
-
-def minutes(seconds: float) -> str:
-    """Write a duration: 56 min, 2 h 15 min."""
-    whole = round(seconds / 60)
-    return f"{whole} min" if whole < 120 else f"{whole // 60} h {whole % 60:02} min"
+    return f"{words.usd_each(price.usd, 10)}/{price.unit} ({price.source.as_of}{second})"

@@ -1,4 +1,4 @@
-"""`plimsoll run`: finds a target's capacity, here and now."""
+"""`plimsoll run`: finds a target's capacity on this machine."""
 
 import tempfile
 from contextlib import suppress
@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from plimsoll.cli.progress import Progress
+from plimsoll.cli.local_runs import RESULTS, first_clients, wait_or_stop, write_report
+from plimsoll.cli.output import refuse_used_folder
+from plimsoll.cli.progress import RunProgress
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunState
-from plimsoll.model.search_request import Search, StepsSearch
 from plimsoll.requests.experiment_file import read_file
 
 if TYPE_CHECKING:
     from plimsoll.local.twin import LocalTwin
-
-RESULTS = Path("plimsoll-results")
-MOST_READY = 16  # processes of about 50 MiB; more start as they are needed
 
 
 @click.command()
@@ -57,7 +55,7 @@ def run(
     require_all_possible(request_file, asked, local=True)
     directory = _directory(request_file, out)
     if isinstance(asked, Experiment):
-        from plimsoll.cli.run_experiment import run_experiment  # noqa: PLC0415 - only for these
+        from plimsoll.cli.run_experiment import run_experiment  # noqa: PLC0415 - slow to load
 
         return run_experiment(asked, directory, data_dir=data_dir, as_json=as_json)
     return _run_all(asked, directory, data_dir=data_dir, as_json=as_json)
@@ -77,7 +75,7 @@ def _run_all(
 
 
 def _directory(request_file: Path, out: Path | None) -> Path:
-    """Name the folder of the results, and see that they can be written there.
+    """Name the folder of the results, and check that they can be written there.
 
     Raises:
         UsageError: It holds something already, or nothing can be written.
@@ -85,8 +83,7 @@ def _directory(request_file: Path, out: Path | None) -> Path:
     directory = out or RESULTS / f"{request_file.stem}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     absent = [place for place in (directory, *directory.parents) if not place.exists()]
     try:
-        if directory.exists() and any(directory.iterdir()):
-            raise UsageError(f"--out {directory}: this folder holds something already; use another")
+        refuse_used_folder(directory)
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory) as probe:
             probe.write(b"a result")
@@ -94,7 +91,7 @@ def _directory(request_file: Path, out: Path | None) -> Path:
         reason = error.strerror or error
         raise UsageError(f"--out {directory}: cannot be written: {reason}") from None
     finally:
-        for place in absent:  # until there are results
+        for place in absent:  # made again once there are results
             with suppress(OSError):
                 place.rmdir()
     return directory
@@ -103,8 +100,8 @@ def _directory(request_file: Path, out: Path | None) -> Path:
 def _run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
     """Run requests one after the other on a twin; returns whether they were interrupted."""
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
-    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - likewise
-    from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - likewise
+    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
+    from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - an extra
 
     click.echo("starting the stand-in for AWS on this machine", err=True)
     with (
@@ -116,37 +113,19 @@ def _run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
 
 
 def _run_one(twin: "LocalTwin", request: Request, folder: Path) -> bool:
-    from plimsoll.local.runner import LocalRun  # noqa: PLC0415 - likewise
+    from plimsoll.local.runner import LocalRun  # noqa: PLC0415 - an extra
 
-    with Progress(request) as progress:
+    with RunProgress(request) as progress:
         progress.say(f"{request.name}: starting")
         twin.warm("load-client", first_clients(request.search))
-        current = LocalRun(twin, request)
-        interrupted = False
-        try:
-            current.wait(progress.show)
-        except KeyboardInterrupt:
-            interrupted = True
-            progress.say(
-                "interrupted: stopping the run and deleting its target (again: at once, no results)"
-            )
-            current.stop()
-            current.wait(progress.show)
-        current.save(folder)
+        run = LocalRun(twin, request)
+        interrupted = wait_or_stop(
+            run,
+            progress.show,
+            progress,
+            "interrupted: stopping the run and deleting its target (Ctrl-C again: at once, without"
+            " results)",
+        )
+        run.save(folder)
     write_report(folder)
     return interrupted
-
-
-def write_report(folder: Path) -> None:
-    """Draw the page of a run beside its files."""
-    from plimsoll.report.folder import read_run  # noqa: PLC0415 - likewise
-    from plimsoll.report.page import render  # noqa: PLC0415 - half a second, and only here
-
-    result, seconds = read_run(folder)
-    (folder / "report.html").write_text(render(result, seconds), encoding="utf-8")
-
-
-def first_clients(search: Search) -> int:
-    """Say how many clients are worth having ready before the first step."""
-    wanted = search.clients[-1] if isinstance(search, StepsSearch) else 2
-    return min(wanted, MOST_READY)

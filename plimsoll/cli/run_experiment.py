@@ -6,7 +6,7 @@ import click
 
 from plimsoll.cli.experiment_progress import ExperimentProgress
 from plimsoll.cli.experiment_text import print_experiment
-from plimsoll.cli.run import first_clients, write_report
+from plimsoll.cli.local_runs import first_clients, wait_or_stop, write_report
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.experiment_record import ExperimentResult
 from plimsoll.model.functions import Setting
@@ -17,7 +17,7 @@ from plimsoll.requests.cells import cells_of
 def run_experiment(
     experiment: Experiment, directory: Path, *, data_dir: Path | None, as_json: bool
 ) -> int:
-    """Run every cell on a twin; exit code 1 where a question got no answer at all."""
+    """Run every cell on a twin; the exit code is 1 where a question got no answer at all."""
     result, interrupted = _run_here(experiment, directory, data_dir)
     print_experiment(result, as_json=as_json)
     if not as_json:
@@ -34,11 +34,11 @@ def exit_code_of(result: ExperimentResult) -> int:
 def _run_here(
     experiment: Experiment, directory: Path, data_dir: Path | None
 ) -> tuple[ExperimentResult, bool]:
-    """Run it on a twin; returns what it came to and whether it was interrupted."""
+    """Run it on a twin; returns its result, and whether it was interrupted."""
     from plimsoll.local.experiment_runner import LocalExperiment  # noqa: PLC0415 - an extra
-    from plimsoll.local.home import twin_home  # noqa: PLC0415 - likewise
-    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - likewise
-    from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - likewise
+    from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
+    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
+    from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - an extra
 
     requests = [cell.request for cell in cells_of(experiment)]
     click.echo("starting the stand-in for AWS on this machine", err=True)
@@ -49,16 +49,14 @@ def _run_here(
         ExperimentProgress() as progress,
     ):
         twin.warm("load-client", max(first_clients(request.search) for request in requests))
-        current = LocalExperiment(twin, experiment)
-        interrupted = False
-        try:
-            current.wait(progress.show)
-        except KeyboardInterrupt:
-            interrupted = True
-            progress.say("interrupted: stopping every run and deleting its target")
-            current.stop()
-            current.wait(progress.show)
-        result = current.save(directory)
+        local = LocalExperiment(twin, experiment)
+        interrupted = wait_or_stop(
+            local,
+            progress.show,
+            progress,
+            "interrupted: stopping every run and deleting its target",
+        )
+        result = local.save(directory)
     _write_reports(result, directory)
     return result, interrupted
 

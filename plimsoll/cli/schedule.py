@@ -1,4 +1,4 @@
-"""`plimsoll schedule`: checks, runs on a schedule that are compared with their own history."""
+"""`plimsoll schedule`: checks, runs on a schedule that are compared with earlier ones."""
 
 from functools import partial
 from pathlib import Path
@@ -8,11 +8,19 @@ import click
 import yaml
 from rich.table import Table
 
+from plimsoll import words
 from plimsoll.checks.schedules import ScheduledCheck
-from plimsoll.cli.list import tell_left_out
-from plimsoll.cli.output import console
+from plimsoll.cli.list import print_left_out
+from plimsoll.cli.output import console, table_of
 from plimsoll.cli.service_calls import connect, json_option, service_options
-from plimsoll.model.check import Change, CheckDefinition, Figure, History, HistoryPoint
+from plimsoll.model.check import (
+    Change,
+    CheckDefinition,
+    CompareCapacity,
+    Figure,
+    History,
+    HistoryPoint,
+)
 from plimsoll.model.validation import validated
 from plimsoll.requests.request_file import checked_document, read_text
 from plimsoll.workload.items import read_document
@@ -22,14 +30,14 @@ _KINDS = frozenset({"kind", "strategy"})
 
 @click.group("schedule")
 def command() -> None:
-    """Make checks on the service, and read what they found (docs/checks.md)."""
+    """Make checks on the service, and read their histories (docs/checks.md)."""
 
 
 def read_check(path: Path) -> CheckDefinition:
     """Read a check from YAML.
 
     Raises:
-        UsageError: Something in it cannot be: one line for each error, with file and line.
+        UsageError: Something in it is not allowed: one line for each error, with file and line.
     """
     document = read_document(read_text(path), str(path))
     return checked_document(document, partial(validated, CheckDefinition))
@@ -56,28 +64,26 @@ def put(name: str, file: Path, *, url: str | None, stack: str | None, as_json: b
 @json_option
 def list_(*, url: str | None, stack: str | None, as_json: bool) -> int:
     """List the team's checks."""
-    found = connect(url, stack).schedules()
+    checks = connect(url, stack).schedules()
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        click.echo(checks.model_dump_json(indent=2))
         return 0
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("check", "schedule", "time zone", "run", "compares", "next (UTC)"):
-        table.add_column(title)
-    for check in found.schedules:
-        compares = ", ".join(one.metric for one in check.compare)
+    table = table_of("check", "schedule", "time zone", "run", "compares", "next (UTC)")
+    for check in checks.schedules:
+        compares = ", ".join(compared.metric for compared in check.compare)
         table.add_row(
             check.name, check.schedule, check.time_zone, check.request.name, compares, _next(check)
         )
     console().print(table)
-    if found.unreadable:
-        tell_left_out(found.unreadable)
+    if checks.unreadable:
+        print_left_out(checks.unreadable)
     return 0
 
 
 def _next(check: ScheduledCheck) -> str:
     if not check.enabled:
         return "never: it is disabled"
-    return "-" if check.next_at is None else f"{check.next_at:%Y-%m-%d %H:%M}"
+    return words.NOTHING if check.next_at is None else f"{check.next_at:%Y-%m-%d %H:%M}"
 
 
 @command.command()
@@ -99,7 +105,7 @@ def show(name: str, *, url: str | None, stack: str | None, as_json: bool) -> int
 
 
 def _with_kinds(full: Any, brief: Any) -> Any:
-    """Put back what says of which kind a value is, where that is a default too."""
+    """Put the fields of `_KINDS` back that `brief` lacks because their values are defaults."""
     if isinstance(full, dict) and isinstance(brief, dict):
         return {
             name: _with_kinds(value, brief.get(name, value))
@@ -127,29 +133,25 @@ def delete(name: str, *, url: str | None, stack: str | None, as_json: bool) -> i
 @service_options
 @json_option
 def history(name: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
-    """Print what the check NAME has found: each run's figures, and the changes in them."""
-    found = connect(url, stack).history(name)
+    """Print the history of the check NAME: each run's figures, and the changes in them."""
+    history = connect(url, stack).history(name)
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        click.echo(history.model_dump_json(indent=2))
         return 0
-    console().print(_points(found))
-    for change in found.changes:
+    console().print(_points(history))
+    for change in history.changes:
         click.echo(_sentence(change))
-    if not found.changes:
+    if not history.changes:
         click.echo("no change seen")
     return 0
 
 
-def _points(found: History) -> Table:
-    metrics = sorted({metric for point in found.points for metric in point.target.figures})
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("scheduled (UTC)", "run", "state"):
-        table.add_column(title)
-    for metric in metrics:
-        table.add_column(metric, justify="right")
-    for point in found.points:
-        figures = [_figure(point.target.figures.get(metric)) for metric in metrics]
-        run = point.target.run_id or "-"
+def _points(history: History) -> Table:
+    metrics = sorted({metric for point in history.points for metric in point.target.figures})
+    table = table_of("scheduled (UTC)", "run", "state", *metrics, right=metrics)
+    for point in history.points:
+        figures = [_figure(point.target.figures.get(metric), metric) for metric in metrics]
+        run = point.target.run_id or words.NOTHING
         table.add_row(f"{point.scheduled_at:%Y-%m-%d %H:%M}", run, _state(point), *figures)
     return table
 
@@ -161,16 +163,19 @@ def _state(point: HistoryPoint) -> str:
     return "under way" if run.state is None else str(run.state)
 
 
-def _figure(figure: Figure | None) -> str:
+def _figure(figure: Figure | None, metric: str) -> str:
     if figure is None:
-        return "-"
-    return f"- ({figure.why_none})" if figure.value is None else f"{figure.value:,.0f}"
+        return words.NOTHING
+    if figure.value is None:
+        return f"{words.NOTHING} ({figure.why_none})"
+    return words.metric(figure.value, "ops/s" if metric == CompareCapacity().metric else "us")
 
 
 def _sentence(change: Change) -> str:
     kind = "regression" if change.regression else "improvement"
+    before, after = (words.metric(s.mean, change.unit) for s in (change.before, change.after))
     return (
-        f"{kind}: {change.metric} from {change.before.mean:,.0f} to {change.after.mean:,.0f}"
-        f" {change.unit} ({change.change_share:+.1%}) since {change.at:%Y-%m-%d %H:%M} UTC,"
-        f" p = {change.p_value:.2g}, {change.before.runs} runs before, {change.after.runs} after"
+        f"{kind}: {change.metric} {words.moved(change.change_share)}, from {before} to {after},"
+        f" since {change.at:%Y-%m-%d %H:%M} UTC; p = {change.p_value:.2g},"
+        f" {words.plural(change.before.runs, 'run')} before, {change.after.runs} after"
     )

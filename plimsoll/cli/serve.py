@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from plimsoll.cli.run import RESULTS
+from plimsoll.cli.local_runs import RESULTS
 from plimsoll.errors import PlimsollError, UsageError
 
 if TYPE_CHECKING:
@@ -37,17 +37,17 @@ _WARM_CLIENTS = 2
     type=click.Path(path_type=Path, file_okay=False, exists=True, writable=True),
     help="Where the databases' files lie meanwhile. Default: with the temporary files.",
 )
-@click.option("--verbose", is_flag=True, help="Tell each request on standard error.")
+@click.option("--verbose", is_flag=True, help="Print each request on standard error.")
 def serve(*, port: int, directory: Path | None, data_dir: Path | None, verbose: bool) -> int:
-    """Run the service on 127.0.0.1: the very API, workflows and schedules of AWS.
+    """Run the service on 127.0.0.1, with the API, workflows and schedules that it has on AWS.
 
     Its address is the first line on standard output; `plimsoll submit --url ADDRESS` and the other
     verbs take it. Ctrl-C or SIGTERM stops every run, deletes every target and ends it: schedules
     and the list of runs are gone then, the files of finished runs stay.
     """
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
-    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - likewise
-    from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - likewise
+    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
+    from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - an extra
 
     check_machine()
     results = directory or RESULTS / f"serve-{datetime.now(UTC):%Y%m%d-%H%M%S}"
@@ -63,7 +63,7 @@ def serve(*, port: int, directory: Path | None, data_dir: Path | None, verbose: 
 
 def _listen(port: int) -> socket.socket:
     """Take the port, before anything is started."""
-    from plimsoll.local.http_front import listen  # noqa: PLC0415 - likewise
+    from plimsoll.local.http_front import listen  # noqa: PLC0415 - an extra
 
     try:
         return listen(port)
@@ -74,8 +74,8 @@ def _listen(port: int) -> socket.socket:
 def _serve(
     twin: "LocalTwin", listener: socket.socket, results: Path, *, say: Callable[[str], None]
 ) -> int:
-    from plimsoll.local.http_front import LocalService  # noqa: PLC0415 - likewise
-    from plimsoll.local.serving import Archive, stop_everything  # noqa: PLC0415 - likewise
+    from plimsoll.local.http_front import LocalService  # noqa: PLC0415 - an extra
+    from plimsoll.local.serving import Archive, stop_everything  # noqa: PLC0415 - an extra
 
     twin.warm("api", 1)
     twin.warm("load-client", _WARM_CLIENTS)

@@ -1,4 +1,4 @@
-"""What the verbs that call the service share: how they find it, and how they tell of runs."""
+"""What the verbs that call the service share: how they find it, and how they show runs."""
 
 import os
 from collections.abc import Callable
@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 import click
 
-from plimsoll.cli.progress import Progress
-from plimsoll.cli.run_text import SHOWS_A_CAPACITY
+from plimsoll import words
+from plimsoll.cli.progress import RunProgress
 from plimsoll.client.address import URL_VARIABLE, find_address
 from plimsoll.client.http import Http
 from plimsoll.client.remote_watch import RemoteWatcher
@@ -44,9 +44,13 @@ def connect(url: str | None, stack: str | None) -> Service:
 
 
 def follow(service: Service, run_id: str) -> RunRecord | None:
-    """Tell of a run on standard error until it has ended; None: interrupted, and it goes on."""
+    """Show a run on standard error until it has ended.
+
+    Returns:
+        Its record; None where Ctrl-C ended the watching, while the run goes on.
+    """
     watcher = RemoteWatcher(service, run_id)
-    with Progress(service.run(run_id).request) as progress:
+    with RunProgress(service.run(run_id).request) as progress:
         try:
             return watcher.wait(progress.show)
         except KeyboardInterrupt:
@@ -62,11 +66,8 @@ def exit_code(states: list[RunState]) -> int:
 def capacity_text(run: RunSummary) -> str:
     """Write a run's answer in a few words; a dash while there is none."""
     if run.verdict is None:
-        return "-"
+        return words.NOTHING
     if run.capacity_ops_per_second is None:
         return run.verdict
-    bound = SHOWS_A_CAPACITY[_BOUNDS.get(run.verdict, "=")]
-    return f"{run.verdict} {bound}{run.capacity_ops_per_second:,.0f} ops/s"
-
-
-_BOUNDS: dict[str, Any] = {"LOWER_BOUND": ">=", "BELOW_FIRST_STEP": "<"}
+    bound = {"LOWER_BOUND": ">=", "BELOW_FIRST_STEP": "<"}.get(run.verdict)
+    return f"{run.verdict} {words.bounded(words.throughput(run.capacity_ops_per_second), bound)}"

@@ -2,10 +2,9 @@
 
 import click
 
+from plimsoll import words
 from plimsoll.aws.run_records import now
 from plimsoll.cli.service_calls import capacity_text, connect, json_option, service_options
-from plimsoll.cli.wording import minutes, target_line
-from plimsoll.figures import plural
 from plimsoll.model.api_answers import RunDetail
 
 
@@ -26,18 +25,17 @@ def status(run_id: str, *, url: str | None, stack: str | None, as_json: bool) ->
 
 def _rows(run: RunDetail) -> list[tuple[str, str]]:
     ended = run.ended_at
-    took = minutes(((ended or now()) - run.submitted_at).total_seconds())
+    took = words.duration(round(((ended or now()) - run.submitted_at).total_seconds()))
     rows = [
         ("run", f"{run.run_id}  {run.name}  (team {run.team})"),
-        ("target", target_line(run.request)),
+        ("target", words.target(run.request.target)),
         ("state", str(run.state) if run.state.ended else f"{run.state}, {run.phase} phase"),
-        ("time", f"{took} min {'in all' if ended else 'so far'}"),
-        ("steps", plural(run.progress.steps_finished, "step") + " finished"),
+        ("time", f"{took} {'in all' if ended else 'so far'}"),
+        ("steps", words.plural(run.progress.steps_finished, "step") + " finished"),
     ]
     if run.expires_at is not None and ended is None:
-        rows.append(
-            ("limit", f"its target is deleted at {run.expires_at:%H:%M:%S} UTC at the latest")
-        )
+        latest = words.time_of_day(run.expires_at)
+        rows.append(("limit", f"its target is deleted at {latest} at the latest"))
     if run.failure is not None:
         rows.append(("failure", run.failure.cause))
     if run.verdict is not None:
@@ -45,5 +43,6 @@ def _rows(run: RunDetail) -> list[tuple[str, str]]:
     if run.teardown_error is not None:
         rows.append(("teardown", run.teardown_error))
     if run.deleted_at is not None:
-        rows.append(("deleted", f"its target was seen deleted at {run.deleted_at:%H:%M:%S} UTC"))
+        seen = words.time_of_day(run.deleted_at)
+        rows.append(("deleted", f"its target was seen deleted at {seen}"))
     return rows

@@ -2,6 +2,7 @@
 
 import click
 
+from plimsoll import words
 from plimsoll.cli.service_calls import connect, follow, json_option, service_options
 from plimsoll.errors import PlimsollError
 
@@ -24,10 +25,8 @@ def stop(run_id: str, *, url: str | None, stack: str | None, wait: bool, as_json
     if as_json:
         click.echo(run.model_dump_json(indent=2))
     else:
-        gone = (
-            f"; its target was seen deleted at {run.deleted_at:%H:%M:%S} UTC"
-            if run.deleted_at
-            else ""
-        )
+        gone = ""
+        if run.deleted_at:
+            gone = f"; its target was seen deleted at {words.time_of_day(run.deleted_at)}"
         click.echo(f"{run.run_id} is {run.state}{gone}")
     return 0

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import click
 
-from plimsoll.cli.fetching import check_out, fetch, print_fetched
+from plimsoll.cli.fetching import fetch
+from plimsoll.cli.output import refuse_used_folder
 from plimsoll.cli.service_calls import connect, exit_code, follow, json_option, service_options
+from plimsoll.cli.show import Results, print_results
 from plimsoll.client.service_client import Service
 from plimsoll.errors import UsageError
 from plimsoll.model.api_answers import Submitted
@@ -42,7 +44,7 @@ def submit(
     """
     if out is not None and not wait:
         raise click.UsageError("--out needs --wait")
-    check_out(out)
+    refuse_used_folder(out)
     requests = read_file(request_file)
     if isinstance(requests, Experiment):
         raise UsageError(
@@ -62,11 +64,11 @@ def submit(
 
 
 def _wait(service: Service, runs: dict[str, Submitted], out: Path | None, *, as_json: bool) -> int:
-    results = {}
+    results: Results = {}
     for name, run in runs.items():
         if follow(service, run.run_id) is None:
             return 130
         folder = out / name if out is not None and len(runs) > 1 else out
-        results[name] = fetch(service, run.run_id, folder)
-    print_fetched(results, out, as_json=as_json)
-    return exit_code([result.state for result in results.values()])
+        results[name] = folder, fetch(service, run.run_id, folder)
+    print_results(results, as_json=as_json)
+    return exit_code([result.state for _, result in results.values()])

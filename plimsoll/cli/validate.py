@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from plimsoll.cli.wording import target_line
+from plimsoll import words
 from plimsoll.errors import Place, UsageError
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
@@ -29,7 +29,7 @@ from plimsoll.requests.experiment_file import read_file
 def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
     """Check REQUEST_FILE, volume rules included, without making anything.
 
-    A budget is set against the list prices of us-east-1.
+    A budget is compared with the list prices of us-east-1.
     """
     try:
         requests = require_all_possible(request_file, read_file(request_file), local=local)
@@ -43,19 +43,20 @@ def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
         click.echo(json.dumps({"valid": True, "runs": runs, "warnings": warnings}, indent=2))
         return
     for name, request in requests.items():
-        click.echo(f"{name}: {target_line(request)}; {request.workload.name or 'its own workload'}")
+        workload = request.workload.name or "its own workload"
+        click.echo(f"{name}: {words.target(request.target)}; {workload}")
         for warning in warnings.get(name, ()):
             click.echo(f"  {warning}")
-    click.echo(f"{request_file} is valid: {len(requests)} run{'s' if len(requests) > 1 else ''}")
+    click.echo(f"{request_file} is valid: {words.plural(len(requests), 'run')}")
 
 
 def require_all_possible(
     request_file: Path, asked: Experiment | dict[str, Request], *, local: bool
 ) -> dict[str, Request]:
-    """Refuse a file whichever of its runs cannot be; gives its runs by name.
+    """Give the runs of a file by name, if each of them is possible.
 
     Raises:
-        UsageError: A budget cannot suffice, or this machine has no such target.
+        UsageError: The budget of one cannot suffice, or this machine has no such target.
     """
     if isinstance(asked, Experiment):
         requests = {cell.name: cell.request for cell in cells_of(asked)}
@@ -86,7 +87,7 @@ def _errors(error: UsageError) -> list[dict[str, object]]:
 
 
 def _warnings(request: Request) -> list[str]:
-    """Say what may go wrong with it on AWS."""
+    """Say what may go wrong with a run on AWS."""
     quoted = quote(request, builtin())
     lacking = [f"No price is known for {', '.join(quoted.missing)}."] if quoted.missing else []
     return [f"on AWS: {note}" for note in (*lacking, *quoted.notes) if note not in NOTES]

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import click
 from pydantic import ValidationError
 
+from plimsoll import words
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.volume_text import calibration_text, limits_text, rates_header, rates_line
 from plimsoll.errors import PlimsollError, UsageError
@@ -139,10 +140,10 @@ def run(
 
 
 def _run_command(command: tuple[str, ...], emulated: EmulatedVolume) -> int:
-    """Run to the end; what would end us is for the command to decide."""
+    """Run the command to its end; signals that would end this process go to the command."""
     process = subprocess.Popen(command, env={**os.environ, **emulated.environment()})
-    for each in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, lambda number, _frame: process.send_signal(number))
+    for passed_on in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(passed_on, lambda number, _frame: process.send_signal(number))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the command as well
     code = process.wait()
     return code if code >= 0 else 128 - code
@@ -153,7 +154,7 @@ def _run_command(command: tuple[str, ...], emulated: EmulatedVolume) -> int:
 @click.option("--seconds", type=click.IntRange(min=1), help="For so long; else until it is gone.")
 @_json_option
 def stat(*, directory: Path, seconds: int | None, as_json: bool) -> None:
-    """Show each second what the volume on DIRECTORY does."""
+    """Show what the volume on DIRECTORY does, each second."""
     with EmulatedVolume.open(directory) as emulated:
         baseline = emulated.limits.baseline_iops
         before, shown = emulated.sample(), 0
@@ -179,7 +180,7 @@ def stat(*, directory: Path, seconds: int | None, as_json: bool) -> None:
 @_volume_options
 @click.option("--credits", type=NumberRange(min=0), help="Burst credits from now (gp2).")
 def change(*, directory: Path, credits: float | None, **options: Any) -> None:  # noqa: A002 - AWS's word
-    """Make the volume on DIRECTORY another one, at once, while programs run on it."""
+    """Change the volume on DIRECTORY to another one while programs run on it."""
     with EmulatedVolume.open(directory) as emulated:
         options["service"] = emulated.service
         asked, _ = _volume(options)
@@ -193,9 +194,10 @@ def change(*, directory: Path, credits: float | None, **options: Any) -> None:  
 @click.option("--seconds-each", type=NumberRange(0.1, 60), default=2.0, show_default=True)
 @_json_option
 def calibrate(*, directory: Path, seconds_each: float, as_json: bool, **options: Any) -> None:
-    """Measure this machine's disk: can it stand for the volume? It exits with 1 if not."""
+    """Measure this machine's disk: can it stand in for the volume? Exit code 1: it cannot."""
     asked, service = _volume(options)
-    click.echo(f"measuring {directory.resolve()} for {7 * seconds_each:.0f} s ...", err=True)
+    lasts = words.duration(7 * seconds_each)
+    click.echo(f"measuring {directory.resolve()} for {lasts} ...", err=True)
     result = judge(measure(directory, seconds_each=seconds_each), limits(asked, service=service))
     click.echo(result.model_dump_json(indent=2) if as_json else calibration_text(result))
     sys.exit(1 if result.host_bound else 0)
@@ -203,7 +205,7 @@ def calibrate(*, directory: Path, seconds_each: float, as_json: bool, **options:
 
 @volume.group("fault")
 def fault() -> None:
-    """Let something go wrong on the volume on DIRECTORY."""
+    """Make something go wrong on the volume on DIRECTORY."""
 
 
 def _inject(directory: Path, plan: FaultPlan) -> None:
@@ -215,7 +217,7 @@ def _inject(directory: Path, plan: FaultPlan) -> None:
 @click.argument("directory", type=DIRECTORY)
 @click.option("--seconds", required=True, type=NumberRange(0, 3600, min_open=True))
 def stall(*, directory: Path, seconds: float) -> None:
-    """No I/O completes for some seconds."""
+    """Let no I/O complete for some seconds."""
     _inject(directory, Stall(duration_s=seconds))
 
 
@@ -224,7 +226,7 @@ def stall(*, directory: Path, seconds: float) -> None:
 @click.option("--factor", required=True, type=NumberRange(1, 10_000))
 @click.option("--seconds", type=NumberRange(0, min_open=True), help="Else until healed.")
 def slow(*, directory: Path, factor: float, seconds: float | None) -> None:
-    """Each I/O costs and lasts --factor times as much."""
+    """Make each I/O cost and last --factor times as much."""
     _inject(directory, Slow(factor=factor, duration_s=seconds))
 
 
@@ -234,12 +236,12 @@ def slow(*, directory: Path, factor: float, seconds: float | None) -> None:
 @click.option("--after", type=click.IntRange(min=0), default=0, help="Operations that succeed.")
 @click.option("--operations", type=click.IntRange(min=1), help="That then fail; else all.")
 def fail(*, directory: Path, error: Any, after: int, operations: int | None) -> None:
-    """Operations fail with EIO, or writes with ENOSPC."""
+    """Let operations fail with EIO, or writes with ENOSPC."""
     _inject(directory, Fail(error=error, after_operations=after, operations=operations))
 
 
 @fault.command("heal")
 @click.argument("directory", type=DIRECTORY)
 def heal(*, directory: Path) -> None:
-    """Nothing is wrong any more."""
+    """End whatever goes wrong."""
     _inject(directory, Heal())

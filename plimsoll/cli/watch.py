@@ -4,8 +4,10 @@ from pathlib import Path
 
 import click
 
-from plimsoll.cli.fetching import check_out, fetch, print_fetched
+from plimsoll.cli.fetching import fetch
+from plimsoll.cli.output import refuse_used_folder
 from plimsoll.cli.service_calls import connect, exit_code, follow, json_option, service_options
+from plimsoll.cli.show import print_results
 
 
 @click.command()
@@ -24,10 +26,10 @@ def watch(
 
     Ctrl-C ends the watching, not the run. Exit code 1: the run failed.
     """
-    check_out(out)
+    refuse_used_folder(out)
     service = connect(url, stack)
     if follow(service, run_id) is None:
         return 130
     result = fetch(service, run_id, out)
-    print_fetched({result.name: result}, out, as_json=as_json)
+    print_results({result.name: (out, result)}, as_json=as_json)
     return exit_code([result.state])

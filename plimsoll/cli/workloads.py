@@ -1,11 +1,11 @@
-"""`plimsoll workloads`: what there is to load a database with."""
+"""`plimsoll workloads`: lists and shows the workloads that a database can be loaded with."""
 
 import json
 
 import click
-from rich.table import Table
 
-from plimsoll.cli.output import console
+from plimsoll import words
+from plimsoll.cli.output import console, table_of
 from plimsoll.workload import builtin_names, load_workload
 
 
@@ -20,7 +20,7 @@ def command(context: click.Context, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([workload.summary() for workload in workloads], indent=2))
         return
-    table = Table("workload", "dataset", "about", box=None, pad_edge=False, header_style="bold")
+    table = table_of("workload", "dataset", "about")
     for workload in workloads:
         table.add_row(workload.name, workload.dataset, workload.about)
     console().print(table)
@@ -50,6 +50,6 @@ def show(name: str, *, as_json: bool) -> None:
             click.echo(f"#   {parameter.name} = {parameter.default}: {parameter.about}")
     click.echo(f"\n# the dataset {workload.dataset!r} with --records {compiled.records:,}")
     for table in compiled.tables:
-        click.echo(f"# {table.name}: {table.rows:,} rows")
+        click.echo(f"# {table.name}: {words.plural(table.rows, 'row')}")
         for sql in (table.create_sql, *table.index_sql.values()):
             click.echo("\n".join(f"#   {line}" for line in sql.splitlines()))

@@ -22,7 +22,7 @@ from plimsoll.model.experiment_record import ExperimentFailure, ExperimentRecord
 from plimsoll.model.function_settings import RunSettings, ServiceSettings
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
-from plimsoll.report.experiment_summary import Measured, by_question, decisions, layout, outcome
+from plimsoll.report.experiment_summary import CellRun, by_question, decisions, layout, outcome
 from plimsoll.report.gains import gains
 from plimsoll.requests.cells import cells_of
 
@@ -86,23 +86,23 @@ def _outcome(
 
 def _measured(
     settings: RunSettings, experiment_id: str, cell: Cell, refused: str | None
-) -> Measured:
+) -> CellRun:
     run_id = run_id_of(experiment_id, cell)
     try:
         record = records_of(settings).get(run_id)
     except RunNotFoundError:
-        return Measured(cell, run_id, None, None, refused)
+        return CellRun(cell, run_id, None, None, refused)
     except UnreadableRecordError as error:
-        return Measured(cell, run_id, None, None, str(error))
+        return CellRun(cell, run_id, None, None, str(error))
     if record.started_at is None:  # it left no files
         why = record.failure.cause if record.failure else refused
-        return Measured(cell, run_id, record.state, None, why)
+        return CellRun(cell, run_id, record.state, None, why)
     files = files_of(settings, run_id)
-    return Measured(cell, run_id, record.state, files.find_model(run_files.RESULT, RunResult))
+    return CellRun(cell, run_id, record.state, files.find_model(run_files.RESULT, RunResult))
 
 
 def concluded(
-    record: ExperimentRecord, experiment: Experiment, cells: Sequence[Measured]
+    record: ExperimentRecord, experiment: Experiment, cells: Sequence[CellRun]
 ) -> ExperimentResult:
     """Draw an experiment's decision from its cells. Pure."""
     places = layout(experiment)

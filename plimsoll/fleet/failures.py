@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from plimsoll import words
 from plimsoll.errors import ClientTooLateError
 from plimsoll.model.fleet import ClientResult, FailedClient
 from plimsoll.model.results import StepResult
@@ -94,15 +95,16 @@ def _unanswered(step: StepResult, results: Sequence[ClientResult]) -> Nothing | 
         code: text for result in results for code, text in result.report.error_examples.items()
     }
     reasons = [
-        f"{count} failed with {code}" + (f" ({examples[code]})" if code in examples else "")
+        f"{words.number(count)} failed with {code}"
+        + (f" ({examples[code]})" if code in examples else "")
         for code, count in errors.most_common(3)
     ]
     waiting = sum(result.report.client.unanswered for result in results)
     if waiting:
-        reasons.append(f"{waiting} still waited for their answers at its end")
+        reasons.append(f"{words.number(waiting)} still waited for their answers at its end")
     reasons.extend(step.problems[:PROBLEMS_TOLD])
     if len(step.problems) > PROBLEMS_TOLD:
         reasons.extend(["...", step.problems[-1]])
-    causes = "; ".join(reasons) or f"none was sent within its {step.plan.duration_s:g} s"
-    reason = f"no {who} was answered in the window of step {step.plan.index}: {causes}"
+    why = "; ".join(reasons) or f"none was sent within its {words.duration(step.plan.duration_s)}"
+    reason = f"no {who} was answered in the window of step {step.plan.index}: {why}"
     return Nothing(reason, passing=not errors)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from plimsoll import words
 from plimsoll.families.family import family_of
 from plimsoll.fleet import merge
 from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
@@ -110,15 +111,16 @@ def _problems(
     problems = [f"client {c.client} failed: {c.error}: {c.cause}" for c in fleet.failed]
     if fleet.missing:
         named = ", ".join(str(client) for client in fleet.missing[:10])
-        problems.append(f"{_clients(len(fleet.missing))} never answered: {named}")
+        problems.append(f"{words.plural(len(fleet.missing), 'client')} never answered: {named}")
     if fleet.late:
-        worst = max(fleet.late.values())
-        was = "was" if len(fleet.late) == 1 else "were"
-        problems.append(f"{_clients(len(fleet.late))} {was} late, at most by {worst} ms")
+        worst = words.duration(max(fleet.late.values()) / 1000)
+        late = words.plural(len(fleet.late), "client was", "clients were")
+        problems.append(f"{late} late, at most by {worst}")
     if window is not None and not window.whole:
         problems.append(
-            f"all clients ran together for {window.length_s:.1f} s only, not {plan.duration_s:g} s:"
-            " throughput is of that time, latencies are of each client's own window"
+            f"all clients ran together for {words.duration(window.length_s)} only, not"
+            f" {words.duration(plan.duration_s)}: throughput is of that time, latencies are of each"
+            " client's own window"
         )
     if server is None:
         problems.append("the server's own counters could not be read")
@@ -127,7 +129,3 @@ def _problems(
     if plan.recovered is False:
         problems.append("the target had not recovered from the step before")
     return problems
-
-
-def _clients(number: int) -> str:
-    return f"{number} client" + ("" if number == 1 else "s")

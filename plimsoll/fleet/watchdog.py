@@ -6,6 +6,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from plimsoll import words
+
 
 @contextmanager
 def killed_after(seconds: float) -> Iterator[None]:
@@ -16,7 +18,9 @@ def killed_after(seconds: float) -> Iterator[None]:
     """
 
     def kill() -> None:
-        print(f"the client did not end within {seconds:g} s", file=sys.stderr, flush=True)
+        print(
+            f"the client did not end within {words.duration(seconds)}", file=sys.stderr, flush=True
+        )
         os._exit(70)
 
     timer = threading.Timer(seconds, kill)

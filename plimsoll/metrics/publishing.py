@@ -11,6 +11,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import Field
 
+from plimsoll import words
 from plimsoll.errors import PlimsollError, SinkError, UsageError
 from plimsoll.metrics.sink import Point, Sink
 from plimsoll.model.base import Model
@@ -47,7 +48,7 @@ def publish(
     batches = iter(waiting)
     while batch := list(islice(batches, sink.batch_points)):
         if time.monotonic() - started > time_limit_s:
-            problem = f"{sink.name} was too slow: {time_limit_s:g} s passed"
+            problem = f"{sink.name} was too slow: {words.duration(time_limit_s)} passed"
             return _partly(sink, written, len(waiting), problem)
         try:
             sink.write(batch)

@@ -75,28 +75,13 @@ def protocol_facts(protocol: Protocol) -> ProtocolFacts:
             assert_never(protocol)
 
 
-@dataclass(frozen=True)
-class EngineFacts:
-    """What is true of an engine.
-
-    Attributes:
-        label: Its name for people.
-        protocol: The protocol that it speaks.
-    """
-
-    label: str
-    protocol: Protocol
-
-
-def engine_facts(engine: Engine) -> EngineFacts:
-    """Look up what is true of an engine."""
+def protocol_of_engine(engine: Engine) -> Protocol:
+    """Look up the protocol that an engine speaks; its name for people is in `plimsoll.words`."""
     match engine:
-        case "mysql":
-            return EngineFacts("MySQL", "mysql")
-        case "mariadb":
-            return EngineFacts("MariaDB", "mysql")
+        case "mysql" | "mariadb":
+            return "mysql"
         case "cassandra":
-            return EngineFacts("Cassandra", "cql")
+            return "cql"
         case _:
             assert_never(engine)
 

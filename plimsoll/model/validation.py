@@ -7,9 +7,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from plimsoll.errors import Complaint, Range, Scalar, UsageError, missing, unknown
-from plimsoll.figures import plural
 from plimsoll.model.base import Model
 from plimsoll.model.schema import Spot, spot_at
+from plimsoll.words import plural
 
 # pydantic names what these should be as Python does
 _KINDS = {

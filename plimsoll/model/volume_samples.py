@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from plimsoll import words
 from plimsoll.model.base import Model
 
 # --- what was seen ---
@@ -179,7 +180,7 @@ def host_bound(before: VolumeSample, after: VolumeSample) -> HostBound:
     bound = share > HOST_BOUND_SHARE
     figures = (
         f"{late:,} of {operations:,} operations waited for this machine's disk, "
-        f"{100 * share:.1f} % of the time spent in I/O"
+        f"{words.percent(share)} of the time spent in I/O"
     )
     return HostBound(
         host_bound=bound,

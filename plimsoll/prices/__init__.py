@@ -14,5 +14,5 @@ def builtin() -> PriceTable:
 
 
 def prices_for(overrides: PriceOverrides) -> PriceTable:
-    """Give the prices that a deployment reckons with."""
+    """Give the prices that a deployment computes with."""
     return builtin().overridden(overrides)

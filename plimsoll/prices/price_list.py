@@ -1,8 +1,9 @@
 """AWS's own list of prices, read through the Price List API (boto3's `pricing`).
 
-Usage types and attributes as public readers of the list use them (infracost's
-internal/resources/aws, 2026-08-21): they begin with the region's code everywhere but in us-east-1
-(`EUC1-RDS:GP3-Storage`). Of prices in tiers the dearest stands, so free tiers drop out.
+Usage types and attributes are those that other public readers of the list use (infracost's
+internal/resources/aws, 2026-08-21). Usage types begin with the region's code everywhere but in
+us-east-1 (`EUC1-RDS:GP3-Storage`). Where a price has tiers, the dearest is taken, so that free
+tiers do not count.
 """
 
 import json
@@ -15,22 +16,22 @@ from typing import Any
 from plimsoll.errors import PlimsollError
 from plimsoll.model.prices import Item, PriceOverrides
 
-API_REGION = "us-east-1"  # one of the three that have the API; it knows every region's prices
+API_REGION = "us-east-1"  # three regions have the API; each of them knows every region's prices
 SOURCE = "AWS Price List API"
 _GIB_TO_MIB = {"gibps-mo", "gbps-mo"}  # throughput is listed by GiB/s in some places
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Where a price stands in the list.
+    """How a price is found in the list.
 
     Attributes:
-        item: Whose price it is.
+        item: What the price is for.
         service: AWS's code of the service.
-        usage: What the usage type ends with, a regular expression.
-        name: Ours; None: the product's instance type.
+        usage: A regular expression that the usage type matches behind the region's code.
+        name: The price's name in our tables; None: the product's instance type.
         family: The product's family.
-        filters: Further attributes.
+        filters: Further attributes of the product.
     """
 
     item: Item
@@ -149,25 +150,25 @@ def read_prices(client: Any, region: str, *, today: date) -> PriceOverrides:
     """Read a region's prices, as `plimsoll.prices` takes them.
 
     Args:
-        client: Of the Price List API.
-        region: Whose prices.
-        today: The day that they are dated with.
+        client: A client of the Price List API.
+        region: The region, such as eu-west-1.
+        today: The date that the prices get.
 
     Raises:
-        PlimsollError: The list has none of them for this region.
+        PlimsollError: The list has no price for this region.
     """
-    found: dict[Item, dict[str, float]] = {}
+    prices: dict[Item, dict[str, float]] = {}
     for rule in RULES:
         for name, usd in _of_rule(client, rule, region):
-            names = found.setdefault(rule.item, {})
-            names[name] = max(usd, names.get(name, 0.0))
-    if not found:
+            by_name = prices.setdefault(rule.item, {})
+            by_name[name] = max(usd, by_name.get(name, 0.0))
+    if not prices:
         raise PlimsollError(f"--region {region}: the Price List has no prices for it")
-    return PriceOverrides(region=region, as_of=today, source=SOURCE, usd=found)
+    return PriceOverrides(region=region, as_of=today, source=SOURCE, usd=prices)
 
 
 def only(prices: PriceOverrides, names: tuple[str, ...]) -> PriceOverrides:
-    """Keep the prices of everything but instances, and of the instances that are named."""
+    """Leave out the prices of all instances but those that are named."""
     instances = {Item.RDS_MYSQL, Item.RDS_MARIADB, Item.RDS_POSTGRES, Item.EC2_INSTANCE}
     kept = {
         item: {name: usd for name, usd in named.items() if item not in instances or name in names}
@@ -177,6 +178,7 @@ def only(prices: PriceOverrides, names: tuple[str, ...]) -> PriceOverrides:
 
 
 def _of_rule(client: Any, rule: Rule, region: str) -> Iterator[tuple[str, float]]:
+    """List name and price, in US dollars, of the products that a rule finds."""
     wanted = {"regionCode": region, "productFamily": rule.family, **rule.filters}
     filters: list[Any] = [
         {"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in wanted.items()
@@ -197,11 +199,11 @@ def _of_rule(client: Any, rule: Rule, region: str) -> Iterator[tuple[str, float]
 
 
 def _dearest(listed: Mapping[str, Any]) -> float | None:
-    """Give the highest of a product's on-demand prices; None where it has none but 0."""
-    found = [
+    """Give the highest of a product's on-demand prices; None where none is above 0."""
+    usd = [
         float(dimension["pricePerUnit"].get("USD", 0))
         / (1024 if dimension["unit"].lower() in _GIB_TO_MIB else 1)
         for term in listed["terms"].get("OnDemand", {}).values()
         for dimension in term["priceDimensions"].values()
     ]
-    return max(found, default=0.0) or None
+    return max(usd, default=0.0) or None

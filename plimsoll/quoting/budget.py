@@ -10,6 +10,7 @@ deadline too.
 import math
 from decimal import Decimal
 
+from plimsoll import words
 from plimsoll.errors import Complaint, Range, UsageError
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.prices import Item
@@ -84,8 +85,8 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     if budget_usd >= least:
         return
     problem = (
-        f"${budget_usd:g} is less than the run costs at least, with a single step and"
-        f" {STACK_DELETION.most_s / 60:g} minutes kept for its target's deletion"
+        f"{words.usd_each(budget_usd)} is less than the run costs at least, with a single step and"
+        f" {words.duration(STACK_DELETION.most_s)} kept for its target's deletion"
     )
     enough = Range(least=Decimal(math.ceil(least / CENT)).scaleb(-2))
     raise UsageError(Complaint(("budget_usd",), problem, budget_usd, enough))

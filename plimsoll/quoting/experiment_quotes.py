@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Iterator, Sequence
 
+from plimsoll import words
 from plimsoll.model.experiment import Experiment, batches, order
 from plimsoll.model.prices import PriceTable
 from plimsoll.model.quote import Amounts, CellQuote, ExperimentQuote
@@ -77,7 +78,8 @@ def _notes(experiment: Experiment, at_once: int, budgets: Sequence[float | None]
     given = [budget for budget in budgets if budget is not None]
     if given:
         of = "the runs" if len(given) == len(budgets) else f"{len(given)} of the runs"
-        yield f"Each run's budget_usd is its own; those of {of} are ${sum(given):,.2f} together."
+        together = words.usd(sum(given))
+        yield f"Each run's budget_usd is its own; those of {of} are {together} together."
     if at_once < experiment.at_once:
         asked = experiment.at_once
         yield f"At once go {at_once}, not {asked}: the most runs that the team may have."

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
+from plimsoll import words
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import EndpointTarget, Request, TargetKind
 from plimsoll.model.timings import AWS_TIMINGS, STACK_CREATION, STACK_DELETION, Assumed
@@ -83,14 +84,15 @@ def duration(request: Request, rows: int) -> Duration:
             name="warm",
             expected_s=warm_s + overhead,
             most_s=warm_s + overhead,
-            assumption=f"prepare.warm_s and {overhead:g} s to start and end",
+            assumption=f"prepare.warm_s and {words.duration(overhead)} to start and end",
         ),
         QuotePhase(
             name="search",
             expected_s=rehearsed.steps * each,
             most_s=probes * (slowest + request.load.recovery_max_s),
-            assumption=f"{rehearsed.steps:.0f} steps of {each:.0f} s, as the search takes against"
-            f" noiseless databases; at worst probes_max = {probes}, each with load.recovery_max_s",
+            assumption=f"{words.plural(round(rehearsed.steps), 'step')} of {words.duration(each)},"
+            " as the search takes against noiseless databases; at worst"
+            f" probes_max = {probes}, each with load.recovery_max_s",
         ),
         QuotePhase(
             name="teardown",

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
+from plimsoll import words
 from plimsoll.model.prices import Price, PriceTable
 from plimsoll.model.quote import Amounts, Quote, QuoteLine
 from plimsoll.model.request import Request
@@ -120,19 +121,20 @@ def _named(price: Price) -> str:
 def _notes(request: Request, length: extents.Duration, usd: Amounts | None) -> Iterator[str]:
     if request.budget_usd is not None and usd is not None and request.budget_usd < usd.expected:
         yield (
-            f"The budget of ${request.budget_usd:g} is less than what the run is expected to cost:"
-            " it will probably end without a verdict."
+            f"The budget of {words.usd_each(request.budget_usd)} is less than what the run is"
+            " expected to cost: it will probably end without a verdict."
         )
     expected_s = sum(phase.expected_s for phase in length.phases)
+    time_limit = words.duration(request.time_limit_s)
     if (first_s := length.first_step_s) > request.time_limit_s:
         yield (
-            f"Its first step is expected to end after {first_s / 60:.0f} minutes, later than its"
-            f" time limit of {request.time_limit_s / 60:.0f}: it will probably measure nothing."
+            f"Its first step is expected to end after {words.duration(first_s)}, later than its"
+            f" time limit of {time_limit}: it will probably measure nothing."
         )
     elif expected_s > extents.longest_s(request):
         yield (
-            f"The run is expected to take {expected_s / 60:.0f} minutes, more than its time limit"
-            f" of {request.time_limit_s / 60:.0f}: it will probably end without a verdict."
+            f"The run is expected to take {words.duration(expected_s)}, more than its time limit"
+            f" of {time_limit}: it will probably end without a verdict."
         )
     if not request.target.provisioned:
         yield "The endpoint's own cost is not known here, nor whether the load changes it."

@@ -4,8 +4,9 @@ from typing import Any
 
 import altair as alt
 
+from plimsoll import words
 from plimsoll.model.capacity import Axis, Capacity
-from plimsoll.report import rows, text, theme, ticks
+from plimsoll.report import rows, theme, ticks
 from plimsoll.report.chart import Chart, latency_y
 from plimsoll.report.encodings import (
     answer_rows,
@@ -18,11 +19,11 @@ HEIGHT_PX = 240
 
 
 def limit_words(capacity: Capacity, operation: str) -> str:
-    """The limit that is drawn, for the words under the chart; empty where there is none."""
-    name = text.STATISTIC_NAMES[capacity.statistic]
-    limits_us = [r["limit_us"] for r in rows.limit_rows(capacity) if r["operation"] == operation]
+    """The limit that is drawn, for the caption of the chart; empty where there is none."""
+    name = words.statistic(capacity.statistic)
+    limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
     return "".join(
-        f" Level dotted line: the limit of its {name}, {text.latency(us)}." for us in limits_us
+        f" Level dotted line: the limit of its {name}, {words.latency(us)}." for us in limits_us
     )
 
 
@@ -59,16 +60,16 @@ def _bracket_rows(capacity: Capacity) -> list[dict[str, Any]]:
     return [] if low is None or high is None else [{"low": low, "high": high}]
 
 
-# one color as an encoding: as a property of the mark, the legend of shapes would lack its strokes
-_ONE = alt.Color("unit:N", legend=None, scale=alt.Scale(range=[theme.SERIES[0]]))
+# The one color is an encoding. As a property of the mark it would leave the legend's shapes bare.
+_ONE_COLOR = alt.Color("unit:N", legend=None, scale=alt.Scale(range=[theme.SERIES[0]]))
 
 
 def throughput(capacity: Capacity) -> Chart | None:
     """Throughput by load, with the bracket, the answer, and the fitted law where it fits."""
-    found = rows.throughput_rows(capacity)
-    if not found:
+    points = rows.throughput_rows(capacity)
+    if not points:
         return None
-    most = max(row["throughput"] for row in found) or 1
+    most = max(row["throughput"] for row in points) or 1
     base = alt.Chart(alt.NamedData("throughput")).encode(
         x=_load_axis(capacity),
         y=alt.Y(
@@ -83,9 +84,9 @@ def throughput(capacity: Capacity) -> Chart | None:
         *_usl_layers(usl),
         base.mark_line(strokeWidth=2, opacity=0.75, color=theme.SERIES[0]),
         base.mark_point(filled=True, size=75, strokeWidth=2.2, opacity=1).encode(
-            color=_ONE,
-            stroke=_ONE,
-            shape=outcome_shape(found),
+            color=_ONE_COLOR,
+            stroke=_ONE_COLOR,
+            shape=outcome_shape(points),
             tooltip=[*load_tooltips(capacity.axis), *outcome_tooltips()],
         ),
     ]
@@ -93,7 +94,7 @@ def throughput(capacity: Capacity) -> Chart | None:
         id="throughput",
         spec=alt.layer(*layers).properties(width="container", height=HEIGHT_PX),
         data={
-            "throughput": found,
+            "throughput": points,
             "answer": answer_rows(capacity),
             "bracket": _bracket_rows(capacity),
             "usl": usl,
@@ -110,13 +111,15 @@ def _usl_layers(usl: list[dict[str, Any]]) -> list[alt.Chart]:
 
 def latency(capacity: Capacity, operation: str) -> Chart | None:
     """Latency percentiles of one operation by load."""
-    found = [row for row in rows.latency_rows(capacity) if row["operation"] == operation]
-    if not found:
+    points = [
+        row | {"statistic": words.statistic(row["statistic"])}
+        for row in rows.latency_rows(capacity)
+        if row["operation"] == operation
+    ]
+    if not points:
         return None
-    present = list(dict.fromkeys(row["statistic"] for row in found))
-    names = [text.STATISTIC_NAMES[statistic] for statistic in present]
-    dashes = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]][: len(present)]
-    rows_named = [row | {"statistic": text.STATISTIC_NAMES[row["statistic"]]} for row in found]
+    names = list(dict.fromkeys(row["statistic"] for row in points))
+    dashes = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]][: len(names)]
     operations = rows.operations(capacity)
     color = theme.series(len(operations))[operations.index(operation)]
     dash = alt.StrokeDash(
@@ -125,8 +128,8 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
         scale=alt.Scale(domain=names, range=dashes),
         legend=alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2),
     )
-    limits_us = [row for row in rows.limit_rows(capacity) if row["operation"] == operation]
-    heights = [row["latency_us"] for row in found] + [row["limit_us"] for row in limits_us]
+    limits_us = rows.limit_rows(capacity, operation)
+    heights = [row["latency_us"] for row in points] + [row["limit_us"] for row in limits_us]
     base = alt.Chart(alt.NamedData(f"latency-{operation}")).encode(
         x=_load_axis(capacity),
         y=latency_y("latency_us:Q", f"latency of {operation} (log scale)", heights),
@@ -152,7 +155,7 @@ def latency(capacity: Capacity, operation: str) -> Chart | None:
         id=f"latency-{operation}",
         spec=alt.layer(*layers).properties(width="container", height=HEIGHT_PX),
         data={
-            f"latency-{operation}": rows_named,
+            f"latency-{operation}": points,
             limit: limits_us,
             "bracket": _bracket_rows(capacity),
         },

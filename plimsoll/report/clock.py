@@ -23,7 +23,7 @@ HEAT_CLASSES = 7
 
 
 def bin_width_s(length_s: float, columns: int = COLUMNS_MOST) -> int:
-    """The narrowest bin, from a short list, that needs at most so many columns."""
+    """The width of the narrowest bin with which at most `columns` span the length."""
     widths = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600)
     return next((w for w in widths if length_s / w <= columns), math.ceil(length_s / columns))
 
@@ -40,7 +40,7 @@ def percentile_us(buckets: Mapping[int, int], share: float) -> int | None:
 
 
 def added(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
-    """Histograms of equal bounds, added."""
+    """Add histograms up, whose buckets have the same bounds."""
     total: dict[int, int] = defaultdict(int)
     for histogram in histograms:
         for upper, count in histogram.items():
@@ -130,7 +130,14 @@ def target_rows(
 
 
 def stacked(rows: list[Row], series: str, value: str, names: Sequence[str]) -> list[Row]:
-    """Put the series of each moment on top of one another, the first lowest: `from` and `to`."""
+    """Put the series of each moment on top of one another; `from` and `to` are a block's edges.
+
+    Args:
+        rows: One for each moment `t` and series.
+        series: The field that names a row's series.
+        value: The field that is a block's height.
+        names: The series from the lowest to the highest.
+    """
     heights: dict[float, float] = defaultdict(float)
     placed = []
     for row in sorted(rows, key=lambda row: names.index(row[series])):
@@ -141,9 +148,9 @@ def stacked(rows: list[Row], series: str, value: str, names: Sequence[str]) -> l
 
 
 def with_segments(rows: list[Row], by: tuple[str, ...], gap_s: float) -> list[Row]:
-    """Number the stretches without a gap, so that no line is drawn across one.
+    """Number the stretches of each series between gaps, so that no line is drawn across a gap.
 
-    A row that is a stretch of its own is `alone`: it needs a point, since it makes no line.
+    A row that is a stretch by itself is `alone`: it needs a point, since it makes no line.
     """
     last: dict[tuple[Any, ...], tuple[float, int]] = {}
     numbered = []
@@ -193,7 +200,7 @@ def heat_rows(clock: Clock, seconds: Iterable[SecondTotals]) -> list[Row]:
 
 
 def with_classes(rows: list[Row]) -> tuple[list[Row], list[str]]:
-    """Part the cells into at most seven classes of count, each about as many times the last.
+    """Part the cells by their count into at most seven classes, whose bounds grow by one factor.
 
     Returns:
         The rows, each with its `class`, and all classes from the smallest.

@@ -3,22 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from plimsoll import words
 from plimsoll.model.results import RunResult
-from plimsoll.report import overlay, text
-from plimsoll.report.answer import SIGNS, VERDICTS
+from plimsoll.report import overlay
 from plimsoll.report.comparing import Comparison, EqualLoad, RunLine
 from plimsoll.report.differences import question
+from plimsoll.report.headline import VERDICTS
 from plimsoll.report.matrix import Matrix, question_labels
 from plimsoll.report.page import fill
 from plimsoll.report.ratios import Ratio
-from plimsoll.report.report_tables import Cell, Table
+from plimsoll.report.report_tables import ReportCell, ReportTable
 
 
 def render(results: Sequence[RunResult], comparison: Comparison, decision: Matrix | None) -> str:
     """Write the page of a comparison."""
     names = [line.label for line in comparison.runs]
     groups = _by_question(results, names)
-    found = [
+    charts = [
         chart
         for group in groups
         for chart in (
@@ -28,7 +29,7 @@ def render(results: Sequence[RunResult], comparison: Comparison, decision: Matri
     ]
     return fill(
         "compare.html.j2",
-        [chart for chart in found if chart is not None],
+        [chart for chart in charts if chart is not None],
         comparison=comparison,
         groups=groups,
         runs=runs_table(comparison),
@@ -39,7 +40,7 @@ def render(results: Sequence[RunResult], comparison: Comparison, decision: Matri
 
 
 @dataclass(frozen=True)
-class Group:
+class QuestionGroup:
     """Runs that ask the same: their curves lie over each other."""
 
     id: str
@@ -49,7 +50,7 @@ class Group:
     operations: Sequence[str]
 
 
-def _by_question(results: Sequence[RunResult], names: Sequence[str]) -> list[Group]:
+def _by_question(results: Sequence[RunResult], names: Sequence[str]) -> list[QuestionGroup]:
     asked: dict[str, list[int]] = {}
     for index, result in enumerate(results):
         asked.setdefault(question(result), []).append(index)
@@ -58,7 +59,7 @@ def _by_question(results: Sequence[RunResult], names: Sequence[str]) -> list[Gro
     for number, (title, places) in enumerate(zip(titles, asked.values(), strict=True), 1):
         runs = [results[place] for place in places]
         groups.append(
-            Group(
+            QuestionGroup(
                 id="over" if len(asked) == 1 else f"over-{number}",
                 title="" if len(asked) == 1 else title,
                 runs=runs,
@@ -69,23 +70,15 @@ def _by_question(results: Sequence[RunResult], names: Sequence[str]) -> list[Gro
     return groups
 
 
-def figure(line: RunLine) -> str:
-    """A capacity with its bound."""
-    if line.figure_ops_per_second is None or line.bound is None:
-        return text.NOTHING
-    return f"{SIGNS[line.bound]}{text.throughput(line.figure_ops_per_second)}"
-
-
-def ratio(found: Ratio | None) -> str:
+def ratio_text(ratio: Ratio | None) -> str:
     """A ratio with its interval."""
-    if found is None:
-        return text.NOTHING
-    sign = {"=": "", ">=": "≥ ", "<": "≤ "}[found.bound]
-    span = f" ({found.low:.2f} to {found.high:.2f})" if found.low is not None else ""
-    return f"{sign}{found.value:.2f}{span}"
+    if ratio is None:
+        return words.NOTHING
+    interval = f" ({words.ratio_interval(ratio.low, ratio.high)})" if ratio.low is not None else ""
+    return words.ratio(ratio.value, ratio.bound) + interval
 
 
-def runs_table(comparison: Comparison) -> Table:
+def runs_table(comparison: Comparison) -> ReportTable:
     """One row for each run."""
     operations = list(dict.fromkeys(name for line in comparison.runs for name in line.latency_us))
     priced = any(line.usd_per_million is not None for line in comparison.runs)
@@ -96,85 +89,86 @@ def runs_table(comparison: Comparison) -> Table:
         "x the first (95 %)",
         "at",
         *(f"{name} there" for name in operations),
-        *(["$ per million ops"] if priced else []),
+        *(["per million ops"] if priced else []),
         "limited by",
         "verdict",
     ]
-    return Table(
-        groups=(),
+    return ReportTable(
         columns=tuple(columns),
         rows=tuple(tuple(_cells(line, operations, priced)) for line in comparison.runs),
     )
 
 
-def _cells(line: RunLine, operations: Sequence[str], priced: bool) -> list[Cell]:
-    interval = text.NOTHING
+def _cells(line: RunLine, operations: Sequence[str], priced: bool) -> list[ReportCell]:
+    interval = words.NOTHING
     if line.interval is not None:
         ends = (line.interval.low_ops_per_second, line.interval.high_ops_per_second)
-        interval = " to ".join(text.throughput(end) for end in ends)
-    cost = text.NOTHING if line.usd_per_million is None else f"{line.usd_per_million:.3g}"
+        interval = " to ".join(words.rate(end) for end in ends)
+    cost = words.NOTHING if line.usd_per_million is None else words.usd_each(line.usd_per_million)
     return [
-        Cell(line.label),
-        Cell(figure(line), "strong"),
-        Cell(interval),
-        Cell(ratio(line.ratio)),
-        Cell(line.load or text.NOTHING),
-        *(Cell(text.latency(line.latency_us.get(name))) for name in operations),
-        *([Cell(cost)] if priced else []),
-        Cell(line.limiting_resource or text.NOTHING),
-        Cell(VERDICTS[line.verdict] if line.verdict else "none"),
+        ReportCell(line.label),
+        ReportCell(words.bounded(words.rate(line.figure_ops_per_second), line.bound), "strong"),
+        ReportCell(interval),
+        ReportCell(ratio_text(line.ratio)),
+        ReportCell(line.load or words.NOTHING),
+        *(ReportCell(words.latency(line.latency_us.get(name))) for name in operations),
+        *([ReportCell(cost)] if priced else []),
+        ReportCell(line.limiting_resource or words.NOTHING),
+        ReportCell(VERDICTS[line.verdict] if line.verdict else "none"),
     ]
 
 
-def loads_table(comparison: Comparison) -> Table | None:
+def loads_table(comparison: Comparison) -> ReportTable | None:
     """Latency and throughput of each run at the loads that all tried."""
     if not comparison.equal_loads:
         return None
     names = [line.label for line in comparison.runs]
     groups = (("", 2), *((name, 2) for name in names))
-    statistic = text.STATISTIC_NAMES[comparison.equal_loads[0].statistic]
+    statistic = words.statistic(comparison.equal_loads[0].statistic)
     columns = ["load", "operation", *([statistic, "ops/s"] * len(names))]
-    return Table(
+    return ReportTable(
         groups=groups,
         columns=tuple(columns),
         rows=tuple(tuple(_load_cells(row)) for row in comparison.equal_loads),
     )
 
 
-def _load_cells(row: EqualLoad) -> list[Cell]:
-    cells = [Cell(row.load), Cell(row.operation)]
+def _load_cells(row: EqualLoad) -> list[ReportCell]:
+    cells = [ReportCell(row.load), ReportCell(row.operation)]
     for latency, rate in zip(row.latency_us, row.throughput_ops_per_second, strict=True):
-        cells += [Cell(text.latency(latency), "strong"), Cell(text.throughput(rate))]
+        cells += [ReportCell(words.latency(latency), "strong"), ReportCell(words.rate(rate))]
     return cells
 
 
-def _differing(comparison: Comparison) -> Table | None:
+def _differing(comparison: Comparison) -> ReportTable | None:
     if not comparison.differences:
         return None
-    return Table(
-        groups=(),
+    return ReportTable(
         columns=("asked", *(line.label for line in comparison.runs)),
         rows=tuple(
-            (Cell(found.field), *(Cell(value or text.NOTHING) for value in found.values))
-            for found in comparison.differences
+            (
+                ReportCell(asked.field),
+                *(ReportCell(value or words.NOTHING) for value in asked.values),
+            )
+            for asked in comparison.differences
         ),
     )
 
 
-def _matrix(decision: Matrix) -> Table:
+def _matrix(decision: Matrix) -> ReportTable:
     rows = []
     for row in decision.rows:
-        cells = [Cell(row.workload)]
+        cells = [ReportCell(row.workload)]
         for cell in row.cells:
             if cell is None:
-                cells.append(Cell(text.NOTHING))
+                cells.append(ReportCell(words.NOTHING))
                 continue
             parts = [cell.figure, cell.verdict]
             if cell.errors:
-                parts.append(f"{cell.errors:,} errors")
+                parts.append(words.plural(cell.errors, "error"))
             if cell.usd_per_million is not None:
-                parts.append(f"${cell.usd_per_million:.3g} per million")
-            cells.append(Cell(" · ".join(parts), "strong" if cell.best else ""))
-        rows.append((*cells, Cell(row.decision)))
+                parts.append(f"{words.usd_each(cell.usd_per_million)} per million")
+            cells.append(ReportCell(" · ".join(parts), "strong" if cell.best else ""))
+        rows.append((*cells, ReportCell(row.decision)))
     columns = ("workload", *decision.targets, "decision")
-    return Table(groups=(), columns=columns, rows=tuple(rows))
+    return ReportTable(columns=columns, rows=tuple(rows))

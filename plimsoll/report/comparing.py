@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 
+from plimsoll import words
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Bound, Capacity, Interval
 from plimsoll.model.results import RunResult
 from plimsoll.model.steps import Statistic
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report import text
 from plimsoll.report.differences import Difference, differences, labels, question
 from plimsoll.report.dollars import AS_IF, hourly_usd
 from plimsoll.report.ratios import Ratio, ratio_of
+from plimsoll.report.rows import at_capacity
 
 
 class RunLine(Model):
@@ -77,7 +78,7 @@ def compare(results: Sequence[RunResult], usd_per_hour: Sequence[float | None] =
 
 def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None) -> RunLine:
     capacity = result.capacity
-    judged = capacity and next((s for s in capacity.steps if s.load == capacity.at), None)
+    judged = capacity and at_capacity(capacity)
     return RunLine(
         label=name,
         run_id=result.run_id,
@@ -87,7 +88,7 @@ def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None
         else None,
         bound=capacity.bound if capacity else None,
         interval=capacity.interval if capacity else None,
-        load=text.load(capacity.at, capacity.axis) if capacity else None,
+        load=words.load(capacity.at, capacity.axis) if capacity else None,
         limiting_resource=result.limiting.resource if result.limiting else None,
         latency_us=judged.latency_us if judged else {},
         statistic=capacity.statistic if capacity else None,
@@ -97,19 +98,19 @@ def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None
 
 
 def equal_loads(results: Sequence[RunResult]) -> tuple[EqualLoad, ...]:
-    """Latencies at every load that all runs tried; nothing where they cannot be compared."""
-    found = [result.capacity for result in results if result.capacity is not None]
-    if len(found) < len(results) or len({(c.axis, c.statistic) for c in found}) > 1:
+    """Latencies at every load that all runs tried; none where the runs cannot be compared."""
+    capacities = [result.capacity for result in results if result.capacity is not None]
+    if len(capacities) < len(results) or len({(c.axis, c.statistic) for c in capacities}) > 1:
         return ()
     if len({question(result) for result in results}) > 1:
         return ()
-    steps = [{judged.load: judged for judged in capacity.steps} for capacity in found]
-    shared = sorted(set.intersection(*(set(one) for one in steps)))
+    steps = [{judged.load: judged for judged in capacity.steps} for capacity in capacities]
+    shared = sorted(set.intersection(*(set(by_load) for by_load in steps)))
     return tuple(
         EqualLoad(
-            load=text.load(load, found[0].axis),
+            load=words.load(load, capacities[0].axis),
             operation=operation,
-            statistic=found[0].statistic,
+            statistic=capacities[0].statistic,
             throughput_ops_per_second=tuple(s[load].throughput_ops_per_second for s in steps),
             latency_us=tuple(s[load].latency_us.get(operation) for s in steps),
         )
@@ -146,6 +147,6 @@ def _wide(capacity: Capacity) -> str | None:
     low, high = capacity.bracket or (None, None)
     if not low or not high or high / low - 1 <= 0.10:
         return None
-    between = f"{text.load(low, capacity.axis)} and {text.load(high, capacity.axis)}"
-    told = f"no load between {between} was tried, so its capacity may be somewhat higher"
-    return f"{told}; the interval does not cover that." if capacity.interval else f"{told}."
+    between = f"{words.load(low, capacity.axis)} and {words.load(high, capacity.axis)}"
+    warning = f"no load between {between} was tried, so its capacity may be somewhat higher"
+    return f"{warning}; the interval does not cover that." if capacity.interval else f"{warning}."

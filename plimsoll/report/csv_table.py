@@ -22,7 +22,7 @@ _TARGET = (
 
 def steps_csv(result: RunResult) -> str:
     """Write every step with every statistic, for spreadsheets; `plimsoll capacity DIR` judges."""
-    operations = list(dict.fromkeys(name for done in result.steps for name in done.operations))
+    operations = report_tables.operations_of(result.steps)
     table = [_row(result, done, operations) for done in result.steps]
     out = io.StringIO()
     writer = csv.DictWriter(out, fieldnames=list(table[0]) if table else ["step"])

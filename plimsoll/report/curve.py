@@ -4,8 +4,9 @@ from typing import Any
 
 import altair as alt
 
+from plimsoll import words
 from plimsoll.model.capacity import Capacity
-from plimsoll.report import rows, text, theme
+from plimsoll.report import rows, theme
 from plimsoll.report.chart import Chart, latency_y
 from plimsoll.report.encodings import (
     answer_layers,
@@ -22,21 +23,21 @@ LABEL_SHARE = 0.05  # of the axis's height: what a line of text takes
 
 def curve(capacity: Capacity) -> Chart | None:
     """Latency of the judged statistic over throughput; None where nothing was measured."""
-    found = rows.curve_rows(capacity)
-    if not found:
+    points = rows.curve_rows(capacity)
+    if not points:
         return None
-    name = text.STATISTIC_NAMES[capacity.statistic]
+    name = words.statistic(capacity.statistic)
     color = series_color(rows.operations(capacity))
     limits_us = rows.limit_rows(capacity)
     repeated = rows.repetition_rows(capacity)
-    most = max(row["throughput"] for row in (*found, *repeated))
+    most = max(row["throughput"] for row in (*points, *repeated))
     x = alt.X(
         "throughput:Q",
         title="throughput, ops/s",
         scale=alt.Scale(domain=[0, 1.08 * (most or 1)]),
         axis=alt.Axis(tickCount=8),
     )
-    heights = [row["latency_us"] for row in (*found, *repeated)]
+    heights = [row["latency_us"] for row in (*points, *repeated)]
     heights += [row["limit_us"] for row in limits_us]
     room = 1.4 * max(height for height in heights if height)  # for the label of the answer
     y = latency_y("latency_us:Q", f"{name} latency (log scale)", [*heights, room])
@@ -68,7 +69,7 @@ def curve(capacity: Capacity) -> Chart | None:
         .mark_point(filled=False, size=330, strokeWidth=1.4, opacity=0.9)
         .encode(color=alt.ColorValue(theme.INK)),
         base.mark_point(filled=True, size=85, strokeWidth=2.4, opacity=1).encode(
-            shape=outcome_shape(found),
+            shape=outcome_shape(points),
             stroke=color,
             tooltip=[
                 alt.Tooltip("operation:N"),
@@ -87,7 +88,7 @@ def curve(capacity: Capacity) -> Chart | None:
         id="curve",
         spec=drawn,
         data={
-            "curve": found,
+            "curve": points,
             "limits": limits_us,
             "limit-labels": limit_labels(limits_us, [*heights, room]),
             "repetitions": repeated,
@@ -97,7 +98,7 @@ def curve(capacity: Capacity) -> Chart | None:
 
 
 def limit_labels(limits_us: list[rows.Row], heights: list[float | None]) -> list[rows.Row]:
-    """Name the limits; those too close to one another for a label each share the upper one's."""
+    """Name the limits; where several are too close for a label each, the uppermost names all."""
     known = [height for height in heights if height]
     if not limits_us or not known:
         return []
@@ -112,7 +113,9 @@ def limit_labels(limits_us: list[rows.Row], heights: list[float | None]) -> list
         {
             "limit_us": group[0]["limit_us"],
             "label": "limit of "
-            + ", of ".join(f"{row['operation']}: {text.latency(row['limit_us'])}" for row in group),
+            + ", of ".join(
+                f"{row['operation']}: {words.latency(row['limit_us'])}" for row in group
+            ),
         }
         for group in groups
     ]

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from plimsoll import words
 from plimsoll.model.base import Model
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult
@@ -18,7 +19,6 @@ _UNITS = {
     "connections_per_client": "{:,} connections a client",
     "instance_class": "{}",
     "type": "{}",
-    "engine": "{}",
     "name": "{}",
     "host": "{}",
 }
@@ -39,10 +39,10 @@ class Difference(Model):
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:
     if isinstance(value, dict):
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for key, inner in value.items():
-            found |= _flat(inner, f"{path}.{key}" if path else key)
-        return found
+            fields |= _flat(inner, f"{path}.{key}" if path else key)
+        return fields
     return {path: value}
 
 
@@ -53,16 +53,15 @@ def _asked(request: Request) -> dict[str, Any]:
 def differences(results: Sequence[RunResult]) -> tuple[Difference, ...]:
     """The fields in which the runs' requests differ, and where they ran."""
     asked = [_asked(result.request) for result in results]
-    fields = list(dict.fromkeys(field for one in asked for field in one))
-    found = []
-    for field in fields:
-        values = tuple(_text(one[field]) if field in one else None for one in asked)
+    differing = []
+    for field in dict.fromkeys(field for request in asked for field in request):
+        values = tuple(_text(request[field]) if field in request else None for request in asked)
         if len(set(values)) > 1:
-            found.append(Difference(field=field, values=values))
+            differing.append(Difference(field=field, values=values))
     places = tuple("one machine" if result.local else "AWS" for result in results)
     if len(set(places)) > 1:
-        found.append(Difference(field="measured on", values=places))
-    return tuple(found)
+        differing.append(Difference(field="measured on", values=places))
+    return tuple(differing)
 
 
 def _text(value: Any) -> str:
@@ -70,10 +69,10 @@ def _text(value: Any) -> str:
 
 
 def labels(results: Sequence[RunResult]) -> tuple[str, ...]:
-    """A name for each run, all different: by what differs where that is little, else its id."""
-    found = [d for d in differences(results) if d.field not in {"target.kind", "workload.kind"}]
-    short = tuple(_label(found, index) for index in range(len(results)))
-    if 1 <= len(found) <= LABEL_FIELDS_MOST and len(set(short)) == len(short):
+    """A name for each run, all different: what differs, if that is little, else its name or id."""
+    differing = [d for d in differences(results) if d.field not in {"target.kind", "workload.kind"}]
+    short = tuple(_label(differing, index) for index in range(len(results)))
+    if 1 <= len(differing) <= LABEL_FIELDS_MOST and len(set(short)) == len(short):
         return short
     for names in (
         tuple(result.name for result in results),
@@ -84,29 +83,31 @@ def labels(results: Sequence[RunResult]) -> tuple[str, ...]:
     return tuple(f"{result.run_id} ({n})" for n, result in enumerate(results, 1))
 
 
-def _label(found: Sequence[Difference], index: int) -> str:
-    return ", ".join(_part(d.field, d.values[index]) for d in found)
+def _label(differing: Sequence[Difference], index: int) -> str:
+    return ", ".join(_part(d.field, d.values[index]) for d in differing)
 
 
 def _part(field: str, value: str | None) -> str:
     name = field.rsplit(".", maxsplit=1)[-1]
     if value is None:
         return f"default {name}"
+    if name == "engine":
+        return words.ENGINES[value]
     if name in _UNITS:
         return _UNITS[name].format(int(value) if value.isdigit() else value)
     return f"{name} {value}"
 
 
 def target_key(result: RunResult) -> str:
-    """Equal for runs of the same target."""
+    """A text that is equal for runs of the same target."""
     return result.request.target.model_dump_json()
 
 
 def question(result: RunResult) -> str:
-    """Equal for runs that ask the same of their targets: workload, load and limits.
+    """A text that is equal for runs that ask the same of their targets: workload, load and limits.
 
-    How a search goes about it makes no other question, but what one of its clients is does, and
-    where it tries one load only, that load.
+    Of the search, only the connections of a client belong to the question, and the load where only
+    one is tried; its strategy does not.
     """
     request = result.request
     asked = request.model_dump(mode="json", include={"workload", "load", "limits"})
@@ -115,7 +116,7 @@ def question(result: RunResult) -> str:
 
 
 def loads_asked(search: Search) -> Search:
-    """Of a search what belongs to the question, the rest as one that is equal for all."""
+    """Replace a search by one that differs from others only in what belongs to the question."""
     if not isinstance(search, StepsSearch):
         return RampSearch()
     only = search.clients if len(search.clients) == 1 else (1, 2)

@@ -1,11 +1,12 @@
-"""What the charts of loads share: colors, shapes, what the pointer is told, and the answer."""
+"""What the charts of loads share: colors, shapes, tooltips, and the answer."""
 
 from typing import Any
 
 import altair as alt
 
+from plimsoll import words
 from plimsoll.model.capacity import Capacity
-from plimsoll.report import rows, text, theme
+from plimsoll.report import rows, theme
 
 SHAPES = {
     "passed": "circle",
@@ -21,9 +22,9 @@ def series_color(operations: list[str]) -> alt.Color:
     return alt.Color("operation:N", title=None, scale=scale)
 
 
-def outcome_shape(found: list[dict[str, Any]]) -> alt.Shape:
+def outcome_shape(points: list[dict[str, Any]]) -> alt.Shape:
     """What became of a load, as a shape."""
-    present = [name for name in rows.OUTCOMES if any(row["outcome"] == name for row in found)]
+    present = [name for name in rows.OUTCOMES if any(row["outcome"] == name for row in points)]
     return alt.Shape(
         "outcome:N",
         title=None,
@@ -63,13 +64,12 @@ def answer_rows(capacity: Capacity) -> list[dict[str, Any]]:
     if figure is None:
         return []
     interval = capacity.interval
-    sign = {"=": "", ">=": "≥ ", "<": "< ", None: ""}[capacity.bound]
     return [
         {
             "throughput": figure,
             "low": interval.low_ops_per_second if interval else None,
             "high": interval.high_ops_per_second if interval else None,
-            "label": f"{sign}{text.throughput(figure)} ops/s",
+            "label": words.bounded(words.throughput(figure), capacity.bound),
         }
     ]
 

@@ -4,13 +4,14 @@ from typing import Any
 
 import altair as alt
 
+from plimsoll import words
 from plimsoll.model.experiment_record import CellOutcome, ExperimentResult, Gain
-from plimsoll.report import text, theme
-from plimsoll.report.answer import SIGNS, VERDICTS
+from plimsoll.report import theme
 from plimsoll.report.chart import Chart
 from plimsoll.report.experiment_summary import layout
+from plimsoll.report.headline import VERDICTS
 from plimsoll.report.page import fill
-from plimsoll.report.report_tables import Cell, Table
+from plimsoll.report.report_tables import ReportCell, ReportTable
 
 BAR_PX = 22
 
@@ -30,10 +31,8 @@ def render(result: ExperimentResult) -> str:
 
 
 def figure(cell: CellOutcome) -> str:
-    """A cell's figure with its bound; a dash where it has none."""
-    if cell.figure_ops_per_second is None or cell.bound is None:
-        return text.NOTHING
-    return f"{SIGNS[cell.bound]}{text.throughput(cell.figure_ops_per_second)}"
+    """A cell's figure in ops/s with its bound; a dash where it has none."""
+    return words.bounded(words.rate(cell.figure_ops_per_second), cell.bound)
 
 
 def _lines(result: ExperimentResult) -> list[tuple[str, str, CellOutcome]]:
@@ -42,71 +41,71 @@ def _lines(result: ExperimentResult) -> list[tuple[str, str, CellOutcome]]:
     return [(places.question(c.variants), places.target(c.variants), c) for c in result.cells]
 
 
-def matrix_table(result: ExperimentResult) -> Table:
+def matrix_table(result: ExperimentResult) -> ReportTable:
     """Questions down, targets across, the choice at the end."""
-    found = {(question, target): cell for question, target, cell in _lines(result)}
+    cells_by_place = {(question, target): cell for question, target, cell in _lines(result)}
     rows = []
     for decision in result.decisions:
-        row = [found[decision.question, target] for target in result.targets]
+        row = [cells_by_place[decision.question, target] for target in result.targets]
         cells = [
-            Cell(figure(cell), "strong" if target == decision.best else "")
+            ReportCell(figure(cell), "strong" if target == decision.best else "")
             for target, cell in zip(result.targets, row, strict=True)
         ]
-        rows.append((Cell(decision.question), *cells, Cell(decision.sentence)))
+        rows.append((ReportCell(decision.question), *cells, ReportCell(decision.sentence)))
     columns = ("ops/s", *result.targets, "which")
-    return Table(groups=(), columns=columns, rows=tuple(rows))
+    return ReportTable(columns=columns, rows=tuple(rows))
 
 
-def gains_table(result: ExperimentResult) -> Table | None:
+def gains_table(result: ExperimentResult) -> ReportTable | None:
     """One row for each step up in IOPS."""
     if not result.gains:
         return None
     rows = [
         (
-            Cell(gain.question),
-            Cell(f"{gain.lower} to {gain.higher}"),
-            Cell(text.number(gain.lower_iops)),
-            Cell("no limit" if gain.higher_iops is None else text.number(gain.higher_iops)),
-            Cell(_times(gain), "strong"),
-            Cell(text.NOTHING if gain.low is None else f"{gain.low:.2f} to {gain.high:.2f}"),
-            Cell(gain.outcome),
+            ReportCell(gain.question),
+            ReportCell(f"{gain.lower} to {gain.higher}"),
+            ReportCell(words.number(gain.lower_iops)),
+            ReportCell("no limit" if gain.higher_iops is None else words.number(gain.higher_iops)),
+            ReportCell(_times(gain), "strong"),
+            ReportCell(words.ratio_interval(gain.low, gain.high)),
+            ReportCell(gain.outcome),
         )
         for gain in result.gains
     ]
     columns = ("", "step", "IOPS", "IOPS after", "x throughput", "95 % interval", "outcome")
-    return Table(groups=(), columns=columns, rows=tuple(rows))
+    return ReportTable(columns=columns, rows=tuple(rows))
 
 
 def _times(gain: Gain) -> str:
-    """The ratio; one that is known to be a gain or a loss without an interval is a bound."""
+    """The ratio; a gain or a loss without an interval is known from bounds, and is one itself."""
     if gain.ratio is None:
-        return text.NOTHING
-    sign = {"gain": "≥ ", "loss": "≤ "}.get(gain.outcome, "") if gain.low is None else ""
-    return f"{sign}{gain.ratio:.2f}"
+        return words.NOTHING
+    bounds = {"gain": ">=", "loss": "<"}
+    return words.ratio(gain.ratio, bounds.get(gain.outcome, "=") if gain.low is None else "=")
 
 
-def cells_table(result: ExperimentResult) -> Table:
+def cells_table(result: ExperimentResult) -> ReportTable:
     """One row for each cell, in the order in which they were started."""
     by_name = {cell.name: cell for cell in result.cells}
     rows = []
     for place, name in enumerate(result.order, 1):
         cell = by_name[name]
         failed = sum(cell.errors.values())
-        said = VERDICTS[cell.verdict] if cell.verdict else "none"
+        verdict = VERDICTS[cell.verdict] if cell.verdict else "none"
         rows.append(
             (
-                Cell(name),
-                Cell(str(place)),
-                Cell(figure(cell), "strong"),
-                Cell(cell.load or text.NOTHING),
-                Cell(text.number(failed) if cell.state else text.NOTHING),
-                Cell(cell.limited_by or text.NOTHING),
-                Cell(cell.state.value if cell.state else "not started"),
-                Cell(said),
+                ReportCell(name),
+                ReportCell(str(place)),
+                ReportCell(figure(cell), "strong"),
+                ReportCell(cell.load or words.NOTHING),
+                ReportCell(words.number(failed if cell.state else None)),
+                ReportCell(cell.limited_by or words.NOTHING),
+                ReportCell(cell.state.value if cell.state else "not started"),
+                ReportCell(verdict),
             )
         )
     columns = ("cell", "turn", "ops/s", "at", "failed operations", "limited by", "ended", "verdict")
-    return Table(groups=(), columns=columns, rows=tuple(rows))
+    return ReportTable(columns=columns, rows=tuple(rows))
 
 
 def figures_chart(result: ExperimentResult) -> Chart | None:

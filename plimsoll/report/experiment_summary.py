@@ -1,31 +1,32 @@
-"""What an experiment comes to: its cells, what to buy for each question, and what IOPS gain. Pure.
+"""The outcome of an experiment: its cells, and what to buy for each question. Pure.
 
-Axes that change the target stand for targets, all others for questions: the workload, its load,
-the search, the limits.
+The variants of axes that change the target are targets. Those of all other axes (the workload, its
+load, the search, the limits) are questions.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from plimsoll import words
 from plimsoll.model.experiment import Cell, Experiment, leaves
 from plimsoll.model.experiment_record import CellOutcome, Decision
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report import text
-from plimsoll.report.answer import VERDICTS
+from plimsoll.report.dollars import hourly_usd
+from plimsoll.report.headline import VERDICTS
 from plimsoll.report.matrix import decide, figure_of
 
-ALL = "all"  # the name of the one target, or question, where no axis tells several apart
+ALL = "all"  # the name of the only target, or the only question
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A cell and what is left of its run.
+class CellRun:
+    """A cell, and what its run came to.
 
     Attributes:
         cell: What was asked.
-        run_id: Of its run.
+        run_id: The id of its run.
         state: How it ended; None: it was never started.
         result: What it measured; None: nothing was written.
         why: Why there is no result.
@@ -55,7 +56,7 @@ class Layout:
 
 
 def layout(experiment: Experiment) -> Layout:
-    """Tell the axes that change the target from the others."""
+    """Part the axes into those that change the target and the others."""
     changes = {
         axis: any(leaf[0] == "target" for patch in variants.values() for leaf in leaves(patch))
         for axis, variants in experiment.axes.items()
@@ -66,18 +67,18 @@ def layout(experiment: Experiment) -> Layout:
     )
 
 
-def by_question(cells: Sequence[Measured], layout: Layout) -> dict[str, dict[str, Measured]]:
+def by_question(cells: Sequence[CellRun], layout: Layout) -> dict[str, dict[str, CellRun]]:
     """Lay the cells out: {question: {target: cell}}, both in the order of the axes."""
-    rows: dict[str, dict[str, Measured]] = {}
-    for one in cells:
-        row = rows.setdefault(layout.question(one.cell.variants), {})
-        row[layout.target(one.cell.variants)] = one
+    rows: dict[str, dict[str, CellRun]] = {}
+    for run in cells:
+        row = rows.setdefault(layout.question(run.cell.variants), {})
+        row[layout.target(run.cell.variants)] = run
     return rows
 
 
-def outcome(one: Measured) -> CellOutcome:
-    """Say what a cell came to."""
-    result = one.result
+def outcome(run: CellRun) -> CellOutcome:
+    """Sum up a cell: its figure, or why it has none."""
+    result = run.result
     capacity = result.capacity if result else None
     figure = figure_of(result) if result else None
     errors: dict[str, int] = {}
@@ -86,31 +87,31 @@ def outcome(one: Measured) -> CellOutcome:
             for code, count in totals.errors.items():
                 errors[code] = errors.get(code, 0) + count
     return CellOutcome(
-        name=one.cell.name,
-        variants=one.cell.variants,
-        run_id=one.run_id,
-        state=one.state,
+        name=run.cell.name,
+        variants=run.cell.variants,
+        run_id=run.run_id,
+        state=run.state,
         verdict=capacity.verdict if capacity else None,
         figure_ops_per_second=figure
         or (capacity.max_sustainable_throughput_ops_per_second if capacity else None),
         bound=capacity.bound if capacity else None,
-        load=text.load(capacity.at, capacity.axis)
+        load=words.load(capacity.at, capacity.axis)
         if capacity and capacity.at is not None
         else None,
         limited_by=result.limiting.resource if result and result.limiting else None,
         errors=errors,
-        usd_per_million=usd_per_million(capacity, _usd_per_hour(result)),
-        no_answer=None if figure is not None else _why(one, errors),
+        usd_per_million=usd_per_million(capacity, hourly_usd(result) if result else None),
+        no_answer=None if figure is not None else _why(run, errors),
     )
 
 
-def _why(one: Measured, errors: Mapping[str, int]) -> str:
-    """Why a cell has no figure, with its failed operations."""
+def _why(run: CellRun, errors: Mapping[str, int]) -> str:
+    """Say why a cell has no figure, with its failed operations."""
     failed = ", ".join(f"{count:,} {code}" for code, count in sorted(errors.items()))
     tail = f" (failed operations: {failed})" if failed else ""
-    result = one.result
+    result = run.result
     if result is None:
-        return one.why or "it was not started"
+        return run.why or "it was not started"
     if result.capacity is not None:
         return f"{VERDICTS[result.capacity.verdict]}: {result.capacity.summary}{tail}"
     if result.failure is not None:
@@ -119,16 +120,16 @@ def _why(one: Measured, errors: Mapping[str, int]) -> str:
     return f"it ended {result.state.value} without a verdict{tail}"
 
 
-def decisions(rows: Mapping[str, Mapping[str, Measured]]) -> tuple[Decision, ...]:
+def decisions(rows: Mapping[str, Mapping[str, CellRun]]) -> tuple[Decision, ...]:
     """Choose a target for each question."""
     made = []
     for question, row in rows.items():
-        found = [
-            None if one.result is None else (one.result, _usd_per_hour(one.result))
-            for one in row.values()
+        candidates = [
+            None if run.result is None else (run.result, hourly_usd(run.result))
+            for run in row.values()
         ]
-        choice = decide(found, list(row))
-        silent = [name for name, one in row.items() if not _answers(one)]
+        choice = decide(candidates, list(row))
+        silent = [name for name, run in row.items() if not answers(run)]
         sentence = choice.sentence
         if silent and choice.best is not None:
             sentence += f"; no answer from {', '.join(silent)}"
@@ -144,16 +145,12 @@ def decisions(rows: Mapping[str, Mapping[str, Measured]]) -> tuple[Decision, ...
     return tuple(made)
 
 
-def _usd_per_hour(result: RunResult | None) -> float | None:
-    """What the target costs an hour, by list prices."""
-    return result.cost.target_usd_per_hour if result and result.cost else None
+def answers(run: CellRun) -> bool:
+    """Whether a cell's run says what its target sustains."""
+    return run.result is not None and figure_of(run.result) is not None
 
 
-def _answers(one: Measured) -> bool:
-    return one.result is not None and figure_of(one.result) is not None
-
-
-def same_but_for_volume(one: Measured) -> str | None:
-    """Equal for targets that differ in their volume alone; None: it has none of its own."""
-    target = one.cell.request.target
+def same_but_for_volume(run: CellRun) -> str | None:
+    """A text that is equal for targets that differ in their volume alone; None for an endpoint."""
+    target = run.cell.request.target
     return target.model_dump_json(exclude={"volume"}) if target.provisioned else None

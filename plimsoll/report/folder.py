@@ -1,4 +1,4 @@
-"""Reading the folder of a finished run: `result.json`, and `seconds.json` if it is there."""
+"""Reading the folder of a finished run, or one that holds the folders of several."""
 
 from pathlib import Path
 from typing import TypeVar
@@ -9,7 +9,15 @@ from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.results import RunResult, Seconds
 
+RESULT = "result.json"
 AnyModel = TypeVar("AnyModel", bound=Model)
+
+
+def run_folders(folder: Path) -> list[Path]:
+    """The folder itself where it holds a run, else those in it that do, by name."""
+    if (folder / RESULT).is_file():
+        return [folder]
+    return sorted(path.parent for path in folder.glob(f"*/{RESULT}"))
 
 
 def read_run(folder: Path) -> tuple[RunResult, Seconds]:
@@ -20,17 +28,22 @@ def read_run(folder: Path) -> tuple[RunResult, Seconds]:
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder")
-    path = folder / "result.json"
+    path = folder / RESULT
     if not path.is_file():
-        raise UsageError(f"{folder}: no run is in it (it has no result.json)")
-    result = _read(path, RunResult)
+        raise UsageError(f"{folder}: no run is in it (it has no {RESULT})")
+    result = read_model(path, RunResult)
     series = folder / "seconds.json"
     if not series.is_file():
         return result, Seconds(run_id=result.run_id, operations=(), target=())
-    return result, _read(series, Seconds)
+    return result, read_model(series, Seconds)
 
 
-def _read(path: Path, model: type[AnyModel]) -> AnyModel:
+def read_model(path: Path, model: type[AnyModel]) -> AnyModel:
+    """Read a JSON file.
+
+    Raises:
+        UsageError: It does not hold such a model; names the first field that is wrong.
+    """
     try:
         return model.model_validate_json(path.read_bytes())
     except ValidationError as error:

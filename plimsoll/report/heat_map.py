@@ -2,6 +2,7 @@
 
 import altair as alt
 
+from plimsoll import words
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.report import clock as clocks
 from plimsoll.report import rows, theme
@@ -12,25 +13,28 @@ from plimsoll.report.panels import Panels
 def heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
     """How many operations took how long, over time: one panel for each operation."""
     clock = clocks.Clock(result, seconds)
-    found = clocks.heat_rows(clock, seconds.operations)
-    if not found:
+    cells = clocks.heat_rows(clock, seconds.operations)
+    if not cells:
         return None
     panels = Panels(result, seconds)
-    capacity = result.capacity
-    present = {row["operation"] for row in found}
-    names = [name for name in (rows.operations(capacity) if capacity else ()) if name in present]
-    names += sorted(present - set(names))
-    found, classes = clocks.with_classes(found)
+    present = {row["operation"] for row in cells}
+    present = {row["operation"] for row in cells}
+    names = rows.operations_over_time(result.capacity, cells)
+    names = [name for name in names if name in present]
+    names = [name for name in names if name in present]
+    cells, classes = clocks.with_classes(cells)
     scale = alt.Scale(domain=classes, range=list(theme.HEAT[-len(classes) :]))
     for name in names:
         legend = alt.Legend(
-            title=f"operations in {clock.heat_width_s} s", symbolType="square", columns=4
+            title=f"operations in {words.duration(clock.heat_width_s)}",
+            symbolType="square",
+            columns=4,
         )
         color = alt.Color("class:O", scale=scale, legend=legend if name == names[0] else None)
-        panels.data[f"heat-{name}"] = [row for row in found if row["operation"] == name]
-        spans = [row[edge] for row in found for edge in ("from_us", "to_us")]
+        panels.data[f"heat-{name}"] = [row for row in cells if row["operation"] == name]
+        spans = [row[edge] for row in cells for edge in ("from_us", "to_us")]
         y = latency_y("from_us:Q", f"latency of {name} (log scale)", spans)
-        cells = (
+        drawn = (
             alt.Chart(alt.NamedData(f"heat-{name}"))
             .mark_rect()
             .encode(
@@ -47,5 +51,5 @@ def heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
                 ],
             )
         )
-        panels.add([cells], height_px=150)
+        panels.add([drawn], height_px=150)
     return Chart(id="heat-map", spec=panels.stacked(), data=panels.data)

@@ -1,11 +1,13 @@
 """The decision matrix of an experiment: workloads down, targets across, and what to buy. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from plimsoll import words
 from plimsoll.model.base import Model
+from plimsoll.model.capacity import Capacity
 from plimsoll.model.results import RunResult
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.answer import target_name
 from plimsoll.report.differences import labels, loads_asked, question, target_key
 from plimsoll.report.dollars import hourly_usd
 from plimsoll.report.ratios import Ratio, ratio_of
@@ -51,7 +53,7 @@ def matrix(
 ) -> Matrix | None:
     """Lay out runs by question and target; None unless there are several of both.
 
-    Runs of one question on one target are repetitions of the cell: the last one stands.
+    Of several runs of one question on one target, the last one counts.
     """
     prices = list(usd_per_hour) or [hourly_usd(result) for result in results]
     cells = {
@@ -67,21 +69,21 @@ def matrix(
     asked = [next(r for (q, _), (r, _) in cells.items() if q == key) for key in questions]
     rows = []
     for key, title in zip(questions, question_labels(asked), strict=True):
-        found = [cells.get((key, target)) for target in targets]
-        rows.append(_row(title, found, names))
+        rows.append(_row(title, [cells.get((key, target)) for target in targets], names))
     return Matrix(targets=names, rows=tuple(rows))
 
 
 def _target_labels(examples: Sequence[RunResult]) -> tuple[str, ...]:
+    """A name for each target: what differs among them, or all of it where that is too much."""
     same = examples[0].request
     alike = [
         e.model_copy(update={"request": same.model_copy(update={"target": e.request.target})})
         for e in examples
     ]
-    found = labels(alike)
-    names = tuple(target_name(e.request) for e in examples)
-    unsaid = any(label in {e.run_id, e.name} for label, e in zip(found, examples, strict=True))
-    return names if unsaid and len(set(names)) == len(names) else found
+    short = labels(alike)
+    whole = tuple(words.target(e.request.target) for e in examples)
+    unsaid = any(label in {e.run_id, e.name} for label, e in zip(short, examples, strict=True))
+    return whole if unsaid and len(set(whole)) == len(whole) else short
 
 
 def question_labels(asked: Sequence[RunResult]) -> tuple[str, ...]:
@@ -100,12 +102,13 @@ def question_labels(asked: Sequence[RunResult]) -> tuple[str, ...]:
     return labels(alike)
 
 
-Found = Sequence[tuple[RunResult, float | None] | None]  # results with dollars an hour
+# A result for each target, with what the target costs in dollars an hour; None: no such run.
+Candidates = Sequence[tuple[RunResult, float | None] | None]
 
 
-def _row(title: str, found: Found, names: Sequence[str]) -> MatrixRow:
-    choice = decide(found, names)
-    cells = [cell and _cell(*cell) for cell in found]
+def _row(title: str, candidates: Candidates, names: Sequence[str]) -> MatrixRow:
+    choice = decide(candidates, names)
+    cells = [candidate and _cell(*candidate) for candidate in candidates]
     if choice.best is not None:
         best = names.index(choice.best)
         cells = [c and c.model_copy(update={"best": i == best}) for i, c in enumerate(cells)]
@@ -115,10 +118,10 @@ def _row(title: str, found: Found, names: Sequence[str]) -> MatrixRow:
 def _cell(result: RunResult, price: float | None) -> MatrixCell:
     capacity = result.capacity
     figure = figure_of(result)
-    sign = {"=": "", ">=": "≥ ", "<": "< "}[capacity.bound] if capacity and capacity.bound else ""
+    bound = capacity.bound if capacity else None
     return MatrixCell(
         run_id=result.run_id,
-        figure=f"{sign}{figure:,.0f} ops/s" if figure else "no figure",
+        figure=words.bounded(words.throughput(figure), bound) if figure else "no figure",
         verdict=capacity.verdict if capacity else result.state.value,
         errors=sum(done.step.errors or 0 for done in result.steps),
         usd_per_million=usd_per_million(capacity, price),
@@ -133,66 +136,53 @@ def figure_of(result: RunResult) -> float | None:
     return capacity.max_sustainable_throughput_ops_per_second or None
 
 
-def decide(found: Found, names: Sequence[str]) -> Choice:
+@dataclass(frozen=True)
+class _Contender:
+    """A target with a figure."""
+
+    name: str
+    ops_per_second: float
+    capacity: Capacity | None
+    usd_per_million: float | None  # None: its cost is not known
+
+
+def decide(candidates: Candidates, names: Sequence[str]) -> Choice:
     """Choose among targets that were asked the same: by throughput, and by cost where it is known.
 
     Args:
-        found: A result for each target, with what it costs an hour; None: no such run.
+        candidates: One for each target.
         names: The targets' names, in the same order.
     """
-    ranked = sorted(
-        (
-            (-figure, index)
-            for index, cell in enumerate(found)
-            if cell is not None and (figure := figure_of(cell[0])) is not None
-        ),
-    )
-    places = [index for _, index in ranked]
-    if not places:
+    contenders = []
+    for name, candidate in zip(names, candidates, strict=True):
+        if candidate is not None and (figure := figure_of(candidate[0])) is not None:
+            capacity = candidate[0].capacity
+            cost = usd_per_million(capacity, candidate[1])
+            contenders.append(_Contender(name, figure, capacity, cost))
+    if not contenders:
         return Choice(best=None, sentence="no target gave a figure")
-    runs = [cell[0] for index in places if (cell := found[index]) is not None]
-    shown = [names[index] for index in places]
-    ratios = [
-        ratio_of(shown[0], runs[0].capacity, name, run.capacity)
-        for name, run in zip(shown[1:], runs[1:], strict=True)
-    ]
-    like = tuple(
-        name
-        for name, ratio in zip(shown[1:], ratios, strict=True)
-        if ratio is not None and ratio.differs is False
-    )
-    sentence = _most(shown, ratios)
-    cheapest = _cheapest(found, places)
-    if cheapest is not None:
-        cost, index = cheapest
-        sentence += f"; cheapest an operation: {names[index]} at ${cost:.3g} per million"
-    return Choice(
-        best=shown[0],
-        like=like,
-        cheapest=None if cheapest is None else names[cheapest[1]],
-        sentence=sentence,
-    )
+    best, *others = sorted(contenders, key=lambda contender: -contender.ops_per_second)
+    ratios = [ratio_of(best.name, best.capacity, other.name, other.capacity) for other in others]
+    like = [ratio.to for ratio in ratios if ratio is not None and ratio.differs is False]
+    sentence = _sentence(best.name, [other.name for other in others], ratios)
+    costs = [(c.usd_per_million, c.name) for c in contenders if c.usd_per_million is not None]
+    cheapest = None
+    if len(costs) == len(contenders):
+        cost, cheapest = min(costs, key=lambda priced: priced[0])
+        sentence += f"; cheapest an operation: {cheapest} at {words.usd_each(cost)} per million"
+    return Choice(best=best.name, like=tuple(like), cheapest=cheapest, sentence=sentence)
 
 
-def _most(shown: Sequence[str], ratios: Sequence[Ratio | None]) -> str:
-    """The best target by throughput, against the next."""
-    if not ratios:
-        return f"{shown[0]}: the only one with a figure"
-    ratio = ratios[0]
-    if ratio is not None and ratio.differs is False:
-        return f"{shown[0]} or {shown[1]}: no difference can be shown"
-    times = f"{ratio.value:.2f} times {shown[1]}" if ratio else f"the most, before {shown[1]}"
-    if ratio is not None and ratio.low is not None:
-        times += f" (95 % {ratio.low:.2f} to {ratio.high:.2f})"
-    unknown = ratio is None or ratio.differs is None
-    return f"{shown[0]}: {times}" + ("; whether they differ is not known" if unknown else "")
-
-
-def _cheapest(found: Found, places: Sequence[int]) -> tuple[float, int] | None:
-    costs = [
-        (cost, index)
-        for index in places
-        if (cell := found[index]) is not None
-        and (cost := usd_per_million(cell[0].capacity, cell[1])) is not None
-    ]
-    return min(costs) if len(costs) == len(places) else None
+def _sentence(best: str, others: Sequence[str], ratios: Sequence[Ratio | None]) -> str:
+    """Say which target sustains the most, and how much more than the next one."""
+    if not others:
+        return f"{best}: the only one with a figure"
+    second, ratio = others[0], ratios[0]
+    if ratio is None:
+        return f"{best}: the most, before {second}; whether they differ is not known"
+    if ratio.differs is False:
+        return f"{best} or {second}: no difference can be shown"
+    times = f"{best}: {words.ratio(ratio.value)} times {second}"
+    if ratio.low is not None:
+        times += f" (95 % {words.ratio_interval(ratio.low, ratio.high)})"
+    return times + ("; whether they differ is not known" if ratio.differs is None else "")

@@ -1,17 +1,18 @@
 """Charts of several runs over each other: one curve for each run."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import altair as alt
 
+from plimsoll import words
+from plimsoll.model.capacity import Capacity
 from plimsoll.model.results import RunResult
-from plimsoll.report import by_load, encodings, rows, text, theme
+from plimsoll.report import by_load, encodings, rows, theme
 from plimsoll.report.chart import Chart, latency_y
 
 HEIGHT_PX = 300
 DASHES = ([1, 0], [8, 4], [12, 3, 3, 3], [16, 5], [6, 6], [8, 3, 2, 3, 2, 3])
-NAMES_MOST = 30  # letters of all names, so that they stand side by side on a telephone
+NAMES_MOST = 30  # letters of all names together that fit side by side on a telephone
 
 
 def _runs(names: Sequence[str]) -> alt.Color:
@@ -20,9 +21,9 @@ def _runs(names: Sequence[str]) -> alt.Color:
 
 
 def _dashes(names: Sequence[str]) -> alt.StrokeDash:
-    """A run's line is told apart without its color too, and none looks like a limit's dots."""
-    found = [DASHES[index % len(DASHES)] for index in range(len(names))]
-    scale = alt.Scale(domain=list(names), range=found)
+    """A dash for each run, to tell lines apart without color; none looks like a limit's dots."""
+    dashes = [DASHES[index % len(DASHES)] for index in range(len(names))]
+    scale = alt.Scale(domain=list(names), range=dashes)
     return alt.StrokeDash("run:N", title=None, scale=scale, legend=_legend(names))
 
 
@@ -38,33 +39,41 @@ def _legend(names: Sequence[str]) -> alt.Legend:
     )
 
 
-def _rows(results: Sequence[RunResult], names: Sequence[str]) -> list[dict[str, Any]]:
+def _rows_of_runs(
+    results: Sequence[RunResult],
+    names: Sequence[str],
+    rows_of: Callable[[Capacity], list[rows.Row]],
+) -> list[rows.Row]:
+    """The rows of every run that has a capacity, each with the run's name."""
     return [
         row | {"run": name}
         for name, result in zip(names, results, strict=True)
         if result.capacity is not None
-        for row in rows.curve_rows(result.capacity)
+        for row in rows_of(result.capacity)
     ]
 
 
 def operations(results: Sequence[RunResult]) -> list[str]:
     """Every operation of any run."""
-    found = [rows.operations(r.capacity) for r in results if r.capacity is not None]
-    return list(dict.fromkeys(name for names in found for name in names))
+    return list(dict.fromkeys(name for r in results for name in rows.operations(r.capacity)))
 
 
 def curve(
     results: Sequence[RunResult], names: Sequence[str], operation: str, prefix: str = "over"
 ) -> Chart | None:
     """Latency of one operation over throughput, a line for each run."""
-    found = [row for row in _rows(results, names) if row["operation"] == operation]
+    points = [
+        row
+        for row in _rows_of_runs(results, names, rows.curve_rows)
+        if row["operation"] == operation
+    ]
     statistics = {r.capacity.statistic for r in results if r.capacity is not None}
-    if not found or len(statistics) != 1:
+    if not points or len(statistics) != 1:
         return None
-    name = text.STATISTIC_NAMES[statistics.pop()]
-    most = max(row["throughput"] for row in found) or 1
-    limits = _limits(results, names, operation)
-    heights = [row["latency_us"] for row in found] + [row["limit_us"] for row in limits]
+    name = words.statistic(statistics.pop())
+    most = max(row["throughput"] for row in points) or 1
+    limits = _rows_of_runs(results, names, lambda capacity: rows.limit_rows(capacity, operation))
+    heights = [row["latency_us"] for row in points] + [row["limit_us"] for row in limits]
     data, color = f"{prefix}-{operation}", _runs(names)
     base = alt.Chart(alt.NamedData(data)).encode(
         x=alt.X(
@@ -82,7 +91,9 @@ def curve(
         alt.Chart(alt.NamedData(f"{prefix}-capacities"))
         .mark_rule(strokeWidth=1.5, opacity=0.8)
         .encode(
-            x=alt.X("figure:Q"), color=color, tooltip=[alt.Tooltip("run:N"), alt.Tooltip("label:N")]
+            x=alt.X("throughput:Q"),
+            color=color,
+            tooltip=[alt.Tooltip("run:N"), alt.Tooltip("label:N", title="capacity")],
         ),
         alt.Chart(alt.NamedData(f"{prefix}-limits-{operation}"))
         .mark_rule(strokeDash=[2, 3])
@@ -97,7 +108,7 @@ def curve(
         base.mark_line(strokeWidth=2).encode(order=alt.Order("load:Q"), strokeDash=dash),
         base.mark_point(filled=True, size=70, strokeWidth=2.2, opacity=1).encode(
             stroke=color,
-            shape=encodings.outcome_shape(found),
+            shape=encodings.outcome_shape(points),
             tooltip=[
                 alt.Tooltip("run:N"),
                 alt.Tooltip("latency_us:Q", title=f"{name} latency, µs", format=",.0f"),
@@ -110,35 +121,11 @@ def curve(
         id=data,
         spec=drawn,
         data={
-            data: found,
-            f"{prefix}-capacities": _capacities(results, names),
+            data: points,
+            f"{prefix}-capacities": _rows_of_runs(results, names, encodings.answer_rows),
             f"{prefix}-limits-{operation}": limits,
         },
     )
-
-
-def _limits(
-    results: Sequence[RunResult], names: Sequence[str], operation: str
-) -> list[dict[str, Any]]:
-    return [
-        {"run": name, "limit_us": row["limit_us"]}
-        for name, result in zip(names, results, strict=True)
-        if result.capacity is not None
-        for row in rows.limit_rows(result.capacity)
-        if row["operation"] == operation
-    ]
-
-
-def _capacities(results: Sequence[RunResult], names: Sequence[str]) -> list[dict[str, Any]]:
-    found = []
-    for name, result in zip(names, results, strict=True):
-        capacity = result.capacity
-        figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
-        if capacity is not None and figure is not None:
-            sign = {"=": "", ">=": "≥ ", "<": "< "}[capacity.bound or "="]
-            label = f"capacity {sign}{text.throughput(figure)} ops/s"
-            found.append({"run": name, "figure": figure, "label": label})
-    return found
 
 
 def throughput(
@@ -146,19 +133,14 @@ def throughput(
 ) -> Chart | None:
     """Throughput by load, a line for each run; None where the loads are of different kinds."""
     axes = {r.capacity.axis for r in results if r.capacity is not None}
-    found = [
-        row | {"run": name}
-        for name, result in zip(names, results, strict=True)
-        if result.capacity is not None
-        for row in rows.throughput_rows(result.capacity)
-    ]
-    if not found or len(axes) != 1:
+    points = _rows_of_runs(results, names, rows.throughput_rows)
+    if not points or len(axes) != 1:
         return None
     axis = axes.pop()
     title = rows.AXIS_TITLES[axis]
     color = _runs(names)
     dash = _dashes(names)
-    most = max(row["load"] for row in found)
+    most = max(row["load"] for row in points)
     base = alt.Chart(alt.NamedData(f"{prefix}-throughput")).encode(
         x=alt.X(
             "load:Q",
@@ -173,7 +155,7 @@ def throughput(
         base.mark_line(strokeWidth=2).encode(strokeDash=dash),
         base.mark_point(filled=True, size=70, strokeWidth=2.2, opacity=1).encode(
             stroke=color,
-            shape=encodings.outcome_shape(found),
+            shape=encodings.outcome_shape(points),
             tooltip=[
                 alt.Tooltip("run:N"),
                 *encodings.load_tooltips(),
@@ -181,4 +163,4 @@ def throughput(
             ],
         ),
     ).properties(width="container", height=HEIGHT_PX)
-    return Chart(id=f"{prefix}-throughput", spec=drawn, data={f"{prefix}-throughput": found})
+    return Chart(id=f"{prefix}-throughput", spec=drawn, data={f"{prefix}-throughput": points})

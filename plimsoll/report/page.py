@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
 from importlib import resources
 from typing import Any
 
@@ -10,23 +9,25 @@ import jinja2
 import yaml
 from markupsafe import Markup
 
+from plimsoll import words
 from plimsoll.model.results import RunResult, Seconds
-from plimsoll.report import by_load, curve, heat_map, report_tables, rows, text, theme, timeline
-from plimsoll.report.answer import answer, target_name
+from plimsoll.report import by_load, curve, heat_map, report_tables, rows, theme, timeline
 from plimsoll.report.chart import Chart, Rows
+from plimsoll.report.headline import headline
 
 
 def _asset(name: str) -> str:
     return resources.files("plimsoll.report").joinpath("assets", name).read_text("utf-8")
 
 
-def columns(found: Rows) -> dict[str, Any]:
-    """Rows as columns, so that a page names each field once; figures to ten digits."""
-    names = list(dict.fromkeys(name for row in found for name in row))
-    return {"names": names, "rows": [[_short(row.get(name)) for name in names] for row in found]}
+def columns(rows: Rows) -> dict[str, Any]:
+    """Rows as lists under the names of their fields, so that a page names each field once."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return {"names": names, "rows": [[_short(row.get(name)) for name in names] for row in rows]}
 
 
 def _short(value: Any) -> Any:
+    """Figures to ten digits."""
     return float(f"{value:.10g}") if isinstance(value, float) else value
 
 
@@ -45,14 +46,14 @@ def fill(template: str, drawn: Sequence[Chart], **values: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["utc"] = _utc
-    data = {name: found for chart in drawn for name, found in chart.data.items()}
+    environment.filters |= {"utc": words.moment, "number": words.number}
+    data = {name: chart_rows for chart in drawn for name, chart_rows in chart.data.items()}
     book = {
         "config": theme.CONFIG,
         "charts": {
             chart.id: {"spec": chart.vega_lite(), "data": sorted(chart.data)} for chart in drawn
         },
-        "data": {name: columns(found) for name, found in data.items()},
+        "data": {name: columns(chart_rows) for name, chart_rows in data.items()},
     }
     return environment.get_template(template).render(
         book=script_json(book),
@@ -72,10 +73,11 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
     Args:
         result: The run.
         seconds: Its series on one clock.
-        usd_per_hour: What the target costs an hour, if it is known: gives dollars per operation.
+        usd_per_hour: What the target costs an hour; None: as the run estimated it. It gives the
+            dollars per million operations.
     """
     capacity = result.capacity
-    names = rows.operations(capacity) if capacity else []
+    names = rows.operations(capacity)
     loads = [curve.curve(capacity), by_load.throughput(capacity)] if capacity else []
     by_operation = [by_load.latency(capacity, name) for name in names] if capacity else []
     over_time = [timeline.timeline(result, seconds), heat_map.heat_map(result, seconds)]
@@ -84,9 +86,10 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
         "report.html.j2",
         drawn,
         result=result,
-        answer=answer(result, usd_per_hour),
-        target=target_name(result.request),
-        statistic=text.STATISTIC_NAMES[capacity.statistic].replace("m", "M", 1) if capacity else "",
+        headline=headline(result, usd_per_hour),
+        target=words.target(result.request.target),
+        load_unit=words.LOAD_UNITS[capacity.axis] if capacity else "",
+        statistic=words.statistic(capacity.statistic).replace("m", "M", 1) if capacity else "",
         operations=names,
         limit_of={name: by_load.limit_words(capacity, name) for name in names} if capacity else {},
         repeated=capacity is not None and any(step.repetitions > 1 for step in capacity.steps),
@@ -116,19 +119,15 @@ def facts_of_run(result: RunResult) -> list[tuple[str, str]]:
         ("team", result.team),
         ("where", "one machine, emulated volume" if result.local else "AWS"),
         ("ended", result.state.value),
-        ("submitted", _utc(moments.submitted)),
-        ("took", text.duration(took)),
-        ("target deleted", _utc(moments.deleted)),
-        ("target existed for", text.duration(target_lived)),
+        ("submitted", words.moment(moments.submitted)),
+        ("took", words.duration(took)),
+        ("target deleted", words.moment(moments.deleted)),
+        ("target existed for", words.duration(target_lived)),
         ("plimsoll", versions.plimsoll),
-        ("load engine", versions.engine or text.NOTHING),
-        ("server, as it names itself", versions.server or text.NOTHING),
-        ("workload, SHA-256", versions.workload_sha256 or text.NOTHING),
-        ("dataset, rows counted", text.number(result.rows)),
+        ("load engine", versions.engine or words.NOTHING),
+        ("server, as it names itself", versions.server or words.NOTHING),
+        ("workload, SHA-256", versions.workload_sha256 or words.NOTHING),
+        ("dataset, rows counted", words.number(result.rows)),
         ("seed", str(result.request.load.seed)),
     ]
-    return [(name, value) for name, value in shown if value != text.NOTHING]
-
-
-def _utc(moment: datetime | None) -> str:
-    return text.NOTHING if moment is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+    return [(name, value) for name, value in shown if value != words.NOTHING]

@@ -5,9 +5,10 @@ from typing import Any
 
 import altair as alt
 
+from plimsoll import words
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.report import clock as clocks
-from plimsoll.report import phases, text, theme, ticks
+from plimsoll.report import phases, theme, ticks
 from plimsoll.report.chart import Rows
 
 WIDTH_PX = 900  # of a picture; a page sets its own
@@ -31,7 +32,7 @@ class Panels:
         }
         width_s = self.clock.width_s
         self.clock_unit = "h:min:s" if ticks.in_hours(self.clock.length_s) else "min:s"
-        self.per = "per second" if width_s == 1 else f"mean of {width_s} s"
+        self.per = "per second" if width_s == 1 else f"mean of {words.duration(width_s)}"
 
     def x(self, field: str = "t:Q") -> alt.X:
         """The time axis, the same for every panel."""
@@ -66,16 +67,16 @@ class Panels:
         panel = alt.layer(windows, *layers).properties(width=WIDTH_PX, height=height_px)
         self.panels.append(panel.resolve_scale(color="independent", strokeDash="independent"))
 
-    def lines(self, base: alt.Chart, found: Rows, detail: list[alt.Detail]) -> list[alt.Chart]:
-        """A line for each series, and a point for each row that has no neighbor to make one."""
+    def lines(self, base: alt.Chart, series: Rows, detail: list[alt.Detail]) -> list[alt.Chart]:
+        """A line for each series, and a point for each row that has no neighbor to make a line."""
         line = base.mark_line(strokeWidth=1.5).encode(detail=detail)
-        if not any(row["alone"] for row in found):
+        if not any(row["alone"] for row in series):
             return [line]
         alone = base.transform_filter("datum.alone")
         return [line, alone.mark_point(filled=True, size=14, opacity=1)]
 
     def piled(self, name: str, color: alt.Color, y_title: str, top: float | None = None) -> Any:
-        """Series on top of one another, a block for each moment: so none is too short to see."""
+        """Series on top of one another: a block for each moment, which shows even a short one."""
         scale = alt.Scale(zero=True, domainMax=alt.Undefined if top is None else top)
         return (
             alt.Chart(alt.NamedData(name))
@@ -90,7 +91,7 @@ class Panels:
         )
 
     def crosshair(self, name: str, series: Mapping[str, str], fmt: str) -> alt.Chart:
-        """What the pointer is told of every series of a panel; `series`: {column: title}."""
+        """The tooltip with every series of a panel; `series`: {column: title}."""
         hover = alt.selection_point(
             name=f"hover_{name.replace('-', '_')}",
             on="pointerover",
@@ -119,13 +120,24 @@ class Panels:
         return moments
 
     def wide(
-        self, name: str, found: Rows, key: str, columns: Mapping[str, str], span_s: float
+        self, name: str, series: Rows, key: str, columns: Mapping[str, str], span_s: float
     ) -> dict[str, str]:
-        """Turn rows of a series each into one row a moment of `span_s`; return {column: title}."""
+        """Make one row for each moment out of one row for each moment and series.
+
+        Args:
+            name: The panel's; the rows become its data `{name}-wide`.
+            series: The rows.
+            key: The field that names a row's series.
+            columns: {field: its title}.
+            span_s: The length of a moment in seconds.
+
+        Returns:
+            {column: title}, for `crosshair`.
+        """
         moments: dict[float, dict[str, Any]] = {}
         titles: dict[str, str] = {}
-        names = list(dict.fromkeys(row[key] for row in found))
-        for row in found:
+        names = list(dict.fromkeys(row[key] for row in series))
+        for row in series:
             moment = moments.setdefault(row["t"], self._moment(row["t"], span_s))
             for column, title in columns.items():
                 if row[column] is not None:
@@ -145,4 +157,4 @@ class Panels:
                 return f"{step['step']}, warm-up"
             if step["window"] <= t < step["t2"]:
                 return str(step["step"])
-        return text.NOTHING
+        return words.NOTHING

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from plimsoll.errors import MissingToolError
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.report import curve, theme, timeline
-from plimsoll.report.answer import answer
+from plimsoll.report.headline import headline
 from plimsoll.report.panels import WIDTH_PX
 from plimsoll.report.theme import Theme
 
@@ -51,16 +51,16 @@ def specification(
     result: RunResult, seconds: Seconds, *, look: Theme = "light", usd_per_hour: float | None = None
 ) -> dict[str, Any]:
     """Write the whole picture as one Vega-Lite chart, in the colors of a theme."""
-    found = answer(result, usd_per_hour)
+    answer = headline(result, usd_per_hour)
     loads = curve.curve(result.capacity) if result.capacity else None
     drawn = [chart for chart in (loads, timeline.timeline(result, seconds)) if chart is not None]
     specs = [_stacked(chart.vega_lite()) for chart in drawn]
     panels = [panel for spec in specs for panel in spec["vconcat"]]
-    headline = f"{result.name}: {found.figure} ops/s" if found.figure else result.name
+    title = f"{result.name}: {answer.figure} ops/s" if answer.figure else result.name
     whole = {
         "title": {
-            "text": f"{headline} ({found.tag})",
-            "subtitle": textwrap.wrap(found.sentence, 130),
+            "text": f"{title} ({answer.tag})",
+            "subtitle": textwrap.wrap(answer.sentence, 130),
             "fontSize": 20,
             "subtitleFontSize": 13,
             "subtitlePadding": 6,

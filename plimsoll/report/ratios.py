@@ -3,18 +3,19 @@
 The ratio is that of the middles (geometric means) of the repetitions at each run's capacity. Its
 95 % interval is Welch's (1947, "The generalization of Student's problem when several different
 population variances are involved") on the logarithms of the repetitions, with the degrees of
-freedom rounded down. It speaks of what scatters from one repetition to the next on these two
-targets; how targets of one kind differ among themselves it cannot know.
+freedom rounded down. It covers what scatters from one repetition to the next on these two targets,
+not how targets of one kind differ among themselves.
 """
 
 import math
 from collections.abc import Sequence
 from statistics import fmean, variance
 
+from plimsoll import words
 from plimsoll.capacity.intervals import t_quantile
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Bound, Capacity
-from plimsoll.report import text
+from plimsoll.report.rows import at_capacity
 
 METHOD = "Welch's t on logarithms"
 
@@ -25,28 +26,24 @@ class Ratio(Model):
     of: str
     to: str
     value: float
-    bound: Bound = "="  # of the value: ">=" at least, "<" at most
+    bound: Bound = "="  # whether the value is exact, at least (">=") or at most ("<")
     low: float | None = None  # of the 95 % interval; None: too few repetitions, or a bound
     high: float | None = None
     repetitions: tuple[int, int] | None = None  # of both; None: a bound
     method: str | None = None
-    differs: bool | None = None  # None: cannot be told
+    differs: bool | None = None  # whether the capacities differ; None: not known
     sentence: str
 
 
 def repetitions_of(capacity: Capacity) -> list[float]:
     """The throughput of each repetition at the load of the capacity."""
-    return [
-        step.throughput_ops_per_second
-        for judged in capacity.steps
-        if judged.load == capacity.at
-        for step in judged.steps
-        if step.throughput_ops_per_second
-    ]
+    judged = at_capacity(capacity)
+    steps = judged.steps if judged else ()
+    return [step.throughput_ops_per_second for step in steps if step.throughput_ops_per_second]
 
 
 def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio | None:
-    """`a`'s capacity as a multiple of `b`'s; None where one has no figure, or both only bounds."""
+    """Divide `a`'s capacity by `b`'s; None where one has no figure, or both are only bounds."""
     if a is None or b is None or a.bound is None or b.bound is None:
         return None
     figure, other = (c.max_sustainable_throughput_ops_per_second for c in (a, b))
@@ -55,22 +52,23 @@ def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio 
     load = only_load(a, b)
     if load is None and (a.bound != "=" or b.bound != "="):
         return _bounded(of, to, figure / other, a.bound, b.bound)
-    says = f"{of} sustains" if load is None else f"At {text.load(load, a.axis)}, {of} gives"
+    subject = f"{of} sustains" if load is None else f"At {words.load(load, a.axis)}, {of} gives"
     mine, theirs = repetitions_of(a), repetitions_of(b)
     if len(mine) < 2 or len(theirs) < 2:
         value = figure / other
         sentence = (
-            f"{says} {value:.2f} times the throughput of {to}; without repetitions of both"
-            " there is no interval, so whether they differ is not known."
+            f"{subject} {words.ratio(value)} times the throughput of {to}; without repetitions of"
+            " both there is no interval, so whether they differ is not known."
         )
         counts = len(mine), len(theirs)
         return Ratio(of=of, to=to, value=value, repetitions=counts, sentence=sentence)
     value, low, high = welch(mine, theirs)
     differs = low > 1 or high < 1
-    span = f"(95 % interval {low:.2f} to {high:.2f})"
-    sentence = f"{says} {value:.2f} times the throughput of {to} {span}: they differ."
+    shown = f"(95 % interval {words.ratio_interval(low, high)})"
+    sentence = f"{subject} {words.ratio(value)} times the throughput of {to} {shown}: they differ."
     if not differs:
-        sentence = f"{of} and {to}: no difference can be shown; the ratio is {value:.2f} {span}."
+        no_difference = f"{of} and {to}: no difference can be shown"
+        sentence = f"{no_difference}; the ratio is {words.ratio(value)} {shown}."
     return Ratio(
         of=of,
         to=to,
@@ -87,8 +85,8 @@ def ratio_of(of: str, a: Capacity | None, to: str, b: Capacity | None) -> Ratio 
 def only_load(a: Capacity, b: Capacity) -> float | None:
     """The one load that both tried, where neither tried another and both passed it.
 
-    Such runs measure throughput at a load, as reference experiment R2 does, and no capacity: the
-    bounds say so of the capacity, while at this load the figures are exact.
+    Such runs measure throughput at a load, as reference experiment R2 does. Their capacities are
+    only bounds, but at this load their figures are exact.
     """
     loads = {(c.axis, judged.load) for c in (a, b) for judged in c.steps}
     if len(loads) != 1 or a.bound != ">=" or b.bound != ">=":
@@ -97,7 +95,7 @@ def only_load(a: Capacity, b: Capacity) -> float | None:
 
 
 def _bounded(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> Ratio | None:
-    """A ratio of which one side is only a bound: at least, or less than."""
+    """A ratio where one side is only a bound, so that the ratio is one too."""
     at_least = mine in {"=", ">="} and theirs in {"=", "<"}
     at_most = mine in {"=", "<"} and theirs in {"=", ">="}
     if not at_least and not at_most:
@@ -111,7 +109,7 @@ def _bounded(of: str, to: str, value: float, mine: Bound, theirs: Bound) -> Rati
         bound=">=" if at_least else "<",
         value=value,
         differs=differs,
-        sentence=f"{of} sustains {word} {value:.2f} times the throughput of {to}: {end}.",
+        sentence=f"{of} sustains {word} {words.ratio(value)} times the throughput of {to}: {end}.",
     )
 
 
@@ -120,7 +118,7 @@ def welch(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float]:
 
     Args:
         a: At least two positive values.
-        b: Likewise.
+        b: At least two positive values, in the same unit.
 
     Returns:
         The ratio, and the low and the high end of its interval.

@@ -1,10 +1,12 @@
 """The tables of a report: steps in the order in which they ran, and the audits of each load."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from plimsoll import words
 from plimsoll.model.capacity import Capacity, JudgedStep
-from plimsoll.model.results import RunResult, StepResult
-from plimsoll.report import rows, text
+from plimsoll.model.results import RunResult, StepResult, TargetFigures
+from plimsoll.report import rows
 
 AUDIT_NAMES = {
     "littles_law": "Little's law",
@@ -16,33 +18,33 @@ AUDIT_NAMES = {
     "server_count": "server counted the same",
     "undisturbed": "this machine undisturbed",
 }
-LOADS_MOST = 100  # whose audits are all shown
-MARKS = {True: "✓", False: "✕", None: text.NOTHING}
+LOADS_MOST = 100  # up to so many loads, the audits of all are shown
+MARKS = {True: "✓", False: "✕", None: words.NOTHING}
 
 
 @dataclass(frozen=True)
-class Cell:
-    """Text, and what it means beyond it."""
+class ReportCell:
+    """A text, and what it stands for."""
 
     text: str
-    kind: str = ""  # a CSS class: "over" a limit, "passed", "failed" ...
+    kind: str = ""  # a CSS class: "over" (a limit), "passed", "failed" ...
 
 
 @dataclass(frozen=True)
-class Table:
-    """Two header rows, groups over columns, and cells."""
+class ReportTable:
+    """A table, for a page or a terminal."""
 
-    groups: tuple[tuple[str, int], ...]  # title and number of columns
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[ReportCell, ...], ...]
+    groups: tuple[tuple[str, int], ...] = ()  # a header row above: title and number of columns
 
 
-def steps_table(result: RunResult) -> Table | None:
+def steps_table(result: RunResult) -> ReportTable | None:
     """One row for each step: load, throughput, latency by operation, the target, the judgement."""
     if not result.steps:
         return None
     capacity = result.capacity
-    names = rows.operations(capacity) if capacity else _operations(result)
+    names = rows.operations(capacity) or operations_of(result.steps)
     offered = any(done.plan.rate_ops_per_second is not None for done in result.steps)
     shown = rows.shown_statistics(capacity)
     groups = [
@@ -59,24 +61,25 @@ def steps_table(result: RunResult) -> Table | None:
         "clients",
         "connections",
         "ops/s",
-        *(text.STATISTIC_NAMES[statistic] for _ in names for statistic in shown),
+        *(words.statistic(statistic) for _ in names for statistic in shown),
         *("IOPS", "queue", "CPU"),
         *("errors", "busy"),
         "judged",
     ]
-    return Table(
+    return ReportTable(
         groups=tuple(groups),
         columns=tuple(columns),
         rows=tuple(tuple(_step_cells(done, capacity, names, offered)) for done in result.steps),
     )
 
 
-def _operations(result: RunResult) -> list[str]:
-    return list(dict.fromkeys(name for done in result.steps for name in done.operations))
+def operations_of(steps: Sequence[StepResult]) -> list[str]:
+    """The operations of any step, in the order of their first."""
+    return list(dict.fromkeys(name for done in steps for name in done.operations))
 
 
 def judged_step(capacity: Capacity | None, index: int) -> JudgedStep | None:
-    """The judgement of the load that a step belongs to; None where there is none."""
+    """The judgement of the load of step `index`; None where there is none."""
     if capacity is None:
         return None
     for judged in capacity.steps:
@@ -87,16 +90,16 @@ def judged_step(capacity: Capacity | None, index: int) -> JudgedStep | None:
 
 def _step_cells(
     done: StepResult, capacity: Capacity | None, names: list[str], offered: bool
-) -> list[Cell]:
+) -> list[ReportCell]:
     judged = judged_step(capacity, done.plan.index)
     step = done.step
-    cells = [Cell(str(done.plan.index))]
+    cells = [ReportCell(str(done.plan.index))]
     if offered:
-        cells.append(Cell(text.throughput(done.plan.rate_ops_per_second)))
+        cells.append(ReportCell(words.number(done.plan.rate_ops_per_second)))
     cells += [
-        Cell(text.number(done.plan.clients)),
-        Cell(text.number(done.plan.connections)),
-        Cell(text.throughput(step.throughput_ops_per_second), "strong"),
+        ReportCell(words.number(done.plan.clients)),
+        ReportCell(words.number(done.plan.connections)),
+        ReportCell(words.rate(step.throughput_ops_per_second), "strong"),
     ]
     for name in names:
         for statistic in rows.shown_statistics(capacity):
@@ -104,52 +107,54 @@ def _step_cells(
             limit = judged.limit_us.get(name) if judged else None
             is_judged = capacity is not None and capacity.statistic == statistic
             over = is_judged and value is not None and limit is not None and value > limit
-            cells.append(Cell(text.latency(value), "over" if over else ""))
-    target = done.target
-    known = [v for v in (target.read_iops, target.write_iops) if v is not None] if target else []
-    cpu = target.cpu_percent if target else None
-    cells += [
-        Cell(text.number(sum(known) if known else None)),
-        Cell(text.number(target.queue if target else None, 1)),
-        Cell(text.percent(cpu / 100 if cpu is not None else None)),
-        Cell(text.number(step.errors)),
-        Cell(text.percent(step.client_busy)),
-    ]
+            cells.append(ReportCell(words.latency(value), "over" if over else ""))
+    cells += [ReportCell(figure) for figure in target_cells(done.target)]
+    cells += [ReportCell(words.number(step.errors)), ReportCell(words.percent(step.client_busy))]
     unjudged = "void" if step.void else "not judged"
-    found = rows.outcome(judged) if judged else unjudged
-    return [*cells, Cell(found, found)]
+    outcome = rows.outcome(judged) if judged else unjudged
+    return [*cells, ReportCell(outcome, outcome)]
 
 
-def audits_table(capacity: Capacity | None) -> Table | None:
-    """One row for each load, one column for each audit; of very many loads, those that failed one.
+def target_cells(target: TargetFigures | None) -> tuple[str, str, str]:
+    """IOPS (reads and writes together), the volume's queue, and the CPU in whole percents."""
+    if target is None:
+        return (words.NOTHING,) * 3
+    known = [iops for iops in (target.read_iops, target.write_iops) if iops is not None]
+    cpu = None if target.cpu_percent is None else round(target.cpu_percent) / 100
+    return words.rate(sum(known) if known else None), words.rate(target.queue), words.percent(cpu)
 
-    A page of a thousand loads would not stay small otherwise, and nobody reads so many ticks.
+
+def audits_table(capacity: Capacity | None) -> ReportTable | None:
+    """One row for each load, one column for each audit.
+
+    Of more than `LOADS_MOST` loads only those that failed an audit are shown: the page stays small,
+    and nobody reads so many ticks.
     """
     if capacity is None or not capacity.steps:
         return None
     names = list(dict.fromkeys(audit.name for judged in capacity.steps for audit in judged.audits))
     if not names:
         return None
-    found = []
+    table = []
     for judged in _with_audits(capacity):
         results = {audit.name: audit.passed for audit in judged.audits}
-        cells = [Cell(text.load(judged.load, capacity.axis))]
+        cells = [ReportCell(words.load(judged.load, capacity.axis))]
         for name in names:
             passed = results.get(name)
             kind = "failed" if passed is False else "passed" if passed else ""
-            cells.append(Cell(MARKS[passed], kind))
-        found.append(tuple(cells))
+            cells.append(ReportCell(MARKS[passed], kind))
+        table.append(tuple(cells))
     columns = ("load", *(AUDIT_NAMES.get(name, name) for name in names))
-    return Table(groups=(), columns=columns, rows=tuple(found))
+    return ReportTable(columns=columns, rows=tuple(table))
 
 
 def audit_details(capacity: Capacity | None) -> list[tuple[str, str, str, str]]:
-    """Load, audit, mark and the figures that it compared; those that could not run are left out."""
+    """Load, audit, mark and figures of each audit; those that could not run are left out."""
     if capacity is None:
         return []
     return [
         (
-            text.load(judged.load, capacity.axis),
+            words.load(judged.load, capacity.axis),
             AUDIT_NAMES.get(audit.name, audit.name),
             MARKS[audit.passed],
             audit.detail,
@@ -167,5 +172,5 @@ def _with_audits(capacity: Capacity) -> tuple[JudgedStep, ...]:
 
 
 def audits_left_out(capacity: Capacity | None) -> int:
-    """How many loads the table of audits leaves out: none of theirs failed."""
+    """How many loads the table of audits leaves out; none of them failed an audit."""
     return 0 if capacity is None else len(capacity.steps) - len(_with_audits(capacity))

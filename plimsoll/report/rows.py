@@ -3,6 +3,7 @@
 from statistics import median
 from typing import Any, Literal
 
+from plimsoll import words
 from plimsoll.model.capacity import Capacity, JudgedStep
 from plimsoll.model.steps import Statistic, Step
 from plimsoll.report import ticks
@@ -19,6 +20,11 @@ AXIS_TITLES = {
 }
 
 
+def at_capacity(capacity: Capacity) -> JudgedStep | None:
+    """The load of the capacity's figure; None where it has none."""
+    return next((judged for judged in capacity.steps if judged.load == capacity.at), None)
+
+
 def shown_statistics(capacity: Capacity | None) -> tuple[Statistic, ...]:
     """The statistics that are shown; the judged one is always among them."""
     if capacity is None or capacity.statistic in SHOWN:
@@ -27,7 +33,7 @@ def shown_statistics(capacity: Capacity | None) -> tuple[Statistic, ...]:
 
 
 def outcome(judged: JudgedStep) -> Outcome:
-    """What became of a load. An audit's objection weighs most: such a load decides nothing."""
+    """What became of a load. A load that an audit disputes decides nothing, so that comes first."""
     if not judged.consistent:
         return "disputed"
     if judged.client_bound:
@@ -35,14 +41,20 @@ def outcome(judged: JudgedStep) -> Outcome:
     return "passed" if judged.passed else "failed"
 
 
-def operations(capacity: Capacity) -> list[str]:
-    """The operations that any step measured, by name.
+def operations(capacity: Capacity | None) -> list[str]:
+    """The operations that any step measured, in the order of their names.
 
-    Their colors follow this order. By how frequent they are, reads and updates of an even mix
-    would change colors from one run to the next.
+    Their colors follow this order. In the order of their frequency, reads and updates of an even
+    mix would change colors from one run to the next.
     """
-    steps = (step for judged in capacity.steps for step in judged.steps)
+    steps = [step for judged in capacity.steps for step in judged.steps] if capacity else []
     return sorted({name for step in steps for name in step.latency_us})
+
+
+def operations_over_time(capacity: Capacity | None, series: list[Row]) -> list[str]:
+    """The operations of the steps, then those of `series` alone: so colors agree among charts."""
+    known = operations(capacity)
+    return known + sorted({row["operation"] for row in series} - set(known))
 
 
 def curve_rows(capacity: Capacity) -> list[Row]:
@@ -57,7 +69,7 @@ def curve_rows(capacity: Capacity) -> list[Row]:
             "latency_us": latency_us,
             "limit_us": judged.limit_us.get(operation),
             "in_bracket": judged.load in bracket,
-            "label": f"{judged.load:,.0f}"
+            "label": words.number(judged.load)
             if place in shown and latency_us == max(judged.latency_us.values())
             else None,
         }
@@ -103,11 +115,14 @@ def latency_rows(capacity: Capacity) -> list[Row]:
     return rows
 
 
-def limit_rows(capacity: Capacity) -> list[Row]:
-    """The limit of each operation."""
+def limit_rows(capacity: Capacity, operation: str | None = None) -> list[Row]:
+    """The limit of each operation that was measured, or of one of them."""
     limits = {name: us for judged in capacity.steps for name, us in judged.limit_us.items()}
-    measured = set(operations(capacity))
-    return [{"operation": k, "limit_us": v} for k, v in limits.items() if k in measured]
+    return [
+        {"operation": name, "limit_us": limits[name]}
+        for name in limits
+        if name in operations(capacity) and operation in {name, None}
+    ]
 
 
 def usl_rows(capacity: Capacity, points: int = 60) -> list[Row]:

@@ -1,9 +1,11 @@
 """The target's own figures over time: volume, queue, credits, CPU."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 
+from plimsoll import words
 from plimsoll.model.results import RunResult
 from plimsoll.report import clock as clocks
 from plimsoll.report import theme
@@ -24,7 +26,7 @@ def add_target(panels: Panels) -> None:
     _add_panel(panels, "iops", "volume, I/O per second", IOPS, limits=_iops_limits(panels.result))
     promised = panels.result.volume_limits
     mib_s = promised.throughput_mib_s if promised else None
-    limits = [] if mib_s is None else [{"value": mib_s, "label": f"limit {mib_s:,.0f} MiB/s"}]
+    limits = [] if mib_s is None else [_limit("limit", mib_s, "MiB/s")]
     _add_panel(panels, "mib", "volume, MiB/s", MIB_S, limits=limits)
     _add_panel(panels, "queue", "volume, queue: I/Os under way", {"queue": "queue"})
     _add_panel(panels, "balance", "credits left, %", BALANCES, percent=True)
@@ -37,11 +39,12 @@ def _iops_limits(result: RunResult) -> Rows:
         return []
     baseline, burst = promised.baseline_iops, promised.burst_iops
     if burst is None or burst == baseline:
-        return [{"value": baseline, "label": f"limit {baseline:,.0f} IOPS"}]
-    return [
-        {"value": baseline, "label": f"baseline {baseline:,.0f} IOPS"},
-        {"value": burst, "label": f"burst {burst:,.0f} IOPS"},
-    ]
+        return [_limit("limit", baseline, "IOPS")]
+    return [_limit("baseline", baseline, "IOPS"), _limit("burst", burst, "IOPS")]
+
+
+def _limit(name: str, value: float, unit: str) -> dict[str, Any]:
+    return {"value": value, "label": f"{name} {words.number(value)} {unit}"}
 
 
 def _add_panel(
@@ -51,35 +54,37 @@ def _add_panel(
     fields: Mapping[str, str],
     *,
     percent: bool = False,
-    limits: Rows | None = None,  # what the volume promises; with them, the series are stacked
+    limits: Rows | None = None,  # what the volume promises; where given, the series are stacked
 ) -> None:
     samples = panels.seconds.target
-    found = clocks.target_rows(panels.clock, samples, fields)
-    if not found:
+    series = clocks.target_rows(panels.clock, samples, fields)
+    if not series:
         return
     gap_s = clocks.sample_gap_s(samples, panels.clock.width_s)
-    found = clocks.with_segments(found, ("series",), gap_s)
+    series = clocks.with_segments(series, ("series",), gap_s)
     span_s = gap_s / 1.5
-    found = [row | {"middle": row["t"] + span_s / 2, "t2": row["t"] + span_s} for row in found]
+    series = [row | {"middle": row["t"] + span_s / 2, "t2": row["t"] + span_s} for row in series]
     names = list(dict.fromkeys(fields.values()))
-    panels.data[name] = found if limits is None else clocks.stacked(found, "series", "value", names)
-    present = [title for title in names if any(row["series"] == title for row in found)]
+    panels.data[name] = (
+        series if limits is None else clocks.stacked(series, "series", "value", names)
+    )
+    present = [title for title in names if any(row["series"] == title for row in series)]
     colors = list(theme.TARGET[: len(present)])
     legend = alt.Legend() if len(present) > 1 else None
     color = alt.Color(
         "series:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=colors)
     )
-    near = _near(limits or [], found)
+    near = _near(limits or [], series)
     top = max([row["value"] * 1.12 for row in near], default=None)
     if limits is not None:
         far = [row["label"] for row in limits if row not in near]
         title = ", ".join([title, "stacked", *far])
     marks = (
-        _lines(panels, name, found, color, title, percent=percent)
+        _lines(panels, name, series, color, title, percent=percent)
         if limits is None
         else [panels.piled(name, color, title, top)]
     )
-    wide = panels.wide(name, found, "series", {"value": ""}, span_s)
+    wide = panels.wide(name, series, "series", {"value": ""}, span_s)
     panels.data[f"{name}-limit"] = near
     limit = alt.Chart(alt.NamedData(f"{name}-limit")).encode(y=alt.Y("value:Q"))
     rules = [
@@ -92,19 +97,19 @@ def _add_panel(
 
 
 def _lines(
-    panels: Panels, name: str, found: Rows, color: alt.Color, title: str, *, percent: bool
+    panels: Panels, name: str, series: Rows, color: alt.Color, title: str, *, percent: bool
 ) -> list[alt.Chart]:
     scale = alt.Scale(domain=[0, 100]) if percent else alt.Scale(zero=True)
     base = alt.Chart(alt.NamedData(name)).encode(
         x=panels.x("middle:Q"), y=alt.Y("value:Q", title=title, scale=scale), color=color
     )
-    return panels.lines(base, found, [alt.Detail("segment:N")])
+    return panels.lines(base, series, [alt.Detail("segment:N")])
 
 
-def _near(limits: Rows, found: Rows) -> Rows:
+def _near(limits: Rows, series: Rows) -> Rows:
     """The limits that can be drawn without flattening what was measured."""
     sums: dict[float, float] = {}
-    for row in found:
+    for row in series:
         sums[row["t"]] = sums.get(row["t"], 0.0) + row["value"]
     most = max(sums.values(), default=0.0)
     return [row for row in limits if row["value"] <= 4 * most]

@@ -2,6 +2,7 @@
 
 import altair as alt
 
+from plimsoll import words
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.report import clock as clocks
 from plimsoll.report import rows, theme
@@ -16,12 +17,12 @@ def timeline(result: RunResult, seconds: Seconds) -> Chart | None:
     if not seconds.operations and not seconds.target:
         return None
     _phases(panels)
-    found = clocks.operation_rows(panels.clock, seconds.operations)
+    series = clocks.operation_rows(panels.clock, seconds.operations)
     gap_s = 1.5 * panels.clock.width_s
     by = ("operation", "step") if panels.clock.width_s == 1 else ("operation",)
-    found = clocks.with_segments(found, by, gap_s)
-    if found:
-        _operations(panels, found)
+    series = clocks.with_segments(series, by, gap_s)
+    if series:
+        _operations(panels, series)
     if seconds.target:
         add_target(panels)
     return Chart(id="timeline", spec=panels.stacked(), data=panels.data)
@@ -78,29 +79,27 @@ def _series_color(names: list[str], *, legend: bool = True) -> alt.Color:
     )
 
 
-def _operations(panels: Panels, found: Rows) -> None:
-    capacity = panels.result.capacity
-    names = rows.operations(capacity) if capacity else []
-    names += sorted({row["operation"] for row in found} - set(names))
+def _operations(panels: Panels, series: Rows) -> None:
+    names = rows.operations_over_time(panels.result.capacity, series)
     color = _series_color(names)
-    panels.data["ops"] = clocks.stacked(found, "operation", "rate", names)
-    rates = panels.wide("rate", found, "operation", {"rate": "ops/s"}, panels.clock.width_s)
+    panels.data["ops"] = clocks.stacked(series, "operation", "rate", names)
+    rates = panels.wide("rate", series, "operation", {"rate": "ops/s"}, panels.clock.width_s)
     panels.add(
         [
             panels.piled("ops", color, f"throughput, ops/s, stacked ({panels.per})"),
             panels.crosshair("rate", rates, ",.0f"),
         ]
     )
-    _latency(panels, found, _series_color(names, legend=False))
-    if any(row["errors"] for row in found):
-        _failed(panels, found, names)
+    _latency(panels, series, _series_color(names, legend=False))
+    if any(row["errors"] for row in series):
+        _failed(panels, series, names)
 
 
-def _failed(panels: Panels, found: Rows, names: list[str]) -> None:
-    failed = [row for row in found if row["errors"]]
+def _failed(panels: Panels, series: Rows, names: list[str]) -> None:
+    failed = [row for row in series if row["errors"]]
     panels.data["failed"] = clocks.stacked(failed, "operation", "errors", names)
-    told = {"errors": "failed/s"}
-    wide = panels.wide("failed", failed, "operation", told, panels.clock.width_s)
+    columns = {"errors": "failed/s"}
+    wide = panels.wide("failed", failed, "operation", columns, panels.clock.width_s)
     blocks = panels.piled(
         "failed",
         _series_color(names, legend=False),
@@ -109,28 +108,29 @@ def _failed(panels: Panels, found: Rows, names: list[str]) -> None:
     panels.add([blocks, panels.crosshair("failed", wide, ",.1f")], height_px=70)
 
 
-def _latency(panels: Panels, found: Rows, color: alt.Color) -> None:
-    if all(row["p99_us"] is None for row in found):
+def _latency(panels: Panels, series: Rows, color: alt.Color) -> None:
+    known = [row for row in series if row["p99_us"] is not None]
+    if not known:
         return
     wide = panels.wide(
         "latency",
-        found,
+        series,
         "operation",
         {"p50_us": "p50, µs", "p99_us": "p99, µs", "max_us": "max, µs"},
         panels.clock.width_s,
     )
     title = "p99 latency of every second (log scale)"
     if panels.clock.width_s > 1:
-        title = f"p99 latency of every {panels.clock.width_s} s (log scale)"
-    known = (
+        title = f"p99 latency of every {words.duration(panels.clock.width_s)} (log scale)"
+    base = (
         alt.Chart(alt.NamedData("ops"))
         .transform_filter("isValid(datum.p99_us)")
         .encode(
             x=panels.x("middle:Q"),
-            y=latency_y("p99_us:Q", title, [row["p99_us"] for row in found]),
+            y=latency_y("p99_us:Q", title, [row["p99_us"] for row in known]),
             color=color,
         )
     )
     detail = [alt.Detail("step:N"), alt.Detail("segment:N")][panels.clock.width_s > 1 :]
-    lines = panels.lines(known, [row for row in found if row["p99_us"] is not None], detail)
+    lines = panels.lines(base, known, detail)
     panels.add([*lines, panels.crosshair("latency", wide, ",.0f")])

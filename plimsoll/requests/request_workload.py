@@ -4,7 +4,7 @@ import hashlib
 from functools import cache
 
 from plimsoll.errors import Complaint, UsageError, unknown
-from plimsoll.model.databases import engine_facts
+from plimsoll.model.databases import protocol_of_engine
 from plimsoll.model.engine import Protocol
 from plimsoll.model.request import Request, WorkloadChoice
 from plimsoll.workload.compiled import Compiled
@@ -42,7 +42,7 @@ def compiled_workload(request: Request) -> Compiled:
 
 def protocol_of(request: Request) -> Protocol:
     """Name the protocol of a request's target."""
-    return engine_facts(request.target.engine).protocol
+    return protocol_of_engine(request.target.engine)
 
 
 @cache

@@ -7,6 +7,7 @@ resource near its own limit while the target is at its limit is the limiting one
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from plimsoll import words
 from plimsoll.families.family import family_of
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.results import LimitingResource, StepResult, TargetFigures
@@ -50,7 +51,8 @@ def limiting_resource(
     evidence = [use.evidence for use in sorted(uses, key=lambda use: -use.share)]
     evidence += _server(deciding)
     if late is not None:
-        evidence.append(f"{late:.1f} % of the time in I/O was due to this machine's own disk")
+        share = words.percent(late / 100)
+        evidence.append(f"{share} of the time in I/O was due to this machine's own disk")
     return LimitingResource(
         resource=_named(capacity, uses, host_bound=bool(host_bound)),
         host_bound=host_bound,
@@ -88,21 +90,24 @@ def _storage(target: TargetFigures | None, volume: VolumeLimits | None) -> list[
         iops = target.read_iops + target.write_iops
         limit = _iops_limit(target, volume)
         if limit:
-            queue = "" if target.queue is None else f", {target.queue:.1f} of them waiting"
-            text = f"storage: {iops:,.0f} of {limit:,.0f} IOPS ({iops / limit:.0%}){queue}"
-            uses.append(Use("storage", iops / limit, text))
+            waiting = words.rate(target.queue)
+            queue = "" if target.queue is None else f", {waiting} of them waiting"
+            share = iops / limit
+            text = f"{words.rate(iops)} of {words.number(limit)} IOPS ({words.percent(share)})"
+            uses.append(Use("storage", share, f"storage: {text}{queue}"))
     if target.read_mib_s is not None and target.write_mib_s is not None:
         mib_s = target.read_mib_s + target.write_mib_s
         if volume is not None and volume.throughput_mib_s:
             share = mib_s / volume.throughput_mib_s
-            text = f"storage: {mib_s:.1f} of {volume.throughput_mib_s:,.0f} MiB/s ({share:.0%})"
-            uses.append(Use("storage", share, text))
+            text = f"{words.rate(mib_s)} of {words.number(volume.throughput_mib_s)} MiB/s"
+            uses.append(Use("storage", share, f"storage: {text} ({words.percent(share)})"))
     for percent, name in (
         (target.ebs_io_balance_percent, "I/O"),
         (target.ebs_byte_balance_percent, "throughput"),
     ):
         if percent is not None and percent < 100:
-            text = f"storage: the instance's own {name} credits fell to {percent:.0f} %"
+            left = words.percent(percent / 100)
+            text = f"storage: the instance's own {name} credits fell to {left}"
             uses.append(Use("storage", 1 - percent / 100, text))
     return uses
 
@@ -118,7 +123,7 @@ def _iops_limit(target: TargetFigures, volume: VolumeLimits | None) -> float | N
 def _cpu(target: TargetFigures | None) -> list[Use]:
     if target is None or target.cpu_percent is None:
         return []
-    text = f"cpu: {target.cpu_percent:.0f} % of the server's"
+    text = f"cpu: {words.percent(target.cpu_percent / 100)} of the server's"
     return [Use("cpu", target.cpu_percent / 100, text)]
 
 

@@ -5,6 +5,7 @@ import sys
 import time
 
 import plimsoll_engine
+from plimsoll import words
 from plimsoll.aws.run_files import REQUEST, claim_path, client_path, files_of, plan_path
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import ClientRefusedError, ClientTooLateError
@@ -41,7 +42,8 @@ def run_client(settings: RunSettings, run_id: str, step: int, client: int) -> No
         plan = plan.model_copy(update={"start_at_epoch_ms": start})
     if invoked_ms > plan.window_start_epoch_ms + plan.duration_s * 500:
         raise ClientTooLateError(
-            f"called {(invoked_ms - plan.start_at_epoch_ms) / 1000:.1f} s after the barrier, when"
+            f"called {words.duration((invoked_ms - plan.start_at_epoch_ms) / 1000)} after the"
+            " barrier, when"
             " half of the window was over"
         )
     if not files.claim(claim_path(step, client)):

@@ -4,11 +4,11 @@ import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from plimsoll import words
 from plimsoll.aws.run_files import REQUEST, RunFiles, files_of, plan_path, step_path
 from plimsoll.aws.run_records import deadline_passed, now, records_of
 from plimsoll.capacity import next_step
 from plimsoll.families.family import family_of
-from plimsoll.figures import plural
 from plimsoll.fleet.plan import barrier_epoch_ms, late_in_a_row, plan_step, warming_step
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
 from plimsoll.model.function_settings import PlanStepSettings
@@ -145,7 +145,8 @@ def _start(
         raise deadline_passed(
             record,
             f"leaves no time for step {plan.index}"
-            f" ({plural(plan.clients, 'client')}, {plan.warmup_s + plan.duration_s:g} s)",
+            f" ({words.plural(plan.clients, 'client')},"
+            f" {words.duration(plan.warmup_s + plan.duration_s)})",
         )
     files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
     records_of(settings).change(record.run_id, step=plan.index)

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
+from plimsoll import words
 from plimsoll.aws.run_files import REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of, require_loading_budget
 from plimsoll.errors import DatasetError
 from plimsoll.families.family import family_of
-from plimsoll.figures import plural
 from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.function_settings import RunSettings
 from plimsoll.model.request import Request
@@ -72,7 +72,7 @@ def verify_dataset(
     require_loading_budget(record, now())
     if failed_parts:
         first = plain_cause(str(failed_parts[0]["cause"]))
-        parts = plural(len(failed_parts), "part")
+        parts = words.plural(len(failed_parts), "part")
         raise DatasetError(f"{parts} of the dataset could not be loaded; the first: {first}")
     target = engine_target(record.target)
     family = family_of(target.protocol)
@@ -80,7 +80,8 @@ def verify_dataset(
         counted = datasets.finish(compiled_workload(request))
     if not family.settle(target, longest_s=SETTLING_MAX_S):
         raise DatasetError(
-            f"the server was still busy with the rows loaded when {SETTLING_MAX_S} s had passed"
+            "the server was still busy with the rows loaded when"
+            f" {words.duration(SETTLING_MAX_S)} had passed"
         )
     records_of(settings).change(run_id, rows=sum(counted.values()))
 

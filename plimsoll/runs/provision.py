@@ -8,7 +8,7 @@ from plimsoll.aws.run_files import REQUEST, TEMPLATE, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import Complaint, RunStoppedError, UsageError
 from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.databases import engine_facts
+from plimsoll.model.databases import protocol_of_engine
 from plimsoll.model.function_settings import CreateTargetSettings, PollSettings
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request, Target
 from plimsoll.model.run_record import RunRecord, RunState, TargetAddress
@@ -160,5 +160,5 @@ def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> Targ
         database=target.database,
         secret_arn=target.secret_arn,
         identifier=None,
-        protocol=engine_facts(target.engine).protocol,
+        protocol=protocol_of_engine(target.engine),
     )

@@ -1,8 +1,8 @@
 """What a run has planned so far, and whether its budget pays for one step more."""
 
+from plimsoll import words
 from plimsoll.aws.run_files import QUOTE, RunFiles, plan_path
 from plimsoll.errors import BudgetPassedError
-from plimsoll.figures import plural
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
@@ -25,9 +25,10 @@ def require_step_budget(
     spent = fleet_usd(quote, used_by_fleet(record, request, plans))
     if spent > float(record.budget.fleet_usd):
         raise BudgetPassedError(
-            f"the run's budget of ${record.budget.usd} keeps ${record.budget.fleet_usd} for its"
-            f" load; with step {plan.index} ({plural(plan.clients, 'client')}) it would be"
-            f" ${spent:.6f}"
+            f"the run's budget of {words.usd_each(float(record.budget.usd))} keeps"
+            f" {words.usd_each(float(record.budget.fleet_usd))} for its load; with step"
+            f" {plan.index} ({words.plural(plan.clients, 'client')}) it would be"
+            f" {words.usd_each(spent)}"
         )
 
 

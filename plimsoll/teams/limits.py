@@ -16,6 +16,7 @@ from typing import Any
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 
+from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.aws.run_records import pass_over, read_item
 from plimsoll.errors import FieldPath, LimitReachedError, Range, UnreadableRecordError
@@ -187,15 +188,16 @@ class Limits:
                 continue
             if ask.usd_most is None:
                 raise LimitReachedError(
-                    f"team {self._team}: {name}: ${limit:,g} cannot be held, for a price of the run"
-                    " is not known (plimsoll quote names it)",
+                    f"team {self._team}: {name}: {words.usd(limit)} cannot be held, for a price of"
+                    " the run is not known (plimsoll quote names it)",
                     waiting_helps=False,
                     path=("target",),
                 )
             if ask.usd_most > limit:
                 raise LimitReachedError(
-                    f"team {self._team}: {name}: the run may cost ${ask.usd_most:,.2f}, the limit"
-                    f" is ${limit:,g}; a budget_usd or a shorter time_limit_s bounds it",
+                    f"team {self._team}: {name}: the run may cost {words.usd(ask.usd_most)},"
+                    f" the limit is {words.usd(limit)}; a budget_usd or a shorter time_limit_s"
+                    " bounds it",
                     waiting_helps=False,
                     path=_USD_PATH,
                     allowed=_at_most(limit),
@@ -217,12 +219,12 @@ class Limits:
                 room: float = most - used
                 if name == "spend_usd_per_month":
                     room /= _MICRO
-                    words = [f"${value / _MICRO:,.2f}" for value in shown]
+                    figures = [words.usd(value / _MICRO) for value in shown]
                 else:
-                    words = [f"{value:,}" for value in shown]
+                    figures = [words.number(value) for value in shown]
                 raise LimitReachedError(
-                    f"team {self._team}: {name}: {words[0]} in use, the run asks for {words[1]},"
-                    f" the limit is {words[2]}",
+                    f"team {self._team}: {name}: {figures[0]} in use, the run asks for"
+                    f" {figures[1]}, the limit is {figures[2]}",
                     path=path,
                     value=value,
                     allowed=_at_most(room) if room > 0 and name != "concurrent_runs" else None,

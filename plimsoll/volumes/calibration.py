@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from plimsoll import words
 from plimsoll.errors import PlimsollError
 from plimsoll.model.base import Model
 from plimsoll.model.volumes import VolumeLimits
@@ -63,12 +64,13 @@ def judge(measured: DiskMeasurement, limits: VolumeLimits) -> Calibration:
     base = limits.base_latency_us
     flush_us = measured.flush.mean_us
     compared = [
-        *((seen, seen.mean_us, base, "us") for seen in (measured.read, measured.write)),
-        (measured.flush, flush_us, base, "us (of one whole I/O)"),
+        *((seen, seen.mean_us, base, "") for seen in (measured.read, measured.write)),
+        (measured.flush, flush_us, base, " (of one whole I/O)"),
     ]
     reasons = [
-        f"{seen.name}: {here:,.0f} us on this machine, {there:,.0f} {unit} on the volume"
-        for seen, here, there, unit in compared
+        f"{seen.name}: {words.latency(here)} on this machine,"
+        f" {words.latency(there)}{of} on the volume"
+        for seen, here, there, of in compared
         if here > there
     ]
     least = [
@@ -82,13 +84,14 @@ def judge(measured: DiskMeasurement, limits: VolumeLimits) -> Calibration:
         ),
     ]
     reasons += [
-        f"{seen.name}: {here:,.0f} {unit} on this machine, {there:,.0f} on the volume"
+        f"{seen.name}: {words.rate(here)} {unit} on this machine,"
+        f" {words.number(there)} on the volume"
         for seen, here, there, unit in least
         if there is not None and here < there
     ]
     note = (
-        f"a flush takes {flush_us:,.0f} us on this machine and nothing of its own on the volume: "
-        "a commit that waits for one is slower here by that much"
+        f"a flush takes {words.latency(flush_us)} on this machine and nothing of its own on the"
+        " volume: a commit that waits for one is slower here by that much"
     )
     return Calibration(
         host_bound=bool(reasons), reasons=reasons, notes=[note], limits=limits, measured=measured

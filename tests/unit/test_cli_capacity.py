@@ -54,7 +54,7 @@ def test_the_answer_for_people(r1_1000: Path) -> None:
     )
     assert any("3" in line and "5,600" in line and "pass <" in line for line in lines)
     assert any("2,900" in line and "fail" in line and "limit 1.26 ms" in line for line in lines)
-    assert "bracket    clients (3, 4]: the first passes, the last fails" in lines
+    assert "bracket    passes at 3 clients, fails at 4 clients" in lines
     assert "cause      latency:update, retrograde" in lines
     assert "interval   none: one repetition" in lines
 
@@ -109,7 +109,7 @@ def test_limits(r1_1000: Path, options: tuple[str, ...], verdict: str, at: float
         (("--limit-us", "update"), "must be OPERATION=N"),
         (("--limit-us", "update=-1"), "must be OPERATION=N"),
         (("--limit-us", "update=5", "--limit-us", "update=6"), "update is there twice"),
-        (("--connections", "5"), "given 1 times, but 0 files lack it"),
+        (("--connections", "5"), "given 1 time, but 0 files lack it"),
     ],
 )
 def test_a_wrong_option_is_named(r1_1000: Path, options: tuple[str, ...], message: str) -> None:

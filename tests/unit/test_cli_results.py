@@ -7,6 +7,7 @@ from rich.console import Console
 
 from plimsoll.cli.run_text import comparison
 from plimsoll.model.capacity import Capacity
+from plimsoll.words import NOTHING
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
 
@@ -19,7 +20,8 @@ TOO_SLOW = judged((1, 300, 5000))
 
 
 @pytest.mark.parametrize(
-    ("second", "shown"), [(KNEE, "1.00"), (OPEN_END, ">= 2.00"), (TOO_SLOW, "< 0.20"), (None, "-")]
+    ("second", "shown"),
+    [(KNEE, "1.00"), (OPEN_END, "≥ 2.00"), (TOO_SLOW, "≤ 0.20"), (None, NOTHING)],
 )
 def test_the_ratio_of_a_bound_is_a_bound(second: Capacity | None, shown: str) -> None:
     runs = {

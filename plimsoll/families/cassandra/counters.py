@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from plimsoll import words
 from plimsoll.model.fleet import ServerCounters
 from plimsoll.model.results import ServerFigures
 
@@ -113,13 +114,15 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
     """Say what the counters tell of the server's own limits in a step, a sentence each."""
     signs = []
     if blocked := server.counters.get("requests_blocked"):
-        signs.append(f"{blocked:,} requests that found all of the server's threads busy")
-    for name, words in (
+        signs.append(
+            f"{words.number(blocked)} requests that found all of the server's threads busy"
+        )
+    for name, waiting in (
         ("flushes_waiting", "memtables were being flushed"),
         ("compaction_tasks_waiting", "compactions were waiting or running"),
     ):
         if count := server.gauges.get(name):
-            signs.append(f"{count:,} {words} at its end")
+            signs.append(f"{words.number(count)} {waiting} at its end")
     return signs
 
 
@@ -132,7 +135,7 @@ def unfinished_work(now: ServerCounters) -> str | None:
     running = max(now.values.get(name, 0) for name in _REQUESTS)
     if running > _BUSY_REQUESTS:
         return f"{running} requests are still running"
-    for name, words in _BACKLOG.items():
+    for name, waiting in _BACKLOG.items():
         if count := now.values.get(name, 0):
-            return f"{count} {words}"
+            return f"{count} {waiting}"
     return None

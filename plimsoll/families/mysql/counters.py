@@ -3,6 +3,7 @@
 import time
 from contextlib import closing
 
+from plimsoll import words
 from plimsoll.errors import PlimsollError
 from plimsoll.families.mysql.session import connect, execute
 from plimsoll.model.engine import EngineTarget
@@ -96,16 +97,20 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
     reads = server.counters.get("Innodb_buffer_pool_reads")
     if misses is not None and reads is not None:
         per_s = reads / server.interval_s
-        signs.append(f"buffer pool: {misses:.1%} of requests missed it, {per_s:,.0f} page reads/s")
+        signs.append(
+            f"buffer pool: {words.percent(misses)} of requests missed it,"
+            f" {words.rate(per_s)} page reads/s"
+        )
     signs += [
-        f"{count:,} {words}"
-        for name, words in _WAITS.items()
+        f"{words.number(count)} {waits}"
+        for name, waits in _WAITS.items()
         if (count := server.counters.get(name))
     ]
     dirty = server.gauges.get("Innodb_buffer_pool_pages_dirty")
     total = server.gauges.get("Innodb_buffer_pool_pages_total")
     if dirty is not None and total:
-        signs.append(f"{dirty / total:.0%} of the buffer pool's pages were dirty at its end")
+        share = words.percent(dirty / total)
+        signs.append(f"{share} of the buffer pool's pages were dirty at its end")
     return signs
 
 
@@ -123,5 +128,5 @@ def unfinished_work(now: ServerCounters) -> str | None:
     age = now.values.get("Innodb_checkpoint_age")
     age_max = now.values.get("Innodb_checkpoint_max_age")
     if age is not None and age_max and age > age_max / 2:
-        return f"{age / age_max:.0%} of the redo log wait for their pages to be written"
+        return f"{words.percent(age / age_max)} of the redo log wait for their pages to be written"
     return None

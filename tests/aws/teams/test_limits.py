@@ -155,12 +155,12 @@ def test_no_more_runs_at_once_than_the_team_may_have() -> None:
         ),
         (
             ask(usd_most=10.5),
-            r"usd_per_run: the run may cost \$10.50, the limit is \$10;",
+            r"usd_per_run: the run may cost \$10.50, the limit is \$10\.00;",
             ("budget_usd", None, 10),
         ),
         (
             ask(usd_most=None),
-            r"usd_per_run: \$10 cannot be held, for a price",
+            r"usd_per_run: \$10\.00 cannot be held, for a price",
             ("target", None, None),
         ),
     ],

@@ -146,7 +146,7 @@ def test_a_schedule_fires_and_its_run_is_a_point_and_every_event_fits_its_schema
     figure = point.target.figures[METRIC]
     # a loaded machine's clients may be the limit: then it is a gap, which says so
     assert (figure.value is None) == (figure.why_none is not None)
-    assert figure.why_none in {None, "the clients were the limit at 50 ops/s"}
+    assert figure.why_none in {None, "the clients were the limit at 50 ops/s offered"}
 
     def told() -> dict[str, list[dict[str, Any]]]:
         """Give what was told of the run by kind; the end of the run before may be told late."""

@@ -65,7 +65,7 @@ def test_the_time_limit_passes(bench: Bench) -> None:
     assert record.state is RunState.TIMED_OUT, why(record)
     assert result.failure is not None
     assert result.failure.error == "TimeLimitPassedError"
-    assert "201 s leaves no time for step 1" in result.failure.cause
+    assert "3 min 21 s leaves no time for step 1" in result.failure.cause
 
 
 def test_the_budget_would_be_passed_by_the_next_step(bench: Bench) -> None:

@@ -36,7 +36,7 @@ GP2 = ("--type", "gp2", "--size-gib", 100)
 def test_limits_says_what_a_volume_promises() -> None:
     done = plimsoll("limits", *GP2, "--json")
     assert json.loads(done.stdout)["baseline_iops"] == 300
-    assert "full, they last 2,000 s at 3,000 IOPS" in plimsoll("limits", *GP2).stdout
+    assert "full, they last 33 min 20 s at 3,000 IOPS" in plimsoll("limits", *GP2).stdout
 
 
 def test_what_is_not_allowed_is_refused_before_anything_runs(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_the_most_repetitions_can_be_set() -> None:
 def test_notes_tell_what_was_left_out_and_what_passed_in_vain() -> None:
     steps = [step(1, 1000, 300), step(2, 2000, 100), step(3, 1950, 950), step(4, 4000)]
     notes = " | ".join(judge(steps, RULES).notes)
-    assert "passed although 3 failed" in notes
+    assert "passed although 3 clients failed" in notes
     assert "update is faster under load (100 µs) than at the lightest step (300 µs)" in notes
 
 

@@ -151,7 +151,7 @@ def test_a_lightest_load_that_fails_at_the_bottom_is_below_the_first_step() -> N
     trial = run(search, queue(), 0.0, 0, Rules(limits_us={"read": 1.0}))
     assert trial.capacity.verdict == "BELOW_FIRST_STEP"
     assert trial.capacity.bound == "<"
-    assert trial.done == "the lightest load, 8, fails"
+    assert trial.done == "the lightest load, 8 clients, fails"
 
 
 def test_clients_that_are_the_limit_get_help_as_long_as_it_is_allowed() -> None:

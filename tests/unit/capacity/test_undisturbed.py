@@ -29,11 +29,11 @@ COLLAPSED = step(3, 300, 9000, late=63.0)
     ("late", "stolen", "passed", "told"),
     [
         (None, None, None, "needs"),
-        (25.0, 10.0, True, "25.0 % of the time in I/O was due to its own disk (25 % allowed)"),
+        (25.0, 10.0, True, "25 % of the time in I/O was due to its own disk (25 % allowed)"),
         (25.1, 0.0, False, "25.1 % of the time in I/O"),
         (0.0, 10.1, False, "10.1 % of its processor time was stolen (10 % allowed)"),
-        (None, 3.0, True, "3.0 % of its processor time was stolen"),
-        (None, 41.0, False, "41.0 %"),
+        (None, 3.0, True, "3 % of its processor time was stolen"),
+        (None, 41.0, False, "41 %"),
     ],
 )
 def test_either_the_disk_or_the_hypervisor_may_disturb(
@@ -66,4 +66,4 @@ def test_a_machine_that_never_comes_to_rest_gives_no_figure() -> None:
     capacity = judge([*QUIET, *[COLLAPSED] * 6], ONCE)
     assert capacity.verdict == "INCONSISTENT"
     assert capacity.cause == "audit:undisturbed"
-    assert "63.0 % of the time in I/O was due to its own disk" in capacity.summary
+    assert "63 % of the time in I/O was due to its own disk" in capacity.summary

@@ -68,12 +68,12 @@ def test_a_latency_is_the_median_of_the_repetitions_at_its_rate_whatever_the_ver
 @pytest.mark.parametrize(
     ("step", "why"),
     [
-        (offered(600), "no step at 500 ops/s"),
-        (offered(500, client_busy=0.95), "the clients were the limit at 500 ops/s"),
-        (offered(500, clients_ran=1, clients=2), "an audit disputes the step at 500 ops/s"),
+        (offered(600), "no step at 500 ops/s offered"),
+        (offered(500, client_busy=0.95), "the clients were the limit at 500 ops/s offered"),
+        (offered(500, clients_ran=1, clients=2), "an audit disputes the step at 500 ops/s offered"),
         (
             offered(500, latency_us={}, operations=0, errors=5000),
-            "no update succeeded at 500 ops/s",
+            "no update succeeded at 500 ops/s offered",
         ),
     ],
 )

@@ -25,9 +25,9 @@ def found(control: list[int] | None) -> Cause:
     ("control", "kind", "words"),
     [
         ([*BEFORE, *SAME], "database", "the database changed, not the cloud"),
-        ([*BEFORE, *MORE_20], "database", "(20.0% more): the database changed"),
-        ([*BEFORE, *LESS_20], "cloud", "(20.0% less): the cloud changed, not the database"),
-        ([*BEFORE, *LESS_10], "partly cloud", "(10.0% less), but not as far: both changed"),
+        ([*BEFORE, *MORE_20], "database", "(it rose by 20 %): the database changed"),
+        ([*BEFORE, *LESS_20], "cloud", "(it fell by 20 %): the cloud changed, not the database"),
+        ([*BEFORE, *LESS_10], "partly cloud", "(it fell by 10 %), but not as far: both changed"),
         (WILD, "unknown", "varies too much"),
         (None, "unknown", "names no control"),
     ],

@@ -123,7 +123,7 @@ def test_an_endpoint_is_charged_for_its_load_alone() -> None:
 def test_a_run_that_will_not_end_in_time_is_told_so() -> None:
     found = quote(request(time_limit_s=1200, search=MANY), builtin())
     assert found.time_s.expected == found.time_s.most == 1200 + 900
-    assert any("more than its time limit of 20" in note for note in found.notes)
+    assert any("more than its time limit of 20 min:" in note for note in found.notes)
 
 
 def test_a_run_whose_first_step_will_not_end_in_time_is_told_so() -> None:
@@ -132,8 +132,8 @@ def test_a_run_whose_first_step_will_not_end_in_time_is_told_so() -> None:
     assert not [note for note in quote(asked, builtin()).notes if "first step" in note]
     found = quote(asked.model_copy(update={"time_limit_s": 893}), builtin())
     assert found.notes[0] == (
-        "Its first step is expected to end after 15 minutes, later than its time limit of 15:"
-        " it will probably measure nothing."
+        "Its first step is expected to end after 14 min 53 s, later than its time limit of"
+        " 14 min 53 s: it will probably measure nothing."
     )
 
 

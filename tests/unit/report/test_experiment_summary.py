@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from plimsoll import words
 from plimsoll.aws.run_records import now
 from plimsoll.capacity import judge
 from plimsoll.experiments.conclude_experiment import concluded
@@ -16,9 +17,8 @@ from plimsoll.model.experiment_record import ExperimentRecord, ExperimentResult
 from plimsoll.model.quote import RunCost
 from plimsoll.model.run_record import Failure, RunState
 from plimsoll.model.steps import Step
-from plimsoll.report import text
 from plimsoll.report.experiment_page import cells_table, gains_table, matrix_table, render
-from plimsoll.report.experiment_summary import Measured
+from plimsoll.report.experiment_summary import CellRun
 from plimsoll.requests.cells import cells_of
 from tests.support.synthetic_run import synthetic_run
 
@@ -76,7 +76,7 @@ def result_of(
     for cell in cells_of(asked):
         run_id = run_id_of("e", cell)
         if cell.name not in found:
-            measured.append(Measured(cell, run_id, None, None))
+            measured.append(CellRun(cell, run_id, None, None))
             continue
         came_to = found[cell.name]
         failed = Failure(phase="step", error="E", cause="the target does not answer")
@@ -90,7 +90,7 @@ def result_of(
                 "cost": cost(usd_per_hour.get(cell.variants["io"])),
             }
         )
-        measured.append(Measured(cell, run_id, result.state, result))
+        measured.append(CellRun(cell, run_id, result.state, result))
     record = ExperimentRecord(
         experiment_id="e",
         name=asked.name,
@@ -190,7 +190,7 @@ def test_a_gain_over_a_lower_bound_is_one_itself() -> None:
     assert result.gains[0].sentence.endswith("gain: at least 2.00 times the throughput")
     table = gains_table(result)
     assert table is not None
-    assert [cell.text for cell in table.rows[0]][4:] == ["≥ 2.00", text.NOTHING, "gain"]
+    assert [cell.text for cell in table.rows[0]][4:] == ["≥ 2.00", words.NOTHING, "gain"]
 
 
 def test_at_one_load_throughput_is_compared_and_no_bound_stands_in_the_way() -> None:
@@ -242,7 +242,7 @@ def test_the_page_and_its_tables_hold_every_cell() -> None:
         assert told in page
     table = matrix_table(result)
     assert table.columns == ("ops/s", "low", "mid", "high", "which")
-    assert [cell.text for cell in table.rows[1]][1:4] == ["500", "490", text.NOTHING]
+    assert [cell.text for cell in table.rows[1]][1:4] == ["500", "490", words.NOTHING]
     assert [row[0].text for row in cells_table(result).rows] == list(result.order)
 
 

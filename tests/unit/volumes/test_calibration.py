@@ -28,21 +28,21 @@ def disk(**slow: Measured) -> DiskMeasurement:
 def test_a_disk_quicker_in_all_stands_for_the_volume() -> None:
     got = judge(disk(), GP3)
     assert (got.host_bound, got.reasons) == (False, [])
-    assert "a flush takes 100 us on this machine" in got.notes[0]
+    assert "a flush takes 100 µs on this machine" in got.notes[0]
 
 
 @pytest.mark.parametrize(
     ("slow", "reason"),
     [
-        ({"read": seen("read", mean_us=900)}, "read: 900 us on this machine, 800 us on the volume"),
-        ({"flush": seen("flush", mean_us=3_400)}, "flush: 3,400 us on this machine, 800 us"),
+        ({"read": seen("read", mean_us=900)}, "read: 900 µs on this machine, 800 µs on the volume"),
+        ({"flush": seen("flush", mean_us=3_400)}, "flush: 3.40 ms on this machine, 800 µs"),
         (
             {"parallel_write": seen("writes", rate=2_999)},
             "writes: 2,999 IOPS on this machine, 3,000 on the volume",
         ),
         (
             {"large_read": seen("large", mib_s=80)},
-            "large: 80 MiB/s on this machine, 125 on the volume",
+            "large: 80.0 MiB/s on this machine, 125 on the volume",
         ),
     ],
 )

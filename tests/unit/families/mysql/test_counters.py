@@ -42,9 +42,9 @@ def test_its_counters_tell_of_its_limits() -> None:
     )
     figures = mysql.server_figures(counters(), after, statements_by_clients=None)
     assert mysql.signs_of_limits(figures) == [
-        "buffer pool: 25.0% of requests missed it, 1,250 page reads/s",
+        "buffer pool: 25 % of requests missed it, 1,250 page reads/s",
         "1,234 waits for a row lock",
-        "30% of the buffer pool's pages were dirty at its end",
+        "30 % of the buffer pool's pages were dirty at its end",
     ]
 
 
@@ -57,7 +57,7 @@ def test_its_counters_tell_of_its_limits() -> None:
         ({"Innodb_checkpoint_age": 50, "Innodb_checkpoint_max_age": 100}, None),
         (
             {"Innodb_checkpoint_age": 75, "Innodb_checkpoint_max_age": 100},
-            "75% of the redo log wait for their pages to be written",
+            "75 % of the redo log wait for their pages to be written",
         ),
         ({"Innodb_checkpoint_age": 75, "Innodb_checkpoint_max_age": 0}, None),
     ],

@@ -1,14 +1,13 @@
-"""The answer in words: one sentence on top, and the facts under it."""
+"""What stands on top of a report: the answer in one sentence, and the facts under it."""
 
 from dataclasses import dataclass
 
-from plimsoll.model.capacity import Capacity
-from plimsoll.model.databases import engine_facts
-from plimsoll.model.request import EndpointTarget, Request
+from plimsoll import words
+from plimsoll.model.capacity import Capacity, Interval
 from plimsoll.model.results import RunResult
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report import text
 from plimsoll.report.dollars import hourly_usd, run_cost_words, whose_price
+from plimsoll.report.rows import at_capacity
 
 VERDICTS = {
     "KNEE": "knee found",
@@ -28,8 +27,7 @@ MEANINGS = {
     "NOISY": "repetitions differ too much for a figure",
     "INCONSISTENT": "an audit fails on the step that would decide",
 }
-REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP"}  # verdicts of which there was a limit
-SIGNS = {"=": "", ">=": "≥ ", "<": "< "}
+REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP"}  # verdicts that say that a limit was reached
 LIMITS = {
     "storage": "storage set the limit",
     "cpu": "the server's CPU set the limit",
@@ -39,37 +37,26 @@ LIMITS = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class Headline:
     """What stands on top of a report."""
 
     tag: str  # the verdict for people
     decided: bool  # whether the figure is the database's capacity, not only a bound of it
-    figure: str | None  # with its bound; None: the run gives none
+    figure: str | None  # ops/s, with its bound; None: the run gives none
     sentence: str
     facts: tuple[tuple[str, str], ...]  # name and text
 
 
-def target_name(request: Request) -> str:
-    """The target in a few words: engine, class, storage."""
-    target = request.target
-    engine = engine_facts(target.engine).label
-    if isinstance(target, EndpointTarget):
-        return f"{engine} at {target.host}:{target.port}"
-    volume = target.volume
-    parts = [f"{engine} {target.engine_version}", target.instance_class]
-    storage = f"{volume.type} {volume.size_gib:,} GiB"
-    if volume.iops is not None:
-        storage += f", {volume.iops:,} IOPS"
-    if volume.throughput_mib_s is not None:
-        storage += f", {volume.throughput_mib_s:,} MiB/s"
-    return ", ".join([*parts, storage])
+def headline(result: RunResult, usd_per_hour: float | None = None) -> Headline:
+    """Say what a run found, or why it found nothing.
 
-
-def answer(result: RunResult, usd_per_hour: float | None = None) -> Answer:
-    """Say what a run found, or why it found nothing."""
+    Args:
+        result: The run.
+        usd_per_hour: What the target costs an hour; None: as the run estimated it.
+    """
     capacity = result.capacity
     if capacity is None:
-        return Answer(
+        return Headline(
             tag=result.state.value.lower().replace("_", " "),
             decided=False,
             figure=None,
@@ -79,11 +66,11 @@ def answer(result: RunResult, usd_per_hour: float | None = None) -> Answer:
     figure = capacity.max_sustainable_throughput_ops_per_second
     shown = None
     if figure is not None and capacity.bound is not None:
-        shown = f"{SIGNS[capacity.bound]}{text.throughput(figure)}"
+        shown = words.bounded(words.rate(figure), capacity.bound)
     sentence = _sentence(result, capacity, usd_per_hour)
     if result.failure is not None:
         sentence += f" {_failure(result)}"
-    return Answer(
+    return Headline(
         tag=VERDICTS[capacity.verdict],
         decided=shown is not None and capacity.bound == "=",
         figure=shown,
@@ -94,28 +81,27 @@ def answer(result: RunResult, usd_per_hour: float | None = None) -> Answer:
 
 def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None) -> str:
     """The answer: the verdict, how sure its figure is, what set the limit, and what it costs."""
-    parts = [f"{_subject(result.request, capacity)}{capacity.summary}"]
+    # The summary begins with a verb only where it has a figure.
+    colon = "" if capacity.summary.startswith("sustains") else ":"
+    parts = [f"{words.target(result.request.target)}{colon} {capacity.summary}"]
     if capacity.interval is not None and capacity.figure is not None:
-        low, high = capacity.interval.low_ops_per_second, capacity.interval.high_ops_per_second
-        span = f"{text.throughput(low)} to {text.throughput(high)} ops/s"
-        parts.append(f"the 95 % interval is {span}")
+        parts.append(f"the 95 % interval is {_span(capacity.interval)}")
     if (resource := _limited_by(capacity)) is not None:
         parts.append(LIMITS[resource])
     cost = usd_per_million(capacity, hourly_usd(result, usd_per_hour))
     if cost is not None:
         whose = _at_list_price(result, usd_per_hour)
-        parts.append(f"that is ${cost:.3g} per million operations{whose}")
+        parts.append(f"that is {words.usd_each(cost)} per million operations{whose}")
     return "; ".join(parts) + "."
 
 
-def _subject(request: Request, capacity: Capacity) -> str:
-    """The target, and a colon where the summary is not a sentence about it."""
-    colon = "" if capacity.summary.startswith("sustains") else ":"
-    return f"{target_name(request)}{colon} "
+def _span(interval: Interval) -> str:
+    low, high = interval.low_ops_per_second, interval.high_ops_per_second
+    return f"{words.rate(low)} to {words.throughput(high)}"
 
 
 def _limited_by(capacity: Capacity) -> str | None:
-    """What set the limit; None where none was reached, and where the verdict says it itself."""
+    """What set the limit; None where no limit was reached, or where the verdict itself says it."""
     resource = capacity.limiting_resource
     if resource is None or capacity.verdict == "CLIENT_BOUND":
         return None
@@ -136,7 +122,7 @@ def _facts(
 ) -> list[tuple[str, str]]:
     facts = [("Verdict", f"{capacity.verdict}: {MEANINGS[capacity.verdict]}")]
     if capacity.bracket is not None:
-        facts.append(("Bracket", _bracket(capacity)))
+        facts.append(("Bracket", words.bracket(capacity.bracket, capacity.axis)))
     if capacity.interval is not None:
         facts.append(("95 % interval", _interval(capacity)))
     if line := _latencies(capacity):
@@ -146,49 +132,41 @@ def _facts(
         facts.append(("Limited by", f"{result.limiting.resource}{seen}"))
     hourly = hourly_usd(result, usd_per_hour)
     cost = usd_per_million(capacity, hourly)
-    if cost is not None:
-        price = f"${hourly:,.4g} an hour, {whose_price(result, usd_per_hour)}"
-        facts.append(("Cost", f"${cost:.3g} per million operations at {price}"))
+    if cost is not None and hourly is not None:
+        price = f"{words.usd_each(hourly)} an hour, {whose_price(result, usd_per_hour)}"
+        facts.append(("Cost", f"{words.usd_each(cost)} per million operations at {price}"))
     if spent := run_cost_words(result):
         facts.append(("The run", spent))
     return facts
 
 
 def _at_list_price(result: RunResult, given: float | None) -> str:
-    """Say that the price is AWS's where the throughput is not."""
+    """Say that the price is AWS's where the throughput was measured on this machine."""
     own = given is None and result.local
     return " at the AWS list price of such a target" if own else ""
 
 
-def _bracket(capacity: Capacity) -> str:
-    passes, fails = capacity.bracket or (None, None)
-    low = "nothing passes" if passes is None else f"passes at {text.load(passes, capacity.axis)}"
-    high = "nothing failed" if fails is None else f"fails at {text.load(fails, capacity.axis)}"
-    return f"{low}, {high}"
-
-
 def _interval(capacity: Capacity) -> str:
     interval = capacity.interval
-    assert interval is not None  # noqa: S101 - the caller looked
+    assert interval is not None  # noqa: S101 - the caller has checked it
     tails = {
         "lower_limit": "; the figure above is its lower limit",
         "median": "; the figure above is their median",
         None: "",
     }
     return (
-        f"{text.throughput(interval.low_ops_per_second)} to"
-        f" {text.throughput(interval.high_ops_per_second)} ops/s"
-        f" ({interval.repetitions} repetitions, {interval.method}){tails[capacity.figure]}"
+        f"{_span(interval)} ({interval.repetitions} repetitions, {interval.method})"
+        f"{tails[capacity.figure]}"
     )
 
 
 def _latencies(capacity: Capacity) -> str:
-    judged = next((step for step in capacity.steps if step.load == capacity.at), None)
+    judged = at_capacity(capacity)
     if judged is None:
         return ""
-    name = text.STATISTIC_NAMES[capacity.statistic]
-    limits = {key: text.latency(us) for key, us in judged.limit_us.items()}
+    name = words.statistic(capacity.statistic)
+    limits = {operation: words.latency(us) for operation, us in judged.limit_us.items()}
     return "; ".join(
-        f"{operation} {name} {text.latency(us)} (limit {limits.get(operation, 'none')})"
+        f"{operation} {name} {words.latency(us)} (limit {limits[operation]})"
         for operation, us in judged.latency_us.items()
     )

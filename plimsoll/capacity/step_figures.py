@@ -1,4 +1,4 @@
-"""What decides on a step, read from everything that was measured of it."""
+"""The figures that decide whether a step passes, read from everything that was measured of it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ BACKLOG_SHARE = 0.01  # of the operations due in the window: beyond it, the back
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What decides on a step, or on the median of its repetitions."""
+class StepFigures:
+    """The figures that decide on a step, or the medians of its repetitions."""
 
     where: str
     throughput: float  # ops/s
@@ -30,8 +30,8 @@ def where(step: Step, number: int) -> str:
     return step.source or f"step {number}"
 
 
-def measure(step: Step, number: int, rules: Rules) -> Measured:
-    """Read from a step what decides on it.
+def measure(step: Step, number: int, rules: Rules) -> StepFigures:
+    """Read the figures that decide on a step.
 
     Raises:
         UsageError: the throughput, or the statistic of an operation, is missing.
@@ -48,7 +48,7 @@ def measure(step: Step, number: int, rules: Rules) -> Measured:
                 "choose with --statistic"
             )
         latency_us[operation] = values[rules.statistic]
-    return Measured(
+    return StepFigures(
         where=name,
         throughput=step.throughput_ops_per_second,
         latency_us=latency_us,
@@ -79,7 +79,7 @@ def _errors_share(step: Step, name: str) -> float | None:
 
 
 def _backlog_grows(step: Step) -> bool:
-    """Open loop: more is due and unsent at the end than the connections could have under way."""
+    """Whether, in an open loop, more operations are unsent at the end than connections can take."""
     if step.backlog_end is None or step.rate_ops_per_second is None or step.window_s is None:
         return False
     due = step.rate_ops_per_second * step.window_s
@@ -87,7 +87,7 @@ def _backlog_grows(step: Step) -> bool:
 
 
 def _slowing(step: Step, rules: Rules) -> bool:
-    """The second half is much slower than the first: what it had, it could not sustain."""
+    """Whether the window's second half is much slower: the target could not sustain the first."""
     if step.halves is None:
         return False
     first, second = step.halves
@@ -101,21 +101,21 @@ def _slowing(step: Step, rules: Rules) -> bool:
     )
 
 
-def median_of(measured: Sequence[Measured]) -> Measured:
-    """Bring repetitions together: each figure by itself, at its median."""
-    if len(measured) == 1:
-        return measured[0]
-    names: Iterable[str] = {name: None for m in measured for name in m.latency_us}
-    shares = [m.errors_share for m in measured if m.errors_share is not None]
-    return Measured(
-        where=f"{measured[0].where} and {len(measured) - 1} more",
-        throughput=median(m.throughput for m in measured),
+def median_of(repetitions: Sequence[StepFigures]) -> StepFigures:
+    """Take the median of each figure by itself."""
+    if len(repetitions) == 1:
+        return repetitions[0]
+    names: Iterable[str] = {name: None for r in repetitions for name in r.latency_us}
+    shares = [r.errors_share for r in repetitions if r.errors_share is not None]
+    return StepFigures(
+        where=f"{repetitions[0].where} and {len(repetitions) - 1} more",
+        throughput=median(r.throughput for r in repetitions),
         latency_us={
-            name: median(m.latency_us[name] for m in measured if name in m.latency_us)
+            name: median(r.latency_us[name] for r in repetitions if name in r.latency_us)
             for name in names
         },
         errors_share=median(shares) if shares else None,
-        rate=measured[0].rate,
-        backlog=2 * sum(m.backlog for m in measured) > len(measured),
-        slowing=2 * sum(m.slowing for m in measured) > len(measured),
+        rate=repetitions[0].rate,
+        backlog=2 * sum(r.backlog for r in repetitions) > len(repetitions),
+        slowing=2 * sum(r.slowing for r in repetitions) > len(repetitions),
     )

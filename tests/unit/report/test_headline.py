@@ -11,7 +11,7 @@ from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import Failure, RunState
 from plimsoll.model.steps import Step
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.answer import answer
+from plimsoll.report.headline import headline
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
 
@@ -24,7 +24,7 @@ def with_steps(*steps: tuple[int, float, float]) -> RunResult:
 
 
 def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:
-    found = answer(RESULT)
+    found = headline(RESULT)
     capacity = RESULT.capacity
     assert capacity is not None
     assert capacity.max_sustainable_throughput_ops_per_second is not None
@@ -37,7 +37,7 @@ def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:
         for end in (capacity.interval.low_ops_per_second, capacity.interval.high_ops_per_second)
     )
     assert found.sentence == (
-        f"MariaDB 11.4.5, db.m6i.large, io1 100 GiB, 1,000 IOPS {capacity.summary};"
+        f"MariaDB 11.4.5 on db.m6i.large, io1 100 GiB, 1,000 IOPS {capacity.summary};"
         f" the 95 % interval is {low} to {high} ops/s; storage set the limit."
     )
     facts = dict(found.facts)
@@ -47,7 +47,7 @@ def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:
 
 
 def test_a_lower_bound_is_never_shown_as_a_maximum() -> None:
-    found = answer(with_steps((1, 2000, 500), (2, 4000, 520)))
+    found = headline(with_steps((1, 2000, 500), (2, 4000, 520)))
     assert found.figure == "≥ 4,000"
     assert found.tag == "lower bound only"
     assert not found.decided
@@ -55,7 +55,7 @@ def test_a_lower_bound_is_never_shown_as_a_maximum() -> None:
 
 def test_a_first_step_that_fails_gives_an_upper_bound_and_no_price() -> None:
     result = with_steps((2, 2000, 5000), (4, 2100, 9000))
-    found = answer(result, usd_per_hour=1.0)
+    found = headline(result, usd_per_hour=1.0)
     assert found.figure == "< 2,000"
     assert "per million" not in found.sentence
 
@@ -63,8 +63,8 @@ def test_a_first_step_that_fails_gives_an_upper_bound_and_no_price() -> None:
 def test_the_price_of_a_million_operations() -> None:
     result = with_steps((1, 2000, 500), (2, 4000, 520), (4, 4100, 5000))
     assert usd_per_million(result.capacity, 0.72) == pytest.approx(0.05)
-    assert "$0.05 per million operations" in answer(result, usd_per_hour=0.72).sentence
-    assert "$" not in answer(result).sentence
+    assert "$0.05 per million operations" in headline(result, usd_per_hour=0.72).sentence
+    assert "$" not in headline(result).sentence
 
 
 def test_a_verdict_without_a_figure_says_so_of_the_target_and_names_no_limit() -> None:
@@ -80,7 +80,7 @@ def test_a_verdict_without_a_figure_says_so_of_the_target_and_names_no_limit() -
         for figure in (1000.0, 2000.0, 3000.0)
     ]
     noisy = judge(made, Rules(limits_us={"read": 1000}, confirmation=None))
-    found = answer(
+    found = headline(
         RESULT.model_copy(
             update={"capacity": noisy.model_copy(update={"limiting_resource": "unknown"})}
         )
@@ -97,7 +97,7 @@ def test_a_lower_bound_is_not_told_what_limits_it() -> None:
     open_end = with_steps((1, 2000, 500), (2, 4000, 520))
     assert open_end.capacity is not None
     unknown = open_end.capacity.model_copy(update={"limiting_resource": "unknown"})
-    found = answer(open_end.model_copy(update={"capacity": unknown}))
+    found = headline(open_end.model_copy(update={"capacity": unknown}))
     assert "set the limit" not in found.sentence
 
 
@@ -110,7 +110,7 @@ def test_a_run_that_failed_says_where_and_why() -> None:
             "failure": Failure(phase="prepare", error="LoadError", cause="the disk is full"),
         }
     )
-    found = answer(failed)
+    found = headline(failed)
     assert found.figure is None
     assert not found.decided
     assert found.sentence == "The run ended FAILED in its prepare phase: the disk is full."
@@ -133,17 +133,17 @@ def costed(*, local: bool, usd: float | None = 0.4) -> RunResult:
 
 
 def test_a_run_on_aws_is_priced_by_its_own_estimate() -> None:
-    found = answer(costed(local=False))
+    found = headline(costed(local=False))
     assert "; that is $0.05 per million operations." in found.sentence
     facts = dict(found.facts)
     assert facts["Cost"].endswith("at $0.72 an hour, list price of us-east-1, 2026-09-24")
     assert facts["The run"] == "$0.40, estimated by list prices of us-east-1 (2026-09-24)"
-    unknown = answer(costed(local=False, usd=None))
+    unknown = headline(costed(local=False, usd=None))
     assert dict(unknown.facts)["The run"] == "not known: no price for rds-iops io2"
 
 
 def test_on_one_machine_the_price_is_said_to_be_that_of_such_a_target() -> None:
-    found = answer(costed(local=True))
+    found = headline(costed(local=True))
     assert "per million operations at the AWS list price of such a target." in found.sentence
     facts = dict(found.facts)
     assert "of such a target, against this machine's throughput" in facts["Cost"]
@@ -151,6 +151,6 @@ def test_on_one_machine_the_price_is_said_to_be_that_of_such_a_target() -> None:
 
 
 def test_a_price_that_was_given_stands_before_the_estimate() -> None:
-    found = answer(costed(local=True), usd_per_hour=1.44)
-    assert "; that is $0.1 per million operations." in found.sentence
+    found = headline(costed(local=True), usd_per_hour=1.44)
+    assert "; that is $0.10 per million operations." in found.sentence
     assert dict(found.facts)["Cost"].endswith("at $1.44 an hour, as given")

@@ -1,0 +1,250 @@
+"""How figures are written for people: one rule for each kind, each figure with its unit.
+
+Every text that Plimsoll shows uses these: the command line, the report, verdicts, quotes, messages.
+What is not known is `NOTHING`, never 0. A setting is quoted as it stands in its request, in its own
+unit: `warmup_s + duration_s = 1200 s`.
+"""
+
+import math
+from datetime import datetime
+from typing import Protocol, runtime_checkable
+
+NOTHING = "–"  # noqa: RUF001 - the typographic dash of an empty cell
+
+ENGINES = {"mysql": "MySQL", "mariadb": "MariaDB", "cassandra": "Cassandra"}
+LOAD_UNITS = {
+    "clients": "clients",
+    "connections": "connections",
+    "rate_ops_per_second": "ops/s offered",
+}
+_SIGNS = {"=": "", ">=": "≥ ", "<": "< ", "<=": "≤ ", None: ""}
+
+
+def latency(us: float | None) -> str:
+    """A latency: three figures and the unit that suits, below 1 ms whole microseconds.
+
+    `26 µs`, `8.92 ms`, `1.20 s`.
+    """
+    if us is None:
+        return NOTHING
+    for unit_us, unit in ((1e6, "s"), (1e3, "ms")):
+        if us >= 0.9995 * unit_us:
+            return f"{three_figures(us / unit_us)} {unit}"
+    return f"{us:.0f} µs"
+
+
+def milliseconds(us: float | None) -> str:
+    """A latency for a column whose title says ms: three figures, two decimals at most.
+
+    `0.42`, `8.92`, `1,204`.
+    """
+    return NOTHING if us is None else three_figures(us / 1000)
+
+
+def duration(seconds: float | None) -> str:
+    """A length of time: two units at most, below a minute three figures.
+
+    `0.05 s`, `2.5 s`, `45 s`, `2 min 5 s`, `3 min`, `1 h 5 min`.
+    """
+    if seconds is None:
+        return NOTHING
+    whole_s = round(seconds)
+    if whole_s < 60:
+        return f"{seconds:.3g} s"
+    parts = [(whole_s // 60, "min"), (whole_s % 60, "s")]
+    if whole_s >= 3600:
+        whole_min = round(seconds / 60)
+        parts = [(whole_min // 60, "h"), (whole_min % 60, "min")]
+    return " ".join(f"{amount} {unit}" for amount, unit in parts if amount)
+
+
+def rate(value: float | None) -> str:
+    """A rate or a mean, without its unit: whole from 100 up, below it one decimal.
+
+    `5,600` (ops/s, IOPS), `99.9` (MiB/s), `2.5` (I/Os waiting), `0`.
+    """
+    if value is None:
+        return NOTHING
+    return f"{value:,.0f}" if value >= 99.95 or value == 0 else f"{value:,.1f}"
+
+
+def throughput(ops_per_second: float | None) -> str:
+    """A throughput as `rate` writes it, with its unit: `5,600 ops/s`."""
+    return NOTHING if ops_per_second is None else f"{rate(ops_per_second)} ops/s"
+
+
+def three_figures(value: float) -> str:
+    """A mean that is compared with a limit, two decimals at most: `9.85`, `46.4`, `1,204`."""
+    size = abs(value)
+    return f"{value:,.{2 if size < 9.995 else 1 if size < 99.95 else 0}f}"
+
+
+def number(value: float | None) -> str:
+    """What was counted, given or chosen, as it is: six figures, never with an exponent.
+
+    `3`, `0.5`, `12.34`, `1,000,000`.
+    """
+    if value is None:
+        return NOTHING
+    return f"{value:,.0f}" if abs(value) >= 99_999.5 else f"{value:,.6g}"
+
+
+def plural(value: int, noun: str, many: str | None = None) -> str:
+    """Things that were counted, with their noun: `1 client`, `1,234 clients`.
+
+    Args:
+        value: How many.
+        noun: One of them.
+        many: Several of them, where that has more than an `s`.
+    """
+    return f"{value:,} {noun if value == 1 else many or noun + 's'}"
+
+
+def load(value: float | None, axis: str) -> str:
+    """A load on the axis of a search: `3 clients`, `1 connection`, `600 ops/s offered`."""
+    if value is None:
+        return NOTHING
+    unit = LOAD_UNITS[axis]
+    return f"{number(value)} {unit.removesuffix('s') if value == 1 and unit == axis else unit}"
+
+
+def bracket(ends: tuple[float | None, float | None], axis: str) -> str:
+    """The heaviest load that passes and the lightest that fails, as far as there are such."""
+    passes, fails = ends
+    low = "nothing passes" if passes is None else f"passes at {load(passes, axis)}"
+    high = "nothing failed" if fails is None else f"fails at {load(fails, axis)}"
+    return f"{low}, {high}"
+
+
+def bounded(text: str, bound: str | None) -> str:
+    """A figure with the sign of its bound: `5,600`, `≥ 5,600`, `< 5,600`, `≤ 5,600`.
+
+    Args:
+        text: The figure.
+        bound: `=`, `>=`, `<`, `<=`, or None, which is written as `=`.
+    """
+    return _SIGNS[bound] + text
+
+
+def ratio(value: float, bound: str = "=") -> str:
+    """A multiple, with two decimals: `1.70`; a ratio that is a bound: `≥ 2.00`, `≤ 0.20`.
+
+    Args:
+        value: The ratio.
+        bound: `=`; `>=`: at least; `<`: at most, for a bound of either side may be reached.
+    """
+    return bounded(f"{value:.2f}", "<=" if bound == "<" else bound)
+
+
+def ratio_interval(low: float | None, high: float | None) -> str:
+    """The confidence interval of a ratio: `1.69 to 1.72`."""
+    return NOTHING if low is None or high is None else f"{ratio(low)} to {ratio(high)}"
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage: three figures, at most two decimals, none for whole percents.
+
+    `44 %`, `15.2 %`, `2.53 %`, `0.1 %`.
+    """
+    if share is None:
+        return NOTHING
+    text = three_figures(100 * share)
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
+
+
+def moved(share: float) -> str:
+    """A change, as a share of what was before: `fell by 15.2 %`, `rose by 3 %`."""
+    return f"{'fell' if share < 0 else 'rose'} by {percent(abs(share))}"
+
+
+def metric(value: float, unit: str) -> str:
+    """A figure in the unit of its metric: a latency where that is `us`, else a rate and the unit.
+
+    `8.92 ms`, `1,000 ops/s`.
+    """
+    return latency(value) if unit == "us" else f"{rate(value)} {unit}"
+
+
+def usd(dollars: float) -> str:
+    """A sum of money, in cents: `$0.19`, `$1,234.50`."""
+    return f"${dollars:,.2f}"
+
+
+def usd_each(dollars: float, figures: int = 3) -> str:
+    """The price of one thing: three figures, but at least in cents.
+
+    `$0.0123`, `$0.10`, `$12.50`.
+
+    Args:
+        dollars: The price.
+        figures: With 10 of them, a listed price in full: `$0.0000133334`.
+    """
+    decimals = figures - 1 - math.floor(math.log10(dollars)) if dollars else 0
+    whole, _, fraction = f"{dollars:,.{max(2, decimals)}f}".partition(".")
+    return f"${whole}.{fraction.rstrip('0').ljust(2, '0')}"
+
+
+def statistic(name: str) -> str:
+    """A statistic of latency by its usual name: `p99.9` for `p999`."""
+    return "p99.9" if name == "p999" else name
+
+
+def moment(at: datetime | None) -> str:
+    """A moment: `2026-03-02 10:00:00 UTC`."""
+    return NOTHING if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def time_of_day(at: datetime) -> str:
+    """A moment of the day on which it is read: `10:00:00 UTC`."""
+    return f"{at:%H:%M:%S} UTC"
+
+
+class _Volume(Protocol):
+    @property
+    def type(self) -> str: ...
+    @property
+    def size_gib(self) -> int: ...
+    @property
+    def iops(self) -> int | None: ...
+    @property
+    def throughput_mib_s(self) -> int | None: ...
+
+
+class _ProvisionedTarget(Protocol):
+    @property
+    def engine(self) -> str: ...
+    @property
+    def engine_version(self) -> str: ...
+    @property
+    def instance_class(self) -> str: ...
+    @property
+    def volume(self) -> _Volume: ...
+
+
+@runtime_checkable
+class _EndpointTarget(Protocol):
+    @property
+    def engine(self) -> str: ...
+    @property
+    def host(self) -> str: ...
+    @property
+    def port(self) -> int: ...
+
+
+def target(described: _ProvisionedTarget | _EndpointTarget) -> str:
+    """A target: `MariaDB 11.4.5 on db.m5.large, io1 100 GiB`, or `MySQL at db.lan:3306`."""
+    engine = ENGINES[described.engine]
+    if isinstance(described, _EndpointTarget):
+        return f"{engine} at {described.host}:{described.port}"
+    made_of = f"{engine} {described.engine_version} on {described.instance_class}"
+    return f"{made_of}, {volume(described.volume)}"
+
+
+def volume(described: _Volume) -> str:
+    """A volume, with what is provisioned of it: `gp3 400 GiB, 12,000 IOPS, 500 MiB/s`."""
+    parts = [f"{described.type} {described.size_gib:,} GiB"]
+    if described.iops is not None:
+        parts.append(f"{described.iops:,} IOPS")
+    if described.throughput_mib_s is not None:
+        parts.append(f"{described.throughput_mib_s:,} MiB/s")
+    return ", ".join(parts)
