@@ -4,7 +4,7 @@
     .venv/bin/python -m benchmarks.change_points --histories 20 --print
 
 Synthetic histories with a known change, each judged run by run as `judge-check` does, with what was
-told remembered. Nothing is timed. The tables replace what stands between the marks in
+announced remembered. Nothing is timed. The tables replace what stands between the marks in
 docs/checks.md, so that no figure there was typed.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.pages import publish
 from plimsoll.checks.changes import regressions
-from plimsoll.model.check import Check, Figure, HistoryPoint, RunOfCheck, Told
+from plimsoll.model.check import Announced, Check, Figure, HistoryPoint, RunOfCheck
 from plimsoll.model.run_record import RunState
 from tests.support.requested import REQUESTED
 
@@ -52,13 +52,15 @@ def history(size: float, cv: float, seed: int) -> list[HistoryPoint]:
 
 
 def messages(check: Check, points: Sequence[HistoryPoint]) -> list[tuple[int, int]]:
-    """Judge run by run: (first run after the change told of, run after which it was told)."""
-    told: list[Told] = []
+    """Judge run by run: (first run after an announced change, run after which it was announced)."""
+    announced: list[Announced] = []
     sent = []
     for known in range(1, len(points) + 1):
-        for one in regressions(check, points[:known], told):
-            told.append(
-                Told(metric="capacity", at=one.change.at, through=points[known - 1].scheduled_at)
+        for one in regressions(check, points[:known], announced):
+            announced.append(
+                Announced(
+                    metric="capacity", at=one.change.at, through=points[known - 1].scheduled_at
+                )
             )
             sent.append((int(one.change.run_id or 0), known - 1))
     return sent
@@ -114,16 +116,16 @@ def score(case: tuple[float, float, float, int]) -> Score:
 def table(histories: int, min_change: float, sizes: Sequence[float]) -> str:
     """One row for each noise and size."""
     cases = [(size, cv, min_change, histories) for cv in CVS for size in sizes]
-    titles = ("noise (CV)", "drop", "told within 50 runs", "delay in runs, median (90 %)",
+    titles = ("noise (CV)", "drop", "announced within 50 runs", "delay in runs, median (90 %)",
               "further messages of it", "false alarms in 100 runs")  # fmt: skip
     rows = [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
     with ProcessPoolExecutor() as pool:
         for case, found in zip(cases, pool.map(score, cases), strict=True):
             size, cv, _, _ = case
-            told = "-" if found.told_share is None else f"{found.told_share:.0%}"
+            announced = "-" if found.told_share is None else f"{found.told_share:.0%}"
             repeats = "-" if found.told_share is None else f"{found.repeats / histories:.2f}"
             rows.append(
-                f"| {cv:.0%} | {f'{size:.0%}' if size else 'none'} | {told} | {found.delay} "
+                f"| {cv:.0%} | {f'{size:.0%}' if size else 'none'} | {announced} | {found.delay} "
                 f"| {repeats} | {found.false_per_100_runs:.2f} |"
             )
     return "\n".join([*rows, "", f"{histories} histories for each row."])

@@ -48,17 +48,17 @@ def change_points(
     """
     if len(series) < RUNS_MIN:
         return ()
-    # with SciPy it takes a second to load, which a short history, and a twin's start, need not
+    # imported here: with SciPy it takes a second, which a short history does not need
     from otava.analysis import compute_change_points  # noqa: PLC0415
 
-    values = [one.value for one in series]
-    found, _ = compute_change_points(
+    values = [figure.value for figure in series]
+    change_points, _ = compute_change_points(
         values,
         window_len=WINDOW_RUNS,
         max_pvalue=thresholds.p_value_max,
         min_magnitude=thresholds.min_change,
     )
-    ends = [0, *(point.index for point in found), len(series)]
+    ends = [0, *(point.index for point in change_points), len(series)]
     segments = [segment(values[start:end]) for start, end in pairwise(ends)]
     changes = [
         Change(
@@ -72,7 +72,7 @@ def change_points(
             p_value=float(point.stats.pvalue),
             regression=(after.mean < before.mean) == (compare.worse == "less"),
         )
-        for point, (before, after) in zip(found, pairwise(segments), strict=True)
+        for point, (before, after) in zip(change_points, pairwise(segments), strict=True)
         if before.mean > 0
     ]
     return tuple(change for change in changes if _large_enough(change, thresholds))

@@ -1,17 +1,17 @@
-"""What a check's history says: its changes, and of which of them nobody has been told yet."""
+"""What a check's history says: its changes, and which regressions are not announced yet."""
 
 from collections.abc import Sequence
 
 from plimsoll.checks.change_points import Observation, change_points
 from plimsoll.checks.control import cause
 from plimsoll.model.base import Model
-from plimsoll.model.check import Cause, Change, Check, HistoryPoint, Told
+from plimsoll.model.check import Announced, Cause, Change, Check, HistoryPoint
 
 SAME_RUNS = 2
 
 
 class Regression(Model):
-    """A change for the worse, and whose it is."""
+    """A change for the worse, and its cause."""
 
     change: Change
     cause: Cause
@@ -43,35 +43,38 @@ def changes(check: Check, points: Sequence[HistoryPoint]) -> tuple[Change, ...]:
         check: The check.
         points: Settled points, by time.
     """
-    found = [
+    all_changes = [
         change
         for compare in check.compare
         for change in change_points(series(points, compare.metric), compare, check.thresholds)
     ]
-    return tuple(sorted(found, key=lambda change: change.at))
+    return tuple(sorted(all_changes, key=lambda change: change.at))
 
 
 def regressions(
-    check: Check, points: Sequence[HistoryPoint], told: Sequence[Told]
+    check: Check, points: Sequence[HistoryPoint], announced: Sequence[Announced]
 ) -> tuple[Regression, ...]:
-    """Find the regressions that nobody has been told of.
+    """Find the regressions that have not been announced.
 
-    A change is the one that was told of if its place lies among the runs that were known when its
-    message was sent, or at most `SAME_RUNS` after the place told: more runs move it that far.
+    More runs may move the place of a change. A change counts as announced if its place is among the
+    runs that were known when a message was sent, or at most `SAME_RUNS` runs after the announced
+    place.
     """
     return tuple(
         Regression(change=change, cause=_cause(check, points, change))
         for change in changes(check, points)
-        if change.regression and not _is_told(change, points, told)
+        if change.regression and not _is_announced(change, points, announced)
     )
 
 
-def _is_told(change: Change, points: Sequence[HistoryPoint], told: Sequence[Told]) -> bool:
-    runs = [one.at for one in series(points, change.metric) if one.at <= change.at]
+def _is_announced(
+    change: Change, points: Sequence[HistoryPoint], announced: Sequence[Announced]
+) -> bool:
+    runs = [figure.at for figure in series(points, change.metric) if figure.at <= change.at]
     return any(
-        change.at <= one.through or sum(at > one.at for at in runs) <= SAME_RUNS
-        for one in told
-        if one.metric == change.metric
+        change.at <= announcement.through or sum(at > announcement.at for at in runs) <= SAME_RUNS
+        for announcement in announced
+        if announcement.metric == change.metric
     )
 
 

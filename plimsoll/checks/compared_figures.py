@@ -6,12 +6,12 @@ from plimsoll import words
 from plimsoll.model.check import Compare, CompareCapacity, CompareLatency, Figure
 from plimsoll.model.results import RunResult
 
-RATE_TOLERANCE = 1e-6  # relative: a rate is a float on its way through JSON
+RATE_TOLERANCE = 1e-6  # relative tolerance: rates pass through JSON as floats
 
 
 def figures(result: RunResult, compare: Sequence[Compare]) -> dict[str, Figure]:
-    """Read every metric's figure; one that the run does not give says why, and is no zero."""
-    return {one.metric: _figure(result, one) for one in compare}
+    """Read every metric's figure; a missing one says why, and is never 0."""
+    return {metric.metric: _figure(result, metric) for metric in compare}
 
 
 def _figure(result: RunResult, compare: CompareCapacity | CompareLatency) -> Figure:

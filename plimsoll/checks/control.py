@@ -12,9 +12,11 @@ from plimsoll import words
 from plimsoll.checks.change_points import Observation, p_value, segment
 from plimsoll.model.check import Cause, Change
 
-PAIRS_MIN = 3  # runs with figures of both, on each side of the change: fewer say nothing
+PAIRS_MIN = (
+    3  # runs with figures of both, on each side of the change; fewer are not enough to judge
+)
 P_VALUE_MAX = 0.01
-PART_MIN = 0.2  # a movement of less than this share of the target's is no part of it
+PART_MIN = 0.2  # the control moved with the target only if it moved at least this share as far
 NO_CONTROL = Cause(
     kind="unknown",
     words="The check names no control, so the cloud and the database are not told apart.",
@@ -35,22 +37,22 @@ def cause(
     """
     if control is None:
         return NO_CONTROL
-    of_control = {one.at: one.value for one in control if one.value > 0}
-    places = [index for index, one in enumerate(target) if one.at == change.at]
+    of_control = {figure.at: figure.value for figure in control if figure.value > 0}
+    places = [index for index, figure in enumerate(target) if figure.at == change.at]
     place = places[0]
     sides = (
         target[place - change.before.runs : place],
         target[place : place + change.after.runs],
     )
-    before, after = ([one for one in side if one.at in of_control] for side in sides)
+    before, after = ([figure for figure in side if figure.at in of_control] for side in sides)
     if min(len(before), len(after)) < PAIRS_MIN:
         return Cause(
             kind="unknown",
             words=f"The control has {len(before)} figures before the change and {len(after)} after"
             f" it; {PAIRS_MIN} of each tell the cloud and the database apart.",
         )
-    control_sides = [[of_control[one.at] for one in side] for side in (before, after)]
-    ratios = [[one.value / of_control[one.at] for one in side] for side in (before, after)]
+    control_sides = [[of_control[figure.at] for figure in side] for side in (before, after)]
+    ratios = [[figure.value / of_control[figure.at] for figure in side] for side in (before, after)]
     first, second = (segment(side) for side in control_sides)
     moved_share = second.mean / first.mean - 1
     together = _moved(control_sides, change)
@@ -66,7 +68,7 @@ def cause(
 
 
 def _moved(sides: Sequence[Sequence[float]], change: Change) -> bool:
-    """Whether the figures moved the way that the target's did, surely and not by a trifle."""
+    """Whether the figures moved in the target's direction, significantly and far enough."""
     before, after = sides
     part = (segment(after).mean / segment(before).mean - 1) / change.change_share
     return part >= PART_MIN and p_value(before, after) <= P_VALUE_MAX

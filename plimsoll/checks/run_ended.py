@@ -1,4 +1,4 @@
-"""The end of a check's run: its figures join the history, and a change for the worse is told."""
+"""The end of a check's run: its figures join the history, and regressions are announced."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from plimsoll.checks.message import subject, text
 from plimsoll.checks.schedules import POINTS_MOST
 from plimsoll.checks.store import CheckStore, Side, Started
 from plimsoll.errors import CheckNotFoundError, PlimsollError
-from plimsoll.model.check import Check, HistoryPoint, Judgement, RunOfCheck, Told
+from plimsoll.model.check import Announced, Check, HistoryPoint, Judgement, RunOfCheck
 from plimsoll.model.events import RegressionFound
 from plimsoll.model.function_settings import JudgeCheckSettings, RunSettings
 from plimsoll.model.results import RunResult
@@ -23,8 +23,8 @@ SIDES: tuple[Side, ...] = ("target", "control")
 def judge_check(settings: JudgeCheckSettings, run_id: str) -> dict[str, object]:
     """Settle what has ended of the check that started a run, and tell of new regressions.
 
-    Every open point is looked at, not this run's alone: an end of which no event came is made good
-    by the next one.
+    Every open point is looked at, not only this run's: if the event of an end was lost, the next
+    one makes up for it.
 
     Returns:
         How many messages were sent.
@@ -37,7 +37,7 @@ def judge_check(settings: JudgeCheckSettings, run_id: str) -> dict[str, object]:
     try:
         check = store.read_check(team, name)
     except CheckNotFoundError:
-        return {"messages": 0}  # deleted meanwhile
+        return {"messages": 0}  # the check was deleted meanwhile
     for point in store.read_points(team, name, most=POINTS_MOST):
         if not point.settled:
             _settle(settings, store, started, check, point)
@@ -69,22 +69,28 @@ def _outcome(run: RunOfCheck, result: RunResult, check: Check) -> RunOfCheck:
 
 
 def _judge(settings: JudgeCheckSettings, store: CheckStore, team: str, check: Check) -> int:
-    """Judge the settled points; where another call was quicker, again with what it left."""
+    """Judge the settled points; if another call wrote first, judge again from what it wrote."""
     for _ in range(ATTEMPTS):
         version, before = store.judgement(team, check.name)
         points = store.read_points(team, check.name, most=POINTS_MOST)
         settled = [point for point in points if point.settled]
-        found = regressions(check, settled, before.told)
-        told = [_told(one, settled) for one in found]
-        now = Judgement(changes=changes(check, settled), told=(*before.told, *told))
+        new_regressions = regressions(check, settled, before.announced)
+        new_announcements = [_announcement(regression, settled) for regression in new_regressions]
+        now = Judgement(
+            changes=changes(check, settled), announced=(*before.announced, *new_announcements)
+        )
         if store.write_judgement(team, check.name, now, version=version):
-            _send_all(settings, store, team, check, found, taken_back=(version + 1, before))
-            return len(found)
+            _send_all(
+                settings, store, team, check, new_regressions, taken_back=(version + 1, before)
+            )
+            return len(new_regressions)
     raise PlimsollError(f"{check.name}: {ATTEMPTS} others judged it meanwhile")
 
 
-def _told(one: Regression, points: Sequence[HistoryPoint]) -> Told:
-    return Told(metric=one.change.metric, at=one.change.at, through=points[-1].scheduled_at)
+def _announcement(regression: Regression, points: Sequence[HistoryPoint]) -> Announced:
+    return Announced(
+        metric=regression.change.metric, at=regression.change.at, through=points[-1].scheduled_at
+    )
 
 
 def _send_all(
@@ -92,37 +98,37 @@ def _send_all(
     store: CheckStore,
     team: str,
     check: Check,
-    found: Sequence[Regression],
+    new_regressions: Sequence[Regression],
     *,
     taken_back: tuple[int, Judgement],
 ) -> None:
-    """Send the messages. They are written as told already: of two calls at once only one sends.
+    """Send the messages. They are recorded as announced first, so that of two calls only one sends.
 
-    Where one cannot be sent that is taken back, and the call fails, to be repeated.
+    If one cannot be sent, the record is taken back and the call fails, to be repeated.
     """
     try:
-        for one in found:
-            _send(settings, team, check, one)
+        for regression in new_regressions:
+            _send(settings, team, check, regression)
     except Exception:
         version, before = taken_back
         store.write_judgement(team, check.name, before, version=version)
         raise
 
 
-def _send(settings: JudgeCheckSettings, team: str, check: Check, found: Regression) -> None:
-    run_id = found.change.run_id
+def _send(settings: JudgeCheckSettings, team: str, check: Check, regression: Regression) -> None:
+    run_id = regression.change.run_id
     results = files_of(settings, run_id).address if run_id else None
-    words = text(team, check.name, found, results)
+    words = text(team, check.name, regression, results)
     clients.sns().publish(
         TopicArn=settings.alarm_topic_arn,
-        Subject=subject(check.name, found.change),
+        Subject=subject(check.name, regression.change),
         Message=words,
     )
     event = RegressionFound(
         team=team,
         check=check.name,
-        change=found.change,
-        cause=found.cause,
+        change=regression.change,
+        cause=regression.cause,
         results=results,
         text=words,
     )

@@ -22,10 +22,10 @@ from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.submit import check_request
 
 SCHEDULE_NAME_MOST = 64  # EventBridge Scheduler's limit
-POINTS_MOST = 200  # of a history, the latest, are judged and shown
+POINTS_MOST = 200  # the latest points of a history: so many are judged and shown
 # https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
 SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
-# a firing that cannot be delivered is no use hours later: the next one comes
+# a firing that is delivered hours late is of no use: the next one comes
 RETRIES = {"MaximumEventAgeInSeconds": 3600, "MaximumRetryAttempts": 20}
 
 
@@ -74,8 +74,8 @@ def list_checks(settings: ServiceSettings, team: str) -> ScheduledChecks:
     """List a team's checks, by name; what cannot be read is left out, and counted."""
     store = _store(settings)
     checks, unreadable = store.list_checks(team)
-    found = tuple(_scheduled(store, team, check) for check in checks)
-    return ScheduledChecks(schedules=found, unreadable=unreadable)
+    scheduled = tuple(_scheduled(store, team, check) for check in checks)
+    return ScheduledChecks(schedules=scheduled, unreadable=unreadable)
 
 
 def delete_check(settings: CheckSettings, team: str, name: str) -> None:
@@ -159,8 +159,8 @@ def _require_possible_control(settings: SubmitSettings, request: Request) -> Non
 def _schedule(settings: CheckSettings, team: str, check: Check) -> None:
     client = clients.scheduler()
     flexible = check.flexible_minutes
-    told = {"team": team, "name": check.name, "scheduled_at": SCHEDULED_TIME}
-    schedule: Any = {  # both calls take the same members, of types of their own
+    firing = {"team": team, "name": check.name, "scheduled_at": SCHEDULED_TIME}
+    schedule: Any = {  # both calls take the same members, but their types differ
         "Name": schedule_name(team, check.name),
         "GroupName": settings.check_group,
         "ScheduleExpression": check.schedule,
@@ -174,7 +174,7 @@ def _schedule(settings: CheckSettings, team: str, check: Check) -> None:
         "Target": {
             "Arn": settings.start_check_arn,
             "RoleArn": settings.check_role_arn,
-            "Input": json.dumps(told),
+            "Input": json.dumps(firing),
             "RetryPolicy": RETRIES,
         },
     }

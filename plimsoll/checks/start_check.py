@@ -11,7 +11,7 @@ from plimsoll.model.function_settings import SubmitSettings
 from plimsoll.model.request import Request
 from plimsoll.runs.submit import run_id_for, start_execution, submit
 
-# what may differ between two runs that are compared: how they are called and bounded
+# fields that may differ between comparable runs: their names and bounds
 NOT_MEASURED = {"name", "description", "team", "tags", "budget_usd", "time_limit_s", "faults"}
 
 
@@ -51,7 +51,7 @@ def start_check(
         store.bind(run_id, started)
         try:
             _start(settings, run_id, request, key=_key(name, scheduled_at, side))
-        except PlimsollError as error:  # a limit, say: a gap in the history, which says why
+        except PlimsollError as error:  # refused by a limit, say: the gap in the history says why
             refused = _pending(run_id, request).model_copy(
                 update={"run_id": None, "problem": f"it was not started: {error}"}
             )
@@ -93,5 +93,5 @@ def _start(settings: SubmitSettings, run_id: str, request: Request, *, key: str)
         records_of(settings).get(run_id)
     except RunNotFoundError:
         submit(settings, request, idempotency_key=key)
-    else:  # an earlier delivery recorded it, maybe by an older definition of the check
+    else:  # an earlier delivery recorded it, perhaps from an older definition of the check
         start_execution(settings.run_machine_arn, run_id)

@@ -4,7 +4,7 @@
 |---|---|---|
 | `team#TEAM` | `schedule#NAME` | the check |
 | `history#TEAM#NAME` | scheduled time of the run | a point of its history |
-| `history#TEAM#NAME` | `judgement` | its changes, and what was told of them, with a version |
+| `history#TEAM#NAME` | `judgement` | its changes, and which were announced, with a version |
 | `run#RUN_ID` | `check` | the check that a run was started by |
 """
 
@@ -22,7 +22,7 @@ from plimsoll.model.check import Check, HistoryPoint, Judgement, RunOfCheck
 Side = Literal["target", "control"]
 JUDGEMENT = "judgement"
 AFTER_TIMES = ":"  # sorts behind every time, which begins with a digit
-TOLD_MOST = 100  # the latest; a history is judged by its latest points
+ANNOUNCED_MAX = 100  # the latest announcements are kept: a history is judged by its latest points
 
 
 class Started(Model):
@@ -54,7 +54,7 @@ class CheckStore:
 
         Raises:
             CheckNotFoundError: There is none.
-            UnreadableRecordError: It is none that this version knows.
+            UnreadableRecordError: This version cannot read it.
         """
         item = self._find(_check_key(team, name))
         if item is None:
@@ -64,8 +64,8 @@ class CheckStore:
     def list_checks(self, team: str) -> tuple[list[Check], int]:
         """List a team's checks, by name, and count those that cannot be read."""
         values = {":pk": {"S": f"team#{team}"}, ":sk": {"S": "schedule#"}}
-        found = self._query("pk = :pk AND begins_with(sk, :sk)", values)
-        return readable(partial(_check, team, item) for item in found)
+        items = self._query("pk = :pk AND begins_with(sk, :sk)", values)
+        return readable(partial(_check, team, item) for item in items)
 
     def delete_check(self, team: str, name: str) -> bool:
         """Delete a check, and leave its history; False where there was none."""
@@ -104,8 +104,8 @@ class CheckStore:
     def read_points(self, team: str, name: str, *, most: int) -> tuple[HistoryPoint, ...]:
         """Read the latest points of a history, oldest first; one that cannot be read is a gap."""
         values = {":pk": {"S": f"history#{team}#{name}"}, ":end": {"S": AFTER_TIMES}}
-        found = self._query("pk = :pk AND sk < :end", values, latest=most)
-        points, _ = readable(partial(_point, item) for item in reversed(list(found)))
+        items = self._query("pk = :pk AND sk < :end", values, latest=most)
+        points, _ = readable(partial(_point, item) for item in reversed(list(items)))
         return tuple(points)
 
     def bind(self, run_id: str, started: Started) -> None:
@@ -116,7 +116,7 @@ class CheckStore:
         )
 
     def started_by(self, run_id: str) -> Started | None:
-        """Tell which check a run was started by; None: by none."""
+        """Look up which check started a run; None if none did."""
         item = self._find(_run_key(run_id))
         return None if item is None else Started.model_validate_json(item["started"]["S"])
 
@@ -128,9 +128,9 @@ class CheckStore:
         return int(item["version"]["N"]), Judgement.model_validate_json(item["judgement"]["S"])
 
     def write_judgement(self, team: str, name: str, judgement: Judgement, *, version: int) -> bool:
-        """Write it, where it is still of a version; False: another was quicker."""
+        """Write it if it still has the given version; False if another call wrote first."""
         client = clients.dynamodb()
-        kept = judgement.model_copy(update={"told": judgement.told[-TOLD_MOST:]})
+        kept = judgement.model_copy(update={"announced": judgement.announced[-ANNOUNCED_MAX:]})
         try:
             client.put_item(
                 TableName=self._table,

@@ -66,7 +66,7 @@ class Service:
             team: The caller's own team, which is meant by None too.
             state: Only runs in this state.
             tag: Only runs with this tag, as `name=value`.
-            left_out: Told how many records of a page the service cannot read, if any.
+            left_out: Called with how many records of a page the service cannot read, if any.
         """
         query: dict[str, str | int | None] = {"team": team, "state": state, "tag": tag}
         query["limit"] = min(most, _PAGE)

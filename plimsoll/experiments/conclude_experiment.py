@@ -26,7 +26,7 @@ from plimsoll.report.experiment_summary import CellRun, by_question, decisions, 
 from plimsoll.report.gains import gains
 from plimsoll.requests.cells import cells_of
 
-WAYS_OUT = {  # how an execution ended that could not say so itself
+WAYS_OUT = {  # the outcome of an execution that could not record its own end
     "ABORTED": (RunState.STOPPED, "Stopped", "the experiment was stopped from outside"),
     "TIMED_OUT": (RunState.TIMED_OUT, "States.Timeout", "the workflow ran past its own time-out"),
     "FAILED": (RunState.FAILED, "States.Runtime", "the workflow itself failed"),
@@ -55,17 +55,19 @@ def conclude_experiment(
     experiments = experiments_of(settings)
     record = experiments.get(experiment.team, experiment_id)
     if not record.state.ended:
-        state, told = _outcome(failure, ended)
-        last: dict[str, Any] = {"state": state, "failure": told, "ended_at": now()}
+        state, failed = _outcome(failure, ended)
+        last: dict[str, Any] = {"state": state, "failure": failed, "ended_at": now()}
         last["concluded"] = True
-        reasons = {one["cell"]: plain_cause(str(one["cause"])) for one in refused}
+        reasons = {refusal["cell"]: plain_cause(str(refusal["cause"])) for refusal in refused}
         cells = [
             _measured(settings, experiment_id, cell, reasons.get(cell.index))
             for cell in cells_of(experiment)
         ]
         result = concluded(record.model_copy(update=last), experiment, cells)
         experiment_files(settings, experiment_id).put_model(RESULT, result)
-        experiments.change(record, states=BEFORE_END, **last)  # who sees the end finds the result
+        experiments.change(
+            record, states=BEFORE_END, **last
+        )  # written first: whoever sees the end then finds the result
         _draw_report(settings, experiment_id, result)
     final = experiments.get(experiment.team, experiment_id).failure
     return {"failure": None if final is None else final.model_dump()}
@@ -107,7 +109,7 @@ def concluded(
     """Draw an experiment's decision from its cells. Pure."""
     places = layout(experiment)
     rows = by_question(cells, places)
-    outcomes = tuple(outcome(one) for one in cells)
+    outcomes = tuple(outcome(cell) for cell in cells)
     assert record.ended_at is not None  # noqa: S101 - the caller has set it
     return ExperimentResult(
         experiment_id=record.experiment_id,
@@ -126,13 +128,15 @@ def concluded(
         cells=outcomes,
         decisions=decisions(rows),
         gains=gains(rows),
-        warnings=tuple(f"{one.name}: {one.no_answer}" for one in outcomes if one.no_answer),
+        warnings=tuple(
+            f"{outcome.name}: {outcome.no_answer}" for outcome in outcomes if outcome.no_answer
+        ),
         experiment=experiment,
     )
 
 
 def _draw_report(settings: RunSettings, experiment_id: str, result: ExperimentResult) -> None:
-    """Put the page beside the result; whatever goes wrong here is only told, as for a run."""
+    """Put the page beside the result; as for a run, a failure here is only logged."""
     from plimsoll.report.experiment_page import render  # noqa: PLC0415 - for the end alone
 
     files = experiment_files(settings, experiment_id)

@@ -118,8 +118,8 @@ def _status(settings: RunSettings, experiment_id: str, cell: Cell) -> CellStatus
 
 
 def result_of(settings: RunSettings, record: ExperimentRecord) -> ExperimentResult | None:
-    """Read what an experiment came to; None where it has not, or was stopped unstarted."""
-    if not record.concluded:  # a file that is not there cannot be told from a forbidden one
+    """Read what an experiment came to; None if it has not ended, or was stopped before it began."""
+    if not record.concluded:  # S3 answers alike for a missing file and a forbidden one
         return None
     files = experiment_files(settings, record.experiment_id)
     return files.get(RESULT, ExperimentResult)

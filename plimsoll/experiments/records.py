@@ -78,7 +78,7 @@ def experiment_files(settings: RunSettings, experiment_id: str) -> RunFiles:
 
 
 def asked(settings: RunSettings, experiment_id: str) -> Experiment:
-    """Read what was asked.
+    """Read the experiment that was asked for.
 
     Raises:
         FileNotFoundError: There is no such experiment.

@@ -66,8 +66,8 @@ def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict
         if error.waiting_helps:
             raise NoRoomYetError(str(error)) from error
         raise
-    # who stops the experiment marks it first and then goes through its runs: either it has seen
-    # this one, or this look sees the mark
+    # a stop marks the experiment first and then goes through its runs: either it has seen this run,
+    # or this look sees the mark
     record = experiments.get(experiment.team, experiment_id)
     if record.state is not RunState.RUNNING:
         stop_run(settings, run_id)
@@ -107,9 +107,9 @@ def _settled(settings: StopSettings, experiment_id: str, cell: Cell, *, stop: bo
     run_id = run_id_of(experiment_id, cell)
     try:
         record = records_of(settings).get(run_id)
-    except RunNotFoundError:  # its turn never came
+    except RunNotFoundError:  # it was never started, and the experiment has ended
         return True
-    except UnreadableRecordError as error:  # no wait would end; its target has a schedule armed
+    except UnreadableRecordError as error:  # waiting would never end; a schedule deletes its target
         pass_over(error)
         return True
     if stop or record.state is RunState.PENDING:  # pending: its workflow could not be started

@@ -11,7 +11,7 @@ from plimsoll.errors import ClientTooLateError
 from plimsoll.model.fleet import ClientResult, FailedClient
 from plimsoll.model.results import StepResult
 
-PROBLEMS_TOLD = 3  # of a step: with a hundred clients there may be a hundred
+PROBLEMS_TOLD = 3  # shown for a step: a hundred clients may have a hundred problems
 _MESSAGE = re.compile(r'\{"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
 
 
@@ -20,7 +20,7 @@ class Nothing:
     """Why a step says nothing of its target."""
 
     reason: str
-    passing: bool  # asked again, it may well say something
+    passing: bool  # whether a repetition of the step may give a result
 
 
 def too_late(client: FailedClient) -> bool:
@@ -29,7 +29,7 @@ def too_late(client: FailedClient) -> bool:
 
 
 def failed_clients(errors: Iterable[Mapping[str, object]]) -> list[FailedClient]:
-    """Read what the workflow caught of clients that failed; their words, not their stack traces."""
+    """Read the errors that the workflow caught of clients: the messages, without stack traces."""
     return [
         FailedClient(
             client=int(str(error["client"])),

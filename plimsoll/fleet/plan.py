@@ -32,7 +32,7 @@ def barrier_epoch_ms(
 
 
 def late_in_a_row(finished: Sequence[StepResult]) -> int:
-    """Count the last steps, one after the other, whose clients came too late for their window."""
+    """Count how many steps in a row, up to the last, had clients that came too late."""
     late = takewhile(_clients_were_late, reversed(finished))
     return sum(1 for _ in late)
 
@@ -64,7 +64,9 @@ def plan_step(
         warmup_s=load.warmup_s,
         duration_s=load.duration_s,
         timeout_ms=load.timeout_ms,
-        seed=load.seed + following.index + 1,  # each step draws anew, and again alike
+        seed=load.seed
+        + following.index
+        + 1,  # each step draws other keys; a repeated run draws the same ones
         start_at_epoch_ms=start_at_epoch_ms,
         recovered=recovered,
         server_before=server_before,
@@ -99,7 +101,7 @@ def warming_step(request: Request, *, start_at_epoch_ms: int) -> StepPlan:
 
 
 def connections_of(plan: StepPlan, client: int) -> int:
-    """Give a client its connections: an even share, the first clients one more."""
+    """Give a client its share of the connections; if uneven, the first clients get one more."""
     share, rest = divmod(plan.connections, plan.clients)
     return share + (client < rest)
 

@@ -22,7 +22,7 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class PublishReport(Model):
-    """What became of the points. The run goes on either way."""
+    """How many points were written. The run goes on in any case."""
 
     sink: str
     written: int

@@ -237,19 +237,19 @@ class Cause(Model):
     p_value: float | None = None
 
 
-class Told(Model):
+class Announced(Model):
     """A regression of which a message was sent."""
 
     metric: str
     at: datetime  # the change
-    through: datetime  # the last run that was known then: what lies before is told
+    through: datetime  # the last run that was known then: a change up to it has been announced
 
 
 class Judgement(Model):
     """What a check's history said when it was last judged."""
 
     changes: tuple[Change, ...] = ()
-    told: tuple[Told, ...] = ()  # the regressions of which a message was sent
+    announced: tuple[Announced, ...] = ()  # the regressions of which a message was sent
 
 
 class History(Judgement):

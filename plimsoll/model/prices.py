@@ -106,7 +106,7 @@ class PriceTable(Model):
     def price(self, item: Item, name: str) -> Price:
         """Find a price; one that is not in the table has `usd` None."""
         return next(
-            (found for found in self.prices((item,)) if found.name == name),
+            (price for price in self.prices((item,)) if price.name == name),
             Price(item=item, name=name, usd=None, unit="", source=None),
         )
 
@@ -121,9 +121,9 @@ class PriceTable(Model):
 
     def units(self, item: Item, name: str) -> str:
         """Give the unit of a price, or of its item's others."""
-        found = [price for price in self.prices((item,)) if price.name == name]
-        found = found or list(self.prices((item,)))
-        return found[0].unit if found else ""
+        prices = [price for price in self.prices((item,)) if price.name == name]
+        prices = prices or list(self.prices((item,)))
+        return prices[0].unit if prices else ""
 
     def overridden(self, overrides: PriceOverrides) -> "PriceTable":
         """Put a deployment's own prices before these; those of another region stand alone."""

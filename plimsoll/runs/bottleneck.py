@@ -13,8 +13,12 @@ from plimsoll.model.capacity import Capacity
 from plimsoll.model.results import LimitingResource, StepResult, TargetFigures
 from plimsoll.model.volumes import VolumeLimits
 
-NEAR = 0.90  # of a limit, as a mean over the step: it was reached for most of the time
-HOST_LATE_PERCENT = 10.0  # of the time in I/O (plimsoll.model.volume_samples.HOST_BOUND_SHARE)
+NEAR = (
+    0.90  # share of a limit, as a mean over the step: above it the limit held for most of the time
+)
+HOST_LATE_PERCENT = (
+    10.0  # share of the time in I/O (plimsoll.model.volume_samples.HOST_BOUND_SHARE)
+)
 
 
 @dataclass(frozen=True)
@@ -63,22 +67,26 @@ def limiting_resource(
 
 def _named(capacity: Capacity, uses: Sequence[Use], *, host_bound: bool) -> str:
     if host_bound or capacity.verdict in {"LOWER_BOUND", "INCONSISTENT", "NOISY"}:
-        return "unknown"  # no limit was met, or what was met was not the target's
+        return "unknown"  # no limit was met, or one that is not the target's
     most = max(uses, key=lambda use: use.share, default=None)
     return most.resource if most is not None and most.share >= NEAR else "unknown"
 
 
 def _deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult | None:
-    """Take the step that shows the limit: the lightest that failed, else the heaviest there is."""
+    """Choose the step that shows the limit: the lightest that failed, or else the heaviest."""
     by_index = {step.plan.index: step for step in steps}
-    judged = sorted(capacity.steps, key=lambda one: one.load)
-    failed = [one for one in judged if not one.passed and one.consistent]
+    judged = sorted(capacity.steps, key=lambda judged_load: judged_load.load)
+    failed = [
+        judged_load for judged_load in judged if not judged_load.passed and judged_load.consistent
+    ]
     chosen = failed[0] if failed else (judged[-1] if judged else None)
     if chosen is None:
         return None
-    found = [by_index[s.index] for s in chosen.steps if s.index is not None and s.index in by_index]
-    with_figures = [step for step in found if step.target is not None]
-    best = with_figures or found
+    chosen_steps = [
+        by_index[s.index] for s in chosen.steps if s.index is not None and s.index in by_index
+    ]
+    with_figures = [step for step in chosen_steps if step.target is not None]
+    best = with_figures or chosen_steps
     return best[-1] if best else None
 
 
@@ -113,7 +121,7 @@ def _storage(target: TargetFigures | None, volume: VolumeLimits | None) -> list[
 
 
 def _iops_limit(target: TargetFigures, volume: VolumeLimits | None) -> float | None:
-    """Give the rate that held: the burst's while there were credits, then the baseline's."""
+    """Give the rate in force: the burst's while credits lasted, then the baseline's."""
     if volume is None:
         return None
     spent = target.burst_balance_percent is not None and target.burst_balance_percent < 1

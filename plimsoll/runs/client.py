@@ -21,7 +21,7 @@ from plimsoll.runs.metric_points import client_points
 from plimsoll.targets.connection import load_target
 
 GRACE_S = 20.0  # after its window, to let operations end and to write its results
-_CALLS = {"here": 0}  # of this process: the first one is its cold start
+_CALLS = {"here": 0}  # calls of this process; the first one is its cold start
 
 
 def run_client(settings: RunSettings, run_id: str, step: int, client: int) -> None:
@@ -37,7 +37,9 @@ def run_client(settings: RunSettings, run_id: str, step: int, client: int) -> No
     _CALLS["here"] += 1
     files = files_of(settings, run_id)
     plan = files.get(plan_path(step), StepPlan)
-    if step == WARMING_STEP:  # nobody waits for it: it begins when it is there
+    if (
+        step == WARMING_STEP
+    ):  # nothing in the step waits for this client: it begins when it is there
         start = max(plan.start_at_epoch_ms, invoked_ms)
         plan = plan.model_copy(update={"start_at_epoch_ms": start})
     if invoked_ms > plan.window_start_epoch_ms + plan.duration_s * 500:

@@ -16,7 +16,9 @@ from plimsoll.runs.metric_points import run_points
 from plimsoll.runs.plan_step import finished_steps
 from plimsoll.runs.target_figures import target_samples, with_figures
 
-PUBLISHING_S = 120.0  # of the 300 s that this function has, where it writes the whole run's metrics
+PUBLISHING_S = (
+    120.0  # this function has 300 s; writing the whole run's metrics may take so many of them
+)
 
 
 class Conclusion(Model):

@@ -1,4 +1,4 @@
-"""The way out of every run: its target deleted, seen to be deleted, and its end told truly."""
+"""The end of every run: its target is deleted, the deletion is seen, and the outcome recorded."""
 
 import sys
 from collections.abc import Mapping
@@ -34,9 +34,11 @@ from plimsoll.targets.deletion_schedule import disarm_deletion
 from plimsoll.targets.target_stacks import Deletion, delete_stack
 from plimsoll.teams.limits import limits_of
 
-SERIES_MOST_BYTES = 30_000_000  # as models about 500 MiB, half of what this function has
+SERIES_MOST_BYTES = (
+    30_000_000  # as models these bytes take about 500 MiB, half of this function's memory
+)
 BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
-WAYS_OUT = {  # how an execution ended that could not say so itself
+WAYS_OUT = {  # the outcome of an execution that could not record its own end
     "ABORTED": (RunState.STOPPED, "Stopped", "the run was stopped from outside"),
     "TIMED_OUT": (RunState.TIMED_OUT, "States.Timeout", "the workflow ran past its own time-out"),
     "FAILED": (RunState.FAILED, "States.Runtime", "the workflow itself failed"),
@@ -87,15 +89,15 @@ def end_run(
     records = records_of(settings)
     record = records.get(run_id)
     if not record.state.ended:
-        state, told = _outcome(record, failure, ended)
-        last: dict[str, Any] = {"state": state, "failure": told, "ended_at": now()}
+        state, run_failure = _outcome(record, failure, ended)
+        last: dict[str, Any] = {"state": state, "failure": run_failure, "ended_at": now()}
         files = files_of(settings, run_id)
         cost, usd = _cost(record.model_copy(update=last), files)
         last["cost_usd"] = None if usd is None else f"{usd:.6f}"
         result = _result(record.model_copy(update=last), files, cost)
         _keep_series(files, run_id)
         files.put_model(RESULT, result)
-        # who sees the end finds the results, and room for the next run
+        # written first: whoever sees the end then finds the results, and room for the next run
         _release(settings, record, last["cost_usd"])
         told_first = records.change(run_id, states=BEFORE_END, **last)
         if told_first:
@@ -121,7 +123,7 @@ def _cost(record: RunRecord, files: RunFiles) -> tuple[RunCost | None, float | N
 
 
 def _release(settings: TeamSettings, record: RunRecord, cost_usd: str | None) -> None:
-    """Give back the run's share of its team's limits. What goes wrong here the janitor mends."""
+    """Give back the run's share of its team's limits. The janitor repairs what fails here."""
     try:
         limits = limits_of(settings, record.team)
         if limits is not None:
@@ -193,9 +195,9 @@ def _keep_series(files: RunFiles, run_id: str) -> None:
 
 
 def _draw_report(files: RunFiles, result: RunResult) -> None:
-    """Put the page beside the results. Last, and for its own sake: the run has ended already.
+    """Put the page beside the results. It comes last, when the run has ended already.
 
-    It can be drawn again from the files at any time, so whatever goes wrong here is only told.
+    It can be drawn again from the files at any time, so a failure here is only logged.
     """
     from plimsoll.report.page import render  # noqa: PLC0415 - half a second, for the end alone
 

@@ -24,7 +24,7 @@ from plimsoll.runs.plan_step import finished_steps
 from plimsoll.runs.target_figures import target_samples, with_host_figures
 from plimsoll.targets.connection import engine_target
 
-VOID_MAX = 5  # steps in a row that say nothing: then the run gives up
+VOID_MAX = 5  # after so many void steps in a row the run gives up
 
 
 def judge_step(
@@ -32,11 +32,11 @@ def judge_step(
 ) -> StepJudged:
     """Merge what the clients of a step wrote into `steps/<n>/step.json`.
 
-    A step that says nothing by chance, as its clients all came too late, is void: the search asks
-    for it again.
+    A step that says nothing for a passing reason (all of its clients came too late, say) is void:
+    the search asks for it again.
 
     Returns:
-        What the workflow tells the bus, for this function has no way to it.
+        The event for the bus; the workflow sends it, since this function cannot reach the bus.
 
     Raises:
         StepError: No client ran, the target does not answer any more, an operation only fails, or
@@ -52,7 +52,7 @@ def judge_step(
     target = engine_target(record.target)
     after = family_of(target.protocol).read_counters(target)
     merged = merged_step(plan, results, failures, server_after=after)
-    if settings.on_one_machine:  # whose metrics are there at once; AWS's come a minute later
+    if settings.on_one_machine:  # here metrics are there at once; on AWS they come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
         samples = target_samples(settings, record, kind=request.target.kind, since=since)
         merged = with_host_figures(merged, samples, settings.metric_period_seconds)
@@ -75,13 +75,13 @@ def _void(step: StepResult, reason: str) -> StepResult:
 def _require_sense(
     step: StepResult, nothing: Nothing | None, finished: Sequence[StepResult], *, answers: bool
 ) -> None:
-    """Let the run go on only where another step can tell something.
+    """Let the run go on only if another step can give a result.
 
     Raises:
-        StepError: None can.
+        StepError: No further step can.
     """
     index = step.plan.index
-    last = [one.step.void for one in finished[-VOID_MAX:]]
+    last = [done.step.void for done in finished[-VOID_MAX:]]
     if nothing is not None and not step.fleet.ran and not nothing.passing:
         raise StepError(nothing.reason)
     if not answers:
@@ -98,10 +98,10 @@ def step_judged(
     """Describe a step to the bus, judged beside all that have finished."""
     try:
         axis = axis_of(request.search)
-        judged = judge([one.step for one in finished], request.limits, axis=axis).steps
+        judged = judge([done.step for done in finished], request.limits, axis=axis).steps
     except UsageError:  # the steps so far cannot be judged; the run says so when it concludes
         judged = ()
-    at = next((one for one in judged if merged.step in one.steps), None)
+    at = next((judged_load for judged_load in judged if merged.step in judged_load.steps), None)
     plan, step = merged.plan, merged.step
     return StepJudged(
         run_id=record.run_id,
@@ -121,7 +121,7 @@ def step_judged(
 
 
 def _published(run_id: str, step: StepResult) -> StepResult:
-    """Send a step to the deployment's sink of metrics; a sink that fails is told of, no more."""
+    """Send a step to the sink of metrics; a failing sink becomes a note on the step."""
     published = publish_from_environment(judged_step_points(step, run_id))
     if published.problem is None:
         return step
@@ -133,7 +133,7 @@ def _client_results(files: RunFiles, plan: StepPlan) -> list[ClientResult]:
     wanted = [client_path(plan.index, client) for client in range(plan.clients)]
     there = set(files.paths(wanted[0].rpartition("/")[0] + "/"))
     with ThreadPoolExecutor(16) as pool:
-        found = pool.map(
+        results = pool.map(
             lambda path: files.get(path, ClientResult), [path for path in wanted if path in there]
         )
-        return list(found)
+        return list(results)

@@ -16,7 +16,9 @@ from plimsoll.model.tables import RUNS_BY_TEAM
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef
 
-_MOST_QUERIES = 10  # for one page, each of up to 1 MiB: a rare tag is looked for no further
+_MOST_QUERIES = (
+    10  # reads of up to 1 MiB each for one page; a rare tag is not searched for beyond them
+)
 _LONGEST_CURSOR = 400
 
 
@@ -58,7 +60,7 @@ def page_of_runs(
         UsageError: The cursor is none of ours.
     """
     start = _start(team, cursor) if cursor is not None else None
-    found: list[RunRecord] = []
+    records: list[RunRecord] = []
     unreadable = 0
     for _ in range(_MOST_QUERIES):
         query = _query(table, team, state, tag)
@@ -66,22 +68,22 @@ def page_of_runs(
             query["ExclusiveStartKey"] = start
         answer = clients.dynamodb().query(**query)
         for item in answer["Items"]:
-            if len(found) > limit:
+            if len(records) > limit:
                 break
             try:
-                found.append(read_run(item))
+                records.append(read_run(item))
             except UnreadableRecordError as error:
                 pass_over(error)
                 unreadable += 1
         start = answer.get("LastEvaluatedKey")
-        if start is None or len(found) >= limit:
+        if start is None or len(records) >= limit:
             break
-    if len(found) > limit:
-        last = found[limit - 1]
+    if len(records) > limit:
+        last = records[limit - 1]
         following = _cursor(last.run_id, last.submitted_at.isoformat())
-        return PageOfRuns(found[:limit], following, unreadable)
+        return PageOfRuns(records[:limit], following, unreadable)
     cursor = _cursor(start["run_id"]["S"], start["submitted_at"]["S"]) if start else None
-    return PageOfRuns(found, cursor, unreadable)
+    return PageOfRuns(records, cursor, unreadable)
 
 
 def _query(
@@ -115,7 +117,7 @@ def _cursor(run_id: str, submitted_at: str) -> str:
 
 
 def _start(team: str, cursor: str) -> Mapping[str, Any]:
-    """Where to go on. The team is the caller's own, whatever a cursor's text may say."""
+    """Say where to go on. The team is always the caller's own, whatever the cursor says."""
     try:
         run_id, submitted_at = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
         good = isinstance(run_id, str) and isinstance(submitted_at, str)

@@ -16,7 +16,7 @@ def load_part(settings: RunSettings, run_id: str, part: Mapping[str, int]) -> di
 
     Raises:
         TimeLimitPassedError: The run's time is up; some rows may be loaded.
-        BudgetPassedError: Likewise for its budget.
+        BudgetPassedError: The run's budget is spent; some rows may be loaded.
         EngineError: A statement failed however often it was tried.
     """
     record, request = running(settings, run_id)

@@ -24,7 +24,7 @@ AFTER_STEP_S = 5.0  # for the clients to write their results and the step to be 
 
 
 class Next:
-    """What the workflow does next; every field is there, since JSONata knows no absent ones."""
+    """What the workflow does next. Every field is always present: JSONata fails on absent ones."""
 
     @staticmethod
     def conclude() -> dict[str, object]:
@@ -107,7 +107,7 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
 def _recovered(
     following: NextStep, finished: list[StepResult], counters: ServerCounters | None
 ) -> bool | None:
-    """Say whether the target got over the last step; None where there was nothing to get over."""
+    """Say whether the target recovered from the last step; None if it need not recover."""
     if not following.recover_first or not finished:
         return None
     if counters is None:

@@ -15,7 +15,7 @@ from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.targets.connection import engine_target
 
 ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
-SETTLING_MAX_S = 600  # of the function's 900
+SETTLING_MAX_S = 600  # of the 900 s that the function has
 
 
 def create_schema(settings: RunSettings, run_id: str) -> dict[str, object]:

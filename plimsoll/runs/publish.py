@@ -11,8 +11,8 @@ from plimsoll.runs.conclude import Conclusion
 def publish_target(settings: RunSettings, run_id: str) -> None:
     """Send the target's samples, which `conclude` read outside the VPC.
 
-    Its clients and its steps have been sent by those who were there. A store that fails is told of
-    in the run's notes, no more.
+    The functions that measured clients and steps have already sent those. A store that fails
+    becomes a note on the run.
     """
     files = files_of(settings, run_id)
     samples = files.get(SECONDS, Seconds).target

@@ -40,7 +40,9 @@ class Watcher:
     def _follow(self, step: int) -> None:
         if self._plan is None or self._plan.index != step:
             self._plan = self._files.find_model(plan_path(step), StepPlan)
-        for index in range(self._next, step + 1):  # who looks seldom still sees every step
+        for index in range(
+            self._next, step + 1
+        ):  # several steps may have ended since the last look
             done = self._files.find_model(step_path(index), StepResult)
             if done is not None:
                 self._steps.append(done)

@@ -24,7 +24,7 @@ def stop_run(settings: StopSettings, run_id: str) -> RunRecord:
     going = (RunState.PENDING, RunState.RUNNING)
     records.change(run_id, states=going, state=RunState.STOPPING)
     record = records.get(run_id)
-    # one that tears itself down already is left to it
+    # a run that is already being torn down is left alone
     if record.state is RunState.STOPPING and record.teardown_asked_at is None:
         _stop_workflow(settings, record)
     return records.get(run_id)

@@ -114,7 +114,9 @@ def record_request(
     limits = limits_of(settings, request.team)
     taken = created = False
     records = records_of(settings)
-    if limits is not None and records.find(run_id) is None:  # a known run needs no room
+    if (
+        limits is not None and records.find(run_id) is None
+    ):  # a run that is recorded already needs no new share
         taken = limits.acquire(run_id, ask_of(request, quoted), at=submitted_at)
     try:
         created = records.create(record)
@@ -139,7 +141,7 @@ def _require_same(settings: RunSettings, run_id: str, digest: str, key: str | No
 
 
 def _release_of_ended(settings: RunSettings, limits: Limits, run_id: str) -> None:
-    """Give back what a repetition has taken for a run that ended long ago."""
+    """Give back the share that a repeated submission took for a run that ended long ago."""
     if records_of(settings).get(run_id).state.ended:
         limits.release(run_id, usd=0.0)
 

@@ -35,23 +35,23 @@ def with_figures(step: StepResult, samples: Sequence[TargetSample], period_s: in
     end = step.window_end_epoch_ms or plan.window_end_epoch_ms
     start = step.window_start_epoch_ms or plan.window_start_epoch_ms
     for begin in (start, plan.start_at_epoch_ms):
-        found = figures(samples, start_epoch_ms=begin, end_epoch_ms=end, period_s=period_s)
-        if found is not None:
-            return step.model_copy(update={"target": found})
+        target = figures(samples, start_epoch_ms=begin, end_epoch_ms=end, period_s=period_s)
+        if target is not None:
+            return step.model_copy(update={"target": target})
     return step
 
 
 def with_host_figures(
     step: StepResult, samples: Sequence[TargetSample], period_s: int
 ) -> StepResult:
-    """Tell capacity how far the one machine that everything runs on was disturbed in a step."""
-    found = with_figures(step, samples, period_s).target
-    if found is None:
+    """Add to a step how far the machine on which everything runs was disturbed."""
+    target = with_figures(step, samples, period_s).target
+    if target is None:
         return step
     known = step.step.model_copy(
         update={
-            "host_late_percent": found.host_late_percent,
-            "host_stolen_percent": found.host_stolen_percent,
+            "host_late_percent": target.host_late_percent,
+            "host_stolen_percent": target.host_stolen_percent,
         }
     )
     return step.model_copy(update={"step": known})

@@ -27,7 +27,7 @@ from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
 from plimsoll.quoting.rehearsal import clients_most
 
-ATTEMPTS = 20  # each lost to another run's acquisition or release
+ATTEMPTS = 20  # attempts that may be lost to another run's acquisition or release
 _GRANT = "grant#"
 _MICRO = 1_000_000
 _IOPS_PATH: FieldPath = ("target", "volume", "iops")
@@ -37,8 +37,8 @@ _USD_PATH: FieldPath = ("budget_usd",)  # bounds what a run may cost
 class Ask(Model):
     """What one run needs of its team's limits, besides being one run."""
 
-    clients: int  # of its largest step, or its loaders
-    clients_path: FieldPath = ("search", "clients")  # where the request says so
+    clients: int  # clients of its largest step, or its loaders
+    clients_path: FieldPath = ("search", "clients")  # from the request's budget
     iops: int  # provisioned
     usd_most: float | None  # None: a price is missing
 
@@ -166,7 +166,7 @@ class Limits:
         }
 
     def _require_possible(self, ask: Ask) -> None:
-        """Refuse what no waiting would make room for."""
+        """Refuse what exceeds a limit even when nothing else runs."""
         may = self._limits
         for name, path, asked, most in (
             ("clients", ask.clients_path, ask.clients, may.clients),

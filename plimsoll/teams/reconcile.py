@@ -9,8 +9,10 @@ from plimsoll.model.function_settings import RunSettings, TeamSettings
 from plimsoll.model.run_record import Failure, RunRecord, RunState
 from plimsoll.teams.limits import Grant, limits_of
 
-BEGINS_WITHIN = timedelta(hours=1)  # of its share's acquisition; a workflow starts in seconds
-LASTS_AT_MOST = timedelta(days=3)  # time-outs of the workflow (2 days) and of its teardown
+BEGINS_WITHIN = timedelta(hours=1)  # age of a share; a workflow starts in seconds
+LASTS_AT_MOST = timedelta(
+    days=3
+)  # the time-outs of the workflow (2 days) and of its teardown together
 
 
 @dataclass(frozen=True)

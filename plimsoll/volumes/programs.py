@@ -19,16 +19,16 @@ def check_program(name: str) -> None:
     Raises:
         UsageError: It is not there, statically linked, or setuid.
     """
-    found = shutil.which(name)
-    if found is None:
+    program = shutil.which(name)
+    if program is None:
         raise UsageError(f"{name}: no such program")
-    path = Path(found)
+    path = Path(program)
     if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID) and os.geteuid() != 0:
-        raise UsageError(f"{found} is setuid: it would ignore the volume")
+        raise UsageError(f"{program} is setuid: it would ignore the volume")
     with path.open("rb") as handle:
         head = handle.read(64)
         if head[:4] == b"\x7fELF" and head[4] == 2 and not _has_interpreter(head, path):
-            raise UsageError(f"{found} is statically linked: it would ignore the volume")
+            raise UsageError(f"{program} is statically linked: it would ignore the volume")
 
 
 def _has_interpreter(head: bytes, path: Path) -> bool:

@@ -23,7 +23,7 @@ class FunctionSpec:
         task_root: Folder with its handler's module.
         handler: `module.function`.
         timeout_s: Longest time of one invocation.
-        memory_mib: Told to the function, not enforced.
+        memory_mib: What the function is told that it has; not enforced.
         environment: The function's own variables.
     """
 

@@ -112,7 +112,7 @@ def test_a_drop_is_one_message_however_many_runs_follow(
     assert (event["DetailType"], event["EventBusName"]) == ("Regression", "plimsoll")
     history = read_history(deployment, TEAM, "nightly")
     assert [change.at for change in history.changes] == [day(8)]
-    assert [told.at for told in history.told] == [day(8)]
+    assert [announced.at for announced in history.announced] == [day(8)]
 
 
 def test_the_control_is_waited_for_and_tells_the_cloud_from_the_database(
@@ -150,7 +150,7 @@ def test_a_message_that_cannot_be_sent_is_sent_by_the_next_try(
     monkeypatch.setattr(clients.sns(), "publish", fail)
     with pytest.raises(ConnectionError):
         end(deployment, run_id, LOW[1])
-    assert read_history(deployment, TEAM, "nightly").told == ()
+    assert read_history(deployment, TEAM, "nightly").announced == ()
     monkeypatch.setattr(clients.sns(), "publish", working)
     assert judge_check(deployment, run_id) == {"messages": 1}
     assert judge_check(deployment, run_id) == {"messages": 0}

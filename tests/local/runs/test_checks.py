@@ -193,7 +193,7 @@ def test_a_seeded_history_with_a_rise_of_latency_gives_exactly_one_message(
     history = read_history(deployment, TEAM, "drop")
     assert "drop (team default): latency of read at 50 ops/s rose by " in alarms.messages[0]
     assert "Before: 1 µs (mean of 10 runs" in alarms.messages[0]
-    assert [one.at for one in history.told] == [history.points[10].scheduled_at]
+    assert [announced.at for announced in history.announced] == [history.points[10].scheduled_at]
     put_check(deployment, TEAM, watched)  # fires again
     settled(deployment, "drop", 20)
     judged_again = CheckStore(deployment.service_table)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from plimsoll.checks.changes import changes, regressions
-from plimsoll.model.check import Check, HistoryPoint, Told
+from plimsoll.model.check import Announced, Check, HistoryPoint
 from tests.unit.checks.histories import check, day, history
 
 STEADY = [1001, 998, 1003, 997, 1002, 999, 1004, 996, 1000, 1001, 998, 1002]
@@ -13,13 +13,13 @@ STEADY = [1001, 998, 1003, 997, 1002, 999, 1004, 996, 1000, 1001, 998, 1002]
 
 def messages(watched: Check, points: Sequence[HistoryPoint]) -> list[tuple[int, int]]:
     """Run by run: the change that a message tells of, and the run after which it is sent."""
-    told: list[Told] = []
+    announced: list[Announced] = []
     sent = []
     for known in range(1, len(points) + 1):
         so_far = points[:known]
-        for one in regressions(watched, so_far, told):
+        for one in regressions(watched, so_far, announced):
             last = so_far[-1].scheduled_at
-            told.append(Told(metric=one.change.metric, at=one.change.at, through=last))
+            announced.append(Announced(metric=one.change.metric, at=one.change.at, through=last))
             sent.append(((one.change.at - day(0)).days, known - 1))
     return sent
 
@@ -41,7 +41,7 @@ def test_a_slow_drop_whose_place_moves_with_more_runs_is_told_once() -> None:
         for one in changes(check(), history([*STEADY, *sliding][:known]))
     }
     assert len(places) > 1  # found at different places ...
-    assert len(messages(check(), history([*STEADY, *sliding]))) == 1  # ... and told once
+    assert len(messages(check(), history([*STEADY, *sliding]))) == 1  # ... and announced once
 
 
 def test_a_recovery_is_no_regression_and_the_next_drop_is_told_again() -> None:
@@ -66,12 +66,12 @@ def test_what_was_told_of_one_metric_hides_nothing_of_another() -> None:
     drop = [*STEADY, *times(STEADY[:4], 0.8)]
     rise = [*STEADY, *times(STEADY[:4], 1.3)]
     points = history({"capacity": drop, latency: rise})
-    told = [Told(metric="capacity", at=day(12), through=day(15))]
-    assert [one.change.metric for one in regressions(watched, points, told)] == [latency]
+    announced = [Announced(metric="capacity", at=day(12), through=day(15))]
+    assert [one.change.metric for one in regressions(watched, points, announced)] == [latency]
 
 
 @pytest.mark.parametrize("shift", [-2, -1, 0, 1, 2])
 def test_the_same_change_found_a_run_or_two_aside_is_told_already(shift: int) -> None:
     points = history([*STEADY, *times(STEADY, 0.85)])
-    told = [Told(metric="capacity", at=day(12 + shift), through=day(15))]
-    assert regressions(check(), points, told) == ()
+    announced = [Announced(metric="capacity", at=day(12 + shift), through=day(15))]
+    assert regressions(check(), points, announced) == ()
