@@ -8,6 +8,8 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
+from plimsoll.model.timings import AWS_TIMINGS
+
 MINUTE = Duration.minutes(1)
 TARGET_METRICS = {
     "Volume operations per second": ("ReadIOPS", "WriteIOPS"),
@@ -78,7 +80,7 @@ class DashboardPart(Construct):
                     expression=(
                         "SEARCH('{AWS/RDS,DBInstanceIdentifier} "
                         f'MetricName="{name}" DBInstanceIdentifier="plimsoll"\', '
-                        "'Average', 60)"
+                        f"'Average', {AWS_TIMINGS.metric_period_s})"
                     ),
                     label=name,
                     using_metrics={},
