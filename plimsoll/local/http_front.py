@@ -20,6 +20,7 @@ from werkzeug.exceptions import ClientDisconnected, HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
+from plimsoll import words
 from plimsoll.local.deploying import PRINCIPAL
 from plimsoll.local.rest_api import (
     BROKEN,
@@ -122,8 +123,8 @@ class LocalService:
         began = time.monotonic()
         request = Request(environ)
         answer = self._answer(request)
-        took_ms = 1000 * (time.monotonic() - began)
-        self._say(f"{request.method} {_path(request)} {answer.status} {took_ms:.0f} ms")
+        took_us = 1e6 * (time.monotonic() - began)
+        self._say(f"{request.method} {_path(request)} {answer.status} {words.latency(took_us)}")
         response = Response(answer.body, answer.status, list(answer.headers))
         return response(environ, start_response)
 

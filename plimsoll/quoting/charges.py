@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
+from plimsoll import words
 from plimsoll.model.cassandra_target import ROOT_GIB, CassandraTarget
 from plimsoll.model.databases import rds_facts
 from plimsoll.model.functions import FUNCTIONS
@@ -84,7 +85,7 @@ def _rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
     row = band(volume, service=target.service)
     hours = max(seconds, RDS_LEAST_S) / 3600 if seconds else 0.0
     months = hours / HOURS_PER_MONTH
-    instance = f"{target.instance_class} ({target.engine}), single-AZ"
+    instance = f"{target.instance_class} ({words.ENGINES[target.engine]}), single-AZ"
     price = rds_facts(target.engine).instance_price
     yield Charge(instance, price, target.instance_class, hours)
     storage = f"{volume.type} storage, {volume.size_gib:,} GiB"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from plimsoll import words
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.prices import Item, Price
@@ -16,8 +17,9 @@ from plimsoll.quoting.quotes import priced
 
 METHOD = (
     "list prices as in quote.json, times: the target from the request for its creation until its"
-    f" deletion was seen, load clients for their steps and {AWS_TIMINGS.lead_s(0):g} s before each,"
-    " loaders from the schema to the first step; nothing is read from the bill"
+    " deletion was seen, load clients for their steps and"
+    f" {words.duration(AWS_TIMINGS.lead_s(0))} before each, loaders from the schema to the first"
+    " step; nothing is read from the bill"
 )
 METHOD_ON_ONE_MACHINE = (
     "nothing was spent: the list price of the same target on AWS, by the hour; dollars per million"

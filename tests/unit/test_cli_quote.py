@@ -80,7 +80,7 @@ def test_an_experiment_is_told_run_by_run_and_item_by_item(matrix_file: Path) ->
     lines = result.output.splitlines()
     assert [line.split()[0] for line in lines[2:4]] == ["iops-1000", "iops-3000"]
     assert "2 runs in 1 batch, 2 at once" in result.output
-    assert any(line.startswith("db.m5.large (mysql), single-AZ, 2 runs") for line in lines)
+    assert any(line.startswith("db.m5.large (MySQL), single-AZ, 2 runs") for line in lines)
     assert any(line.startswith("1,000 IOPS  ") for line in lines)  # of one run alone
     of_runs, of_items = (line for line in lines if line.startswith("in all"))
     sums = re.findall(r"\$[\d.]+", of_items)

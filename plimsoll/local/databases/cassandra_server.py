@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType
 
+from plimsoll import words
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.cassandra_program import fetch_cassandra, find_java
 from plimsoll.local.databases.cassandra_settings import HEAP_MIB, command, write_settings
@@ -122,7 +123,8 @@ class CassandraServer(DatabaseServer):
                 raise PlimsollError(f"Cassandra did not start: {_reason(text)} (its log is {log})")
             if time.monotonic() >= deadline:
                 self.kill()
-                raise PlimsollError(f"Cassandra was not ready in {timeout_s:g} s; its log is {log}")
+                waited = words.duration(timeout_s)
+                raise PlimsollError(f"Cassandra was not ready in {waited}; its log is {log}")
             time.sleep(0.05)  # bounded by the deadline
 
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pymysql
 
+from plimsoll import words
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.database_server import PORT_TAKEN, DatabaseServer, first_ready
 from plimsoll.local.databases.mariadb_first_data import new_data_directory
@@ -108,7 +109,8 @@ class MariaDbServer(DatabaseServer):
             if time.monotonic() >= deadline:
                 self.kill()
                 log = self.directory / "server.log"
-                raise PlimsollError(f"MariaDB did not answer in {timeout_s:g} s; its log is {log}")
+                waited = words.duration(timeout_s)
+                raise PlimsollError(f"MariaDB did not answer in {waited}; its log is {log}")
             time.sleep(0.02)  # bounded by the deadline
         (self.directory / "init.sql").unlink(missing_ok=True)
 
