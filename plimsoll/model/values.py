@@ -9,14 +9,14 @@ from pydantic import Field
 
 from plimsoll.model.base import Model
 
-_Inside = Annotated[float, Field(gt=0, lt=1)]  # the formulas have no value at the ends
+_Inside = Annotated[float, Field(gt=0, lt=1)]  # the formulas have no value at either end
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Percent = Annotated[int, Field(ge=0, le=100)]
 _Iterations = Annotated[int, Field(ge=1, le=100)]
 
 
 class Uniform(Model):
-    """Every number alike."""
+    """Every number is as likely as any other."""
 
     kind: Literal["uniform"] = "uniform"
 

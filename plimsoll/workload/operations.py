@@ -48,8 +48,10 @@ class Operation(Declared):
                 statement = read(Statement, declared, scope)
                 texts.append(statement.resolve(tables))
                 drawn += statement.values
-        for variable in scope.variables.keys() - used_variables(drawn):
-            raise refusal("is used nowhere", "let", variable)
+        used = used_variables(drawn)
+        for variable in scope.variables:
+            if variable not in used:
+                raise refusal("is used nowhere", "let", variable)
         resolved: dict[Protocol, EngineOperation] = {}
         for protocol in get_args(Protocol):
             facts = protocol_facts(protocol)

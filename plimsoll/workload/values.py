@@ -165,7 +165,7 @@ WholeNumber = Annotated[AnyValue, in_scope(_whole)]
 BigInt = Annotated[int, Field(ge=BIGINT_MIN, le=BIGINT_MAX)]
 ShortText = Annotated[Text, AfterValidator(_short)]
 TableName = Annotated[str, in_scope(_known_table)]
-Drawn = Annotated[Distribution, ReadBy(lambda text, _: read_distribution(text))]
+DistributionText = Annotated[Distribution, ReadBy(lambda text, _: read_distribution(text))]
 
 
 class _Form(Declared):
@@ -180,8 +180,9 @@ class _Form(Declared):
     def drawn(self, _: Scope) -> Value:
         """Give what the engine draws."""
         model, first = self.engine
-        (_first, value), *settings = self
-        return model(**{first: value}, **dict(settings))
+        fields = dict(self)
+        value = fields.pop(next(iter(fields)))
+        return model(**{first: value}, **fields)
 
 
 class _Literal(_Form):
@@ -191,7 +192,7 @@ class _Literal(_Form):
 
 class _Integer(_Form):
     integer: Bounds[BigInt]
-    distribution: Annotated[Drawn, AfterValidator(_not_latest)] = Uniform()
+    distribution: Annotated[DistributionText, AfterValidator(_not_latest)] = Uniform()
 
     def drawn(self, _: Scope) -> Value:
         low, high = self.integer
@@ -201,7 +202,7 @@ class _Integer(_Form):
 class _Key(_Form):
     engine = KeyValue, "key_space"
     key: TableName
-    distribution: Drawn = Uniform()
+    distribution: DistributionText = Uniform()
 
 
 class _NextKey(_Form):
@@ -211,7 +212,7 @@ class _NextKey(_Form):
 
 class _CopyOf(_Form):
     copy_of: Annotated[str, in_scope(_table_with_copies)]
-    distribution: Drawn = Uniform()
+    distribution: DistributionText = Uniform()
 
     def drawn(self, scope: Scope) -> Value:
         copies = scope.copies[self.copy_of] or 1

@@ -228,8 +228,9 @@ def read_workload(
         with _in_document(tables_document):
             shared = read(DatasetDocument, tables_document.value)
         with _in_document(document), within("parameters"):
-            for twice in shared.parameters.keys() & declared.parameters:
-                raise refusal("is a parameter of the dataset already", twice)
+            for parameter in declared.parameters:
+                if parameter in shared.parameters:
+                    raise refusal("is a parameter of the dataset already", parameter)
     own_name = declared.name or name
     workload = Workload(
         name=own_name,
