@@ -69,5 +69,5 @@ def parse_settings(
         if name not in workload.parameters:
             known = ", ".join(workload.parameters) or "none"
             raise UsageError(f"--set: {workload.name} has no parameter {name!r} (it has: {known})")
-        values[name] = workload.parameters[name].check(value)
+        values[name] = workload.setting(name, value)
     return values

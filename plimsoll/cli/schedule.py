@@ -13,6 +13,7 @@ from plimsoll.checks.schedules import ScheduledCheck
 from plimsoll.cli.list import print_left_out
 from plimsoll.cli.output import console, table_of
 from plimsoll.cli.service_calls import connect, json_option, service_options
+from plimsoll.documents import read_document, read_text
 from plimsoll.model.check import (
     Change,
     CheckDefinition,
@@ -22,8 +23,6 @@ from plimsoll.model.check import (
     HistoryPoint,
 )
 from plimsoll.model.validation import validated
-from plimsoll.requests.request_file import checked_document, read_text
-from plimsoll.workload.items import read_document
 
 _KINDS = frozenset({"kind", "strategy"})
 
@@ -40,7 +39,7 @@ def read_check(path: Path) -> CheckDefinition:
         UsageError: Something in it is not allowed: one line for each error, with file and line.
     """
     document = read_document(read_text(path), str(path))
-    return checked_document(document, partial(validated, CheckDefinition))
+    return document.checked(partial(validated, CheckDefinition))
 
 
 @command.command()

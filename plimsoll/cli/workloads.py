@@ -46,8 +46,8 @@ def show(name: str, *, as_json: bool) -> None:
     click.echo(workload.text.rstrip())
     if workload.parameters:
         click.echo("\n# parameters (--set NAME=VALUE)")
-        for parameter in workload.parameters.values():
-            click.echo(f"#   {parameter.name} = {parameter.default}: {parameter.about}")
+        for parameter_name, parameter in workload.parameters.items():
+            click.echo(f"#   {parameter_name} = {parameter.default}: {parameter.about}")
     click.echo(f"\n# the dataset {workload.dataset!r} with --records {compiled.records:,}")
     for table in compiled.tables:
         click.echo(f"# {table.name}: {words.plural(table.rows, 'row')}")

@@ -9,9 +9,14 @@ from pydantic import Field
 
 from plimsoll.model.base import Model
 
+_Inside = Annotated[float, Field(gt=0, lt=1)]  # the formulas have no value at either end
+_Share = Annotated[float, Field(ge=0, le=1)]
+_Percent = Annotated[int, Field(ge=0, le=100)]
+_Iterations = Annotated[int, Field(ge=1, le=100)]
+
 
 class Uniform(Model):
-    """Every number alike."""
+    """Every number is as likely as any other."""
 
     kind: Literal["uniform"] = "uniform"
 
@@ -26,7 +31,7 @@ class Zipfian(Model):
     """YCSB's zipfian (Gray et al. 1994); `scrambled` spreads the popular ones by FNV hash."""
 
     kind: Literal["zipfian"] = "zipfian"
-    constant: float = 0.99
+    constant: _Inside = 0.99
     scrambled: bool = True
 
 
@@ -34,53 +39,53 @@ class Latest(Model):
     """YCSB's latest: zipfian over the distance from the newest key, following inserts."""
 
     kind: Literal["latest"] = "latest"
-    constant: float = 0.99
+    constant: _Inside = 0.99
 
 
 class Hotspot(Model):
     """YCSB's hotspot: `hot_operations` of the draws go to the first `hot_set` of the numbers."""
 
     kind: Literal["hotspot"] = "hotspot"
-    hot_set: float = 0.2
-    hot_operations: float = 0.8
+    hot_set: _Share = 0.2
+    hot_operations: _Share = 0.8
 
 
 class Exponential(Model):
     """YCSB's exponential: `percentile` % of draws lie in the first `fraction`."""
 
     kind: Literal["exponential"] = "exponential"
-    percentile: float = 95.0
-    fraction: float = 0.8571428571
+    percentile: Annotated[float, Field(gt=0, lt=100)] = 95.0
+    fraction: Annotated[float, Field(ge=1e-9, le=1000)] = 0.8571428571
 
 
 class Gaussian(Model):
     """sysbench's gaussian: the mean of `iterations` uniform draws (rand-type gaussian)."""
 
     kind: Literal["gaussian"] = "gaussian"
-    iterations: int = 12
+    iterations: _Iterations = 12
 
 
 class Special(Model):
     """sysbench 1.0's special: `hot_operations` % of draws within `hot_set` % in the middle."""
 
     kind: Literal["special"] = "special"
-    iterations: int = 12
-    hot_set: int = 1
-    hot_operations: int = 75
+    iterations: _Iterations = 12
+    hot_set: _Percent = 1
+    hot_operations: _Percent = 75
 
 
 class Pareto(Model):
     """sysbench's pareto with parameter `h`."""
 
     kind: Literal["pareto"] = "pareto"
-    h: float = 0.2
+    h: _Inside = 0.2
 
 
 class SysbenchZipfian(Model):
     """sysbench's zipfian (rejection inversion; Hormann and Derflinger 1996), not scrambled."""
 
     kind: Literal["sysbench_zipfian"] = "sysbench_zipfian"
-    exponent: float = 0.8
+    exponent: Annotated[float, Field(ge=0, le=100)] = 0.8
 
 
 Distribution = Annotated[

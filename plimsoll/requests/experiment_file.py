@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-import yaml
-
+from plimsoll.documents import read_document, read_text
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
 from plimsoll.requests.cells import checked_experiment
-from plimsoll.requests.request_file import checked_document, parse_requests, read_text
-from plimsoll.workload.items import read_document
+from plimsoll.requests.request_file import requests_of
 
 AXES = "axes"  # the field by which a file is known for an experiment
 
@@ -19,8 +17,7 @@ def read_file(path: Path) -> Experiment | dict[str, Request]:
     Raises:
         UsageError: Something in it cannot be: one line for each error.
     """
-    text = read_text(path)
-    root = read_document(text, str(path))
-    if isinstance(root.node, yaml.MappingNode) and AXES in root.entries():
-        return checked_document(root, checked_experiment)
-    return parse_requests(text, source=str(path))
+    document = read_document(read_text(path), str(path))
+    if isinstance(document.value, dict) and AXES in document.value:
+        return document.checked(checked_experiment)
+    return requests_of(document)

@@ -46,11 +46,11 @@ class Table:
         timeout_ms: int = 60_000,
         seed: int = 1,
     ) -> DatasetSpec:
-        """Say what one of several loaders, each with a like share of the rows, has to load.
+        """Say what one of several loaders, each with an equal share of the rows, has to load.
 
         Args:
             target: The database.
-            share: Which share, counted from 0.
+            share: The loader's share, counted from 0.
             shares: How many loaders there are.
             connections: Connections that insert at the same time.
             rows_per_statement: Rows of one INSERT.

@@ -4,7 +4,7 @@ import re
 
 from plimsoll.errors import Complaint, WorkloadError
 from plimsoll.workload.compiled import Table
-from plimsoll.workload.tables import TableShape
+from plimsoll.workload.tables import TableShape, copy_names
 
 # SQL types by their beginning, each with the CQL type that holds the same values
 _TYPES = (
@@ -19,36 +19,36 @@ _TYPES = (
 )
 
 
-def define(shape: TableShape) -> list[Table]:
+def define(table: str, shape: TableShape) -> list[Table]:
     """Define each copy of a table.
 
     Raises:
         WorkloadError: It has what Cassandra has not: secondary indexes, some types.
     """
-    columns = {column.name: column.cql_name for column in shape.columns}
+    columns = shape.cql_names
     return [
         Table(
             name=name,
-            key_space=shape.name,
+            key_space=table,
             rows=shape.rows,
             first=shape.first,
             columns=tuple(columns.values()),
             key=tuple(columns[column] for column in shape.primary_key),
-            row=tuple(column.value for column in shape.columns),
+            row=tuple(column.value for column in shape.columns.values()),
             create_sql=_create_table(shape, name),
             index_sql={},
         )
-        for name in map(str.lower, shape.names())  # what an unquoted name in a statement stands for
+        # what an unquoted name in a statement stands for
+        for name in map(str.lower, copy_names(table, shape.copies))
     ]
 
 
 def _create_table(shape: TableShape, name: str) -> str:
     """Write the statement that makes one copy of a table, unless it is there."""
     if shape.indexes:
-        problem = "indexes are made in SQL databases alone"
-        raise WorkloadError(Complaint(("tables", shape.name), problem))
-    lines = [f'"{column.cql_name}" {_cql_type(column.type)}' for column in shape.columns]
-    names = {column.name: column.cql_name for column in shape.columns}
+        raise WorkloadError(Complaint(("indexes",), "indexes are made in SQL databases alone"))
+    names = shape.cql_names
+    lines = [f'"{names[each]}" {_cql_type(column.type)}' for each, column in shape.columns.items()]
     key = ", ".join(f'"{names[column]}"' for column in shape.primary_key)
     body = ",\n  ".join([*lines, f"PRIMARY KEY ({key})"])
     return f'CREATE TABLE IF NOT EXISTS "{name}" (\n  {body}\n)'

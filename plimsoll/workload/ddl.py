@@ -8,7 +8,7 @@ from plimsoll.workload.compiled import Table
 from plimsoll.workload.tables import TableShape
 
 
-def define(shape: TableShape, protocol: Protocol) -> list[Table]:
+def define(table: str, shape: TableShape, protocol: Protocol) -> list[Table]:
     """Define each copy of a table.
 
     Raises:
@@ -16,8 +16,8 @@ def define(shape: TableShape, protocol: Protocol) -> list[Table]:
     """
     match protocol:
         case "mysql":
-            return mysql_ddl.define(shape)
+            return mysql_ddl.define(table, shape)
         case "cql":
-            return cql_ddl.define(shape)
+            return cql_ddl.define(table, shape)
         case _:
             assert_never(protocol)

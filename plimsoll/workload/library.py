@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from plimsoll.errors import Complaint, Place, UsageError, unknown
+from plimsoll.documents import Document, document_of, read_document, read_text
+from plimsoll.errors import UsageError, WorkloadError, unknown
 from plimsoll.packaged import packaged_folder
-from plimsoll.workload.items import Item, from_python, read_document
 from plimsoll.workload.workload import Workload, read_workload
 
 _SUFFIX = ".yaml"
@@ -31,14 +31,7 @@ def load_workload(name: str) -> Workload:
         UsageError: There is none of that name.
     """
     if "/" in name or name.endswith((".yaml", ".yml")):
-        path = Path(name)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = (isinstance(error, OSError) and error.strerror) or "is not UTF-8 text"
-            place = Place(f"workload {name}")
-            raise UsageError(Complaint((), reason, place=place)) from None
-        return parse_workload(text, source=name)
+        return parse_workload(read_text(Path(name)), source=name)
     if name not in builtin_names():
         hint = "a file's name ends in .yaml"
         raise UsageError(unknown("workload", name, builtin_names(), value=name, hint=hint))
@@ -56,19 +49,21 @@ def parse_workload(document: str | Mapping[str, Any], *, source: str = "workload
     Raises:
         WorkloadError: Something in it cannot be.
     """
-    if isinstance(document, str):
-        root, text = read_document(document, source), document
-    else:
-        root, text = from_python(document, source)
     name = Path(source).name.removesuffix(_SUFFIX)
-    return read_workload(root, text=text, name=name, datasets=_dataset)
+    try:
+        if isinstance(document, str):
+            root, text = read_document(document, source), document
+        else:
+            root, text = document_of(document, source)
+        return read_workload(root, text=text, name=name, datasets=_dataset)
+    except UsageError as error:
+        raise WorkloadError(*error.complaints) from None
 
 
-def _dataset(item: Item) -> Item:
-    name = item.text()
+def _dataset(name: str) -> Document:
     folder = packaged_folder("workloads") / "datasets"
     known = [entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir()]
     if name not in known:
-        raise item.unknown("dataset", name, known, value=name)
+        raise UsageError(unknown("dataset", name, known, value=name))
     text = (folder / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
     return read_document(text, f"datasets/{name}{_SUFFIX}")

@@ -2,30 +2,30 @@
 
 from plimsoll.errors import Scalar
 from plimsoll.workload.compiled import Table
-from plimsoll.workload.tables import Column, TableShape
+from plimsoll.workload.tables import Column, TableShape, copy_names
 
 
-def define(shape: TableShape) -> list[Table]:
+def define(table: str, shape: TableShape) -> list[Table]:
     """Define each copy of a table."""
     return [
         Table(
             name=name,
-            key_space=shape.name,
+            key_space=table,
             rows=shape.rows,
             first=shape.first,
-            columns=tuple(column.name for column in shape.columns),
+            columns=tuple(shape.columns),
             key=shape.primary_key,
-            row=tuple(column.value for column in shape.columns),
+            row=tuple(column.value for column in shape.columns.values()),
             create_sql=_create_table(shape, name),
             index_sql=_create_indexes(shape, name, copy),
         )
-        for copy, name in enumerate(shape.names(), start=1)
+        for copy, name in enumerate(copy_names(table, shape.copies), start=1)
     ]
 
 
 def _create_table(shape: TableShape, name: str) -> str:
     """Write the statement that makes one copy of a table, unless it is there."""
-    lines = [_column(column) for column in shape.columns]
+    lines = [_column(*named) for named in shape.columns.items()]
     lines.append(f"PRIMARY KEY ({_names(shape.primary_key)})")
     body = ",\n  ".join(lines)
     return f"CREATE TABLE IF NOT EXISTS `{name}` (\n  {body}\n) ENGINE = InnoDB"
@@ -44,8 +44,8 @@ def _create_indexes(shape: TableShape, name: str, copy: int) -> dict[str, str]:
     return statements
 
 
-def _column(column: Column) -> str:
-    parts = [f"`{column.name}`", column.type, "NULL" if column.nullable else "NOT NULL"]
+def _column(name: str, column: Column) -> str:
+    parts = [f"`{name}`", column.type, "NULL" if column.nullable else "NOT NULL"]
     if column.auto_increment:
         parts.append("AUTO_INCREMENT")
     if column.default is not None:

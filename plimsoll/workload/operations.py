@@ -1,101 +1,90 @@
 """Operations: the weighted mix, and what each one sends."""
 
-from dataclasses import dataclass
-from typing import get_args
+from collections.abc import Mapping
+from typing import Annotated, Any, Self, get_args
 
-from plimsoll.model.databases import protocol_facts
+from pydantic import Field, model_validator
+
+from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine import Consistency, EngineOperation, EngineStatement, Let, Protocol
-from plimsoll.workload.items import Item
-from plimsoll.workload.statements import Statement, read_statement, used_variables
-from plimsoll.workload.tables import TableShape
-from plimsoll.workload.values import Scope, read_value
+from plimsoll.model.values import Value
+from plimsoll.workload.declared import Declared, Listed, Name, read, refusal, within
+from plimsoll.workload.statements import Copies, Statement
+from plimsoll.workload.values import Scope, read_value, used_variables
 
 MAX_OPERATIONS = 100
 MAX_STATEMENTS = 1000
 
 
-@dataclass(frozen=True)
-class Operation:
-    """One operation as the workload declares it."""
+class Operation(Declared):
+    """One operation as the workload declares it.
 
-    name: str
-    weight: float
-    transaction: bool
-    records: int
-    consistency: Consistency
-    let: tuple[Let, ...]
-    statements: tuple[Statement, ...]
-
-    def resolve(self, protocol: Protocol) -> EngineOperation | None:
-        """Resolve it for a protocol; None where a statement has no text in its language."""
-        facts = protocol_facts(protocol)
-        texts = [statement.in_language(facts.language) for statement in self.statements]
-        sent = tuple(text for text in texts if text is not None)
-        if len(sent) < len(texts):
-            return None
-        return EngineOperation(
-            name=self.name,
-            weight=self.weight,
-            let=_still_used(self.let, sent),
-            transaction=self.transaction,
-            statements=sent,
-            records=self.records,
-            consistency=self.consistency if facts.has_consistency else "ONE",
-        )
-
-
-def read_operations(item: Item, tables: dict[str, TableShape]) -> tuple[Operation, ...]:
-    """Read the operations of a workload.
-
-    Raises:
-        WorkloadError: Something in them cannot be, or their weights sum to nothing.
+    Attributes:
+        let: Values drawn once, by name. Each may use those before it, and statements use them:
+            `resolve` reads both, in this order.
     """
-    entries = item.entries()
-    if not 1 <= len(entries) <= MAX_OPERATIONS:
-        raise item.error(f"must be from 1 to {MAX_OPERATIONS} operations, not {len(entries)}")
-    operations = tuple(_read_operation(part, tables) for part in entries.values())
-    if sum(operation.weight for operation in operations) <= 0:
-        raise item.error("the weights sum to nothing: at least one must be above 0")
-    return operations
+
+    weight: Annotated[float, Field(ge=0, le=1e9)]
+    transaction: bool = False
+    records: Annotated[int, Field(ge=1, le=10**9)] = 1
+    consistency: Consistency = "ONE"
+    let: dict[Name, Any] = Field(default_factory=dict)
+    statements: Annotated[Listed[Any], Field(min_length=1, max_length=MAX_STATEMENTS)]
+
+    def resolve(self, name: str, tables: Copies) -> dict[Protocol, EngineOperation]:
+        """Resolve it for each protocol in whose language all its statements have a text.
+
+        Raises:
+            WorkloadError: Something in it cannot be.
+        """
+        scope = Scope(copies=tables)
+        for variable, declared in self.let.items():
+            with within("let", variable):
+                scope = scope.with_variable(variable, read_value(declared, scope))
+        texts: list[dict[Language, EngineStatement]] = []
+        drawn: list[Value] = list(scope.variables.values())
+        for index, declared in enumerate(self.statements):
+            with within("statements", index):
+                statement = read(Statement, declared, scope)
+                texts.append(statement.resolve(tables))
+                drawn += statement.values
+        used = used_variables(drawn)
+        for variable in scope.variables:
+            if variable not in used:
+                raise refusal("is used nowhere", "let", variable)
+        resolved: dict[Protocol, EngineOperation] = {}
+        for protocol in get_args(Protocol):
+            facts = protocol_facts(protocol)
+            sent = tuple(text[facts.language] for text in texts if facts.language in text)
+            if len(sent) == len(texts):
+                resolved[protocol] = EngineOperation(
+                    name=name,
+                    weight=self.weight,
+                    let=_still_used(scope.variables, sent),
+                    transaction=self.transaction,
+                    statements=sent,
+                    records=self.records,
+                    consistency=self.consistency if facts.has_consistency else "ONE",
+                )
+        return resolved
 
 
-def _read_operation(item: Item, tables: dict[str, TableShape]) -> Operation:
-    fields = item.fields(
-        "weight", "statements", optional=("let", "transaction", "records", "consistency")
-    )
-    scope = Scope(
-        key_spaces=frozenset(tables),
-        copies={name: shape.copies for name, shape in tables.items() if shape.copies is not None},
-    )
-    lets: list[tuple[Item, Let]] = []
-    for name, part in fields["let"].entries().items() if "let" in fields else ():
-        value = read_value(part, scope)
-        scope.variables[part.name()] = value
-        lets.append((part, Let(name=name, value=value)))
-    parts = fields["statements"].sequence()
-    if not 1 <= len(parts) <= MAX_STATEMENTS:
-        raise fields["statements"].error(f"must be from 1 to {MAX_STATEMENTS}, not {len(parts)}")
-    statements = tuple(read_statement(part, tables, scope) for part in parts)
-    for part, let in lets:
-        if let.name not in scope.used:
-            raise part.error("is used nowhere")
-    return Operation(
-        name=item.name(),
-        weight=fields["weight"].number(0, 1e9),
-        transaction=fields["transaction"].boolean() if "transaction" in fields else False,
-        records=fields["records"].integer(1, 10**9) if "records" in fields else 1,
-        consistency=_consistency(fields["consistency"]) if "consistency" in fields else "ONE",
-        let=tuple(let for _, let in lets),
-        statements=statements,
-    )
+class Operations(Declared):
+    """The operations of a workload, by name."""
+
+    operations: Annotated[dict[Name, Operation], Field(min_length=1, max_length=MAX_OPERATIONS)]
+
+    @model_validator(mode="after")
+    def _weights_sum_to_something(self) -> Self:
+        if not any(operation.weight for operation in self.operations.values()):
+            problem = "the weights sum to nothing: at least one must be above 0"
+            raise refusal(problem, "operations")
+        return self
 
 
-def _consistency(item: Item) -> Consistency:
-    level = item.one_of(get_args(Consistency), "consistency")
-    return next(known for known in get_args(Consistency) if known == level)
-
-
-def _still_used(lets: tuple[Let, ...], statements: tuple[EngineStatement, ...]) -> tuple[Let, ...]:
+def _still_used(
+    variables: Mapping[str, Value], statements: tuple[EngineStatement, ...]
+) -> tuple[Let, ...]:
     """Leave out what nothing asks for any more, such as the copy where a table has but one."""
     used: set[str] = set()
     for statement in statements:
@@ -103,8 +92,8 @@ def _still_used(lets: tuple[Let, ...], statements: tuple[EngineStatement, ...]) 
         if statement.choose is not None:
             used |= used_variables([statement.choose])
     kept: list[Let] = []
-    for let in reversed(lets):
-        if let.name in used:
-            used |= used_variables([let.value])
-            kept.append(let)
+    for name, value in reversed(list(variables.items())):
+        if name in used:
+            used |= used_variables([value])
+            kept.append(Let(name=name, value=value))
     return tuple(reversed(kept))

@@ -1,174 +1,125 @@
 """Parameters: what a user may set of a workload, and where a document refers to it."""
 
+import operator
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import get_args
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, Self, get_args
 
-import yaml
+from pydantic import AfterValidator, Field, model_validator
 
 from plimsoll.errors import Complaint, Range, Scalar, WorkloadError, unknown
 from plimsoll.model.engine import Consistency
+from plimsoll.workload.declared import Bounds, Declared, Given, Listed, Name, Text, refusal, within
 from plimsoll.workload.distributions import read_distribution
-from plimsoll.workload.items import TEXT, Item, text_item
-
-MAX_NODES = 50_000  # bounds what aliases may expand to
 
 _REFERENCE = re.compile(
     r"\$(?P<name>[a-z][a-z0-9_]*)(?: (?P<operator>[-+*/]) (?P<number>\d{1,12}))?"
 )
+_OPERATORS: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.floordiv,
+}
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """Something of a workload that a user may set.
+class Parameter(Declared):
+    """Something of a workload that a user may set: a number, a word, a distribution ..."""
 
-    Attributes:
-        kind: `number`, `distribution`, `consistency` (of CQL alone) or `word`: what it takes.
-        allowed: Lowest and highest number, or the words.
-    """
-
-    name: str
-    about: str
+    about: Text
     default: Scalar
-    kind: str
-    allowed: tuple[Scalar, ...]
-    item: Item
+    range: Given[Bounds[Annotated[int, Field(ge=-(2**53), le=2**53)]]] = None
+    words: Given[Listed[Text]] = None
+    kind: Given[Literal["distribution", "consistency"]] = None
 
-    def check(self, value: Scalar, item: Item | None = None) -> Scalar:
+    @property
+    def takes(self) -> str:
+        """What it takes: `number`, `distribution`, `consistency` (of CQL alone) or `word`."""
+        return self.kind or ("word" if self.range is None else "number")
+
+    @property
+    def allowed(self) -> tuple[int | str, ...]:
+        """Lowest and highest number, or the words; empty of a distribution."""
+        levels = get_args(Consistency) if self.kind == "consistency" else ()
+        return self.range or self.words or levels
+
+    @model_validator(mode="after")
+    def _says_what_it_takes(self) -> Self:
+        if [self.range, self.words, self.kind].count(None) != 2:
+            raise refusal("needs one of 'range', 'words' and 'kind'")
+        with within("default"):
+            self.check(self.default)
+        return self
+
+    def check(self, value: Scalar) -> Scalar:
         """Return the value as it is used.
 
         Raises:
             WorkloadError: It is not allowed.
         """
-        path, place = (item.path, item.place) if item else ((self.name,), None)
-
-        def refuse(problem: str, allowed: Range | None = None) -> WorkloadError:
-            return WorkloadError(Complaint(path, problem, value, allowed, place, listed=False))
-
-        if self.kind == "number":
-            low, high = self.allowed
+        if self.range is not None:
+            low, high = self.range
             text = str(value)
             number = int(text) if text.removeprefix("-").isdecimal() else None
-            least, most = int(str(low)), int(str(high))
-            if number is None or not least <= number <= most:
+            if number is None or not low <= number <= high:
                 problem = f"must be a whole number from {low} to {high}, not {value!r}"
-                raise refuse(problem, Range(least, most))
+                raise WorkloadError(Complaint((), problem, value, Range(low, high), listed=False))
             return number
         if not isinstance(value, str):
-            raise refuse(f"must be text, not {value!r}")
-        if self.kind in {"word", "consistency"} and value not in self.allowed:
-            words = [str(word) for word in self.allowed]
-            raise WorkloadError(unknown("choice", value, words, path, value=value, place=place))
+            raise refusal(f"must be text, not {value!r}", value=value)
         if self.kind == "distribution":
-            try:
-                read_distribution(item or text_item(value, "parameters", self.name))
-            except WorkloadError as error:
-                raise WorkloadError(*(replace(c, place=place) for c in error.complaints)) from None
+            read_distribution(value)
+        elif value not in self.allowed:
+            raise WorkloadError(unknown("choice", value, map(str, self.allowed), value=value))
         return value
 
 
-def read_parameters(fields: dict[str, Item]) -> dict[str, Parameter]:
-    """Read the parameters that a document declares.
+def _is_free(name: str) -> str:
+    if name == "records" or not name.islower():
+        raise refusal("a parameter's name is in lower case, and not 'records'")
+    return name
+
+
+Parameters = dict[Annotated[Name, AfterValidator(_is_free)], Parameter]
+
+
+def substitute(value: Any, parameters: Mapping[str, Scalar]) -> Any:
+    """Replace each `$name`, `$name + 1`, `$name * 3` ... in a part of a document.
 
     Raises:
-        WorkloadError: One of them cannot be, or its default is not allowed.
+        WorkloadError: There is no such parameter, or arithmetic on what is no whole number.
     """
-    entries = fields["parameters"].entries() if "parameters" in fields else {}
-    parameters = {}
-    for name, item in entries.items():
-        parts = item.fields("about", "default", optional=("range", "words", "kind"))
-        if item.name() == "records" or not name.islower():
-            raise item.error("a parameter's name is in lower case, and not 'records'")
-        allowed: tuple[Scalar, ...] = ()
-        if "range" in parts:
-            bounds = [part.integer(-(2**53), 2**53) for part in parts["range"].sequence()]
-            if len(bounds) != 2 or bounds[0] > bounds[1]:
-                raise parts["range"].error("must be [lowest, highest]")
-            kind, allowed = "number", tuple(bounds)
-        elif "words" in parts:
-            kind = "word"
-            allowed = tuple(part.text() for part in parts["words"].sequence())
-        else:
-            if "kind" not in parts:
-                raise item.error(
-                    "needs a 'range', 'words', or 'kind: distribution' or 'consistency'"
-                )
-            kind = parts["kind"].one_of(("distribution", "consistency"), "kind")
-            allowed = get_args(Consistency) if kind == "consistency" else ()
-        parameter = Parameter(
-            name=name,
-            about=parts["about"].text(),
-            default=parts["default"].scalar(),
-            kind=kind,
-            allowed=allowed,
-            item=parts["default"],
-        )
-        parameter.check(parameter.default, parameter.item)
-        parameters[name] = parameter
-    return parameters
+    if isinstance(value, dict | list):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        replaced = {}
+        for name, part in parts:
+            with within(name):
+                replaced[name] = substitute(part, parameters)
+        return replaced if isinstance(value, dict) else list(replaced.values())
+    reference = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    return _replaced(reference, parameters) if reference else value
 
 
-def substitute(item: Item, parameters: Mapping[str, Scalar]) -> Item:
-    """Replace each `$name`, `$name + 1`, `$name * 3` ... by the parameter's value.
-
-    Raises:
-        WorkloadError: There is no such parameter, or arithmetic on what is no whole number, or
-            aliases that expand without end.
-    """
-    budget = [MAX_NODES]
-
-    def visit(node: yaml.Node) -> yaml.Node:
-        budget[0] -= 1
-        if budget[0] < 0:
-            raise item.error(f"more than {MAX_NODES} parts, aliases counted out")
-        if isinstance(node, yaml.MappingNode):
-            pairs = [(key, visit(value)) for key, value in node.value]
-            return yaml.MappingNode(node.tag, pairs, node.start_mark, node.end_mark)
-        if isinstance(node, yaml.SequenceNode):
-            parts = [visit(part) for part in node.value]
-            return yaml.SequenceNode(node.tag, parts, node.start_mark, node.end_mark)
-        reference = _REFERENCE.fullmatch(node.value) if node.tag == TEXT else None
-        return _replaced(Item(node, item.source), reference, parameters) if reference else node
-
-    try:
-        return Item(visit(item.node), item.source, item.path, item.key)
-    except RecursionError:
-        raise item.error("nested too deeply") from None
+def referenced(value: Any) -> set[str]:
+    """Name the parameters that a part of a document refers to."""
+    if isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return set().union(*map(referenced, parts))
+    reference = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    return {reference["name"]} if reference else set()
 
 
-def referenced(item: Item) -> set[str]:
-    """Name the parameters that a document refers to, once `substitute` has bounded it."""
-
-    def visit(node: yaml.Node) -> set[str]:
-        if isinstance(node, yaml.MappingNode):
-            return set().union(*(visit(value) for _, value in node.value))
-        if isinstance(node, yaml.SequenceNode):
-            return set().union(*(visit(part) for part in node.value))
-        match = _REFERENCE.fullmatch(node.value) if node.tag == TEXT else None
-        return {match["name"]} if match else set()
-
-    return visit(item.node)
-
-
-def _replaced(
-    item: Item, reference: re.Match[str], parameters: Mapping[str, Scalar]
-) -> yaml.ScalarNode:
+def _replaced(reference: re.Match[str], parameters: Mapping[str, Scalar]) -> Scalar:
     name = reference["name"]
     if name not in parameters:
-        raise item.unknown("parameter", f"${name}", [f"${known}" for known in parameters])
+        known = [f"${parameter}" for parameter in parameters]
+        raise WorkloadError(unknown("parameter", f"${name}", known, value=reference[0]))
     value = parameters[name]
-    if operator := reference["operator"]:
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise item.error(f"arithmetic needs a whole number: ${name} is {value!r}")
-        number = int(reference["number"])
-        if operator == "/" and number == 0:
-            raise item.error("divides by zero")
-        value = {
-            "+": lambda: value + number,
-            "-": lambda: value - number,
-            "*": lambda: value * number,
-            "/": lambda: value // number,
-        }[operator]()
-    node = yaml.representer.SafeRepresenter().represent_data(value)
-    return yaml.ScalarNode(node.tag, node.value, item.node.start_mark, item.node.end_mark)
+    if not reference["operator"]:
+        return value
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise refusal(f"arithmetic needs a whole number: ${name} is {value!r}")
+    number = int(reference["number"])
+    if reference["operator"] == "/" and number == 0:
+        raise refusal("divides by zero")
+    return _OPERATORS[reference["operator"]](value, number)

@@ -1,20 +1,24 @@
 """Statements: their text for each copy and choice, and what fills their `?`."""
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import assert_never, get_args
+from collections.abc import Mapping
+from typing import Annotated, Self, assert_never, get_args
 
+from pydantic import AfterValidator, Field, model_validator
+
+from plimsoll.errors import WorkloadError, unknown
 from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine import EngineStatement, Protocol
 from plimsoll.model.values import Value
-from plimsoll.workload.items import Item
+from plimsoll.workload.declared import Declared, Given, Listed, Text, refusal, within
 from plimsoll.workload.reach import beyond
-from plimsoll.workload.tables import TableShape, check_table
-from plimsoll.workload.values import Scope, is_number, read_value
+from plimsoll.workload.tables import copy_names
+from plimsoll.workload.values import AnyValue, WholeNumber
 
 MAX_ALTERNATIVES = 10_000
 MAX_PLACEHOLDERS = min(protocol_facts(name).parameters_max for name in get_args(Protocol))
+
+Copies = Mapping[str, int | None]  # of each table; None: one table, without a number
 
 _NAME = re.compile(r"\{(\w+)\}")
 # What a `?` inside does not count in: quoted text, quoted names, comments.
@@ -25,15 +29,55 @@ _QUOTED = re.compile(
 _VALUES = re.compile(r"^(?P<head>.*\bvalues\s*)(?P<row>\([^()]*\))\s*$", re.IGNORECASE | re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Statement:
-    """A statement in each language; None where the workload has no text in it."""
+def _word(word: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_]{1,64}", word):
+        raise refusal(f"{word!r}: letters, digits and _ only", value=word)
+    return word
 
-    sql: EngineStatement | None
-    cql: EngineStatement | None
 
-    def in_language(self, language: Language) -> EngineStatement | None:
-        """Give the statement in a language; None where the workload has no text in it."""
+Words = Annotated[Listed[Annotated[str, AfterValidator(_word)]], Field(min_length=1)]
+
+
+class Statement(Declared):
+    """A statement as the workload declares it, in one language or in several."""
+
+    sql: Given[Text] = None
+    cql: Given[Text] = None
+    binds: Listed[AnyValue] = ()
+    repeat: Annotated[int, Field(ge=1, le=100_000)] = 1
+    choose: Given[WholeNumber] = None
+    one_of: Given[Annotated[dict[str, Words], Field(min_length=1, max_length=1)]] = None
+    rows_per_statement: Annotated[int, Field(ge=1, le=10_000)] = 1
+
+    @model_validator(mode="after")
+    def _can_be_sent(self) -> Self:
+        if self.sql is None and self.cql is None:
+            raise refusal("lacks the field 'sql' (or 'cql')")
+        parameters = len(self.binds) * self.rows_per_statement
+        if parameters > MAX_PLACEHOLDERS:
+            raise refusal(f"{parameters} parameters; a statement takes {MAX_PLACEHOLDERS}")
+        if self.choose is not None and self.one_of is not None:
+            raise refusal("picks a table's copy: it does not go with one_of", "choose")
+        return self
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """What is drawn for it."""
+        return self.binds if self.choose is None else (*self.binds, self.choose)
+
+    def resolve(self, tables: Copies) -> dict[Language, EngineStatement]:
+        """Write it in each language that it has a text in.
+
+        Raises:
+            WorkloadError: Unknown tables, unbound or superfluous parameters ...
+        """
+        return {
+            language: self._written(text, language, tables)
+            for language in get_args(Language)
+            if (text := self._text(language)) is not None
+        }
+
+    def _text(self, language: Language) -> str | None:
         match language:
             case "sql":
                 return self.sql
@@ -42,122 +86,73 @@ class Statement:
             case _:
                 assert_never(language)
 
+    def _written(self, text: str, language: Language, tables: Copies) -> EngineStatement:
+        template = text.strip().rstrip("; \n")
+        self._check_word(template, tables)
+        with within(language):
+            copies = self._copies(template, tables)
+        if self.choose is not None and copies is None:
+            raise refusal("picks a table's copy, and no table here has copies", "choose")
+        with within(language):
+            alternatives = self._alternatives(
+                template, tables, copies or 1, quote=language == "sql"
+            )
+            self._check(alternatives)
+            return EngineStatement(
+                sql=tuple(_with_rows(text, self.rows_per_statement) for text in alternatives),
+                binds=self.binds * self.rows_per_statement,
+                repeat=self.repeat,
+                choose=self.choose if len(alternatives) > 1 else None,
+            )
 
-def read_statement(item: Item, tables: dict[str, TableShape], scope: Scope) -> Statement:
-    """Read one statement.
+    def _check_word(self, template: str, tables: Copies) -> None:
+        for name in self.one_of or ():
+            if name in tables:
+                raise refusal("is a table's name", "one_of", name)
+            if f"{{{name}}}" not in template:
+                raise refusal(f"{{{name}}} is not in the statement", "one_of", name)
 
-    Raises:
-        WorkloadError: Unknown tables or variables, unbound or superfluous parameters ...
-    """
-    fields = item.fields(
-        optional=("sql", "cql", "binds", "repeat", "choose", "one_of", "rows_per_statement")
-    )
-    if "sql" not in fields and "cql" not in fields:
-        raise item.error("lacks the field 'sql' (or 'cql')")
-    rows = fields["rows_per_statement"].integer(1, 10_000) if "rows_per_statement" in fields else 1
-    binds = (
-        tuple(read_value(part, scope) for part in fields["binds"].sequence())
-        if "binds" in fields
-        else ()
-    )
-    if len(binds) * rows > MAX_PLACEHOLDERS:
-        raise item.error(f"{len(binds) * rows} parameters; a statement takes {MAX_PLACEHOLDERS}")
-    choose = _read_choose(fields["choose"], scope) if "choose" in fields else None
-    repeat = fields["repeat"].integer(1, 100_000) if "repeat" in fields else 1
+    def _copies(self, template: str, tables: Copies) -> int | None:
+        """How many copies the tables of the statement have; they must agree."""
+        if ";" in _QUOTED.sub("", template):
+            raise refusal("holds more than one statement")
+        names = [name for name in _NAME.findall(template) if name not in (self.one_of or ())]
+        for name in names:
+            if name not in tables:
+                raise WorkloadError(unknown("table", name, tables))
+        counts = {tables[name]: name for name in names if tables[name] is not None}
+        if len(counts) > 1:
+            raise refusal(f"{' and '.join(counts.values())} differ in their number of copies")
+        return next(iter(counts), None)
 
-    def resolve(dialect: str) -> EngineStatement | None:
-        if dialect not in fields:
-            return None
-        text = fields[dialect]
-        alternatives = _alternatives(text, fields.get("one_of"), tables, quote=dialect == "sql")
-        copies = _copies(text, tables)
-        if choose is not None and "one_of" in fields:
-            raise fields["choose"].error("picks a table's copy: it does not go with one_of")
-        if choose is not None and copies is None:
-            raise fields["choose"].error("picks a table's copy, and no table here has copies")
-        for alternative in alternatives:
-            _check_placeholders(text, alternative, len(binds))
-        # copies of a table differ in names of ours; chosen words may be anything's name
-        for alternative in alternatives if "one_of" in fields else alternatives[:1]:
-            if what := beyond(alternative):
-                raise text.error(f"reaches beyond the workload's tables: {what}")
-        return EngineStatement(
-            sql=tuple(_with_rows(text, alternative, rows) for alternative in alternatives),
-            binds=binds * rows,
-            repeat=repeat,
-            choose=choose if len(alternatives) > 1 else None,
-        )
+    def _alternatives(
+        self, template: str, tables: Copies, copies: int, *, quote: bool
+    ) -> list[str]:
+        (words,) = self.one_of.values() if self.one_of else [("",)]
+        if copies * len(words) > MAX_ALTERNATIVES:
+            raise refusal(f"has more than {MAX_ALTERNATIVES} alternatives")
 
-    return Statement(sql=resolve("sql"), cql=resolve("cql"))
+        names = {table: copy_names(table, number) for table, number in tables.items()}
 
+        def fill(copy: int, word: str) -> str:
+            def replace(match: re.Match[str]) -> str:
+                if match[1] not in names:
+                    return word
+                name = names[match[1]][copy if tables[match[1]] else 0]
+                return f"`{name}`" if quote else name
 
-def _read_choose(item: Item, scope: Scope) -> Value:
-    value = read_value(item, scope)
-    if not is_number(value, scope):
-        raise item.error("must be a whole number: the copy's index from 0")
-    return value
+            return _NAME.sub(replace, template)
 
+        return [fill(copy, word) for copy in range(copies) for word in words]
 
-def _copies(item: Item, tables: dict[str, TableShape]) -> int | None:
-    """How many copies the tables of a statement have; they must agree."""
-    counts = {tables[name].copies: name for name in _NAME.findall(item.text()) if name in tables}
-    counts.pop(None, None)
-    if len(counts) > 1:
-        raise item.error(f"{' and '.join(counts.values())} differ in their number of copies")
-    return next(iter(counts), None)
-
-
-def _alternatives(
-    item: Item, one_of: Item | None, tables: dict[str, TableShape], *, quote: bool
-) -> list[str]:
-    template = item.text().strip().rstrip("; \n")
-    if ";" in _QUOTED.sub("", template):
-        raise item.error("holds more than one statement")
-    choices = _read_choices(one_of, template, tables) if one_of is not None else {}
-    for name in _NAME.findall(template):
-        if name not in choices:
-            check_table(item, name, tables)
-    copies = _copies(item, tables) or 1
-    words = next(iter(choices.values()), [""])
-    if copies * len(words) > MAX_ALTERNATIVES:
-        raise item.error(f"has more than {MAX_ALTERNATIVES} alternatives")
-
-    def fill(copy: int, word: str) -> str:
-        def replace(match: re.Match[str]) -> str:
-            shape = tables.get(match[1])
-            if shape is None:
-                return word
-            name = shape.names()[copy if shape.copies is not None else 0]
-            return f"`{name}`" if quote else name
-
-        return _NAME.sub(replace, template)
-
-    return [fill(copy, word) for copy in range(copies) for word in words]
-
-
-def _read_choices(item: Item, template: str, tables: dict[str, TableShape]) -> dict[str, list[str]]:
-    entries = item.entries()
-    if len(entries) != 1:
-        raise item.error("must have one name with its list of words")
-    words: dict[str, list[str]] = {}
-    for name, part in entries.items():
-        if name in tables:
-            raise part.error("is a table's name")
-        if f"{{{name}}}" not in template:
-            raise part.error(f"{{{name}}} is not in the statement")
-        words[name] = [word.text() for word in part.sequence()]
-        if not words[name]:
-            raise part.error("has no words to choose from")
-        for word in words[name]:
-            if not re.fullmatch(r"[A-Za-z0-9_]{1,64}", word):
-                raise part.error(f"{word!r}: letters, digits and _ only")
-    return words
-
-
-def _check_placeholders(item: Item, text: str, binds: int) -> None:
-    count = placeholders(text)
-    if count != binds:
-        raise item.error(f"has {count} ? for {binds} binds")
+    def _check(self, alternatives: list[str]) -> None:
+        for text in alternatives:
+            if (count := placeholders(text)) != len(self.binds):
+                raise refusal(f"has {count} ? for {len(self.binds)} binds")
+        # Copies of a table differ in names of ours alone; chosen words may be anything's name.
+        for text in alternatives if self.one_of else alternatives[:1]:
+            if reached := beyond(text):
+                raise refusal(f"reaches beyond the workload's tables: {reached}")
 
 
 def placeholders(text: str) -> int:
@@ -165,23 +160,10 @@ def placeholders(text: str) -> int:
     return _QUOTED.sub("", text).count("?")
 
 
-def _with_rows(item: Item, text: str, rows: int) -> str:
+def _with_rows(text: str, rows: int) -> str:
     if rows == 1:
         return text
     match = _VALUES.match(text)
     if match is None or placeholders(match["row"]) != placeholders(text):
-        raise item.error("rows_per_statement needs a statement that ends in VALUES (?, ?, ...)")
+        raise refusal("rows_per_statement needs a statement that ends in VALUES (?, ?, ...)")
     return match["head"] + ", ".join([match["row"]] * rows)
-
-
-def used_variables(values: Collection[Value]) -> set[str]:
-    """Name the variables that values refer to, at any depth."""
-    names: set[str] = set()
-    for value in values:
-        if value.kind == "variable":
-            names.add(value.name)
-        elif value.kind == "format":
-            names |= used_variables(value.of)
-        elif value.kind in {"sum", "fnv_hash"}:
-            names |= used_variables([value.of])
-    return names

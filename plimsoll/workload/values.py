@@ -1,8 +1,13 @@
-"""Values: what fills a column or a statement's `?`."""
+"""Values as documents write them: what fills a column, or a `?` of a statement."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar, Literal, Self
 
+from pydantic import AfterValidator, Field, model_validator
+
+from plimsoll.errors import WorkloadError, unknown
 from plimsoll.model.values import (
     Distribution,
     FormatValue,
@@ -19,54 +24,62 @@ from plimsoll.model.values import (
     Value,
     VariableValue,
 )
+from plimsoll.workload.declared import (
+    Bounds,
+    Declared,
+    Listed,
+    ReadBy,
+    Text,
+    in_scope,
+    read,
+    refusal,
+)
 from plimsoll.workload.distributions import read_distribution
-from plimsoll.workload.items import Item
 
 BIGINT_MIN, BIGINT_MAX = -(2**63), 2**63 - 1
-MAX_LENGTH = 65_535
+MAX_LENGTH_BYTES = 65_535
 
 
-@dataclass
+@dataclass(frozen=True)
 class Scope:
     """What a value may refer to where it stands.
 
     Attributes:
-        key_spaces: Tables whose rows can be drawn by number; empty while a dataset is made.
-        copies: Number of copies by table.
+        copies: Number of copies by table, None of a table without; empty while a dataset is made,
+            since no row can be drawn then.
         variables: Values of `let` by name, so far.
         row: Whether there is a row being made.
-        used: Variables that something referred to.
     """
 
-    key_spaces: frozenset[str] = frozenset()
-    copies: Mapping[str, int] = field(default_factory=dict)
-    variables: dict[str, Value] = field(default_factory=dict)
+    copies: Mapping[str, int | None] = field(default_factory=dict)
+    variables: Mapping[str, Value] = field(default_factory=dict)
     row: bool = False
-    used: set[str] = field(default_factory=set)
+
+    def with_variable(self, name: str, value: Value) -> "Scope":
+        """Let what follows refer to one variable more."""
+        return replace(self, variables={**self.variables, name: value})
 
 
-def read_value(item: Item, scope: Scope) -> Value:
+def read_value(value: Any, scope: Scope) -> Value:
     """Read a value: a number, a variable's name, or a mapping such as `{text: 100}`.
 
     Raises:
         WorkloadError: Not a value, or it refers to what is not there.
     """
-    if item.kind != "a mapping":
-        return _plain(item, scope)
-    names = list(item.entries())
-    kinds = [name for name in names if name in _READERS]
+    if not isinstance(value, dict):
+        return _plain(value, scope)
+    kinds = [name for name in value if name in _FORMS]
     if len(kinds) != 1:
-        given = ", ".join(names) or "nothing"
-        raise item.error(f"a value has exactly one of {', '.join(sorted(_READERS))}, not {given}")
-    optional, reader = _READERS[kinds[0]]
-    return reader(item.fields(kinds[0], optional=optional), scope)
+        given = ", ".join(value) or "nothing"
+        raise refusal(f"a value has exactly one of {', '.join(sorted(_FORMS))}, not {given}")
+    return read(_FORMS[kinds[0]], value, scope).drawn(scope)
 
 
 def is_number(value: Value, scope: Scope) -> bool:
     """Whether a value is always a whole number."""
     match value:
         case LiteralValue(value=literal):
-            return isinstance(literal, int) and not isinstance(literal, bool)
+            return isinstance(literal, int)
         case VariableValue(name=name):
             return is_number(scope.variables[name], scope)
         case FormatValue() | TextValue() | PatternValue():
@@ -75,127 +88,170 @@ def is_number(value: Value, scope: Scope) -> bool:
             return True
 
 
-def _plain(item: Item, scope: Scope) -> Value:
-    value = _literal_of(item)
-    if not isinstance(value, str):
-        return LiteralValue(value=value)
-    if value == "row" and scope.row:
+def used_variables(values: Collection[Value]) -> set[str]:
+    """Name the variables that values refer to, at any depth."""
+    names: set[str] = set()
+    for value in values:
+        match value:
+            case VariableValue(name=name):
+                names.add(name)
+            case FormatValue(of=parts):
+                names |= used_variables(parts)
+            case SumValue(of=part) | HashValue(of=part):
+                names |= used_variables([part])
+    return names
+
+
+def _plain(value: Any, scope: Scope) -> Value:
+    literal = _literal(value)
+    if not isinstance(literal, str):
+        return LiteralValue(value=literal)
+    if literal == "row" and scope.row:
         return RowValue()
-    if value not in scope.variables:
+    if literal not in scope.variables:
         known = [*scope.variables, *(["row"] if scope.row else [])]
-        hint = f"text is {{literal: {value}}}"
-        raise item.unknown("variable", value, known, value=value, hint=hint)
-    scope.used.add(value)
-    return VariableValue(name=value)
+        hint = f"text is {{literal: {literal}}}"
+        raise WorkloadError(unknown("variable", literal, known, value=literal, hint=hint))
+    return VariableValue(name=literal)
 
 
-def _literal_of(item: Item) -> int | float | str | None:
-    value = item.scalar()
+def _literal(value: Any) -> int | float | str | None:
+    if isinstance(value, list | dict):
+        raise refusal("must be a single value")
     if isinstance(value, bool):
-        raise item.error("true and false are no values of a database here; use 1 and 0")
+        raise refusal("true and false are no values of a database here; use 1 and 0", value=value)
     if isinstance(value, int) and not BIGINT_MIN <= value <= BIGINT_MAX:
-        raise item.error(f"{value} does not fit 64 bits")
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        raise item.error(f"{value} is no number that a database has")
-    if isinstance(value, str) and len(value.encode()) > MAX_LENGTH:
-        raise item.error(f"text is longer than {MAX_LENGTH} bytes")
-    return value
+        raise refusal(f"{value} does not fit 64 bits", value=value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise refusal(f"{value} is no number that a database has")
+    return _short(value) if isinstance(value, str) else value
 
 
-def _number(item: Item, scope: Scope) -> Value:
-    value = read_value(item, scope)
+def _short(text: str) -> str:
+    if len(text.encode()) > MAX_LENGTH_BYTES:
+        raise refusal(f"is longer than {MAX_LENGTH_BYTES} bytes")
+    return text
+
+
+def _known_table(name: str, scope: Scope) -> str:
+    if not scope.copies:
+        raise refusal("rows of a table can be drawn in operations only, not in a dataset")
+    if name not in scope.copies:
+        raise WorkloadError(unknown("table", name, scope.copies, value=name))
+    return name
+
+
+def _table_with_copies(name: str, scope: Scope) -> str:
+    tables = [table for table, copies in scope.copies.items() if copies is not None]
+    if name not in tables:
+        raise WorkloadError(unknown("table with copies", name, tables, value=name))
+    return name
+
+
+def _whole(value: Value, scope: Scope) -> Value:
     if not is_number(value, scope):
-        raise item.error("must be a whole number, and this is text")
+        raise refusal("must be a whole number, and this is text")
     return value
 
 
-def _key_space(item: Item, scope: Scope) -> str:
-    if not scope.key_spaces:
-        raise item.error("rows of a table can be drawn in operations only, not in a dataset")
-    return item.one_of(scope.key_spaces, "table")
-
-
-def _distribution(fields: dict[str, Item]) -> Distribution:
-    return read_distribution(fields["distribution"]) if "distribution" in fields else Uniform()
-
-
-def _literal(fields: dict[str, Item], _: Scope) -> Value:
-    return LiteralValue(value=_literal_of(fields["literal"]))
-
-
-def _integer(fields: dict[str, Item], _: Scope) -> Value:
-    bounds = fields["integer"].sequence()
-    if len(bounds) != 2:
-        raise fields["integer"].error("must be [lowest, highest]")
-    low, high = (bound.integer(BIGINT_MIN, BIGINT_MAX) for bound in bounds)
-    if low > high:
-        raise fields["integer"].error(f"the lowest, {low}, is above the highest, {high}")
-    distribution = _distribution(fields)
+def _not_latest(distribution: Distribution) -> Distribution:
     if distribution.kind == "latest":
-        raise fields["distribution"].error("latest is for keys: numbers have no newest one")
-    return IntegerValue(low=low, high=high, distribution=distribution)
+        raise refusal("latest is for keys: numbers have no newest one")
+    return distribution
 
 
-def _key(fields: dict[str, Item], scope: Scope) -> Value:
-    return KeyValue(key_space=_key_space(fields["key"], scope), distribution=_distribution(fields))
+AnyValue = Annotated[Value, ReadBy(read_value)]
+WholeNumber = Annotated[AnyValue, in_scope(_whole)]
+BigInt = Annotated[int, Field(ge=BIGINT_MIN, le=BIGINT_MAX)]
+ShortText = Annotated[Text, AfterValidator(_short)]
+TableName = Annotated[str, in_scope(_known_table)]
+DistributionText = Annotated[Distribution, ReadBy(lambda text, _: read_distribution(text))]
 
 
-def _next_key(fields: dict[str, Item], scope: Scope) -> Value:
-    return NextKeyValue(key_space=_key_space(fields["next_key"], scope))
+class _Form(Declared):
+    """A value that is written as a mapping, and known by the name of its first field.
+
+    Attributes:
+        engine: The engine's model of it, and what that calls the first field.
+    """
+
+    engine: ClassVar[tuple[Callable[..., Value], str]]
+
+    def drawn(self, _: Scope) -> Value:
+        """Give what the engine draws."""
+        model, first = self.engine
+        fields = dict(self)
+        value = fields.pop(next(iter(fields)))
+        return model(**{first: value}, **fields)
 
 
-def _copy_of(fields: dict[str, Item], scope: Scope) -> Value:
-    table = fields["copy_of"].one_of(scope.copies, "table with copies")
-    return IntegerValue(low=0, high=scope.copies[table] - 1, distribution=_distribution(fields))
+class _Literal(_Form):
+    engine = LiteralValue, "value"
+    literal: Annotated[int | float | str | None, ReadBy(lambda value, _: _literal(value))]
 
 
-def _sum(fields: dict[str, Item], scope: Scope) -> Value:
-    plus = fields["plus"].integer(BIGINT_MIN, BIGINT_MAX) if "plus" in fields else 0
-    return SumValue(of=_number(fields["sum"], scope), plus=plus)
+class _Integer(_Form):
+    integer: Bounds[BigInt]
+    distribution: Annotated[DistributionText, AfterValidator(_not_latest)] = Uniform()
+
+    def drawn(self, _: Scope) -> Value:
+        low, high = self.integer
+        return IntegerValue(low=low, high=high, distribution=self.distribution)
 
 
-def _hash(fields: dict[str, Item], scope: Scope) -> Value:
-    return HashValue(of=_number(fields["fnv_hash"], scope))
+class _Key(_Form):
+    engine = KeyValue, "key_space"
+    key: TableName
+    distribution: DistributionText = Uniform()
 
 
-def _format(fields: dict[str, Item], scope: Scope) -> Value:
-    template = fields["format"].text()
-    of = (
-        tuple(read_value(part, scope) for part in fields["of"].sequence()) if "of" in fields else ()
-    )
-    holes = template.count("{}")
-    if holes != len(of):
-        raise fields["format"].error(f"has {holes} {{}} for {len(of)} values in `of`")
-    if len(template.encode()) > MAX_LENGTH:
-        raise fields["format"].error(f"is longer than {MAX_LENGTH} bytes")
-    return FormatValue(template=template, of=of)
+class _NextKey(_Form):
+    engine = NextKeyValue, "key_space"
+    next_key: TableName
 
 
-def _text(fields: dict[str, Item], _: Scope) -> Value:
-    length = fields["text"].integer(0, MAX_LENGTH)
-    if "alphabet" not in fields:
-        return TextValue(length=length)
-    alphabet = fields["alphabet"].one_of(("printable", "alphanumeric", "digits"), "alphabet")
-    return TextValue.model_validate({"length": length, "alphabet": alphabet})
+class _CopyOf(_Form):
+    copy_of: Annotated[str, in_scope(_table_with_copies)]
+    distribution: DistributionText = Uniform()
+
+    def drawn(self, scope: Scope) -> Value:
+        copies = scope.copies[self.copy_of] or 1
+        return IntegerValue(low=0, high=copies - 1, distribution=self.distribution)
 
 
-def _pattern(fields: dict[str, Item], _: Scope) -> Value:
-    pattern = fields["pattern"].text()
-    if len(pattern.encode()) > MAX_LENGTH:
-        raise fields["pattern"].error(f"is longer than {MAX_LENGTH} bytes")
-    return PatternValue(pattern=pattern)
+class _Sum(_Form):
+    engine = SumValue, "of"
+    sum: WholeNumber
+    plus: BigInt = 0
 
 
-_Reader = Callable[[dict[str, Item], Scope], Value]
-_READERS: dict[str, tuple[tuple[str, ...], _Reader]] = {
-    "literal": ((), _literal),
-    "integer": (("distribution",), _integer),
-    "key": (("distribution",), _key),
-    "next_key": ((), _next_key),
-    "copy_of": (("distribution",), _copy_of),
-    "sum": (("plus",), _sum),
-    "fnv_hash": ((), _hash),
-    "format": (("of",), _format),
-    "text": (("alphabet",), _text),
-    "pattern": ((), _pattern),
-}
+class _Hash(_Form):
+    engine = HashValue, "of"
+    fnv_hash: WholeNumber
+
+
+class _Format(_Form):
+    engine = FormatValue, "template"
+    format: ShortText
+    of: Listed[AnyValue] = ()
+
+    @model_validator(mode="after")
+    def _each_hole_has_a_value(self) -> Self:
+        holes = self.format.count("{}")
+        if holes != len(self.of):
+            raise refusal(f"has {holes} {{}} for {len(self.of)} values in `of`", "format")
+        return self
+
+
+class _Text(_Form):
+    engine = TextValue, "length"
+    text: Annotated[int, Field(ge=0, le=MAX_LENGTH_BYTES)]
+    alphabet: Literal["printable", "alphanumeric", "digits"] = "printable"
+
+
+class _Pattern(_Form):
+    engine = PatternValue, "pattern"
+    pattern: ShortText
+
+
+_FORMS = {next(iter(form.model_fields)): form for form in _Form.__subclasses__()}

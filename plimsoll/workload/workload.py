@@ -1,19 +1,53 @@
 """A workload: read, checked, and resolved for a number of records."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
+from pydantic import Field, model_validator
+
+from plimsoll.documents import Document
 from plimsoll.errors import Complaint, Place, Range, Scalar, UsageError, WorkloadError, unknown
 from plimsoll.model.databases import protocol_facts
-from plimsoll.model.engine import EngineWorkload, KeySpace, Protocol
-from plimsoll.workload.compiled import Compiled
+from plimsoll.model.engine import EngineOperation, EngineWorkload, KeySpace, Protocol
+from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.ddl import define
-from plimsoll.workload.items import Item
-from plimsoll.workload.operations import Operation, read_operations
-from plimsoll.workload.parameters import Parameter, read_parameters, referenced, substitute
-from plimsoll.workload.tables import TableShape, read_tables
+from plimsoll.workload.declared import Declared, Given, Text, read, refusal, within
+from plimsoll.workload.operations import Operations
+from plimsoll.workload.parameters import Parameter, Parameters, referenced, substitute
+from plimsoll.workload.tables import Tables, TableShape
+from plimsoll.workload.values import Scope
 
 MAX_RECORDS = 10**12
+
+
+class DatasetDocument(Declared):
+    """The document of a dataset; `Tables` reads its tables once parameters have their values."""
+
+    about: Text
+    source: Any = None
+    default_records: Given[Annotated[int, Field(ge=1, le=MAX_RECORDS)]] = None
+    parameters: Parameters = Field(default_factory=dict)
+    tables: Any
+
+
+class WorkloadDocument(DatasetDocument):
+    """The document of a workload, which has tables of its own or names a dataset.
+
+    `Operations` reads its operations once parameters have their values.
+    """
+
+    name: Given[Text] = None
+    dataset: Given[Text] = None
+    tables: Any = None
+    operations: Any
+
+    @model_validator(mode="after")
+    def _has_tables(self) -> Self:
+        if len(self.model_fields_set & {"dataset", "tables"}) != 1:
+            raise refusal("must have either 'tables' or the name of a 'dataset'")
+        return self
 
 
 @dataclass(frozen=True)
@@ -23,23 +57,21 @@ class Workload:
     Attributes:
         name: Its name.
         about: One line for people.
-        source: Where it was read from: a file's name, or a request's field.
         dataset: Name of its dataset.
         default_records: Records where nobody says how many; None: somebody must.
         parameters: What a user may set, by name.
-        root: The document.
-        tables_root: The document that holds its tables: a dataset's, or its own.
+        document: What it was read from.
+        tables_document: The document that holds its tables: a dataset's, or its own.
         text: The document as written.
     """
 
     name: str
     about: str
-    source: str
     dataset: str
     default_records: int | None
     parameters: Mapping[str, Parameter]
-    root: Item
-    tables_root: Item
+    document: Document
+    tables_document: Document
     text: str
 
     def compile(
@@ -60,28 +92,29 @@ class Workload:
                 them cannot be.
         """
         facts = protocol_facts(protocol)
-        tables, operations, values = self._resolve(records, parameters or {})
-        resolved = tuple(operation.resolve(protocol) for operation in operations)
-        if any(operation is None for operation in resolved):
-            problem = f"the workload has no {facts.language.upper()} statements"
-            raise WorkloadError(Complaint((), problem, place=Place(self.source)))
+        chosen = self._records(records)
+        values = self._values(parameters or {})
+        tables, operations = self._resolve({"records": chosen, **values})
+        sent = tuple(each[protocol] for each in operations if protocol in each)
+        if len(sent) < len(operations):
+            raise self._refusal(f"the workload has no {facts.language.upper()} statements")
         if not facts.has_consistency:
             self._refuse_consistency(parameters or {})
-        in_tables = referenced(self.tables_root.entries()["tables"])
+        in_tables = referenced(self.tables_document.value["tables"])
         return Compiled(
             name=self.name,
             protocol=protocol,
             dataset=self.dataset,
-            records=int(str(values.pop("records"))),
+            records=chosen,
             parameters=values,
             dataset_parameters={name: values[name] for name in values if name in in_tables},
-            tables=tuple(table for shape in tables.values() for table in define(shape, protocol)),
+            tables=self._define(tables, protocol),
             engine=EngineWorkload(
                 key_spaces=tuple(
-                    KeySpace(name=shape.name, first=shape.first, records=shape.rows)
-                    for shape in tables.values()
+                    KeySpace(name=name, first=shape.first, records=shape.rows)
+                    for name, shape in tables.items()
                 ),
-                operations=tuple(operation for operation in resolved if operation is not None),
+                operations=sent,
             ),
         )
 
@@ -93,21 +126,27 @@ class Workload:
             "dataset": self.dataset,
             "default_records": self.default_records,
             "parameters": {
-                parameter.name: {
+                name: {
                     "about": parameter.about,
                     "default": parameter.default,
-                    "kind": parameter.kind,
+                    "kind": parameter.takes,
                     "allowed": list(parameter.allowed),
                 }
-                for parameter in self.parameters.values()
+                for name, parameter in self.parameters.items()
             },
         }
 
-    def _refuse_consistency(self, given: Mapping[str, Scalar]) -> None:
-        for name in given:
-            if self.parameters[name].kind == "consistency":
-                problem = f"a parameter of {self.name} on Cassandra alone"
-                raise WorkloadError(Complaint((name,), problem))
+    def setting(self, name: str, value: Scalar) -> Scalar:
+        """Check a value for a parameter, and return it as it is used.
+
+        Raises:
+            WorkloadError: There is no such parameter, or it does not take the value.
+        """
+        if name not in self.parameters:
+            what = f"parameter of {self.name}"
+            raise WorkloadError(unknown(what, name, self.parameters, (name,)))
+        with within(name):
+            return self.parameters[name].check(value)
 
     def check(self) -> None:
         """Read everything once, with the defaults.
@@ -115,40 +154,63 @@ class Workload:
         Raises:
             WorkloadError: Something in it cannot be.
         """
-        self._resolve(None if self.default_records else 1000, {})
+        self._resolve({"records": self.default_records or 1000, **self._values({})})
 
-    def _resolve(
-        self, records: int | None, parameters: Mapping[str, Scalar]
-    ) -> tuple[dict[str, TableShape], tuple[Operation, ...], dict[str, Scalar]]:
+    def _records(self, records: int | None) -> int:
         chosen = self.default_records if records is None else records
         if chosen is None:
-            problem = "says no number of records: --records is needed"
-            raise WorkloadError(Complaint((), problem, place=Place(self.source)))
+            raise self._refusal("says no number of records: --records is needed")
         if not 1 <= chosen <= MAX_RECORDS:
             problem = f"must be from 1 to {MAX_RECORDS}, not {chosen}"
             allowed = Range(1, MAX_RECORDS)
             raise UsageError(Complaint(("records",), problem, chosen, allowed, listed=False))
-        for name in parameters:
-            if name not in self.parameters:
-                what = f"parameter of {self.name}"
-                raise WorkloadError(unknown(what, name, self.parameters, (name,)))
-        values: dict[str, Scalar] = {"records": chosen}
-        for name, parameter in self.parameters.items():
-            given = name in parameters
-            value = parameters[name] if given else parameter.default
-            values[name] = parameter.check(value, None if given else parameter.item)
-        tables = read_tables(_part(self.tables_root, "tables", values))
-        operations = read_operations(_part(self.root, "operations", values), tables)
-        return tables, operations, values
+        return chosen
+
+    def _values(self, given: Mapping[str, Scalar]) -> dict[str, Scalar]:
+        chosen = {name: self.setting(name, value) for name, value in given.items()}
+        defaults = {
+            name: parameter.check(parameter.default) for name, parameter in self.parameters.items()
+        }
+        return {**defaults, **chosen}
+
+    def _refuse_consistency(self, given: Mapping[str, Scalar]) -> None:
+        for name in given:
+            if self.parameters[name].takes == "consistency":
+                raise refusal(f"a parameter of {self.name} on Cassandra alone", name)
+
+    def _refusal(self, problem: str) -> WorkloadError:
+        return WorkloadError(Complaint((), problem, place=Place(self.document.source)))
+
+    def _resolve(
+        self, values: Mapping[str, Scalar]
+    ) -> tuple[dict[str, TableShape], list[dict[Protocol, EngineOperation]]]:
+        with _in_document(self.tables_document):
+            part = {"tables": self.tables_document.value["tables"]}
+            tables = read(Tables, substitute(part, values), Scope(row=True)).tables
+        copies = {name: shape.copies for name, shape in tables.items()}
+        resolved = []
+        with _in_document(self.document):
+            part = {"operations": self.document.value["operations"]}
+            for name, operation in read(Operations, substitute(part, values)).operations.items():
+                with within("operations", name):
+                    resolved.append(operation.resolve(name, copies))
+        return tables, resolved
+
+    def _define(self, tables: Mapping[str, TableShape], protocol: Protocol) -> tuple[Table, ...]:
+        defined: list[Table] = []
+        for name, shape in tables.items():
+            with _in_document(self.tables_document), within("tables", name):
+                defined += define(name, shape, protocol)
+        return tuple(defined)
 
 
 def read_workload(
-    root: Item, *, text: str, name: str, datasets: Callable[[Item], Item]
+    document: Document, *, text: str, name: str, datasets: Callable[[str], Document]
 ) -> Workload:
     """Read a workload's document and check all of it.
 
     Args:
-        root: The document.
+        document: The document.
         text: The document as written.
         name: The workload's name where the document has none.
         datasets: Finds the document of a dataset that the workload names.
@@ -156,40 +218,39 @@ def read_workload(
     Raises:
         WorkloadError: Something in it cannot be.
     """
-    fields = root.fields(
-        "about",
-        "operations",
-        optional=("name", "source", "dataset", "tables", "parameters", "default_records"),
-    )
-    if ("dataset" in fields) == ("tables" in fields):
-        raise root.error("must have either 'tables' or the name of a 'dataset'")
-    tables_root, parameters, default_records = root, {}, fields.get("default_records")
-    if "dataset" in fields:
-        tables_root = datasets(fields["dataset"])
-        shared = tables_root.fields(
-            "about", "tables", optional=("source", "parameters", "default_records")
-        )
-        default_records = default_records or shared.get("default_records")
-        parameters.update(read_parameters(shared))
-    for parameter in read_parameters(fields).values():
-        if parameter.name in parameters:
-            raise parameter.item.error("is a parameter of the dataset already")
-        parameters[parameter.name] = parameter
-    own_name = fields["name"].text() if "name" in fields else name
+    with _in_document(document):
+        declared = read(WorkloadDocument, document.value)
+    shared: DatasetDocument = declared
+    tables_document = document
+    if declared.dataset is not None:
+        with _in_document(document), within("dataset"):
+            tables_document = datasets(declared.dataset)
+        with _in_document(tables_document):
+            shared = read(DatasetDocument, tables_document.value)
+        with _in_document(document), within("parameters"):
+            for parameter in declared.parameters:
+                if parameter in shared.parameters:
+                    raise refusal("is a parameter of the dataset already", parameter)
+    own_name = declared.name or name
     workload = Workload(
         name=own_name,
-        about=fields["about"].text(),
-        source=root.source,
-        dataset=fields["dataset"].text() if "dataset" in fields else own_name,
-        default_records=default_records.integer(1, MAX_RECORDS) if default_records else None,
-        parameters=parameters,
-        root=root,
-        tables_root=tables_root,
+        about=declared.about,
+        dataset=declared.dataset or own_name,
+        default_records=declared.default_records or shared.default_records,
+        parameters={**shared.parameters, **declared.parameters},
+        document=document,
+        tables_document=tables_document,
         text=text,
     )
     workload.check()
     return workload
 
 
-def _part(root: Item, name: str, values: Mapping[str, Scalar]) -> Item:
-    return substitute(root.entries()[name], values)
+@contextmanager
+def _in_document(document: Document) -> Iterator[None]:
+    """Say of whatever is wrong with a part of a document where it stands."""
+    try:
+        yield
+    except (UsageError, RecursionError) as error:
+        known = error if isinstance(error, UsageError) else UsageError("nested too deeply")
+        raise WorkloadError(*document.located(known).complaints) from None

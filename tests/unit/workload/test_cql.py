@@ -100,7 +100,7 @@ def test_a_consistency_is_refused_where_it_means_nothing() -> None:
         (TABLE.format(type="date"), "type 'date': has no counterpart in Cassandra"),
         (
             TABLE.format(type="int").replace("    columns:", "    indexes: {i: [b]}\n    columns:"),
-            "tables.item: indexes are made in SQL databases alone",
+            "tables.item.indexes: indexes are made in SQL databases alone",
         ),
         (
             TABLE.format(type="int, cql_name: B"),
@@ -110,7 +110,7 @@ def test_a_consistency_is_refused_where_it_means_nothing() -> None:
         (TABLE.format(type="int").replace("cql:", "sql:"), "the workload has no CQL statements"),
         (
             TABLE.format(type="int").replace("weight: 1", "weight: 1\n    consistency: 2"),
-            "operations.read.consistency: must be text",
+            "operations.read.consistency: input should be 'ANY', 'ONE'",
         ),
     ],
 )

@@ -1,0 +1,183 @@
+"""YAML documents: their plain values, and the line on which each part of them stands.
+
+Whoever checks such a value raises a `UsageError` whose complaints name fields; the document adds
+its name and the line.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from plimsoll.errors import Complaint, FieldPath, Place, UsageError
+
+MAX_CHARACTERS = 262_144
+MAX_PARTS = 50_000  # of a document, each alias written out
+
+T = TypeVar("T")
+Parts = dict[str | int, tuple[yaml.Node, yaml.Node]]
+_TAG = "tag:yaml.org,2002:"
+_PLAIN_TAGS = {
+    yaml.ScalarNode: {_TAG + kind for kind in ("str", "int", "float", "bool", "null")},
+    yaml.SequenceNode: {_TAG + "seq"},
+    yaml.MappingNode: {_TAG + "map"},
+}
+
+
+@dataclass(frozen=True)
+class Document:
+    """A YAML document.
+
+    Attributes:
+        root: What YAML's parser made of it: it knows the places.
+        source: What errors call it: a file's name, or a request's field.
+        has_lines: Whether errors name lines; False where people wrote something else than `root`.
+    """
+
+    root: yaml.Node
+    source: str
+    has_lines: bool = True
+
+    @cached_property
+    def value(self) -> Any:
+        """The document as mappings, lists, text, numbers, true, false and None.
+
+        Raises:
+            UsageError: A name comes twice, a tag asks for another kind of value, or there are too
+                many parts.
+        """
+        counted = count(1)
+        constructor = yaml.constructor.SafeConstructor()
+
+        def build(node: yaml.Node, path: FieldPath) -> Any:
+            if next(counted) > MAX_PARTS:
+                raise self._refusal(node, path, f"more than {MAX_PARTS} parts, aliases counted out")
+            if node.tag not in _PLAIN_TAGS[type(node)]:
+                problem = f"must be a single value, a list or a mapping, not a {node.tag}"
+                raise self._refusal(node, path, problem)
+            if isinstance(node, yaml.SequenceNode):
+                return [build(part, (*path, index)) for index, part in enumerate(node.value)]
+            if isinstance(node, yaml.MappingNode):
+                return {name: build(part, (*path, name)) for name, part in self._named(node, path)}
+            try:
+                return constructor.construct_object(node)
+            except (ValueError, LookupError):
+                kind = node.tag.removeprefix(_TAG)
+                raise self._refusal(node, path, f"{node.value!r} is no {kind}") from None
+
+        try:
+            return build(self.root, ())
+        except RecursionError:
+            raise self._refusal(self.root, (), "nested too deeply") from None
+
+    def checked(self, check: Callable[[dict[str, Any]], T]) -> T:
+        """Have its value checked, which must be a mapping.
+
+        Raises:
+            UsageError: Something in it cannot be; each complaint names its line.
+        """
+        if not isinstance(self.value, dict):
+            raise self._refusal(self.root, (), "must be a mapping")
+        try:
+            return check(self.value)
+        except UsageError as error:
+            raise self.located(error) from None
+
+    def located(self, error: UsageError) -> UsageError:
+        """Say of each complaint about the document's value where that was written.
+
+        That is the deepest part on its path that the document has. A place that is known stays.
+        """
+        return UsageError(*dict.fromkeys(map(self._located, error.complaints)))
+
+    def _located(self, complaint: Complaint) -> Complaint:
+        if complaint.place is not None:
+            return complaint
+        named = node = self.root
+        for name in complaint.path:
+            parts = parts_of(node)
+            if name not in parts:
+                break
+            named, node = parts[name]
+        return replace(complaint, place=self._place(named))
+
+    def _named(self, node: yaml.MappingNode, path: FieldPath) -> Iterator[tuple[str, yaml.Node]]:
+        seen = set()
+        for name, part in node.value:
+            if not isinstance(name, yaml.ScalarNode) or name.value == "<<":
+                raise self._refusal(name, path, "a field's name must be plain text")
+            if name.value in seen:
+                raise self._refusal(name, (*path, name.value), "is there twice")
+            seen.add(name.value)
+            yield name.value, part
+
+    def _refusal(self, node: yaml.Node, path: FieldPath, problem: str) -> UsageError:
+        return UsageError(Complaint(path, problem, place=self._place(node)))
+
+    def _place(self, node: yaml.Node) -> Place:
+        return Place(self.source, node.start_mark.line + 1 if self.has_lines else None)
+
+
+def parts_of(node: yaml.Node) -> Parts:
+    """Give by name or index, for each part of a node, what names it and the part itself."""
+    if isinstance(node, yaml.MappingNode):
+        return {name.value: (name, part) for name, part in node.value}
+    if isinstance(node, yaml.SequenceNode):
+        return {index: (part, part) for index, part in enumerate(node.value)}
+    return {}
+
+
+def read_document(text: str, source: str) -> Document:
+    """Parse a YAML document without building what its tags name.
+
+    Raises:
+        UsageError: It is too large, empty, or not YAML.
+    """
+    line, problem = None, "is empty"
+    try:
+        if len(text) > MAX_CHARACTERS:
+            problem = f"longer than {MAX_CHARACTERS} characters"
+        elif root := yaml.compose(text, Loader=yaml.SafeLoader):
+            return Document(root, source)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, problem = mark.line + 1 if mark else None, f"not YAML: {error.problem}"
+    except yaml.YAMLError as error:
+        problem = f"not YAML: {' '.join(str(error).split())}"
+    except RecursionError:
+        problem = "nested too deeply"
+    raise UsageError(Complaint((), problem, place=Place(source, line)))
+
+
+def document_of(value: Mapping[str, Any], source: str) -> tuple[Document, str]:
+    """Take a document that comes as plain values, as in a request; its errors name no line.
+
+    Returns:
+        The document, and how it is written in YAML.
+
+    Raises:
+        UsageError: It holds something that YAML's plain types do not.
+    """
+    try:
+        text = yaml.safe_dump(dict(value), allow_unicode=True, sort_keys=False)
+    except (yaml.YAMLError, RecursionError):
+        problem = "holds something that is no plain value"
+        raise UsageError(Complaint((), problem, place=Place(source))) from None
+    return replace(read_document(text, source), has_lines=False), text
+
+
+def read_text(path: Path) -> str:
+    """Read a file.
+
+    Raises:
+        UsageError: It cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or "is not UTF-8 text"
+        raise UsageError(Complaint((), reason, place=Place(str(path)))) from None

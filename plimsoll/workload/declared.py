@@ -1,0 +1,128 @@
+"""What the parts of a workload's document have in common: strict models, read one by one."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import CoreSchema, core_schema
+
+from plimsoll.errors import Complaint, Scalar, UsageError, WorkloadError, unknown
+from plimsoll.model.base import Model
+from plimsoll.model.validation import complaints_of
+
+
+class Declared(Model):
+    """A part of a document: text is no number in it, and a number no text."""
+
+    model_config = ConfigDict(strict=True, defer_build=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fields_are_known(cls, value: Any) -> Any:
+        """Complain of an unknown field first: it may be the misspelled name of one that lacks."""
+        for name in value if isinstance(value, dict) else ():
+            if name not in cls.model_fields:
+                raise WorkloadError(unknown("field", name, cls.model_fields, (name,)))
+        return value
+
+
+T = TypeVar("T")
+AnyDeclared = TypeVar("AnyDeclared", bound=Declared)
+
+
+def read(part: type[AnyDeclared], value: Any, scope: object = None) -> AnyDeclared:
+    """Read a part of a document.
+
+    Args:
+        part: What it should be.
+        value: What stands in the document.
+        scope: What the part may refer to; its validators find it as their context.
+
+    Raises:
+        WorkloadError: It cannot be. Of several reasons it names one, and the lack of a field rather
+            than what stands in another.
+    """
+    try:
+        return part.model_validate(value, context=scope)
+    except ValidationError as error:
+        complaints = complaints_of(part, error.errors())
+        lacking = [complaint for complaint in complaints if complaint.absent]
+        raise WorkloadError([*lacking, *complaints][0]) from None
+
+
+def refusal(problem: str, *path: str | int, value: Scalar = None) -> WorkloadError:
+    """Build the error that says what is wrong with the field at a path."""
+    return WorkloadError(Complaint(path, problem, value))
+
+
+@contextmanager
+def within(*path: str | int) -> Iterator[None]:
+    """Say of errors about a part where in the document the part is."""
+    try:
+        yield
+    except UsageError as error:
+        raise error.within(*path) from None
+
+
+@dataclass(frozen=True)
+class ReadBy:
+    """Marks the type of a field that a function reads, called with the value and the scope.
+
+    Pydantic would build a schema of the type again for each such field, and never use it.
+    """
+
+    function: Callable[[Any, Any], Any]
+
+    def __get_pydantic_core_schema__(self, *_: Any) -> CoreSchema:
+        """Call the function, and nothing else."""
+        return core_schema.with_info_plain_validator_function(
+            lambda value, info: self.function(value, info.context)
+        )
+
+
+def in_scope(check: Callable[[Any, Any], Any]) -> AfterValidator:
+    """Have a function check a field, called with the value and the scope."""
+    return AfterValidator(lambda value, info: check(value, info.context))
+
+
+def _not_null(value: Any) -> Any:
+    if value is None:
+        raise refusal("must not be empty")
+    return value
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise refusal("must not be empty", value=text)
+    return text
+
+
+def _is_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,55}", name):
+        raise refusal("a name has letters, digits and _, up to 56, and no digit first")
+    return name
+
+
+def _in_order(bounds: tuple[int, ...]) -> tuple[int, ...]:
+    if len(bounds) != 2:
+        raise refusal("must be [lowest, highest]")
+    if bounds[0] > bounds[1]:
+        raise refusal(f"the lowest, {bounds[0]}, is above the highest, {bounds[1]}")
+    return bounds
+
+
+Given = Annotated[T | None, BeforeValidator(_not_null)]  # None where the document does not say
+Listed = Annotated[tuple[T, ...], Field(strict=False)]  # YAML's lists
+Text = Annotated[str, AfterValidator(_not_blank)]
+Name = Annotated[str, AfterValidator(_is_name)]  # of a table, a column, a parameter ...
+Bounds = Annotated[Listed[T], AfterValidator(_in_order)]  # [lowest, highest]
