@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import yaml
 
-from plimsoll.errors import Complaint, FieldPath, Place, UsageError
+from plimsoll.complaints import Complaint, FieldPath, Place
+from plimsoll.errors import UsageError
 from plimsoll.model.request import Request
 from plimsoll.requests.request_values import checked_request
 from plimsoll.workload.items import Item, read_document

@@ -8,16 +8,8 @@ from typing import Any
 
 import yaml
 
-from plimsoll.errors import (
-    Complaint,
-    FieldPath,
-    Place,
-    Range,
-    Scalar,
-    WorkloadError,
-    missing,
-    unknown,
-)
+from plimsoll.complaints import Complaint, FieldPath, Place, Range, Scalar, missing, unknown
+from plimsoll.errors import WorkloadError
 
 MAX_CHARACTERS = 262_144
 

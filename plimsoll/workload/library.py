@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from plimsoll.errors import Complaint, Place, UsageError, unknown
+from plimsoll.complaints import Complaint, Place, unknown
+from plimsoll.errors import UsageError
 from plimsoll.packaged import packaged_folder
 from plimsoll.workload.items import Item, from_python, read_document
 from plimsoll.workload.workload import Workload, read_workload

@@ -7,7 +7,8 @@ from typing import get_args
 
 import yaml
 
-from plimsoll.errors import Complaint, Range, Scalar, WorkloadError, unknown
+from plimsoll.complaints import Complaint, Range, Scalar, unknown
+from plimsoll.errors import WorkloadError
 from plimsoll.model.engine import Consistency
 from plimsoll.workload.distributions import read_distribution
 from plimsoll.workload.items import TEXT, Item, text_item

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from plimsoll.errors import Scalar
+from plimsoll.complaints import Scalar
 from plimsoll.model.values import PatternValue, TextValue, Value
 from plimsoll.workload.items import Item
 from plimsoll.workload.values import BIGINT_MAX, Scope, read_value

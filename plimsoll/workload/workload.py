@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from plimsoll.errors import Complaint, Place, Range, Scalar, UsageError, WorkloadError, unknown
+from plimsoll.complaints import Complaint, Place, Range, Scalar, unknown
+from plimsoll.errors import UsageError, WorkloadError
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine import EngineWorkload, KeySpace, Protocol
 from plimsoll.workload.compiled import Compiled
