@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 import yaml
 
-from plimsoll.errors import Complaint, FieldPath, Place, UsageError
+from plimsoll.complaints import Complaint, FieldPath, Place
+from plimsoll.errors import UsageError
 
 MAX_CHARACTERS = 262_144
 MAX_PARTS = 50_000  # of a document, each alias written out

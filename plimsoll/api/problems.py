@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from aws_lambda_powertools.event_handler import Response
 
+from plimsoll.complaints import Complaint
 from plimsoll.errors import (
-    Complaint,
     LimitReachedError,
     NotFoundError,
     OtherTeamError,

@@ -10,7 +10,8 @@ from plimsoll.api import run_views
 from plimsoll.api.context import caller_of, settings_of
 from plimsoll.api.problems import ApiError
 from plimsoll.aws.run_records import records_of
-from plimsoll.errors import Complaint, RunNotFoundError, UsageError
+from plimsoll.complaints import Complaint
+from plimsoll.errors import RunNotFoundError, UsageError
 from plimsoll.model.api_answers import (
     RUN_ID,
     ReportLinks,

@@ -10,7 +10,8 @@ from pydantic import Field
 
 from plimsoll.aws import clients
 from plimsoll.checks.store import CheckStore
-from plimsoll.errors import CheckNotFoundError, Complaint, UsageError, unknown
+from plimsoll.complaints import Complaint, unknown
+from plimsoll.errors import CheckNotFoundError, UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.check import Check, CompareLatency, History
 from plimsoll.model.function_settings import CheckSettings, ServiceSettings, SubmitSettings

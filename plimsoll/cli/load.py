@@ -12,7 +12,8 @@ from plimsoll import words
 from plimsoll.cli.load_report import print_report, second_line
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
-from plimsoll.errors import PlimsollError, Scalar, UsageError
+from plimsoll.complaints import Scalar
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.families.dataset_notes import check_loaded
 from plimsoll.families.family import family_of
 from plimsoll.model.databases import protocol_facts

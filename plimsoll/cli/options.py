@@ -5,7 +5,8 @@ from typing import Any, TypeVar
 
 import click
 
-from plimsoll.errors import Scalar, UsageError
+from plimsoll.complaints import Scalar
+from plimsoll.errors import UsageError
 from plimsoll.model.dsn import FORM
 from plimsoll.workload import Workload
 

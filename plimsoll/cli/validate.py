@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from plimsoll import words
-from plimsoll.errors import Place, UsageError
+from plimsoll.complaints import Place
+from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin

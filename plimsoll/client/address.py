@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.aws import clients
-from plimsoll.errors import Complaint, NotDeployedError, UsageError
+from plimsoll.complaints import Complaint
+from plimsoll.errors import NotDeployedError, UsageError
 
 URL_VARIABLE = "PLIMSOLL_API_URL"
 DEFAULT_STACK = "Plimsoll"

@@ -5,7 +5,8 @@ import secrets
 from datetime import timedelta
 
 from plimsoll.aws.run_records import now, pass_over, records_of
-from plimsoll.errors import Complaint, UnreadableRecordError, UsageError
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UnreadableRecordError, UsageError
 from plimsoll.experiments.records import (
     EXPERIMENT,
     RESULT,

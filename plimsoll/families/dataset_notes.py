@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from plimsoll.errors import PlimsollError, Scalar
+from plimsoll.complaints import Scalar
+from plimsoll.errors import PlimsollError
 from plimsoll.workload.compiled import Compiled
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from plimsoll.errors import Scalar
+from plimsoll.complaints import Scalar
 from plimsoll.model.base import Model
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.request import Request

@@ -4,7 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_serializer, model_validator
 
-from plimsoll.errors import Complaint, Range, UsageError
+from plimsoll.complaints import Complaint, Range
+from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.steps import Statistic, Step
 

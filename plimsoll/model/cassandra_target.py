@@ -5,7 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from plimsoll.errors import Complaint, UsageError
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.instances import require_plausible
 from plimsoll.model.volumes import Service, Volume, check

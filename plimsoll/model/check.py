@@ -5,7 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from plimsoll.errors import Complaint, Range, UsageError
+from plimsoll.complaints import Complaint, Range
+from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.request import Name, Request, Target
 from plimsoll.model.run_record import RunState

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from plimsoll.errors import Complaint, FieldPath, UsageError
+from plimsoll.complaints import Complaint, FieldPath
+from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.request import Name, Request
 

@@ -6,7 +6,8 @@ Lambda function inherits from those that its code takes.
 
 from pydantic import Json, field_validator
 
-from plimsoll.errors import Complaint, UsageError
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.deployment import Team
 from plimsoll.model.prices import PriceOverrides

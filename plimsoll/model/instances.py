@@ -12,7 +12,8 @@ import re
 
 from pydantic import Field
 
-from plimsoll.errors import Complaint, FieldPath, UsageError
+from plimsoll.complaints import Complaint, FieldPath
+from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 
 BURST_S = 1800  # at the maximum, once the balance is full

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from plimsoll.errors import Complaint, Range, UsageError
+from plimsoll.complaints import Complaint, Range
+from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Rules
 from plimsoll.model.cassandra_target import CassandraTarget

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from plimsoll.errors import FieldPath
+from plimsoll.complaints import FieldPath
 
 
 @dataclass(frozen=True)

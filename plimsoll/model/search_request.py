@@ -4,7 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from plimsoll.errors import Complaint, Range, UsageError
+from plimsoll.complaints import Complaint, Range
+from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 
 Clients = Annotated[int, Field(ge=1, le=10_000)]

@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from plimsoll.errors import Complaint, Range, Scalar, UsageError, missing, unknown
+from plimsoll.complaints import Complaint, Range, Scalar, missing, unknown
+from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.schema import Spot, spot_at
 from plimsoll.words import plural

@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from plimsoll.errors import Complaint, Range, Scalar, UsageError
+from plimsoll.complaints import Complaint, Range, Scalar
+from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.volume_rules import (
     BASE_LATENCY_US,

@@ -11,7 +11,8 @@ import math
 from decimal import Decimal
 
 from plimsoll import words
-from plimsoll.errors import Complaint, Range, UsageError
+from plimsoll.complaints import Complaint, Range
+from plimsoll.errors import UsageError
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.prices import Item
 from plimsoll.model.quote import Amounts, Quote

@@ -6,7 +6,8 @@ is left to AWS to refuse it. The stand-in on this machine can make only what the
 
 from typing import assert_never
 
-from plimsoll.errors import Complaint, UsageError
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.instances import instance_limits, known_families
 from plimsoll.model.prices import PriceTable

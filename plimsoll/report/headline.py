@@ -82,7 +82,7 @@ def headline(result: RunResult, usd_per_hour: float | None = None) -> Headline:
 def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None) -> str:
     """The answer: the verdict, how sure its figure is, what set the limit, and what it costs."""
     # The summary begins with a verb only where it has a figure.
-    colon = "" if capacity.summary.startswith("sustains") else ":"
+    colon = ":" if capacity.max_sustainable_throughput_ops_per_second is None else ""
     parts = [f"{words.target(result.request.target)}{colon} {capacity.summary}"]
     if capacity.interval is not None and capacity.figure is not None:
         parts.append(f"the 95 % interval is {_span(capacity.interval)}")

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from plimsoll.errors import Complaint, UsageError
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Cell, Experiment, asked_of, combinations, origin
 from plimsoll.model.request import Request
 from plimsoll.model.validation import validated

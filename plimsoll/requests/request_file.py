@@ -10,8 +10,9 @@ from typing import Any
 
 import yaml
 
+from plimsoll.complaints import Complaint
 from plimsoll.documents import Document, Parts, parts_of
-from plimsoll.errors import Complaint, UsageError
+from plimsoll.errors import UsageError
 from plimsoll.model.request import Request
 from plimsoll.requests.request_values import checked_request
 

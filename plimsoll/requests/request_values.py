@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.errors import UsageError, unknown
+from plimsoll.complaints import unknown
+from plimsoll.errors import UsageError
 from plimsoll.model.request import Request
 from plimsoll.model.validation import validated
 from plimsoll.requests.request_workload import compiled_workload

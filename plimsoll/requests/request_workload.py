@@ -3,7 +3,8 @@
 import hashlib
 from functools import cache
 
-from plimsoll.errors import Complaint, UsageError, unknown
+from plimsoll.complaints import Complaint, unknown
+from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_of_engine
 from plimsoll.model.engine import Protocol
 from plimsoll.model.request import Request, WorkloadChoice

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from plimsoll.aws import clients
 from plimsoll.aws.run_records import pass_over, read_run
-from plimsoll.errors import Complaint, UnreadableRecordError, UsageError
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UnreadableRecordError, UsageError
 from plimsoll.model.run_record import RunRecord, RunState
 from plimsoll.model.tables import RUNS_BY_TEAM
 

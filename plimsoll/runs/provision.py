@@ -6,7 +6,8 @@ from typing import assert_never
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import REQUEST, TEMPLATE, files_of
 from plimsoll.aws.run_records import now, records_of
-from plimsoll.errors import Complaint, RunStoppedError, UsageError
+from plimsoll.complaints import Complaint
+from plimsoll.errors import RunStoppedError, UsageError
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.databases import protocol_of_engine
 from plimsoll.model.function_settings import CreateTargetSettings, PollSettings

@@ -9,7 +9,8 @@ from datetime import timedelta
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import QUOTE, REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of
-from plimsoll.errors import Complaint, UsageError
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
 from plimsoll.model.function_settings import RunSettings, SubmitSettings, TeamSettings
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.run_record import Failure, RunRecord, RunState

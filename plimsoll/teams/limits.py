@@ -19,7 +19,8 @@ from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.aws.run_records import pass_over, read_item
-from plimsoll.errors import FieldPath, LimitReachedError, Range, UnreadableRecordError
+from plimsoll.complaints import FieldPath, Range
+from plimsoll.errors import LimitReachedError, UnreadableRecordError
 from plimsoll.model.base import Model
 from plimsoll.model.deployment import Team
 from plimsoll.model.function_settings import TeamSettings

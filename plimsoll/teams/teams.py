@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from plimsoll.errors import FieldPath, OtherTeamError, UnknownPrincipalError
+from plimsoll.complaints import FieldPath
+from plimsoll.errors import OtherTeamError, UnknownPrincipalError
 from plimsoll.model.deployment import Team
 from plimsoll.model.principals import matches
 

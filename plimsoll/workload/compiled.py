@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from plimsoll.errors import Scalar
+from plimsoll.complaints import Scalar
 from plimsoll.model.engine import DatasetSpec, EngineTarget, EngineWorkload, KeySpace, Protocol
 from plimsoll.model.values import Value
 

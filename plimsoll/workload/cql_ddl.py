@@ -2,7 +2,8 @@
 
 import re
 
-from plimsoll.errors import Complaint, WorkloadError
+from plimsoll.complaints import Complaint
+from plimsoll.errors import WorkloadError
 from plimsoll.workload.compiled import Table
 from plimsoll.workload.tables import TableShape, copy_names
 

@@ -16,7 +16,8 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from plimsoll.errors import Complaint, Scalar, UsageError, WorkloadError, unknown
+from plimsoll.complaints import Complaint, Scalar, unknown
+from plimsoll.errors import UsageError, WorkloadError
 from plimsoll.model.base import Model
 from plimsoll.model.validation import complaints_of
 

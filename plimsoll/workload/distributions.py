@@ -5,7 +5,8 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from plimsoll.errors import WorkloadError, unknown
+from plimsoll.complaints import unknown
+from plimsoll.errors import WorkloadError
 from plimsoll.model.validation import complaints_of
 from plimsoll.model.values import Distribution
 from plimsoll.workload.declared import refusal

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from plimsoll.complaints import unknown
 from plimsoll.documents import Document, document_of, read_document, read_text
-from plimsoll.errors import UsageError, WorkloadError, unknown
+from plimsoll.errors import UsageError, WorkloadError
 from plimsoll.packaged import packaged_folder
 from plimsoll.workload.workload import Workload, read_workload
 

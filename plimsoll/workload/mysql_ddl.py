@@ -1,6 +1,6 @@
 """Data definition: what makes a dataset's tables in MySQL and its relatives."""
 
-from plimsoll.errors import Scalar
+from plimsoll.complaints import Scalar
 from plimsoll.workload.compiled import Table
 from plimsoll.workload.tables import Column, TableShape, copy_names
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
-from plimsoll.errors import Complaint, Range, Scalar, WorkloadError, unknown
+from plimsoll.complaints import Complaint, Range, Scalar, unknown
+from plimsoll.errors import WorkloadError
 from plimsoll.model.engine import Consistency
 from plimsoll.workload.declared import Bounds, Declared, Given, Listed, Name, Text, refusal, within
 from plimsoll.workload.distributions import read_distribution

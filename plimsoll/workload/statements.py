@@ -6,7 +6,8 @@ from typing import Annotated, Self, assert_never, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
-from plimsoll.errors import WorkloadError, unknown
+from plimsoll.complaints import unknown
+from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine import EngineStatement, Protocol
 from plimsoll.model.values import Value

@@ -5,7 +5,8 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from plimsoll.errors import Scalar, WorkloadError, unknown
+from plimsoll.complaints import Scalar, unknown
+from plimsoll.errors import WorkloadError
 from plimsoll.model.values import PatternValue, TextValue, Value
 from plimsoll.workload.declared import Declared, Given, Listed, Name, Text, refusal, within
 from plimsoll.workload.values import BIGINT_MAX, AnyValue

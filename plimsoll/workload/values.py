@@ -7,7 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from plimsoll.errors import WorkloadError, unknown
+from plimsoll.complaints import unknown
+from plimsoll.errors import WorkloadError
 from plimsoll.model.values import (
     Distribution,
     FormatValue,

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from plimsoll.complaints import Complaint, Place, Range, Scalar, unknown
 from plimsoll.documents import Document
-from plimsoll.errors import Complaint, Place, Range, Scalar, UsageError, WorkloadError, unknown
+from plimsoll.errors import UsageError, WorkloadError
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine import EngineOperation, EngineWorkload, KeySpace, Protocol
 from plimsoll.workload.compiled import Compiled, Table

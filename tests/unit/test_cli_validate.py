@@ -9,7 +9,8 @@ import yaml
 from click.testing import CliRunner, Result
 
 from plimsoll.cli.main import cli
-from plimsoll.errors import Complaint, UsageError
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
 from tests.support.requested import REQUESTED
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from plimsoll.complaints import Complaint, Place, missing
 from plimsoll.documents import MAX_CHARACTERS, Document, document_of, read_document, read_text
-from plimsoll.errors import Complaint, Place, UsageError, missing
+from plimsoll.errors import UsageError
 
 TEXT = """\
 name: a

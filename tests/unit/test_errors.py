@@ -8,17 +8,8 @@ from pathlib import Path
 import pytest
 
 from plimsoll import errors
-from plimsoll.errors import (
-    Complaint,
-    LimitReachedError,
-    Place,
-    PlimsollError,
-    Range,
-    UsageError,
-    WorkloadError,
-    missing,
-    unknown,
-)
+from plimsoll.complaints import Complaint, Place, Range, missing, unknown
+from plimsoll.errors import LimitReachedError, PlimsollError, UsageError, WorkloadError
 
 ROOT = Path(__file__).parents[2]
 IOPS = ("target", "volume", "iops")

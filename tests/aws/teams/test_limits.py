@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from plimsoll.errors import FieldPath, LimitReachedError, Range, Scalar
+from plimsoll.complaints import FieldPath, Range, Scalar
+from plimsoll.errors import LimitReachedError
 from plimsoll.model.deployment import Team
 from plimsoll.prices import builtin
 from plimsoll.quoting.quotes import quote

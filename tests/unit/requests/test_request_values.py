@@ -7,7 +7,8 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from plimsoll.errors import Complaint, UsageError
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
 from plimsoll.model.capacity import AuditName
 from plimsoll.model.request import Request
 from plimsoll.requests.request_values import checked_request
