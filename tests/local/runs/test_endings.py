@@ -7,16 +7,17 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.model.capacity import AuditName
+from plimsoll.model.rules import DELETIONS_GROUP
 from plimsoll.model.run_record import RunState
 from tests.local.runs.conftest import Bench, tiny, wait_until, why
 
 
 def bring_forward(name: str) -> None:
     """Have a schedule fire now."""
-    armed = clients.scheduler().get_schedule(Name=name, GroupName="plimsoll")
+    armed = clients.scheduler().get_schedule(Name=name, GroupName=DELETIONS_GROUP)
     clients.scheduler().update_schedule(
         Name=name,
-        GroupName="plimsoll",
+        GroupName=DELETIONS_GROUP,
         ScheduleExpression=f"at({datetime.now(UTC):%Y-%m-%dT%H:%M:%S})",
         FlexibleTimeWindow=armed["FlexibleTimeWindow"],
         ActionAfterCompletion="DELETE",
