@@ -65,11 +65,11 @@ def read_statement(item: Item, tables: dict[str, TableShape], scope: Scope) -> S
     choose = _read_choose(fields["choose"], scope) if "choose" in fields else None
     repeat = fields["repeat"].integer(1, 100_000) if "repeat" in fields else 1
 
-    def resolve(dialect: str) -> EngineStatement | None:
-        if dialect not in fields:
+    def resolve(language: Language) -> EngineStatement | None:
+        if language not in fields:
             return None
-        text = fields[dialect]
-        alternatives = _alternatives(text, fields.get("one_of"), tables, quote=dialect == "sql")
+        text = fields[language]
+        alternatives = _alternatives(text, fields.get("one_of"), tables, language)
         copies = _copies(text, tables)
         if choose is not None and "one_of" in fields:
             raise fields["choose"].error("picks a table's copy: it does not go with one_of")
@@ -108,7 +108,7 @@ def _copies(item: Item, tables: dict[str, TableShape]) -> int | None:
 
 
 def _alternatives(
-    item: Item, one_of: Item | None, tables: dict[str, TableShape], *, quote: bool
+    item: Item, one_of: Item | None, tables: dict[str, TableShape], language: Language
 ) -> list[str]:
     template = item.text().strip().rstrip("; \n")
     if ";" in _QUOTED.sub("", template):
@@ -128,11 +128,21 @@ def _alternatives(
             if shape is None:
                 return word
             name = shape.names()[copy if shape.copies is not None else 0]
-            return f"`{name}`" if quote else name
+            return _table_name(name, language)
 
         return _NAME.sub(replace, template)
 
     return [fill(copy, word) for copy in range(copies) for word in words]
+
+
+def _table_name(name: str, language: Language) -> str:
+    match language:
+        case "sql":
+            return f"`{name}`"
+        case "cql":
+            return name
+        case _:
+            assert_never(language)
 
 
 def _read_choices(item: Item, template: str, tables: dict[str, TableShape]) -> dict[str, list[str]]:
