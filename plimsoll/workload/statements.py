@@ -95,9 +95,7 @@ class Statement(Declared):
         if self.choose is not None and copies is None:
             raise refusal("picks a table's copy, and no table here has copies", "choose")
         with within(language):
-            alternatives = self._alternatives(
-                template, tables, copies or 1, quote=language == "sql"
-            )
+            alternatives = self._alternatives(template, tables, copies or 1, language)
             self._check(alternatives)
             return EngineStatement(
                 sql=tuple(_with_rows(text, self.rows_per_statement) for text in alternatives),
@@ -127,7 +125,7 @@ class Statement(Declared):
         return next(iter(counts), None)
 
     def _alternatives(
-        self, template: str, tables: Copies, copies: int, *, quote: bool
+        self, template: str, tables: Copies, copies: int, language: Language
     ) -> list[str]:
         (words,) = self.one_of.values() if self.one_of else [("",)]
         if copies * len(words) > MAX_ALTERNATIVES:
@@ -140,7 +138,7 @@ class Statement(Declared):
                 if match[1] not in names:
                     return word
                 name = names[match[1]][copy if tables[match[1]] else 0]
-                return f"`{name}`" if quote else name
+                return _table_name(name, language)
 
             return _NAME.sub(replace, template)
 
@@ -154,6 +152,16 @@ class Statement(Declared):
         for text in alternatives if self.one_of else alternatives[:1]:
             if reached := beyond(text):
                 raise refusal(f"reaches beyond the workload's tables: {reached}")
+
+
+def _table_name(name: str, language: Language) -> str:
+    match language:
+        case "sql":
+            return f"`{name}`"
+        case "cql":
+            return name
+        case _:
+            assert_never(language)
 
 
 def placeholders(text: str) -> int:

@@ -1,13 +1,8 @@
 """Workloads for Cassandra: YCSB's own table and statements, and what Cassandra has not."""
 
-from itertools import pairwise
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
-from plimsoll.families.cassandra.datasets import token_ranges
 from plimsoll.workload import builtin_names, load_workload, parse_workload
 
 YCSB = [name for name in builtin_names() if name.startswith("ycsb-")]
@@ -122,11 +117,3 @@ def test_what_cassandra_has_not_is_said(document: str, message: str) -> None:
 def test_types_hold_what_is_declared() -> None:
     (table,) = parse_workload(TABLE.format(type="int unsigned")).compile(10, protocol="cql").tables
     assert '"a" bigint,\n  "b" int,\n  PRIMARY KEY ("a", "b")' in table.create_sql
-
-
-@given(st.integers(1, 5000))
-def test_ranges_of_tokens_cover_every_token_once(parts: int) -> None:
-    ranges = list(token_ranges(parts))
-    assert len(ranges) == parts
-    assert (ranges[0][0], ranges[-1][1]) == (-(2**63), 2**63 - 1)
-    assert all(one[1] + 1 == other[0] for one, other in pairwise(ranges))
