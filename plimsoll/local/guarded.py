@@ -12,11 +12,11 @@ from typing import Self
 
 from plimsoll.errors import PlimsollError
 
-_GUARD = Path(__file__).with_name("guard.py")
+_GUARD = Path(__file__).with_name("process_guard.py")
 
 
 class GuardedProcess:
-    """A program under `guard.py`: killed when this process ends, however that happens.
+    """A program under `process_guard.py`: killed when this process ends, however that happens.
 
     Attributes:
         pid: Process id of the program itself, not of its guard.
