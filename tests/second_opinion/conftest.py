@@ -1,7 +1,7 @@
 """Every chosen scenario, executed once by each interpreter; and what came out, in numbers."""
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from plimsoll.statemachines import STATE_MACHINES
 from tests.second_opinion.interpreters import INTERPRETERS, StepFunctions, running
 from tests.second_opinion.scenarios import Scenario, definition
 from tests.second_opinion.scripted_aws import Call, ScriptedAws
-from tests.second_opinion.written_down import counts, write_down
+from tests.second_opinion.written_down import Outcome, write_down
 
 # what a Map calls for its items at the same time, in no order
 _AT_ONCE = {"load-client": "clients", "load-dataset": "parts"}
@@ -91,14 +91,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print each module's counts; write them down where all its tests ran and none failed."""
-    modules: dict[str, Counter[str]] = defaultdict(Counter)
+    modules: dict[str, Outcome] = defaultdict(Outcome)
     for outcome in ("passed", "xfailed", "failed", "error"):
         for report in terminalreporter.stats.get(outcome, []):
-            modules[Path(report.nodeid.split("::")[0]).stem][outcome] += 1
-    for module, outcomes in modules.items():
-        terminalreporter.write_line(f"{module}: {counts(outcomes)}")
-    if config.getoption("write_down", default=False) and not terminalreporter.stats.get(
-        "deselected"
-    ):
-        whole = {m: o for m, o in modules.items() if not o["failed"] and not o["error"]}
-        write_down(whole)
+            module = modules[Path(report.nodeid.split("::")[0]).stem]
+            module.tests[outcome] += 1
+            module.counted += [value for _, value in report.user_properties]
+    for name, module in modules.items():
+        terminalreporter.write_line(f"{name}: {module}")
+    whole = not terminalreporter.stats.get("deselected")
+    if whole and config.getoption("write_down", default=False):
+        write_down({name: module for name, module in modules.items() if module.good})

@@ -167,6 +167,11 @@ def _tasks(block: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield from _tasks(state["ItemProcessor"])
 
 
+def tasks(machine: str) -> list[tuple[str, str]]:
+    """List every Task of a machine by its name, with the function, machine or bus that it calls."""
+    return list(_tasks(json.loads(read_definition(machine))))
+
+
 # After whose failure the execution still succeeds: the record tells it, or nobody waits for it.
 PASSED_OVER = {"load-dataset", "load-client", "bus", "publish-target", "submit-cell", "run"}
 
@@ -175,7 +180,7 @@ RETRIED_LONG = {"delete-target", "settle-cells"}
 
 def _failures_of_every_state() -> Iterator[Scenario]:
     for machine in STATE_MACHINES:
-        for state, called in _tasks(json.loads(read_definition(machine))):
+        for state, called in tasks(machine):
             status = "SUCCEEDED" if called in PASSED_OVER else "FAILED"
             always = {"bus": BUS_IS_GONE, "run": CELL_FAILED}.get(called, BROKEN)
             slow = called in RETRIED_LONG
