@@ -1,6 +1,7 @@
 """Every chosen scenario, executed once by each interpreter; and what came out, in numbers."""
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,10 +14,13 @@ import pytest
 
 from plimsoll.statemachines import STATE_MACHINES
 from tests.second_opinion.interpreters import INTERPRETERS, StepFunctions, running
+from tests.second_opinion.recordings import REPOSITORY
 from tests.second_opinion.scenarios import Scenario, definition
 from tests.second_opinion.scripted_aws import Call, ScriptedAws
 from tests.second_opinion.written_down import Outcome, write_down
 
+# AWS's recordings are in LocalStack's repository, of which nothing is kept here: a clone is wanted
+collect_ignore = [] if REPOSITORY in os.environ else ["test_recordings.py"]
 # what a Map calls for its items at the same time, in no order
 _AT_ONCE = {"load-client": "clients", "load-dataset": "parts"}
 _TWO_CELLS = {"submit-cell": "cells", "run": "cells"}
@@ -33,8 +37,9 @@ class Execution:
 
 def _execute(name: str, scenarios: Sequence[Scenario], log: Path) -> dict[str, Execution]:
     scripts = {scenario.name: scenario.script for scenario in scenarios}
-    with ScriptedAws(scripts) as aws, running(INTERPRETERS[name](aws.url), log) as url:
-        states = StepFunctions(url)
+    with ScriptedAws(scripts) as aws, running(INTERPRETERS[name](), log) as interpreter:
+        interpreter.call_aws_at(aws.url)
+        states = StepFunctions(interpreter.url)
         machines = {
             machine: states.create(machine, definition(machine)) for machine in STATE_MACHINES
         }

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
@@ -21,10 +20,9 @@ ROOT = Path(__file__).parents[2]
 _TIMEOUT_S = 400
 
 
-def localstack_command(aws_url: str) -> list[str]:
-    """How LocalStack's interpreter is started, its states calling AWS at a URL."""
+def localstack_command() -> list[str]:
+    """How LocalStack's interpreter is started."""
     options = {
-        "aws-url": aws_url,
         "account": ACCOUNT,
         "region": REGION,
         "java": find_java(),
@@ -35,17 +33,35 @@ def localstack_command(aws_url: str) -> list[str]:
     return [str(environment.python()), str(program), *given]
 
 
-def twin_command(aws_url: str) -> list[str]:
+def twin_command() -> list[str]:
     """How the twin's interpreter is started."""
-    return [sys.executable, "-m", "tests.second_opinion.twin_states", str(urlsplit(aws_url).port)]
+    return [sys.executable, "-m", "tests.second_opinion.twin_states"]
 
 
 INTERPRETERS = {"twin": twin_command, "LocalStack": localstack_command}
 
 
+class Interpreter:
+    """A running interpreter.
+
+    Attributes:
+        url: Where it answers.
+    """
+
+    def __init__(self, process: "subprocess.Popen[bytes]", url: str) -> None:
+        self._process = process
+        self.url = url
+
+    def call_aws_at(self, url: str) -> None:
+        """Say where its states call AWS; once, before the first execution."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{url}\n".encode())
+        self._process.stdin.flush()
+
+
 @contextmanager
-def running(command: Sequence[str], log: Path) -> Iterator[str]:
-    """Run an interpreter; gives its URL, ends it."""
+def running(command: Sequence[str], log: Path) -> Iterator[Interpreter]:
+    """Run an interpreter, and end it."""
     with log.open("wb") as sink:
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sink, cwd=ROOT
@@ -54,7 +70,7 @@ def running(command: Sequence[str], log: Path) -> Iterator[str]:
     try:
         line = process.stdout.readline()
         assert line, f"it did not start:\n{log.read_text()[-2000:]}"
-        yield f"http://127.0.0.1:{json.loads(line)['port']}"
+        yield Interpreter(process, f"http://127.0.0.1:{json.loads(line)['port']}")
     finally:
         process.kill()
         process.communicate()

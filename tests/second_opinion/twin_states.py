@@ -1,13 +1,14 @@
 """The twin's Step Functions alone, on a port of this machine, its calls answered elsewhere.
 
-Run as `python -m tests.second_opinion.twin_states PORT`: AWS is what answers on that port. The
-first line of standard output says where it listens; the end of standard input ends it.
+The first line of standard output says where it listens, the first line of standard input where its
+states call AWS; the end of standard input ends it.
 """
 
 import json
 import os
 import sys
 import threading
+from urllib.parse import urlsplit
 
 from moto.core.config import default_user_config
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
@@ -27,7 +28,6 @@ def main() -> None:
         AWS_DEFAULT_REGION=REGION,
         AWS_CONFIG_FILE=os.devnull,
         AWS_SHARED_CREDENTIALS_FILE=os.devnull,
-        MOTO_PORT=sys.argv[1],  # where the states' calls go
     )
     default_user_config["stepfunctions"] = {"execute_state_machine": True}
     corrections.apply()
@@ -40,6 +40,7 @@ def main() -> None:
     )
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     print(json.dumps({"port": server.server_port}), flush=True)
+    os.environ["MOTO_PORT"] = str(urlsplit(sys.stdin.readline()).port)  # where states call
     sys.stdin.read()
     os._exit(0)  # an execution may still wait in a thread
 

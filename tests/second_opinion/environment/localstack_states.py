@@ -1,7 +1,7 @@
 """LocalStack's Step Functions alone, on a port of this machine, in an environment of its own.
 
-Its states call AWS at a URL that is given. The first line of standard output says where it answers;
-the end of standard input ends it. It runs on Python 3.13, which LocalStack needs.
+The first line of standard output says where it answers, the first line of standard input where its
+states call AWS; the end of standard input ends it. It runs on Python 3.13, which LocalStack needs.
 """
 
 import argparse
@@ -92,7 +92,7 @@ def application(account: str, region: str):
 def main() -> None:
     """Answer until standard input ends."""
     parser = argparse.ArgumentParser()
-    for name in ("--aws-url", "--account", "--region"):
+    for name in ("--account", "--region"):
         parser.add_argument(name, required=True)
     for name in ("--java", "--jars"):
         parser.add_argument(name, required=True, type=Path)
@@ -100,7 +100,6 @@ def main() -> None:
     logging.basicConfig(level=logging.ERROR)
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     use_java(given.java, given.jars)
-    call_aws_at(given.aws_url, given.region)
     server = make_server(
         "127.0.0.1",
         0,
@@ -110,6 +109,7 @@ def main() -> None:
     )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(json.dumps({"port": server.server_port}), flush=True)
+    call_aws_at(sys.stdin.readline().strip(), given.region)
     sys.stdin.read()
 
 
