@@ -27,8 +27,8 @@ def test_the_demo_finds_its_knee_on_another_interpreter(
     assert isinstance(runs, dict)
     request = next(iter(runs.values()))
     assert isinstance(request, Request)
-    # The workflow is tested, not how quiet this machine is: a busy one needs more clients to come to
-    # its knee, and may be disturbed.
+    # The workflow is tested, not how quiet this machine is: a busy one needs more clients until it
+    # comes to its knee, and may be disturbed.
     assert isinstance(request.search, StepsSearch)
     search = request.search.model_copy(update={"clients": (*request.search.clients, 18, 27, 40)})
     limits = request.limits.model_copy(update={"audits_off": frozenset({"undisturbed"})})
