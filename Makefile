@@ -110,7 +110,7 @@ $(STAMPS)/volumes: $(wildcard plimsoll/volumes/native/*) $(STAMPS)/package
 lint: lint-python types lint-rust ## Format, lint and type checks
 
 # what is deployed needs none of the development's packages; tests and tools may use them
-DEPTRY := $(BIN)/deptry --no-ansi --exclude '\.venv' --exclude '\.cache' --exclude node_modules --exclude 'cdk\.out'
+DEPTRY := $(BIN)/deptry --no-ansi --exclude '\.venv' --exclude tests/second_opinion/environment --exclude '\.cache' --exclude node_modules --exclude 'cdk\.out'
 
 .PHONY: lint-python
 lint-python: $(STAMPS)/dependencies
@@ -144,12 +144,24 @@ unit: setup ## The quick tests, without databases
 	$(QUICK) tests/unit
 
 .PHONY: test
-test: rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node ## Every test
+test: rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node $(STAMPS)/second-opinion ## Every test
 	$(RUST_TESTS)
 	$(QUICK) tests/unit
 	$(QUICK) tests/aws
-	$(BIN)/pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m "not alone" --ignore=tests/unit --ignore=tests/aws tests
+	$(BIN)/pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m "not alone" --ignore=tests/unit --ignore=tests/aws --ignore=tests/second_opinion tests
+	$(SECOND_OPINION) -n 2 --dist loadfile -m "not slow"
 	$(BIN)/pytest -q -p no:schemathesis -m alone tests/local/load
+
+# programs that others wrote, in an environment of their own: LocalStack, JSONata, an IAM simulator
+$(STAMPS)/second-opinion: tests/second_opinion/environment_of_its_own.py $(wildcard tests/second_opinion/environment/*) $(STAMPS)/package | $(STAMPS)/mariadb # Maven by Maven
+	$(BIN)/python -m tests.second_opinion.environment_of_its_own
+	@touch $@
+
+SECOND_OPINION := $(BIN)/pytest -q -p no:schemathesis tests/second_opinion
+
+.PHONY: check-aws
+check-aws: setup $(STAMPS)/node $(STAMPS)/second-opinion ## Hold what runs on AWS against programs of others, and write down what they said
+	$(SECOND_OPINION) --write-down
 
 # the CDK's libraries run on Node.js, on whose release they would comment at every start
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 18,20
@@ -205,6 +217,7 @@ fuzz: ## Broken answers against the engine, for a minute (FUZZ_SECONDS=60)
 lock: $(STAMPS)/venv ## Resolve the dependencies again, with hashes
 	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" --extra service --extra checks pyproject.toml -o requirements.txt
 	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" --all-extras --group dev pyproject.toml -o requirements-dev.txt
+	cd tests/second_opinion/environment && $(CURDIR)/$(UV) pip compile --quiet --python-version 3.13 --generate-hashes --custom-compile-command "make lock" requirements.in -o requirements.txt
 
 .PHONY: clean
 clean: ## Remove what setup made

@@ -99,6 +99,7 @@ class LocalTwin:
         settings: Mapping[Setting, str] | None = None,
         retry_delay_s: float = 60.0,
         memory_scale: float = MEMORY_SCALE,
+        step_functions_url: str | None = None,
     ) -> None:
         """Prepare a twin; `start` (or `with`) starts it.
 
@@ -111,6 +112,8 @@ class LocalTwin:
             retry_delay_s: Before a failed asynchronous invocation is repeated.
             memory_scale: This machine's memory for one unit of an instance class's: a db.m5.large
                 (8 GiB) gets 64 MiB by default, of which RDS's default gives the buffer pool 48.
+            step_functions_url: Another server on this machine that answers Step Functions' API, and
+                whose states call this twin; None: the twin's own. For tests.
         """
         self.directory = directory.resolve()
         self._functions = functions
@@ -119,6 +122,7 @@ class LocalTwin:
         self._settings = {**default_settings(), **(settings or {})}
         self._retry_delay_s = retry_delay_s
         self._memory_scale = memory_scale
+        self._step_functions_url = step_functions_url
         self._aws: AwsProcess | None = None
         self._clients: dict[str, Any] = {}
         self._lock = threading.Lock()
@@ -141,6 +145,7 @@ class LocalTwin:
             roots,
             retry_delay_s=self._retry_delay_s,
             memory_scale=self._memory_scale,
+            step_functions_url=self._step_functions_url,
         )
         try:
             self._deploy()

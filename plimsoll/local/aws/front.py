@@ -4,11 +4,13 @@ moto's backends are plain objects: of two updates of one DynamoDB item at once, 
 Requests of one service are therefore answered one after the other, but for Lambda's Invoke.
 """
 
+import http.client
 import json
 import re
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 Question = Callable[[dict[str, Any]], Any]
@@ -20,13 +22,20 @@ _PREFIX = "/_twin/"
 class Front:
     """A WSGI application before moto's."""
 
-    def __init__(self, moto: Application, questions: dict[str, Question]) -> None:
+    def __init__(
+        self,
+        moto: Application,
+        questions: dict[str, Question],
+        step_functions_url: str | None = None,
+    ) -> None:
         """Put questions before moto.
 
         Args:
             moto: The application that answers AWS's APIs.
             questions: What `POST /_twin/<name>` answers: JSON in, JSON out.
+            step_functions_url: Who answers Step Functions' API in place of moto.
         """
+        self._step_functions = urlsplit(step_functions_url).netloc if step_functions_url else None
         self._moto = moto
         self._questions = questions
         self._locks: dict[str, threading.RLock] = {}
@@ -42,6 +51,8 @@ class Front:
             return self._moto(environ, start_response)
         signature = _SERVICE.search(environ.get("HTTP_AUTHORIZATION", ""))
         service = signature[1] if signature else "s3"
+        if service == "states" and self._step_functions:
+            return _forward(self._step_functions, environ, start_response)
         # in one step: two first requests at the same moment would otherwise make two locks
         with self._locks.setdefault(service, threading.RLock()):
             return self._moto(environ, start_response)
@@ -56,3 +67,26 @@ class Front:
             status, answer = "400 Bad Request", {"error": f"{type(error).__name__}: {error}"}
         start_response(status, [("Content-Type", "application/json")])
         return [json.dumps(answer).encode()]
+
+
+def _forward(
+    address: str, environ: dict[str, Any], start_response: Callable[..., Any]
+) -> Iterable[bytes]:
+    """Let another server on this machine answer a request of a JSON API."""
+    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    headers = {
+        "Authorization": environ["HTTP_AUTHORIZATION"],
+        "Content-Type": environ["CONTENT_TYPE"],
+        "X-Amz-Target": environ["HTTP_X_AMZ_TARGET"],
+    }
+    connection = http.client.HTTPConnection(address)
+    try:
+        connection.request("POST", "/", body, headers)
+        answer = connection.getresponse()
+        content = answer.read()
+    finally:
+        connection.close()
+    start_response(
+        f"{answer.status} {answer.reason}", [("Content-Type", answer.headers["Content-Type"])]
+    )
+    return [content]

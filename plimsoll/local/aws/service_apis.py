@@ -69,7 +69,11 @@ class Services:
         http = make_server(
             "127.0.0.1",
             0,
-            Front(DomainDispatcherApplication(create_backend_app), questions),
+            Front(
+                DomainDispatcherApplication(create_backend_app),
+                questions,
+                configuration["step_functions_url"],
+            ),
             threaded=True,
             request_handler=_QuietHandler,
             fd=listener.fileno(),

@@ -216,3 +216,19 @@ def test_a_nested_execution_is_awaited_and_its_output_is_json(machines: Any) -> 
         "End": True,
     }
     assert machines.output({"A": task}) == 7
+
+
+@pytest.mark.parametrize("text", ['"', "\\", "a/b", "\n", "😀", '{"a": "\\""}'])
+def test_a_text_in_a_definition_is_what_json_says(machines: Any, text: str) -> None:
+    assign = {"Type": "Pass", "Assign": {"text": text}, "Next": "Say"}
+    say = {
+        "Type": "Pass",
+        "Output": {
+            "assigned": "{% $text %}",
+            "written": text,
+            "same": "{% $text = $states.input %}",
+        },
+        "End": True,
+    }
+    told = machines.output({"Assign": assign, "Say": say}, text)
+    assert told == {"assigned": text, "written": text, "same": True}

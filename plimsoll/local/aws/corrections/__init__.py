@@ -13,6 +13,7 @@ from plimsoll.local.aws.corrections import (
     integrations,
     jsonata,
     states,
+    string_literals,
 )
 
 
@@ -27,5 +28,6 @@ def apply() -> None:
         function_errors,
         distributed_map,
         executions,
+        string_literals,
     ):
         correction.apply()

@@ -1,0 +1,35 @@
+r"""Text in a definition is JSON's: `"\""` is one character.
+
+moto leaves the escapes of a text in `Assign` as they are written, and reads those of other texts as
+Python's, which has no `\/` and no pairs of surrogates. AWS has compared such a text with `'"'` and
+found it equal.
+"""
+
+import json
+from typing import Any
+
+from moto.stepfunctions.parser.asl.component.common.assign.assign_template_value_terminal import (
+    AssignTemplateValueTerminalLit,
+)
+from moto.stepfunctions.parser.asl.parse import preprocessor
+
+from plimsoll.local.replacing import replace
+
+
+def _text(parser_rule_context: Any) -> str:
+    text: str = json.loads(parser_rule_context.getText())
+    return text
+
+
+def _assigned(self: preprocessor.Preprocessor, ctx: Any) -> AssignTemplateValueTerminalLit:
+    del self
+    return AssignTemplateValueTerminalLit(value=_text(ctx.string_literal()))
+
+
+def apply() -> None:
+    """Read texts as JSON."""
+    replace(preprocessor, from_string_literal=_text)
+    replace(
+        preprocessor.Preprocessor,
+        visitAssign_template_value_terminal_string_literal=_assigned,
+    )
