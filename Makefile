@@ -144,12 +144,11 @@ unit: setup ## The quick tests, without databases
 	$(QUICK) tests/unit
 
 .PHONY: test
-test: rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node $(STAMPS)/second-opinion ## Every test
+test: rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node ## Every test
 	$(RUST_TESTS)
 	$(QUICK) tests/unit
 	$(QUICK) tests/aws
 	$(BIN)/pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m "not alone" --ignore=tests/unit --ignore=tests/aws --ignore=tests/second_opinion tests
-	$(SECOND_OPINION) -n 2 --dist loadfile -m "not slow"
 	$(BIN)/pytest -q -p no:schemathesis -m alone tests/local/load
 
 # programs that others wrote, in an environment of their own: LocalStack, JSONata, an IAM simulator

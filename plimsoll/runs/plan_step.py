@@ -76,6 +76,8 @@ def finished_steps(files: RunFiles) -> list[StepResult]:
 def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     """Pick the next step, write its plan, and set its barrier.
 
+    A repeated call, whose first answer was lost, plans the same step again with a new barrier.
+
     Raises:
         TimeLimitPassedError: The run's time is up, or would be within the step.
         BudgetPassedError: Its budget is spent, or would be within the step.
@@ -85,9 +87,9 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     request = files.get(REQUEST, Request)
     if record.step is None:
         records_of(settings).change(run_id, phase="step", step_at=now())
-        if request.prepare.warm_s > 0:
-            warming = warming_step(request, start_at_epoch_ms=0)
-            return _start(settings, record, request, warming, finished=[])
+    if _is_to_warm(request, record, files):
+        warming = warming_step(request, start_at_epoch_ms=0)
+        return _start(settings, record, request, warming, finished=[])
     finished = finished_steps(files)
     following = next_step(request.search, [done.step for done in finished], request.limits)
     if isinstance(following, Done):
@@ -102,6 +104,12 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
         following, request, start_at_epoch_ms=0, recovered=recovered, server_before=counters
     )
     return _start(settings, record, request, plan, finished)
+
+
+def _is_to_warm(request: Request, record: RunRecord, files: RunFiles) -> bool:
+    if request.prepare.warm_s == 0 or record.step not in (None, WARMING_STEP):
+        return False
+    return files.find(step_path(WARMING_STEP)) is None
 
 
 def _recovered(

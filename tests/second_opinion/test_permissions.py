@@ -46,10 +46,10 @@ NAMED = (
     Setting.SCHEDULE_GROUP,
     Setting.CHECK_GROUP,
     Setting.EVENT_BUS,
-    Setting.ALARM_TOPIC,
-    Setting.TARGET_SERVICE_ROLE,
-    Setting.DELETION_ROLE,
-    Setting.CHECK_ROLE,
+    Setting.ALARM_TOPIC_ARN,
+    Setting.TARGET_SERVICE_ROLE_ARN,
+    Setting.DELETION_ROLE_ARN,
+    Setting.CHECK_ROLE_ARN,
     Setting.ON_ONE_MACHINE,
 )
 
@@ -231,7 +231,7 @@ def _tagged(instance: str) -> Mapping[str, str]:
 def _never_of_one(deployed: Deployed) -> Iterator[tuple[str, IamRequest]]:
     """What one role may nearly do: it differs from what is allowed in a single thing."""
     names = _settings(deployed)
-    service_role = names[Setting.TARGET_SERVICE_ROLE]
+    service_role = names[Setting.TARGET_SERVICE_ROLE_ARN]
     url = f"https://{names[Setting.RESULTS_BUCKET]}.s3.{REGION}.amazonaws.com/runs/r/"
     right = {
         "cloudformation:RoleArn": service_role,
@@ -258,7 +258,7 @@ def _never_of_one(deployed: Deployed) -> Iterator[tuple[str, IamRequest]]:
     api = deployed.function_role("api")
     yield api, IamRequest("states:StopExecution", f"arn:aws:states:{AT}:execution:payroll:1")
     yield api, IamRequest("cloudformation:DeleteStack", OURS)
-    for setting in (Setting.DELETION_ROLE, Setting.TARGET_SERVICE_ROLE):
+    for setting in (Setting.DELETION_ROLE_ARN, Setting.TARGET_SERVICE_ROLE_ARN):
         role = _role_of(deployed, names[setting])
         yield role, IamRequest("cloudformation:DeleteStack", ANOTHERS_STACK)
         yield role, IamRequest("rds:DeleteDBInstance", f"arn:aws:rds:{AT}:db:payroll")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.aws.run_files import RESULT
+from plimsoll.aws.run_files import RESULT, files_of
 from plimsoll.local.runner import LocalRun
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.request import Request
@@ -41,13 +41,13 @@ def test_the_demo_finds_its_knee_on_another_interpreter(
         run = LocalRun(twin, patient)
         record = run.wait()
         assert record.failure is None, record.failure
-        result = run.deployment.files(run.run_id).get(RESULT, RunResult)
+        result = files_of(run.settings, run.run_id).get(RESULT, RunResult)
         machine = twin.state_machine_arn("run")
         execution = f"{machine.replace(':stateMachine:', ':execution:')}:{run.run_id}"
         # it was there, and not on the twin, that the workflow ran
-        told = StepFunctions(localstack.url).wait(execution)
+        ended = StepFunctions(localstack.url).wait(execution)
         assert twin.databases == {}
-    assert told["status"] == "SUCCEEDED"
+    assert ended["status"] == "SUCCEEDED"
     assert record.state is RunState.SUCCEEDED
     assert record.deleted_at is not None
     assert result.capacity is not None

@@ -118,6 +118,34 @@ def test_a_cell_that_fails_or_is_refused_leaves_the_matrix_going() -> None:
         assert cells[after] == {"Type": "Pass", "End": True}
 
 
+# what AWS advises to retry: docs.aws.amazon.com/step-functions/latest/dg/sfn-best-practices.html
+TRANSIENT = {
+    "Lambda.ServiceException",
+    "Lambda.AWSLambdaException",
+    "Lambda.SdkClientException",
+    "Lambda.TooManyRequestsException",
+}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_call_but_a_load_survives_a_transient_error(name: str) -> None:
+    calls = {
+        state_name: state
+        for state_name, state in states(definition(name))
+        if state.get("Resource") == "arn:aws:states:::lambda:invoke" and state_name != "Client"
+    }
+    assert calls
+    for state_name, state in calls.items():
+        retriers = [
+            retrier
+            for retrier in state.get("Retry", [])
+            if retrier["ErrorEquals"] == ["States.ALL"] or set(retrier["ErrorEquals"]) >= TRANSIENT
+        ]
+        assert retriers, f"{state_name} loses the run at the first transient error"
+        assert retriers[0]["BackoffRate"] > 1, state_name
+        assert retriers[0]["JitterStrategy"] == "FULL", f"{state_name}: all would come at once"
+
+
 def test_a_load_is_never_retried() -> None:
     (client,) = [state for name, state in states(definition("run.asl.json")) if name == "Client"]
     assert "Retry" not in client
