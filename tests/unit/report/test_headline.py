@@ -1,17 +1,19 @@
 """The sentence on top says what was found, with its bound, and never more."""
 
 from datetime import date
+from typing import get_args
 
 import pytest
 
 from plimsoll.capacity import judge
-from plimsoll.model.capacity import Rules
+from plimsoll.cli.capacity_text import STYLES
+from plimsoll.model.capacity import Rules, Verdict
 from plimsoll.model.quote import RunCost
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import Failure, RunState
 from plimsoll.model.steps import Step
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.headline import headline
+from plimsoll.report.headline import MEANINGS, REACHED, VERDICTS, headline
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
 
@@ -154,3 +156,9 @@ def test_a_price_that_was_given_stands_before_the_estimate() -> None:
     found = headline(costed(local=True), usd_per_hour=1.44)
     assert "; that is $0.10 per million operations." in found.sentence
     assert dict(found.facts)["Cost"].endswith("at $1.44 an hour, as given")
+
+
+def test_every_verdict_has_its_words_and_its_color() -> None:
+    verdicts = set(get_args(Verdict))
+    assert set(VERDICTS) == set(MEANINGS) == set(STYLES) == verdicts
+    assert verdicts >= REACHED
