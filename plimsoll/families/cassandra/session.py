@@ -1,7 +1,6 @@
 """Cassandra sessions for schemas, counts and the server's own metrics; never for load."""
 
 import logging
-import ssl
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +24,8 @@ from cassandra.cluster import (
 from cassandra.policies import FallthroughRetryPolicy, WhiteListRoundRobinPolicy
 
 from plimsoll.errors import CassandraTimeoutError, PlimsollError
-from plimsoll.model.engine import EngineTarget, Tls
+from plimsoll.families.connecting import short, tls_context
+from plimsoll.model.engine import EngineTarget
 
 Rows = list[tuple[Any, ...]]
 
@@ -64,7 +64,7 @@ class CassandraSession:
             auth_provider=PlainTextAuthProvider(target.user, target.password)
             if target.user
             else None,
-            ssl_context=_ssl(target.tls),
+            ssl_context=tls_context(target.tls),
             ssl_options={"server_hostname": target.host} if target.tls else None,
             protocol_version=4,
             connect_timeout=CONNECT_TIMEOUT_S,
@@ -123,7 +123,7 @@ class CassandraSession:
         try:
             return list(future.result())
         except (DriverException, NoHostAvailable, OSError) as error:
-            message = f"the database says: {_line(error)} to: {_short(cql)}"
+            message = f"the database says: {_line(error)} to: {short(cql)}"
             if isinstance(error, _TIMEOUTS):
                 by_server = not isinstance(error, OperationTimedOut)
                 raise CassandraTimeoutError(message, by_server=by_server) from None
@@ -161,16 +161,6 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _ssl(tls: Tls | None) -> ssl.SSLContext | None:
-    if tls is None:
-        return None
-    context = ssl.create_default_context(cadata=tls.ca_pem)
-    if not tls.verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
-
-
 def _refusal(target: EngineTarget, error: Exception) -> str:
     place = f"{target.host}:{target.port}"
     reasons = list(error.errors.values()) if isinstance(error, NoHostAvailable) else [error]
@@ -184,8 +174,3 @@ def _refusal(target: EngineTarget, error: Exception) -> str:
 
 def _line(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def _short(cql: str) -> str:
-    line = " ".join(cql.split())
-    return line if len(line) <= 80 else line[:77] + "..."

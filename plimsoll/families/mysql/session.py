@@ -8,7 +8,8 @@ import pymysql
 from pymysql.constants import ER
 
 from plimsoll.errors import PlimsollError
-from plimsoll.model.engine import EngineTarget, Tls
+from plimsoll.families.connecting import short, tls_context
+from plimsoll.model.engine import EngineTarget
 
 Connection: TypeAlias = "pymysql.Connection[pymysql.cursors.Cursor]"  # generic in its types alone
 Rows = tuple[tuple[Any, ...], ...]
@@ -39,7 +40,7 @@ def connect(target: EngineTarget) -> Connection:
             user=target.user,
             password=target.password,
             database=target.database,
-            ssl=_ssl(target.tls),
+            ssl=tls_context(target.tls),
             ssl_disabled=target.tls is None,
             connect_timeout=_CONNECT_TIMEOUT_S,
             read_timeout=_CONNECT_TIMEOUT_S,
@@ -65,23 +66,13 @@ def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> 
             return tuple(cursor.fetchall())
     except pymysql.MySQLError as error:
         code, message = _parts(error)
-        raise PlimsollError(f"the database says: {message} ({code}) to: {_short(sql)}") from None
+        raise PlimsollError(f"the database says: {message} ({code}) to: {short(sql)}") from None
 
 
 def server_version(connection: Connection) -> str:
     """Say what server answers, as it calls itself."""
     (row,) = execute(connection, "SELECT VERSION()")
     return str(row[0])
-
-
-def _ssl(tls: Tls | None) -> ssl.SSLContext | None:
-    if tls is None:
-        return None
-    context = ssl.create_default_context(cadata=tls.ca_pem)
-    if not tls.verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def _refusal(target: EngineTarget, error: Exception) -> str:
@@ -101,8 +92,3 @@ def _parts(error: Exception) -> tuple[int, str]:
     if len(error.args) >= 2 and isinstance(error.args[0], int):
         return error.args[0], " ".join(str(error.args[1]).split())
     return 0, " ".join(str(error).split())
-
-
-def _short(sql: str) -> str:
-    line = " ".join(sql.split())
-    return line if len(line) <= 80 else line[:77] + "..."
