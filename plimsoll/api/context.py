@@ -1,9 +1,21 @@
-"""What every route needs: the settings of the deployment that it serves, and who calls."""
+"""What routes share: settings of their deployment, who calls, and a name that a call may have."""
+
+from typing import Annotated
 
 from aws_lambda_powertools.event_handler.api_gateway import BaseRouter
+from aws_lambda_powertools.event_handler.openapi.params import Header
 
 from plimsoll.model.function_settings import ApiSettings
 from plimsoll.teams.teams import Caller
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        pattern=r"^[!-~]{1,200}$",
+        description="A name of the caller's choice for this call: printable ASCII.",
+    ),
+]
 
 
 def settings_of(router: BaseRouter) -> ApiSettings:

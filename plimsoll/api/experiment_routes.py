@@ -3,10 +3,10 @@
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path
+from aws_lambda_powertools.event_handler.openapi.params import Body, Path
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
-from plimsoll.api.context import caller_of, settings_of
+from plimsoll.api.context import IdempotencyKey, caller_of, settings_of
 from plimsoll.experiments.lifecycle import (
     get_experiment,
     result_of,
@@ -53,14 +53,7 @@ _JSON = "application/json"
 )
 def start_experiment(
     experiment: Annotated[Experiment, Body(description="docs/experiments.md explains it.")],
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            alias="Idempotency-Key",
-            pattern=r"^[!-~]{1,200}$",
-            description="A name of the caller's choice for this call: printable ASCII.",
-        ),
-    ] = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> Response[ExperimentSubmitted]:
     """Start an experiment of the caller's team."""
     settings, caller = settings_of(router), caller_of(router)

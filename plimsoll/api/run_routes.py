@@ -3,11 +3,11 @@
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path, Query
+from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 from plimsoll.api import run_views
-from plimsoll.api.context import caller_of, settings_of
+from plimsoll.api.context import IdempotencyKey, caller_of, settings_of
 from plimsoll.api.problems import ApiError
 from plimsoll.aws.run_records import records_of
 from plimsoll.complaints import Complaint
@@ -54,14 +54,7 @@ _JSON = "application/json"
 )
 def start_run(
     request: Annotated[Request, Body(description="docs/requests.md explains each field.")],
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            alias="Idempotency-Key",
-            pattern=r"^[!-~]{1,200}$",
-            description="A name of the caller's choice for this call: printable ASCII.",
-        ),
-    ] = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> Response[Submitted]:
     """Start a run of the caller's team."""
     settings, caller = settings_of(router), caller_of(router)
