@@ -48,7 +48,8 @@ def test_it_is_gone_after_an_exception(tmp_path: Path) -> None:
         LocalTwin(tmp_path / "aws", functions={}, state_machines_directory=tmp_path),
     ):
         raise RuntimeError("mine")
-    assert not set(psutil.Process().children(recursive=True)) - before
+    left = set(psutil.Process().children(recursive=True)) - before
+    assert not psutil.wait_procs(left, timeout=PATIENCE_S)[1]
 
 
 def test_one_whose_process_is_killed_says_so_to_whoever_calls_it(tmp_path: Path) -> None:
