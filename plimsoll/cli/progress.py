@@ -11,6 +11,7 @@ from plimsoll import words
 from plimsoll.model.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
+from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import StepsSearch
 from plimsoll.model.steps import Statistic
 from plimsoll.runs.run_status import Snapshot
@@ -103,11 +104,7 @@ class RunProgress(Lines):
                 line = _finished(done[plan.index], request.limits.statistic)
                 events.append(f"step {plan.index}: {line}")
                 events += [f"step {plan.index}: {text}" for text in done[plan.index].problems]
-        if record.teardown_asked_at:
-            events.append("teardown: the target is being deleted")
-        if record.deleted_at:
-            events.append("the target is gone")
-        return events
+        return events + _torn_down(record)
 
     def _doing(self, now: Snapshot) -> str:
         record = now.record
@@ -129,6 +126,17 @@ class RunProgress(Lines):
         if now.record.expires_at is not None:
             return f", at most {_until(now.record.expires_at.timestamp())} left"
         return ""
+
+
+def _torn_down(record: RunRecord) -> list[str]:
+    events = []
+    if record.teardown_asked_at:
+        events.append("teardown: the target is being deleted")
+    if record.teardown_error:
+        events.append(f"teardown: {record.teardown_error}")
+    if record.deleted_at:
+        events.append("the target is gone")
+    return events
 
 
 def _until(epoch_s: float) -> str:

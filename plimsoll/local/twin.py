@@ -221,6 +221,14 @@ class LocalTwin:
             for row in self._running.ask("databases")
         }
 
+    def protect(self, identifier: str, *, protected: bool = True) -> None:
+        """Have RDS refuse to delete a running instance, or let go of it again.
+
+        Raises:
+            PlimsollError: There is none of this name.
+        """
+        self._running.ask("protect", identifier=identifier, protected=protected)
+
     def warm(self, function: str, count: int) -> None:
         """Have at least `count` sandboxes of a function; they get ready in the background."""
         self._running.ask("warm", function=function, count=count)

@@ -127,6 +127,8 @@ class JudgeStepSettings(MetricSettings):
 class DeleteTargetSettings(DeletionSettings, PollSettings):
     """Of `delete-target`."""
 
+    teardown_patience_seconds: int
+
 
 class EndRunSettings(TeamSettings, BusSettings):
     """Of `end-run`."""

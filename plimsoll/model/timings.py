@@ -15,6 +15,7 @@ class Timings(Model):
     lead_ms: int  # from planning a step to its barrier, whatever its size
     lead_ms_per_client: int  # added to it for each of its clients
     metric_period_s: int  # of a target's metrics in CloudWatch
+    teardown_patience_s: int  # a deletion that fails is asked for again for so long
 
     def lead_s(self, clients: float) -> float:
         """Seconds from planning a step of so many clients to its barrier."""
@@ -28,14 +29,20 @@ class Timings(Model):
             Setting.START_LEAD_MS: str(self.lead_ms),
             Setting.START_LEAD_MS_PER_CLIENT: str(self.lead_ms_per_client),
             Setting.METRIC_PERIOD_SECONDS: str(self.metric_period_s),
+            Setting.TEARDOWN_PATIENCE_SECONDS: str(self.teardown_patience_s),
         }
 
 
 # The lead is for cold starts: clients attach to the VPC in seconds, and Lambda starts 1,000 more of
-# them every 10 s.
-AWS_TIMINGS = Timings(poll_s=15, lead_ms=20_000, lead_ms_per_client=10, metric_period_s=60)
+# them every 10 s. The patience is STACK_CREATION at most: RDS refuses to delete an instance while
+# it is being created.
+AWS_TIMINGS = Timings(
+    poll_s=15, lead_ms=20_000, lead_ms_per_client=10, metric_period_s=60, teardown_patience_s=1800
+)
 # docs/local.md: 100 cold clients on two cores
-ONE_MACHINE_TIMINGS = Timings(poll_s=1, lead_ms=900, lead_ms_per_client=90, metric_period_s=1)
+ONE_MACHINE_TIMINGS = Timings(
+    poll_s=1, lead_ms=900, lead_ms_per_client=90, metric_period_s=1, teardown_patience_s=60
+)
 
 
 class Assumed(Model):

@@ -126,7 +126,7 @@ def _loading_s(request: Request, rows: int, way: int) -> float:
 
 
 def longest_s(request: Request) -> float:
-    """Give the time after which the target is surely gone: its limit, and the deletion's time."""
+    """Give the longest that a target is assumed to be there: its limit, and its deletion."""
     return request.time_limit_s + (STACK_DELETION.most_s if request.target.provisioned else 0)
 
 

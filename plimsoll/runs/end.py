@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import plimsoll
@@ -48,22 +49,28 @@ WAYS_OUT = {  # the outcome of an execution that could not record its own end
 def delete_target(settings: DeleteTargetSettings, run_id: str) -> dict[str, object]:
     """Mark the run as stopping, ask for the deletion of its target, and look how far it is.
 
-    The mark comes first: from then on `create_target` takes back what it has just made.
+    The mark comes first: from then on `create_target` takes back what it has just made. A deletion
+    that fails is asked for again, within the patience counted from the first asking: RDS refuses to
+    delete an instance that it is still creating. The record tells why the last one failed.
 
     Raises:
-        TeardownError: The deletion failed, and has been asked for again.
+        TeardownError: The deletion failed, and the patience is over; it has been asked for again.
     """
     records = records_of(settings)
     running = (RunState.PENDING, RunState.RUNNING)
     records.change(run_id, states=running, state=RunState.STOPPING)
     record = records.get(run_id)
-    if record.teardown_asked_at is None:
-        records.change(run_id, teardown_asked_at=now())
+    asked_at = record.teardown_asked_at
+    if asked_at is None:
+        asked_at = now()
+        records.change(run_id, teardown_asked_at=asked_at)
     try:
         deletion = delete_stack(name=record.stack_name, stack_id=record.stack_id)
     except TeardownError as error:
         records.change(run_id, teardown_error=str(error))
-        raise
+        if now() - asked_at >= timedelta(seconds=settings.teardown_patience_seconds):
+            raise
+        deletion = Deletion.UNDER_WAY
     if deletion is Deletion.SEEN:
         if record.deleted_at is None:
             records.change(run_id, deleted_at=now(), teardown_error=None)

@@ -65,6 +65,7 @@ class Services:
             "invocations": self._list_invocations,
             "warm": self._warm,
             "databases": self._list_databases,
+            "protect": self._protect,
         }
         http = make_server(
             "127.0.0.1",
@@ -104,6 +105,9 @@ class Services:
             }
             for database in self._databases.list()
         ]
+
+    def _protect(self, question: dict[str, Any]) -> None:
+        self._databases.protect(question["identifier"], protected=question["protected"])
 
     def _warm(self, question: dict[str, Any]) -> None:
         self._pool.warm(self._functions.spec(question["function"]), question["count"])

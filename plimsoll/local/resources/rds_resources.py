@@ -66,9 +66,9 @@ class DatabaseInstance(Resource):
 
     databases: ClassVar[Databases]
 
-    def __init__(self, database: Database, *, protected: bool) -> None:
+    def __init__(self, database: Database) -> None:
         super().__init__(database.identifier, database.attributes)
-        self._protected = protected
+        self._database = database
 
     @classmethod
     def make(cls, name: str, properties: Mapping[str, Any]) -> Self:
@@ -82,8 +82,9 @@ class DatabaseInstance(Resource):
         database = create_rds(
             cls.databases, {**properties, "DBInstanceIdentifier": name}, parameters
         )
-        protected = str(properties.get("DeletionProtection", False)).lower() == "true"
-        return cls(database, protected=protected)
+        protection = properties.get("DeletionProtection", False)
+        database.protected = str(protection).lower() == "true"
+        return cls(database)
 
     def remove(self) -> None:
         """End the server.
@@ -91,7 +92,7 @@ class DatabaseInstance(Resource):
         Raises:
             UsageError: Deletion protection is on.
         """
-        if self._protected:
+        if self._database.protected:
             raise UsageError("Cannot delete protected DB Instance")
         self.databases.delete(self.physical_resource_id)
 

@@ -26,6 +26,7 @@ class Database:
     sampler: Sampler
     attributes: Mapping[str, str]  # of its resource, by CloudFormation's names
     forget: Callable[[], None]  # removes what other services of AWS know of it
+    protected: bool = False  # against deletion by RDS
 
 
 Start = Callable[[Path, ExitStack], Database]
@@ -85,6 +86,15 @@ class Databases:
         database.volume.close()
         shutil.rmtree(database.directory, ignore_errors=True)
         database.forget()
+
+    def protect(self, identifier: str, *, protected: bool) -> None:
+        """Switch an instance's deletion protection.
+
+        Raises:
+            KeyError: There is none of this name.
+        """
+        with self._lock:
+            self._running[identifier].protected = protected
 
     def list(self) -> list[Database]:
         """Give the running instances."""

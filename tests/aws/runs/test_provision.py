@@ -213,6 +213,8 @@ def test_a_target_left_behind_is_never_a_success(
         raise TeardownError("the target could not be deleted: DependencyViolation")
 
     monkeypatch.setattr(end, "delete_stack", refuses)
+    patience = timedelta(seconds=deployment.teardown_patience_seconds)
+    deployment.records.change(RUN, teardown_asked_at=now() - patience)
     with pytest.raises(TeardownError):
         delete_target(deployment, RUN)
     answer = end_run(deployment, RUN)

@@ -1,6 +1,7 @@
 """Whatever goes wrong, nothing is left running, and the run tells what happened."""
 
 import errno
+import io
 import json
 import time
 from collections.abc import Callable
@@ -8,8 +9,10 @@ from collections.abc import Callable
 import psutil
 import pymysql
 import pytest
+from rich.console import Console
 
 from plimsoll.aws import clients
+from plimsoll.cli.progress import RunProgress
 from plimsoll.errors import UsageError
 from plimsoll.local.faults import Faults
 from plimsoll.local.runner import LocalRun
@@ -19,7 +22,15 @@ from plimsoll.model.request import Fault
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
 from plimsoll.model.volume_samples import Fail
-from tests.local.runs.conftest import Bench, hold_until_the_end, measured, tiny, wait_until, why
+from tests.local.runs.conftest import (
+    Bench,
+    ended,
+    hold_until_the_end,
+    measured,
+    tiny,
+    wait_until,
+    why,
+)
 
 LONG_STEP = {"load__warmup_s": 1, "load__duration_s": 6}  # longer than a machine stands still
 
@@ -193,6 +204,40 @@ def test_a_client_runs_past_its_time_out(bench: Bench) -> None:
     (failed,) = result.steps[0].fleet.failed
     assert failed.client == 0
     assert result.steps[0].step.throughput_ops_per_second is None
+
+
+def test_a_database_that_refuses_its_deletion_is_asked_until_it_lets_go(bench: Bench) -> None:
+    """More often than the workflow repeats a state that failed."""
+    asked = tiny("refuses-deletion")
+    run = bench.start(asked, hold=["conclude"])
+    gate = bench.gate("conclude", run)
+    gate.await_arrival()
+    identifier = bench.database(run).identifier
+    bench.twin.protect(identifier)
+    gate.open()
+    stack = run.look().record.stack_name
+
+    def refused() -> int:
+        events = clients.cloudformation().describe_stack_events(StackName=stack)["StackEvents"]
+        return sum(
+            event["ResourceStatus"] == "DELETE_FAILED" and event["LogicalResourceId"] == stack
+            for event in events
+        )
+
+    try:
+        wait_until(lambda: refused() >= 8 or ended(run), "it has refused eight times")
+        now = run.look()
+    finally:
+        bench.twin.protect(identifier, protected=False)
+    assert now.record.state is RunState.STOPPING, why(now.record)
+    reason = "the target could not be deleted: Cannot delete protected DB Instance"
+    assert now.record.teardown_error == reason
+    shown = io.StringIO()
+    RunProgress(asked, Console(file=shown)).show(now)
+    assert f"teardown: {reason}\n" in shown.getvalue()
+    record, result = bench.succeed(run)
+    assert record.teardown_error is None
+    assert result.state is RunState.SUCCEEDED
 
 
 def test_two_runs_at_once_do_not_disturb_each_other(bench: Bench) -> None:

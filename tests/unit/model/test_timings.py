@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 from plimsoll.local.deploying import default_settings
-from plimsoll.model.function_settings import JudgeStepSettings, PlanStepSettings
+from plimsoll.model.function_settings import (
+    DeleteTargetSettings,
+    JudgeStepSettings,
+    PlanStepSettings,
+)
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.settings import Setting
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS, STACK_DELETION, Timings
@@ -23,6 +27,8 @@ def test_functions_read_the_times_as_they_are_told(timings: Timings) -> None:
     assert plan.start_lead_ms + 7 * plan.start_lead_ms_per_client == 1000 * timings.lead_s(7)
     judge = JudgeStepSettings.of_deployment(told)
     assert judge.metric_period_seconds == timings.metric_period_s
+    deletion = DeleteTargetSettings.of_deployment(told)
+    assert deletion.teardown_patience_seconds == timings.teardown_patience_s
 
 
 def test_one_machine_keeps_its_own_times() -> None:
@@ -51,6 +57,10 @@ def test_the_pages_say_the_same() -> None:
     assert f"their steps and {lead_s:g} s before each" in words("costs.md")
     assert f"{lead_s:g} s before each" in METHOD
     assert f"the time limit, and {STACK_DELETION.most_s / 60:g} minutes" in words("costs.md")
+    asked = f"asked for again for {AWS_TIMINGS.teardown_patience_s / 60:g} minutes"
+    assert asked in words("deploying.md")
+    assert asked in words("costs.md")
     here = ONE_MACHINE_TIMINGS
     together = f"together {here.lead_s(0):g} s, and {here.lead_ms_per_client} ms for each of them"
     assert together in words("local.md")
+    assert f"asked for again for {here.teardown_patience_s} s" in words("local.md")
