@@ -90,16 +90,25 @@ APT_FOLDER := $(CURDIR)/.cache/debian/apt
 APT_GET := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=8 -o DPkg::Lock::Timeout=600 \
   -o Dir::State::Lists="$(APT_FOLDER)/lists" -o Dir::Cache="$(APT_FOLDER)"
 
-.PHONY: browser
-browser:
-	@if [ -z "$(CHROMIUM)" ]; then \
+# $(call installed,ITS PATH,PACKAGE,WHAT FOR): root installs what is missing, others are told to
+define installed
+	@if [ -z "$(1)" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    mkdir -p "$(APT_FOLDER)/lists/partial" "$(APT_FOLDER)/archives/partial"; \
-	    $(APT_GET) update && $(APT_GET) install -y --no-install-recommends chromium >/dev/null; \
+	    $(APT_GET) update && $(APT_GET) install -y --no-install-recommends $(2) >/dev/null; \
 	  else \
-	    echo "the reports are tested in a browser: it needs Chromium (on Debian or Ubuntu: apt-get install chromium)" >&2; exit 1; \
+	    echo "$(3) (on Debian or Ubuntu: apt-get install $(2))" >&2; exit 1; \
 	  fi; \
 	fi
+endef
+
+.PHONY: browser
+browser: | systemd # apt by apt
+	$(call installed,$(CHROMIUM),chromium,the reports are tested in a browser: it needs Chromium)
+
+.PHONY: systemd
+systemd:
+	$(call installed,$(shell command -v systemd-analyze),systemd,a Cassandra target's user data is tested with systemd-analyze: it needs systemd)
 
 $(STAMPS)/volumes: $(wildcard plimsoll/volumes/native/*) $(STAMPS)/package
 	@command -v "$${CC:-cc}" >/dev/null || { echo "the emulated volume is built from source: it needs a C compiler (on Debian or Ubuntu: apt-get install build-essential)" >&2; exit 1; }
@@ -177,7 +186,7 @@ synth: setup $(STAMPS)/node ## Write the targets' templates, and the app's into 
 	npx --no-install cdk synth --quiet
 
 .PHONY: check-infra
-check-infra: setup $(STAMPS)/node ## What is deployed: rules of AWS, of CloudFormation and our own
+check-infra: setup $(STAMPS)/node systemd ## What is deployed: rules of AWS, of CloudFormation and our own
 	$(BIN)/pytest -q tests/infrastructure
 
 $(STAMPS)/zig: tools/zig.txt $(STAMPS)/venv

@@ -25,6 +25,8 @@ class CassandraPart(Construct):
         self, scope: Construct, *, cassandra: Cassandra, network: NetworkPart, service: iam.Role
     ) -> None:
         super().__init__(scope, "Cassandra")
+        assert network.cassandra_target  # noqa: S101 - made where `cassandra` is configured
+        self._security_group_id = network.cassandra_target.security_group_id
         archive = _archive(cassandra)
         self.instance = role(
             self,
@@ -48,6 +50,7 @@ class CassandraPart(Construct):
         self.place = {
             "archive_url": asset.s3_object_url,
             "instance_profile": profile.instance_profile_name,
+            "security_group_id": self._security_group_id,
             "subnet_id": network.fleet_subnet.subnet_id,
         }
 
@@ -58,7 +61,7 @@ class CassandraPart(Construct):
         template = [arn(stack, "ec2", "launch-template/*")]
         used = [
             arn(stack, "ec2", f"subnet/{network.fleet_subnet.subnet_id}"),
-            arn(stack, "ec2", f"security-group/{network.target.security_group_id}"),
+            arn(stack, "ec2", f"security-group/{self._security_group_id}"),
             arn(stack, "ec2", "network-interface/*"),
         ]
         asked = {"Null": {"aws:RequestTag/plimsoll:run-id": "false"}}

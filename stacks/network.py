@@ -15,6 +15,11 @@ class NetworkPart(Construct):
 
     Load clients run in one subnet and targets are placed in its zone, so that no network between
     zones is measured. The second subnet is there because RDS demands two zones of a subnet group.
+
+    Attributes:
+        fleet: The load clients' security group.
+        target: That of RDS targets, which lets nothing out.
+        cassandra_target: That of Cassandra targets; None where the deployment has none.
     """
 
     def __init__(self, scope: Construct, config: DeploymentConfig) -> None:
@@ -26,9 +31,8 @@ class NetworkPart(Construct):
         self.zone = self.fleet_subnet.availability_zone
         self.fleet = self._group("Fleet", "Load clients of Plimsoll")
         self.target = self._group("Target", "Targets of Plimsoll: only the fleet comes in")
-        for engine, port in TARGET_PORTS.items():
-            self.target.add_ingress_rule(self.fleet, ec2.Port.tcp(port), f"{engine} from the fleet")
-            self.fleet.add_egress_rule(self.target, ec2.Port.tcp(port), f"{engine} targets")
+        self._let_fleet_in(self.target, "mysql", "postgres")
+        self.cassandra_target = self._cassandra_target(existing) if config.cassandra else None
         # the addresses of the S3 and DynamoDB gateways are not known before deployment; without an
         # internet gateway or NAT in the VPC there is nothing else that this rule could reach
         self.fleet.add_egress_rule(ec2.Peer.any_ipv4(), HTTPS, "AWS's services")
@@ -79,6 +83,30 @@ class NetworkPart(Construct):
         return ec2.SecurityGroup(
             self, name, vpc=self.vpc, description=description, allow_all_outbound=False
         )
+
+    def _let_fleet_in(self, target: ec2.SecurityGroup, *engines: str) -> None:
+        for engine in engines:
+            port = ec2.Port.tcp(TARGET_PORTS[engine])
+            target.add_ingress_rule(self.fleet, port, f"{engine} from the fleet")
+            self.fleet.add_egress_rule(target, port, f"{engine} targets")
+
+    def _cassandra_target(self, existing: ExistingVpc | None) -> ec2.SecurityGroup:
+        """Make the group of targets that install themselves from S3, and so need a way to it.
+
+        A gateway endpoint is a route: the security group has to let the packets out all the same.
+        The id of S3's prefix list differs by region. Looking it up takes credentials at synthesis
+        or a function at deployment, and in the VPC made here it would narrow nothing: without an
+        internet gateway or NAT, HTTPS to any address reaches the gateway endpoints alone. An
+        existing VPC may have a NAT, so there the configuration names the list.
+        """
+        group = self._group("CassandraTarget", "Cassandra targets of Plimsoll: they reach S3")
+        self._let_fleet_in(group, "cassandra")
+        to = ec2.Peer.any_ipv4()
+        if existing:
+            assert existing.s3_prefix_list_id  # noqa: S101 - the configuration has been checked
+            to = ec2.Peer.prefix_list(existing.s3_prefix_list_id)
+        group.add_egress_rule(to, HTTPS, "S3: packages, the archive, the answer")
+        return group
 
     def _doors(self) -> None:
         """Make endpoints of AWS's services: gateways are free, the interface costs by the hour.

@@ -58,6 +58,7 @@ def default_settings() -> dict[Setting, str]:
             {
                 "archive_url": "s3://plimsoll-archives/cassandra.tar.gz",  # never read: it is here
                 "instance_profile": "plimsoll-cassandra",
+                "security_group_id": "sg-00000000000000002",
                 "subnet_id": "subnet-00000000000000001",
             }
         ),

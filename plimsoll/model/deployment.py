@@ -18,6 +18,7 @@ from plimsoll.model.principals import overlap
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$")]
 SubnetId = Annotated[str, Field(pattern=r"^subnet-([0-9a-f]{8}|[0-9a-f]{17})$")]
+PrefixListId = Annotated[str, Field(pattern=r"^pl-([0-9a-f]{8}|[0-9a-f]{17})$")]
 Address = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 
@@ -50,6 +51,7 @@ class ExistingVpc(Model):
     vpc_id: Annotated[str, Field(pattern=r"^vpc-([0-9a-f]{8}|[0-9a-f]{17})$")]
     subnet_ids: Annotated[tuple[SubnetId, ...], Field(min_length=2)]
     availability_zones: Annotated[tuple[Zone, ...], Field(min_length=2)]  # of each subnet
+    s3_prefix_list_id: PrefixListId | None = None  # of S3 in its region; for Cassandra targets
 
     @model_validator(mode="after")
     def _zones_fit(self) -> Self:
@@ -191,6 +193,15 @@ class DeploymentConfig(Model):
             raise ValueError(
                 f"teams: {length:,} characters are too many: at most {TEAMS_MOST_CHARACTERS:,};"
                 " give roles rather than users"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _cassandra_reaches_s3(self) -> Self:
+        existing = self.network.existing
+        if self.cassandra and existing and existing.s3_prefix_list_id is None:
+            raise ValueError(
+                "`cassandra` in an existing VPC needs `network.existing.s3_prefix_list_id`"
             )
         return self
 

@@ -98,6 +98,7 @@ class CassandraPlace(Model):
 
     archive_url: str  # s3://...
     instance_profile: str
+    security_group_id: str
     subnet_id: str
 
 

@@ -20,7 +20,7 @@ class Setting(StrEnum):
     DELETION_ROLE_ARN = "DeletionRoleArn"  # Scheduler deletes a stack with it
     SCHEDULE_GROUP = "ScheduleGroupName"
     TARGET_SUBNET_GROUP = "TargetSubnetGroupName"
-    TARGET_SECURITY_GROUP = "TargetSecurityGroupId"
+    TARGET_SECURITY_GROUP = "TargetSecurityGroupId"  # of RDS targets
     CASSANDRA = "Cassandra"  # JSON: what Cassandra targets need of the deployment; null: none
     TARGET_KINDS = "TargetKinds"  # JSON list of the kinds of targets that runs may have
     TARGET_AVAILABILITY_ZONE = "TargetAvailabilityZone"  # the fleet's own: no network between zones

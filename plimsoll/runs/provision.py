@@ -67,14 +67,18 @@ def _made_for(
     match target:
         case RdsTarget():
             template = with_engine_parameters(read_template(RDS_TEMPLATE), target.parameters)
-            subnets = {"SubnetGroupName": settings.target_subnet_group}
-            return template, {**subnets, **rds_parameters(target)}
+            place = {
+                "SecurityGroupId": settings.target_security_group,
+                "SubnetGroupName": settings.target_subnet_group,
+            }
+            return template, {**place, **rds_parameters(target)}
         case CassandraTarget():
             settings.require_kind(target.kind)
             assert settings.cassandra is not None  # noqa: S101 - the line above has seen it
             place = {
                 "ArchiveUrl": settings.cassandra.archive_url,
                 "InstanceProfileName": settings.cassandra.instance_profile,
+                "SecurityGroupId": settings.cassandra.security_group_id,
                 "SubnetId": settings.cassandra.subnet_id,
             }
             return read_template(CASSANDRA_TEMPLATE), {**place, **cassandra_parameters(target)}
@@ -88,7 +92,6 @@ def _parameters(settings: CreateTargetSettings, record: RunRecord) -> dict[str, 
         "Team": record.team,
         "ExpiresAt": _expiry(record),
         "AvailabilityZone": settings.target_availability_zone,
-        "SecurityGroupId": settings.target_security_group,
     }
 
 

@@ -10,7 +10,8 @@ answer() { # SUCCESS or FAILURE, and a reason: the stack's creation waits for it
 trap 'answer FAILURE "line $LINENO of the user data failed"' ERR
 
 # the very last resort: the instance ends itself, which terminates it and deletes its volumes
-systemd-run --quiet --on-calendar="${EXPIRES_AT/T/ }" systemctl poweroff
+expiry="${EXPIRES_AT%Z} UTC" # systemd 252 knows UTC by this name alone
+systemd-run --quiet --on-calendar="${expiry/T/ }" systemctl poweroff
 
 dnf install --quiet --assumeyes java-17-amazon-corretto-headless xfsprogs mdadm
 

@@ -24,6 +24,7 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
                 "vpc_id": "vpc-0a1b2c3d",
                 "subnet_ids": ["subnet-0a1b2c3d", "subnet-1a2b3c4d"],
                 "availability_zones": ["eu-west-1a", "eu-west-1b"],
+                "s3_prefix_list_id": "pl-0a1b2c3d",
             }
         },
         "allowed_endpoints": [
@@ -44,6 +45,7 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
     "LiveAnalytics": {
         "metrics": {"kind": "liveanalytics"},
         "api": {"accounts": ["210987654321"]},
+        "cassandra": {"archive": "cdk.json"},
     },
 }
 

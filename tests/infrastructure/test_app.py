@@ -12,7 +12,10 @@ from tests.infrastructure.conftest import CONFIGURATIONS
 from tests.infrastructure.template import Template, as_list, walk
 
 EVERYWHERE = {"0.0.0.0/0", "::/0"}
-TARGET_PORTS = {3306, 5432, 9042}
+RDS_PORTS = {3306, 5432}
+CQL_PORTS = {9042}
+FLEETS_HTTPS = "AWS's services"
+CASSANDRAS_HTTPS = "S3: packages, the archive, the answer"
 
 
 def rules(template: Template, direction: str) -> list[Mapping[str, Any]]:
@@ -24,6 +27,27 @@ def rules(template: Template, direction: str) -> list[Mapping[str, Any]]:
         for rule in group["Properties"].get(f"SecurityGroup{direction.capitalize()}", [])
     ]
     return [*(rule["Properties"] for rule in apart), *within]
+
+
+def group_id(template: Template, described: str) -> Mapping[str, Any]:
+    """What names a security group in rules, found by the first words of its description."""
+    (name,) = (
+        name
+        for name, group in template.of_type("AWS::EC2::SecurityGroup").items()
+        if group["Properties"]["GroupDescription"].startswith(described)
+    )
+    return {"Fn::GetAtt": [name, "GroupId"]}
+
+
+def egress_of(template: Template, group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What a security group lets out, without the rule that stands for nothing at all."""
+    within = template.of_type("AWS::EC2::SecurityGroup")[group["Fn::GetAtt"][0]]["Properties"]
+    apart = template.of_type("AWS::EC2::SecurityGroupEgress").values()
+    every = [
+        *within.get("SecurityGroupEgress", []),
+        *(rule["Properties"] for rule in apart if rule["Properties"]["GroupId"] == group),
+    ]
+    return [rule for rule in every if rule.get("CidrIp") != "255.255.255.255/32"]
 
 
 def function(template: Template, name: str) -> Mapping[str, Any]:
@@ -56,31 +80,81 @@ def test_nobody_outside_gets_in(templates: dict[str, Template], name: str) -> No
             assert value is False, path
 
 
-@pytest.mark.parametrize("name", CONFIGURATIONS)
-def test_the_one_rule_towards_any_address_is_the_fleets_https(
-    templates: dict[str, Template], name: str
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [
+        ("Plimsoll", {FLEETS_HTTPS}),
+        ("Existing", {FLEETS_HTTPS}),  # its Cassandra targets reach a prefix list
+        ("LiveAnalytics", {FLEETS_HTTPS, CASSANDRAS_HTTPS}),
+    ],
+)
+def test_the_only_rules_towards_any_address_are_https_to_aws(
+    templates: dict[str, Template], name: str, allowed: set[str]
 ) -> None:
     # S3 and DynamoDB are reached through gateways whose addresses are not known before deployment
     wide = [r for r in rules(templates[name], "egress") if EVERYWHERE & set(map(str, r.values()))]
-    assert [(r["FromPort"], r["ToPort"], r["Description"]) for r in wide if "FromPort" in r] == [
-        (443, 443, "AWS's services")
-    ]
+    assert sorted(
+        (r["FromPort"], r["ToPort"], r["Description"]) for r in wide if "FromPort" in r
+    ) == sorted((443, 443, description) for description in allowed)
 
 
-def test_only_the_fleet_reaches_a_target_and_only_a_targets_ports(app_template: Template) -> None:
-    groups = app_template.of_type("AWS::EC2::SecurityGroup")
-    target = next(n for n, g in groups.items() if "Targets" in g["Properties"]["GroupDescription"])
-    fleet = next(n for n, g in groups.items() if "Load" in g["Properties"]["GroupDescription"])
-    ingress = [
-        rule
-        for rule in rules(app_template, "ingress")
-        if rule["GroupId"] == {"Fn::GetAtt": [target, "GroupId"]}
-    ]
-    assert {rule["FromPort"] for rule in ingress} == TARGET_PORTS
+@pytest.mark.parametrize(
+    ("name", "described", "ports"),
+    [
+        *((name, "Targets of Plimsoll", RDS_PORTS) for name in CONFIGURATIONS),
+        ("Existing", "Cassandra targets", CQL_PORTS),
+        ("LiveAnalytics", "Cassandra targets", CQL_PORTS),
+    ],
+)
+def test_only_the_fleet_reaches_a_target_and_only_a_targets_ports(
+    templates: dict[str, Template], name: str, described: str, ports: set[int]
+) -> None:
+    target = group_id(templates[name], described)
+    fleet = group_id(templates[name], "Load")
+    ingress = [rule for rule in rules(templates[name], "ingress") if rule["GroupId"] == target]
+    assert {rule["FromPort"] for rule in ingress} == ports
     for rule in ingress:
         assert rule["FromPort"] == rule["ToPort"]
-        assert rule["SourceSecurityGroupId"] == {"Fn::GetAtt": [fleet, "GroupId"]}
-    assert not [r for r in rules(app_template, "egress") if r.get("GroupId") == {"Ref": target}]
+        assert rule["SourceSecurityGroupId"] == fleet
+    towards = [
+        rule["FromPort"]
+        for rule in egress_of(templates[name], fleet)
+        if rule.get("DestinationSecurityGroupId") == target
+    ]
+    assert set(towards) == ports
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_an_rds_target_reaches_nothing(templates: dict[str, Template], name: str) -> None:
+    assert egress_of(templates[name], group_id(templates[name], "Targets of Plimsoll")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "to"),
+    [
+        ("LiveAnalytics", {"CidrIp": "0.0.0.0/0"}),  # a VPC with no way out but its gateways
+        ("Existing", {"DestinationPrefixListId": "pl-0a1b2c3d"}),  # one that may have a NAT
+    ],
+)
+def test_a_cassandra_target_reaches_s3_by_https_and_nothing_else(
+    templates: dict[str, Template], name: str, to: dict[str, str]
+) -> None:
+    template = templates[name]
+    group = group_id(template, "Cassandra targets")
+    (rule,) = egress_of(template, group)
+    assert {
+        key: rule.get(key) for key in ("CidrIp", "DestinationPrefixListId") if key in rule
+    } == to
+    assert (rule["IpProtocol"], rule["FromPort"], rule["ToPort"]) == ("tcp", 443, 443)
+    place = function(template, "create-target")["Environment"]["Variables"]["CASSANDRA"]
+    assert group in [value for _, value in walk(place)]
+
+
+def test_without_cassandra_there_is_no_group_that_lets_a_target_out(
+    app_template: Template,
+) -> None:
+    groups = app_template.of_type("AWS::EC2::SecurityGroup").values()
+    assert not [g for g in groups if "Cassandra" in g["Properties"]["GroupDescription"]]
 
 
 def test_an_allowed_endpoint_opens_its_own_addresses_and_port(

@@ -116,12 +116,17 @@ def asking_for_cassandra(deployment: EverySetting) -> None:
     deployment.files(RUN).put(REQUEST, request.model_dump_json())
 
 
-def test_a_cassandra_gets_the_deployments_archive_role_and_subnet(
+def test_a_cassandra_gets_the_deployments_archive_role_group_and_subnet(
     deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started(deployment)
     asking_for_cassandra(deployment)
-    place = {"archive_url": "s3://a/c", "instance_profile": "profile", "subnet_id": "subnet-0a"}
+    place = {
+        "archive_url": "s3://a/c",
+        "instance_profile": "profile",
+        "security_group_id": "sg-cassandra",
+        "subnet_id": "subnet-0a",
+    }
     created: dict[str, Any] = {}
     monkeypatch.setattr(
         provision, "create_stack", lambda **given: created.update(given) or "stack-id"
@@ -133,6 +138,7 @@ def test_a_cassandra_gets_the_deployments_archive_role_and_subnet(
     given = created["parameters"]
     assert given["ArchiveUrl"] == "s3://a/c"
     assert (given["InstanceProfileName"], given["SubnetId"]) == ("profile", "subnet-0a")
+    assert given["SecurityGroupId"] == "sg-cassandra"  # not the one of RDS targets
     assert (given["InstanceType"], given["StorageType"]) == ("r5.large", "gp3")
     assert "SubnetGroupName" not in given
 

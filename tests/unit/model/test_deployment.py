@@ -58,6 +58,10 @@ def test_nothing_given_is_a_deployment(nothing: dict[str, Any] | None) -> None:
             },
             "for each of `subnet_ids`",
         ),
+        (
+            {"network": {"existing": {**VPC, "s3_prefix_list_id": "s3"}}},
+            "network.existing.s3_prefix_list_id",
+        ),
         ({"allowed_endpoints": [{**ENDPOINT, "cidr": "0.0.0.0/0"}]}, "too wide"),
         ({"allowed_endpoints": [{**ENDPOINT, "port": 0}]}, "allowed_endpoints.0.port"),
         ({"allowed_endpoints": ["db:3306"]}, "allowed_endpoints.0"),
@@ -86,6 +90,15 @@ def test_a_wrong_value_is_named_with_its_path(context: dict[str, Any], named: st
 def test_functions_can_be_told_so_much_and_no_more(context: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         read_deployment(context)
+
+
+def test_cassandra_in_an_existing_vpc_needs_its_way_to_s3_and_only_there() -> None:
+    with pytest.raises(UsageError, match=r"needs `network\.existing\.s3_prefix_list_id`"):
+        read_deployment({"network": {"existing": VPC}, "cassandra": {}})
+    with_list = {**VPC, "s3_prefix_list_id": "pl-0a1b2c3d"}
+    assert read_deployment({"network": {"existing": with_list}, "cassandra": {}}).cassandra
+    assert read_deployment({"network": {"existing": VPC}}).network.existing
+    assert read_deployment({"cassandra": {}}).cassandra
 
 
 def test_every_wrong_value_is_named_at_once() -> None:
