@@ -18,6 +18,7 @@ from plimsoll.errors import UsageError
 
 MAX_CHARACTERS = 262_144
 MAX_PARTS = 50_000  # of a document, each alias written out
+MAX_DEPTH = 100  # of lists and mappings within each other; the deepest workload has about ten
 
 T = TypeVar("T")
 Parts = dict[str | int, tuple[yaml.Node, yaml.Node]]
@@ -55,6 +56,8 @@ class Document:
         constructor = yaml.constructor.SafeConstructor()
 
         def build(node: yaml.Node, path: FieldPath) -> Any:
+            if len(path) > MAX_DEPTH:
+                raise self._refusal(self.root, (), "nested too deeply")
             if next(counted) > MAX_PARTS:
                 raise self._refusal(node, path, f"more than {MAX_PARTS} parts, aliases counted out")
             if node.tag not in _PLAIN_TAGS[type(node)]:
@@ -70,10 +73,7 @@ class Document:
                 kind = node.tag.removeprefix(_TAG)
                 raise self._refusal(node, path, f"{node.value!r} is no {kind}") from None
 
-        try:
-            return build(self.root, ())
-        except RecursionError:
-            raise self._refusal(self.root, (), "nested too deeply") from None
+        return build(self.root, ())
 
     def checked(self, check: Callable[[dict[str, Any]], T]) -> T:
         """Have its value checked, which must be a mapping.
@@ -123,6 +123,26 @@ class Document:
         return Place(self.source, node.start_mark.line + 1 if self.has_lines else None)
 
 
+class _TooDeepError(yaml.YAMLError):
+    """Lists and mappings are nested more than `MAX_DEPTH` deep."""
+
+
+class _Loader(yaml.SafeLoader):
+    """Composes nodes, and counts how deep it is in the document."""
+
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.depth > MAX_DEPTH:
+            raise _TooDeepError
+        self.depth += 1
+        try:
+            node: yaml.Node | None = super().compose_node(parent, index)
+        finally:
+            self.depth -= 1
+        return node
+
+
 def parts_of(node: yaml.Node) -> Parts:
     """Give by name or index, for each part of a node, what names it and the part itself."""
     if isinstance(node, yaml.MappingNode):
@@ -142,15 +162,15 @@ def read_document(text: str, source: str) -> Document:
     try:
         if len(text) > MAX_CHARACTERS:
             problem = f"longer than {MAX_CHARACTERS} characters"
-        elif root := yaml.compose(text, Loader=yaml.SafeLoader):
+        elif root := yaml.compose(text, Loader=_Loader):
             return Document(root, source)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, problem = mark.line + 1 if mark else None, f"not YAML: {error.problem}"
+    except _TooDeepError:
+        problem = "nested too deeply"
     except yaml.YAMLError as error:
         problem = f"not YAML: {' '.join(str(error).split())}"
-    except RecursionError:
-        problem = "nested too deeply"
     raise UsageError(Complaint((), problem, place=Place(source, line)))
 
 

@@ -24,9 +24,13 @@ POLL_S = 0.25
 
 
 def settings_of(twin: LocalTwin) -> ExperimentSettings:
-    """Reach a twin as its API does, but as no team: the command line has no limits to keep."""
+    """Reach a twin as its API does, but as no team: the command line has no limits to keep.
+
+    What is submitted so runs on one machine, whatever the twin's functions are told.
+    """
     clients.through(twin.client)
-    return ExperimentSettings.of_deployment({**twin.settings, Setting.TEAMS: "{}"})
+    own = {Setting.TEAMS: "{}", Setting.ON_ONE_MACHINE: "true"}
+    return ExperimentSettings.of_deployment({**twin.settings, **own})
 
 
 class LocalRun:

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from plimsoll.complaints import Complaint, Place, missing
-from plimsoll.documents import MAX_CHARACTERS, Document, document_of, read_document, read_text
+from plimsoll.documents import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    Document,
+    document_of,
+    read_document,
+    read_text,
+)
 from plimsoll.errors import UsageError
 
 TEXT = """\
@@ -132,3 +139,14 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 def test_a_document_is_made_of_a_parsed_tree_too() -> None:
     root = read_document(TEXT, "d.yaml").root
     assert Document(root, "other.yaml").value == read_document(TEXT, "d.yaml").value
+
+
+def test_documents_are_as_deep_as_is_said_and_no_deeper() -> None:
+    inner = "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1)
+    assert read_document(f"a: {inner}", "d.yaml").value
+    with pytest.raises(UsageError, match=r"^d\.yaml: nested too deeply$"):
+        read_document(f"a: [[{inner}]]", "d.yaml")
+    anchored = "\n".join(f"{name}: &{name} [{'[' * 60}{'*' + before if before else 1}{']' * 60}]"
+                         for before, name in (("", "a"), ("a", "b")))  # fmt: skip
+    with pytest.raises(UsageError, match=r"nested too deeply$"):
+        _ = read_document(anchored, "d.yaml").value
