@@ -52,7 +52,8 @@ echo "$ARCHIVE_SHA512  /tmp/cassandra.tar.gz" | sha512sum --check --quiet
 mkdir -p /opt/cassandra
 tar --extract --gzip --file /tmp/cassandra.tar.gz --directory /opt/cassandra --strip-components 1
 useradd --system --home-dir /var/lib/cassandra cassandra
-address="$(hostname --ip-address | awk '{print $1}')"
+# not --ip-address: that may begin with a link-local one
+address="$(hostname --all-ip-addresses | awk '{print $1}')"
 settings=/opt/cassandra/conf/cassandra.yaml
 # one node: its storage port stays on the loopback interface, CQL alone listens for the fleet
 sed --in-place \
