@@ -1,6 +1,6 @@
 """What is noted of a dataset beside it, in a database of any family."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from plimsoll.complaints import Scalar
@@ -65,18 +65,29 @@ def check_loaded(compiled: Compiled, note: DatasetNote) -> None:
             )
 
 
-def check_short(compiled: Compiled, counts: Mapping[str, int]) -> None:
-    """Check that no table has fewer rows than its dataset.
+def note_counted(
+    compiled: Compiled,
+    counts: Mapping[str, int],
+    note_progress: Callable[[Compiled, dict[str, int]], None],
+) -> None:
+    """Note that every row is there, if that is what was counted.
+
+    Args:
+        compiled: The workload whose dataset it is.
+        counts: Rows by table.
+        note_progress: Notes how many rows of each table are surely there.
 
     Raises:
-        PlimsollError: A table has fewer rows than its dataset.
+        PlimsollError: A table has fewer rows than its dataset; none is noted as surely there.
     """
     for table in compiled.tables:
         if counts[table.name] < table.rows:
+            note_progress(compiled, {})  # the next prepare goes through all rows again
             raise PlimsollError(
                 f"table {table.name} has {counts[table.name]} rows, not {table.rows}: "
                 "prepare again completes it"
             )
+    note_progress(compiled, {table.name: table.rows for table in compiled.tables})
 
 
 def _listed(parameters: dict[str, Scalar]) -> str:

@@ -35,9 +35,8 @@ from plimsoll.targets.deletion_schedule import disarm_deletion
 from plimsoll.targets.target_stacks import Deletion, delete_stack
 from plimsoll.teams.limits import limits_of
 
-SERIES_MOST_BYTES = (
-    30_000_000  # as models these bytes take about 500 MiB, half of this function's memory
-)
+# as models these bytes take about 500 MiB, half of this function's memory
+SERIES_MOST_BYTES = 30_000_000
 BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
 WAYS_OUT = {  # the outcome of an execution that could not record its own end
     "ABORTED": (RunState.STOPPED, "Stopped", "the run was stopped from outside"),

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from plimsoll.errors import CassandraTimeoutError, PlimsollError
 from plimsoll.families.cassandra.session import CassandraSession, quoted
-from plimsoll.families.dataset_notes import DatasetNote, check_same_dataset, check_short
+from plimsoll.families.dataset_notes import DatasetNote, check_same_dataset, note_counted
 from plimsoll.workload.compiled import Compiled, Table
 
 _NOTES = "plimsoll_datasets"
@@ -128,12 +128,7 @@ class CassandraDatasets:
             PlimsollError: A table has fewer rows than its dataset.
         """
         counts = {table.name: self.count_rows(table) for table in compiled.tables}
-        try:
-            check_short(compiled, counts)
-        except PlimsollError:
-            self.note_progress(compiled, {})  # the next prepare goes through all rows again
-            raise
-        self.note_progress(compiled, {table.name: table.rows for table in compiled.tables})
+        note_counted(compiled, counts, self.note_progress)
         return counts
 
     def count_rows(self, table: Table) -> int:

@@ -42,9 +42,9 @@ GAUGES = (
     "Uptime",
 )
 _WAITS = {
-    "Innodb_log_waits": "waits for room in the log buffer",
-    "Innodb_buffer_pool_wait_free": "waits for a free page in the buffer pool",
-    "Innodb_row_lock_waits": "waits for a row lock",
+    "Innodb_log_waits": "for room in the log buffer",
+    "Innodb_buffer_pool_wait_free": "for a free page in the buffer pool",
+    "Innodb_row_lock_waits": "for a row lock",
 }
 
 
@@ -102,8 +102,8 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
             f" {words.rate(per_s)} page reads/s"
         )
     signs += [
-        f"{words.number(count)} {waits}"
-        for name, waits in _WAITS.items()
+        f"{words.plural(count, 'wait')} {awaited}"
+        for name, awaited in _WAITS.items()
         if (count := server.counters.get(name))
     ]
     dirty = server.gauges.get("Innodb_buffer_pool_pages_dirty")

@@ -8,7 +8,7 @@ import json
 from contextlib import AbstractContextManager, closing
 
 from plimsoll.errors import PlimsollError
-from plimsoll.families.dataset_notes import DatasetNote, check_same_dataset, check_short
+from plimsoll.families.dataset_notes import DatasetNote, check_same_dataset, note_counted
 from plimsoll.families.mysql import session
 from plimsoll.families.mysql.session import Connection, Rows
 from plimsoll.model.engine import EngineTarget
@@ -115,12 +115,7 @@ class MySqlDatasets:
         for table in compiled.tables:
             self._create_indexes(table)
             counts[table.name] = self._count_rows(table)
-        try:
-            check_short(compiled, counts)
-        except PlimsollError:
-            self.note_progress(compiled, {})  # the next prepare goes through all rows again
-            raise
-        self.note_progress(compiled, {table.name: table.rows for table in compiled.tables})
+        note_counted(compiled, counts, self.note_progress)
         return counts
 
     def begin_load(self, compiled: Compiled) -> int:

@@ -35,7 +35,8 @@ def test_its_counters_tell_of_its_limits() -> None:
     after = counters(
         2000,
         **{READ_REQUESTS: 10_000, READS: 2500},
-        Innodb_log_waits=0,
+        Innodb_log_waits=1,
+        Innodb_buffer_pool_wait_free=0,
         Innodb_row_lock_waits=1234,
         Innodb_buffer_pool_pages_dirty=300,
         Innodb_buffer_pool_pages_total=1000,
@@ -43,6 +44,7 @@ def test_its_counters_tell_of_its_limits() -> None:
     figures = mysql.server_figures(counters(), after, statements_by_clients=None)
     assert mysql.signs_of_limits(figures) == [
         "buffer pool: 25 % of requests missed it, 1,250 page reads/s",
+        "1 wait for room in the log buffer",
         "1,234 waits for a row lock",
         "30 % of the buffer pool's pages were dirty at its end",
     ]
