@@ -152,7 +152,7 @@ class SettleCellsSettings(StopSettings, PollSettings):
 
 
 class SubmitSettings(StopSettings, TargetSettings):
-    """What it takes to record a run and to start it; of `submit-cell` and `start-check`."""
+    """What it takes to record a run and to start it; of `submit-cell`."""
 
     prices: Json[PriceOverrides]
     results_days: int | None  # after which a run is forgotten; None: never
@@ -168,6 +168,10 @@ class JudgeCheckSettings(ServiceSettings, BusSettings):
     """Of `judge-check`."""
 
     alarm_topic_arn: str
+
+
+class StartCheckSettings(SubmitSettings, JudgeCheckSettings):
+    """Of `start-check`."""
 
 
 class ExperimentSettings(SubmitSettings):

@@ -20,6 +20,7 @@ from plimsoll.model.function_settings import (
     JudgeCheckSettings,
     ServiceSettings,
     SettleCellsSettings,
+    StartCheckSettings,
     SubmitSettings,
     TeamSettings,
 )
@@ -83,20 +84,28 @@ OF_SERVICE = (
     Function(
         name="start-check",
         summary="Starts the runs of a check, when its schedule fires.",
-        timeout_s=60,
-        memory_mib=512,
+        timeout_s=120,
+        memory_mib=1024,
+        extras=("checks",),  # a run that is refused is judged at once
         retries=2,  # the runs' ids follow from the firing: a repeated call finds them
-        settings=SubmitSettings,
+        settings=StartCheckSettings,
         permissions=(
             WRITE_RUN,
             READ_RECORD,
             WRITE_RECORD,
             Permission(actions=("dynamodb:PutItem",), resource=Resource.RUNS_TABLE),
             Permission(
-                actions=("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
+                actions=(
+                    "dynamodb:GetItem",
+                    "dynamodb:PutItem",
+                    "dynamodb:UpdateItem",
+                    "dynamodb:Query",
+                ),
                 resource=Resource.SERVICE_TABLE,
             ),
             Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
+            Permission(actions=("sns:Publish",), resource=Resource.ALARM_TOPIC),
+            TELL,
         ),
     ),
     Function(

@@ -12,11 +12,11 @@ from plimsoll.model.function_settings import (
     CreateTargetSettings,
     DeleteTargetSettings,
     JanitorSettings,
-    JudgeCheckSettings,
     JudgeStepSettings,
     PlanStepSettings,
     RecordRunSettings,
     SettleCellsSettings,
+    StartCheckSettings,
 )
 from plimsoll.model.settings import Setting
 from plimsoll.model.tables import TABLES
@@ -24,12 +24,12 @@ from plimsoll.model.timings import AWS_TIMINGS
 
 
 class EverySetting(
+    StartCheckSettings,
     ApiSettings,
     ArmDeletionSettings,
     CreateTargetSettings,
     DeleteTargetSettings,
     JanitorSettings,
-    JudgeCheckSettings,
     JudgeStepSettings,
     PlanStepSettings,
     RecordRunSettings,
