@@ -9,6 +9,7 @@ from plimsoll.model.function_parts import (
     READ_EXPERIMENT_RECORD,
     READ_RECORD,
     READ_RUN,
+    RESOLVE_VERSION,
     SERVE_EXPERIMENTS,
     STOP_RUN,
     TELL,
@@ -48,6 +49,7 @@ OF_SERVICE = (
             WRITE_RUN,
             STOP_RUN,
             CHANGE_LIMITS,
+            RESOLVE_VERSION,
         ),
     ),
     Function(
@@ -97,6 +99,7 @@ OF_SERVICE = (
                 resource=Resource.SERVICE_TABLE,
             ),
             Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
+            RESOLVE_VERSION,
         ),
     ),
     Function(
@@ -160,6 +163,7 @@ OF_SERVICE = (
                 resource=Resource.CHECK_SCHEDULES,
             ),
             Permission(actions=("iam:PassRole",), resource=Resource.CHECK_ROLE),
+            RESOLVE_VERSION,
         ),
     ),
 )
