@@ -10,7 +10,7 @@ from moto import mock_aws
 
 from plimsoll.aws import clients
 from plimsoll.model.tables import RUNS, SERVICE, TABLES
-from tests.support.recorded_rds import recorded_rds
+from tests.support.recorded_aws import recorded_answers
 
 if TYPE_CHECKING:
     from moto.core.config import DefaultConfig
@@ -38,7 +38,7 @@ def aws_account(*, region: str = REGION, outside: Sequence[str] = ()) -> Iterato
     with (
         pytest.MonkeyPatch.context() as environment,
         mock_aws(config=config) as mock,
-        recorded_rds(),
+        recorded_answers(),
     ):
         environment.setenv("AWS_DEFAULT_REGION", region)
         clients.through(None)

@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 
 from plimsoll.cli.main import cli
 from plimsoll.client.address import URL_VARIABLE
-from plimsoll.errors import PlimsollError
+from plimsoll.client.refusals import ServiceError
+from plimsoll.errors import PlimsollError, PreflightError, UsageError
 from tests.local.runs.conftest import wait_until
 from tests.local.service.conftest import PATIENCE_S, Caller, body
 
@@ -60,6 +61,37 @@ def test_the_runs_of_a_file_are_started_and_awaited(verb: Verb, tmp_path: Path) 
     told = json.loads(result.stdout)["runs"]
     assert {name: run["state"] for name, run in told.items()} == {"one": "FAILED", "two": "FAILED"}
     assert {run["name"] for run in told.values()} == {"both-one", "both-two"}
+
+
+def test_the_preflight_says_that_no_account_is_behind_one_machine(
+    verb: Verb, tmp_path: Path
+) -> None:
+    file = _file(tmp_path, body("looked-at"))
+    told = json.loads(verb("preflight", file, "--json").stdout)
+    assert told["passed"] is True
+    states = {check["name"]: check["state"] for check in told["checks"]}
+    here = {"API": "passed", "version": "passed", "team": "passed", "request": "passed"}
+    assert states == {**here, "AWS": "not applicable"}
+    shown = verb("preflight", file)
+    assert shown.return_value == 0
+    assert "one machine stands in for it" in shown.stdout
+
+
+def test_a_check_that_fails_keeps_a_run_from_being_submitted(verb: Verb, tmp_path: Path) -> None:
+    """Another team's run, and a version of the engine that there never was."""
+    file = _file(tmp_path, {**body("of-others"), "team": "other"})
+    assert verb("preflight", file).return_value == 1
+    refused = verb("submit", file)
+    assert isinstance(refused.exception, PreflightError)
+    assert refused.exception.exit_code == 3
+    assert "1 check failed: nothing was submitted" in str(refused.exception)
+    assert "belongs to team default" in refused.stderr
+    unasked = verb("submit", file, "--no-preflight").exception
+    assert isinstance(unasked, ServiceError)
+    unknown = verb("submit", _file(tmp_path, body("unknown", target__engine_version="99.1")))
+    assert isinstance(unknown.exception, UsageError)
+    assert "one machine cannot stand in for MariaDB 99.1" in str(unknown.exception)
+    assert "of-others" not in verb("list").stdout
 
 
 def test_a_run_that_failed_is_told_with_its_cause(verb: Verb, tmp_path: Path) -> None:
