@@ -7,6 +7,7 @@ from aws_cdk import CfnOutput, CfnResource, Stack, Tags
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
+import plimsoll
 from plimsoll.model.deployment import DeploymentConfig
 from plimsoll.model.functions import Resource, Setting
 from plimsoll.model.request import TargetKind
@@ -197,6 +198,8 @@ class PlimsollStack(Stack):
             "AlarmTopic": self.alarms.topic.topic_arn,
             "ResultsDays": str(config.results_days),
             "ApiUrl": self.api.url,
+            "AvailabilityZones": ",".join(self.network.zones),
+            "Version": plimsoll.__version__,
         }
         for name, value in values.items():
             CfnOutput(self, name, value=value)

@@ -81,11 +81,12 @@ class RunProgress(Lines):
         record, request = now.record, self._request
         events = []
         if record.provision_at:
-            events.append(f"provision: {words.target(request.target)}")
+            target = words.target(request.target, version=record.database_version)
+            events.append(f"provision: {target}")
         if record.target_ready_at:
-            target = record.target  # only known from within the deployment
+            address = record.target  # only known from within the deployment
             events.append(
-                "the target is ready" + (f" at {target.host}:{target.port}" if target else "")
+                "the target is ready" + (f" at {address.host}:{address.port}" if address else "")
             )
         if record.prepare_at:
             workload = request.workload.name or "its own workload"

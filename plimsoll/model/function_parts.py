@@ -30,4 +30,9 @@ SERVE_EXPERIMENTS = (
     Permission(actions=("states:StopExecution",), resource=Resource.EXPERIMENT_EXECUTIONS),
 )
 STOP_RUN = Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS)
+RESOLVE_VERSION = Permission(
+    actions=("rds:DescribeDBEngineVersions",),
+    resource=Resource.ANY,
+    why="the versions that RDS offers belong to no resource of an account",
+)
 TELL = Permission(actions=("events:PutEvents",), resource=Resource.EVENT_BUS)

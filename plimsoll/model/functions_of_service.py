@@ -9,6 +9,7 @@ from plimsoll.model.function_parts import (
     READ_EXPERIMENT_RECORD,
     READ_RECORD,
     READ_RUN,
+    RESOLVE_VERSION,
     SERVE_EXPERIMENTS,
     STOP_RUN,
     TELL,
@@ -49,6 +50,7 @@ OF_SERVICE = (
             WRITE_RUN,
             STOP_RUN,
             CHANGE_LIMITS,
+            RESOLVE_VERSION,
         ),
     ),
     Function(
@@ -106,6 +108,7 @@ OF_SERVICE = (
             Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
             Permission(actions=("sns:Publish",), resource=Resource.ALARM_TOPIC),
             TELL,
+            RESOLVE_VERSION,
         ),
     ),
     Function(
@@ -169,6 +172,7 @@ OF_SERVICE = (
                 resource=Resource.CHECK_SCHEDULES,
             ),
             Permission(actions=("iam:PassRole",), resource=Resource.CHECK_ROLE),
+            RESOLVE_VERSION,
         ),
     ),
 )

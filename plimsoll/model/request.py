@@ -33,7 +33,8 @@ class RdsTarget(Model):
     kind: Literal["rds"] = Field("rds", description="A database on RDS, made for this run.")
     engine: RdsEngine = Field(description="The database engine.")
     engine_version: Annotated[str, Field(pattern=r"^\d+(\.\d+){1,2}$")] = Field(
-        description="The engine's version as RDS names it, such as 8.4.6 or 11.4.5."
+        description="The engine's version as RDS names it, such as 8.4 or 11.4.10; of a major"
+        " version alone (8.4) RDS's default minor version is taken when the run is submitted."
     )
     instance_class: Annotated[str, Field(pattern=r"^db\.[a-z0-9-]+\.[a-z0-9]+$")] = Field(
         description="The instance class, such as db.m6i.large. One machine stands in for the"

@@ -154,6 +154,7 @@ class Versions(Model):
 
     plimsoll: str
     engine: str | None
+    database: str | None = None  # as RDS resolved the version asked for; None: an endpoint
     server: str | None  # as it names itself
     workload_sha256: str | None
 

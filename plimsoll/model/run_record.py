@@ -85,6 +85,7 @@ class RunRecord(Model):
     step_at: datetime | None = None
     conclude_at: datetime | None = None
     expires_at: datetime | None = None  # when the target is deleted, whatever happens
+    database_version: str | None = None  # as RDS resolved it; None: an endpoint, or an older run
     stack_id: str | None = None
     target_ready_at: datetime | None = None
     target: TargetAddress | None = None

@@ -40,7 +40,7 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> None:
     files = files_of(settings, run_id)
     request = files.get(REQUEST, Request)
     assert not isinstance(request.target, EndpointTarget)  # noqa: S101 - none is made for it
-    template, own_parameters = _made_for(settings, request.target)
+    template, own_parameters = _made_for(settings, request.target, record.database_version)
     files.put(TEMPLATE, template)
     stack_id = create_stack(
         name=record.stack_name,
@@ -61,7 +61,7 @@ def template_url(bucket: str, key: str) -> str:
 
 
 def _made_for(
-    settings: CreateTargetSettings, target: RdsTarget | CassandraTarget
+    settings: CreateTargetSettings, target: RdsTarget | CassandraTarget, version: str | None
 ) -> tuple[str, dict[str, str]]:
     """Give a target's template, and those of its parameters that depend on its kind."""
     match target:
@@ -71,7 +71,7 @@ def _made_for(
                 "SecurityGroupId": settings.target_security_group,
                 "SubnetGroupName": settings.target_subnet_group,
             }
-            return template, {**place, **rds_parameters(target)}
+            return template, {**place, **rds_parameters(target, version or target.engine_version)}
         case CassandraTarget():
             settings.require_kind(target.kind)
             assert settings.cassandra is not None  # noqa: S101 - the line above has seen it

@@ -12,7 +12,8 @@ from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.function_settings import RunSettings, SubmitSettings, TeamSettings
-from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.rds_versions import require_unended
+from plimsoll.model.request import EndpointTarget, RdsTarget, Request, Target
 from plimsoll.model.run_record import Failure, RunRecord, RunState
 from plimsoll.prices import prices_for
 from plimsoll.quoting.budget import held_budget
@@ -20,6 +21,7 @@ from plimsoll.quoting.possible import require_stand_in
 from plimsoll.quoting.quotes import quote
 from plimsoll.requests.request_values import require_known_operations
 from plimsoll.runs.provision import endpoint_address
+from plimsoll.targets.engine_version import AskRds, database_version, rds_version
 from plimsoll.teams.limits import Limits, ask_of, limits_of
 
 
@@ -46,8 +48,8 @@ def submit(
 
     Raises:
         UsageError: The workload cannot be, the deployment has no targets of its kind or does not
-            allow load on the endpoint, faults are asked for on AWS, or the key was used for another
-            request.
+            allow load on the endpoint, RDS does not offer the engine's version, faults are asked
+            for on AWS, or the key was used for another request.
         LimitReachedError: A limit of the team leaves no room for it.
     """
     run_id = run_id_for(request.team, idempotency_key)
@@ -94,7 +96,8 @@ def record_request(
     if request.faults and not local:
         problem = "only a run on one machine (--local) may have them"
         raise UsageError(Complaint(("faults",), problem))
-    quoted = quote(request, prices_for(settings.prices))
+    version = version_made(settings, request.target)
+    quoted = quote(request, prices_for(settings.prices), database_version=version)
     body = request.model_dump_json()
     digest = hashlib.sha256(body.encode()).hexdigest()
     submitted_at = now()
@@ -111,6 +114,7 @@ def record_request(
         forget_at_epoch_s=int(forget_at.timestamp()) if forget_at else None,
         time_limit_s=request.time_limit_s,
         budget=held_budget(request, quoted),
+        database_version=version,
     )
     limits = limits_of(settings, request.team)
     taken = created = False
@@ -172,6 +176,24 @@ def check_request(settings: SubmitSettings, request: Request) -> None:
     require_known_operations(request)
     if isinstance(request.target, EndpointTarget):
         endpoint_address(request.target, settings.allowed_endpoints)
+
+
+def version_made(
+    settings: SubmitSettings, target: Target, *, ask: AskRds = rds_version
+) -> str | None:
+    """Give the version of its engine that a target will be made of, as RDS resolves it.
+
+    Args:
+        settings: Where.
+        target: What is asked for; of an existing endpoint none is made.
+        ask: Asks RDS.
+
+    Raises:
+        UsageError: Its support has ended, or RDS does not offer it.
+    """
+    if isinstance(target, RdsTarget) and not settings.on_one_machine:
+        require_unended(target.engine, target.engine_version, on=now().date())
+    return database_version(target, ask)
 
 
 def start_execution(state_machine_arn: str, run_id: str) -> None:

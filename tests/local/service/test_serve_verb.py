@@ -15,7 +15,7 @@ def test_its_end_stops_every_run_and_leaves_their_results_alone(tmp_path: Path) 
     assert process.stdout is not None
     url = process.stdout.readline().strip()
     api = Caller(read_address(url, source="serve"), principal=None, profile=None)
-    failed = api.start(body("fails", target__engine_version="99.1"))
+    failed = api.start(body("fails", target__parameters={"no_such_parameter": 1}))
     api.end(failed)  # else it is stopped, too
     started = api("POST", "/experiments", _long_experiment())
     assert started.status == 202, started
