@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 from plimsoll.aws.run_files import REQUEST, RunFiles, client_path, files_of, plan_path, step_path
-from plimsoll.aws.run_records import records_of
+from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import StepError, UsageError
@@ -54,7 +54,8 @@ def judge_step(
     merged = merged_step(plan, results, failures, server_after=after)
     if settings.on_one_machine:  # here metrics are there at once; on AWS they come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
-        samples = target_samples(settings, record, kind=request.target.kind, since=since)
+        kind = request.target.kind
+        samples = target_samples(settings, record, kind=kind, since=since, until=now())
         merged = with_host_figures(merged, samples, settings.metric_period_seconds)
     nothing = nothing_told(merged, results)
     if nothing is not None and nothing.passing and step != WARMING_STEP:

@@ -51,6 +51,7 @@ def _parts(count: int) -> Answer:
 
 
 PAUSE, CONCLUDE = _next("pause"), _next("conclude")
+CONCLUDED = {"concluded": True, "wait_s": 0}
 GONE = {"gone": True, "wait_s": 0}
 SETTLED = {"settled": True, "wait_s": 0}
 JUDGED = {
@@ -75,7 +76,7 @@ BASE: Mapping[str, Script] = {
         "load-client": [None],
         "judge-step": [JUDGED],
         "bus": [None],
-        "conclude": [None],
+        "conclude": [{"concluded": False, "wait_s": 0}, CONCLUDED],
         "publish-target": [None],
         "delete-target": [{"gone": False, "wait_s": 0}, GONE],
         "end-run": _told,
@@ -223,6 +224,7 @@ def _of_runs() -> Iterator[Scenario]:
         "await-target": {"ready": True},
         "create-schema": {},
         "plan-step": {},
+        "conclude": {"concluded": True},
     }
     for called, answer in lacking.items():
         yield Scenario("run", f"{called} answers too little", {called: [answer]}, "FAILED")
