@@ -117,7 +117,7 @@ OF_RUNS = (
         memory_mib=512,
         in_vpc=True,
         settings=RunSettings,
-        permissions=(READ_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
+        permissions=(READ_RUN, LIST_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
         name="plan-step",

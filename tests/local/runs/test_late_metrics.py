@@ -24,7 +24,7 @@ Ended = tuple[RunResult, str]
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
-    """A run that reads more than its memory holds from 1,000 IOPS: its result, and what was told."""
+    """A run that reads what its memory cannot hold from 1,000 IOPS: its result, what was told."""
     asked = tiny(
         "late-metrics",
         target__volume={"type": "io1", "size_gib": 100, "iops": 1000},
