@@ -65,6 +65,7 @@ class PlimsollStack(Stack):
         self.metrics.connect(self.fleet.functions)
         self.workflow = WorkflowPart(self, functions=self.fleet.functions, settings=settings)
         self.events.allow_events_from(self.workflow.machines["run"].role)
+        self.storage.allow_failures_from(self.workflow.machines["run"].role)
         self.checks.judged_by(self.fleet.functions[RUN_ENDED.function], self.events.bus)
         self.watch = WatchPart(
             self,

@@ -100,6 +100,7 @@ class LocalTwin:
         retry_delay_s: float = 60.0,
         memory_scale: float = MEMORY_SCALE,
         step_functions_url: str | None = None,
+        metrics_late_s: float = 0,
     ) -> None:
         """Prepare a twin; `start` (or `with`) starts it.
 
@@ -114,6 +115,7 @@ class LocalTwin:
                 (8 GiB) gets 64 MiB by default, of which RDS's default gives the buffer pool 48.
             step_functions_url: Another server on this machine that answers Step Functions' API, and
                 whose states call this twin; None: the twin's own. For tests.
+            metrics_late_s: How long after a period's end a target's metrics are in CloudWatch.
         """
         self.directory = directory.resolve()
         self._functions = functions
@@ -123,6 +125,7 @@ class LocalTwin:
         self._retry_delay_s = retry_delay_s
         self._memory_scale = memory_scale
         self._step_functions_url = step_functions_url
+        self._metrics_late_s = metrics_late_s
         self._aws: AwsProcess | None = None
         self._clients: dict[str, Any] = {}
         self._lock = threading.Lock()
@@ -146,6 +149,8 @@ class LocalTwin:
             retry_delay_s=self._retry_delay_s,
             memory_scale=self._memory_scale,
             step_functions_url=self._step_functions_url,
+            metric_period_s=int(self._settings[Setting.METRIC_PERIOD_SECONDS]),
+            metrics_late_s=self._metrics_late_s,
         )
         try:
             self._deploy()

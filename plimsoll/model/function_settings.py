@@ -112,11 +112,15 @@ class CreateTargetSettings(RunSettings, KindSettings):
     cassandra: Json[CassandraPlace | None]  # None: there are no such targets
 
 
-class PlanStepSettings(PollSettings):
+class PlanStepSettings(PollSettings, MetricSettings):
     """Of `plan-step`."""
 
     start_lead_ms: int
     start_lead_ms_per_client: int
+
+
+class ConcludeSettings(PollSettings, MetricSettings):
+    """Of `conclude`."""
 
 
 class JudgeStepSettings(MetricSettings):

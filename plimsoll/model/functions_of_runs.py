@@ -16,12 +16,12 @@ from plimsoll.model.function_parts import (
 )
 from plimsoll.model.function_settings import (
     ArmDeletionSettings,
+    ConcludeSettings,
     CreateTargetSettings,
     DeleteTargetSettings,
     EndRunSettings,
     JanitorSettings,
     JudgeStepSettings,
-    MetricSettings,
     PlanStepSettings,
     PollSettings,
     RecordRunSettings,
@@ -117,7 +117,7 @@ OF_RUNS = (
         memory_mib=512,
         in_vpc=True,
         settings=RunSettings,
-        permissions=(READ_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
+        permissions=(READ_RUN, LIST_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
         name="plan-step",
@@ -157,10 +157,10 @@ OF_RUNS = (
     ),
     Function(
         name="conclude",
-        summary="Draws the verdict, and what set the limit, from all steps.",
+        summary="Draws the verdict, and what set the limit, once the target's metrics are there.",
         timeout_s=300,
         memory_mib=1769,
-        settings=MetricSettings,
+        settings=ConcludeSettings,
         permissions=(
             READ_RUN,
             WRITE_RUN,

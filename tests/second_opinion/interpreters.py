@@ -97,6 +97,20 @@ class StepFunctions:
         )
         return str(started["executionArn"])
 
+    def carried(self, execution: str) -> list[int]:
+        """Measure what entered and left each state of an execution, in bytes."""
+        pages = self._client.get_paginator("get_execution_history")
+        events = [e for p in pages.paginate(executionArn=execution) for e in p["events"]]
+        details = [
+            event[kind] for event in events for kind in event if kind.endswith("EventDetails")
+        ]
+        return [
+            len(detail[part].encode())
+            for detail in details
+            for part in ("input", "output", "parameters")
+            if part in detail
+        ]
+
     def wait(self, execution: str) -> dict[str, Any]:
         """Wait until an execution has ended; describe it."""
         deadline = time.monotonic() + _TIMEOUT_S

@@ -9,6 +9,7 @@ from plimsoll.local.deploying import default_settings
 from plimsoll.model.function_settings import (
     ApiSettings,
     ArmDeletionSettings,
+    ConcludeSettings,
     CreateTargetSettings,
     DeleteTargetSettings,
     JanitorSettings,
@@ -31,6 +32,7 @@ class EverySetting(
     DeleteTargetSettings,
     JanitorSettings,
     JudgeStepSettings,
+    ConcludeSettings,
     PlanStepSettings,
     RecordRunSettings,
     SettleCellsSettings,

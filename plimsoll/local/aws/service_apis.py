@@ -54,6 +54,8 @@ class Services:
         self._databases = Databases(
             Path(configuration["directory"]) / "databases",
             memory_scale=configuration["memory_scale"],
+            metric_period_s=configuration["metric_period_s"],
+            metrics_late_s=configuration["metrics_late_s"],
         )
         cloudformation.apply(self._databases)
         roots = {name: Path(root) for name, root in configuration["functions"].items()}
