@@ -255,6 +255,13 @@ def test_a_signed_link_opens_its_object(twin: LocalTwin) -> None:
         assert not [n for n in answer.headers if n.lower().startswith("access-control-")]
 
 
+def refused_with(request: str | Request) -> int:
+    with pytest.raises(HTTPError) as refused:
+        urlopen(request, timeout=PATIENCE_S)
+    refused.value.close()
+    return refused.value.code
+
+
 @pytest.mark.parametrize(
     "bent",
     [
@@ -269,17 +276,13 @@ def test_a_signed_link_opens_its_object(twin: LocalTwin) -> None:
 def test_a_link_that_was_bent_or_is_over_opens_nothing(
     twin: LocalTwin, bent: Callable[[LocalTwin], str]
 ) -> None:
-    with pytest.raises(HTTPError) as refused:
-        urlopen(bent(twin), timeout=PATIENCE_S)
-    assert refused.value.code == 403
+    assert refused_with(bent(twin)) == 403
 
 
 def test_a_link_is_no_key_to_anything_else(twin: LocalTwin) -> None:
     query = link(twin, twin.keys).partition("?")[2]
     request = Request(f"{twin.endpoint_url}/{BUCKET}/planted?{query}", data=b"x", method="PUT")
-    with pytest.raises(HTTPError) as refused:
-        urlopen(request, timeout=PATIENCE_S)
-    assert refused.value.code == 403
+    assert refused_with(request) == 403
 
 
 def test_the_environment_of_a_function_is_the_only_place_of_the_keys(twin: LocalTwin) -> None:
