@@ -17,7 +17,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
-from plimsoll.local.account import NO_ACCOUNT
+from plimsoll.local.account import Keys
 from plimsoll.local.aws.process import AwsProcess
 from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
 from plimsoll.local.leftovers import remove_databases
@@ -87,6 +87,7 @@ class LocalTwin:
 
     Attributes:
         directory: Its folder; logs are in `logs/`.
+        keys: What its callers sign with; made anew for each twin.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class LocalTwin:
             metrics_late_s: How long after a period's end a target's metrics are in CloudWatch.
         """
         self.directory = directory.resolve()
+        self.keys = Keys.random()
         self._functions = functions
         self._functions_directory = functions_directory or packaged_folder("functions")
         self._state_machines_directory = state_machines_directory
@@ -146,6 +148,7 @@ class LocalTwin:
         self._aws = AwsProcess(
             self.directory,
             roots,
+            self.keys,
             retry_delay_s=self._retry_delay_s,
             memory_scale=self._memory_scale,
             step_functions_url=self._step_functions_url,
@@ -194,7 +197,7 @@ class LocalTwin:
             if service not in self._clients:
                 # its types know a service's name only as a literal
                 session: Any = boto3.session.Session(
-                    botocore_session=botocore.session.Session(_NO_PROFILE), **NO_ACCOUNT
+                    botocore_session=botocore.session.Session(_NO_PROFILE), **self.keys.session
                 )
                 self._clients[service] = session.client(
                     service,

@@ -111,6 +111,7 @@ def test_a_function_that_takes_too_long_is_a_gateways_time_out(twin: LocalTwin) 
         {"Host": "127.0.0.1:1"},
         {"Origin": "https://page.example"},
         {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:8080"},
     ],
 )
 def test_a_page_in_a_browser_is_refused(service: LocalService, headers: dict[str, str]) -> None:
