@@ -11,6 +11,7 @@ from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
+from plimsoll.model.timings import STACK_DELETION
 
 # one zone, us-east-1: https://aws.amazon.com/privatelink/pricing/ (2026-11-21)
 DEPLOYMENT_USD_PER_HOUR = 0.01
@@ -27,7 +28,7 @@ class Allowance:
         request: The run, which holds its own part of the budget on the service.
         expected_usd: Of all, by the quote.
         most_usd: Of all, by the quote: at the run's time limit.
-        lasts_s: After so long everything is stopped and destroyed; the destroying is paid for.
+        lasts_s: After so many seconds all is stopped and destroyed; that is paid for, too.
     """
 
     request: Request
@@ -58,13 +59,15 @@ def allow(request: Request, quote: Quote, budget_usd: float) -> Allowance:
         problem = f"{words.usd(budget_usd)} is less than the {words.usd(most)} that it may cost"
         enough = Range(least=round(most + 0.005, 2))
         raise UsageError(Complaint(_FIELD, problem, budget_usd, enough))
-    per_hour = (quote.target_usd_per_hour or 0.0) + DEPLOYMENT_USD_PER_HOUR
-    by_time = (quote.target_usd_per_hour or 0.0) / 3600 * quote.time_s.most
-    by_load = quote.usd.most - by_time  # clients and calls: as much as they may come to
-    lasts_s = (budget_usd - by_load) / per_hour * 3600 - DESTROYING_MOST_S
+    target_usd_per_s = (quote.target_usd_per_hour or 0.0) / 3600
+    by_load = quote.usd.most - target_usd_per_s * quote.time_s.most  # clients, calls: their most
+    removing_s = STACK_DELETION.most_s + DESTROYING_MOST_S
+    removing_usd = target_usd_per_s * STACK_DELETION.most_s + deployment_usd(removing_s)
+    per_s = target_usd_per_s + DEPLOYMENT_USD_PER_HOUR / 3600
+    lasts_s = (budget_usd - by_load - removing_usd) / per_s
     return Allowance(
         request=request.model_copy(
-            update={"budget_usd": budget_usd - deployment_usd(lasts_s + DESTROYING_MOST_S)}
+            update={"budget_usd": budget_usd - deployment_usd(lasts_s + removing_s)}
         ),
         expected_usd=quote.usd.expected + deployment_usd(quote.time_s.expected + standing_s),
         most_usd=most,

@@ -52,7 +52,7 @@ def print_trial(
     if rows:
         here, there = names
         console.print(
-            f"\nWhat differs between {here} and {there}, which ran the same request on this machine:"
+            f"\nWhat differs between {here} and {there} (the same request, on this machine):"
         )
         table = table_of("field", here, there)
         for row in rows:
