@@ -66,16 +66,15 @@ def canary(
 ) -> int:
     """Deploy Plimsoll under a name of its own, run its smallest request, assert, and destroy.
 
-    First the request runs on this machine. Then you are asked: nothing is made before that. All
-    that is made is deleted, also after a failure, a time-out and Ctrl-C; what could not be deleted
-    is told with the command that does. Exit code 1: something that was asserted does not hold, or
-    something is left.
+    You are asked first, with what it will make and cost. Then the request runs on this machine, to
+    compare with: where it fails, nothing is deployed. All that is made is deleted, also after a
+    failure, a time-out and Ctrl-C; what could not be deleted is told with the command that does.
+    Exit code 1: something that was asserted does not hold, or something is left.
     """
     if local and (profile or region):
         raise click.UsageError("--local uses no AWS account: it has neither --profile nor --region")
     folder = out or RESULTS / f"canary-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     refuse_used_folder(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
 
     with termination_interrupts():
@@ -141,6 +140,7 @@ def _try_out(
     checks: "Sequence[Check]" = (),
 ) -> int:
     """Run it here, then there; compare and print."""
+    folder.mkdir(parents=True, exist_ok=True)
     from plimsoll.canary.comparison import differing  # noqa: PLC0415 - an extra
     from plimsoll.canary.reference import run_on_twin  # noqa: PLC0415 - an extra
     from plimsoll.canary.trial import try_out  # noqa: PLC0415 - an extra
