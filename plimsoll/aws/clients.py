@@ -144,3 +144,23 @@ def stepfunctions() -> "SFNClient":
     """The client of AWS Step Functions."""
     client: SFNClient = _client("stepfunctions")
     return client
+
+
+def apigateway() -> Any:
+    """The client of Amazon API Gateway."""
+    return _client("apigateway")
+
+
+def logs() -> Any:
+    """The client of Amazon CloudWatch Logs."""
+    return _client("logs")
+
+
+def sts() -> Any:
+    """The client of AWS Security Token Service."""
+    return _client("sts")
+
+
+def tagging() -> Any:
+    """The client of the Resource Groups Tagging API."""
+    return _client("resourcegroupstaggingapi")

@@ -200,3 +200,5 @@ class GuardSettings(Settings):
     """Of `guard-deployment`."""
 
     run_machine_arn: str
+    create_target_name: str
+    target_service_role_arn: str

@@ -34,6 +34,7 @@ class Setting(StrEnum):
     EVENT_BUS = "EventBusName"
     CHECK_GROUP = "CheckGroupName"  # the schedules of checks
     CHECK_ROLE_ARN = "CheckRoleArn"  # Scheduler starts checks with it
+    CREATE_TARGET_NAME = "CreateTargetFunctionName"  # the guard lets it start no more
     START_CHECK_ARN = "StartCheckArn"  # the function that it calls
     RUN_MACHINE_ARN = "RunMachineArn"
     EXPERIMENT_MACHINE_ARN = "ExperimentMachineArn"
