@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
@@ -66,14 +67,31 @@ def readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
     return good, unreadable
 
 
+def values_of(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the values of an item; its numbers, which boto3 reads as decimals, as JSON has them."""
+    read = TypeDeserializer().deserialize
+    return {name: _plain(read(value)) for name, value in item.items()}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case dict():
+            return {name: _plain(part) for name, part in value.items()}
+        case list():
+            return [_plain(part) for part in value]
+        case _:
+            return value
+
+
 def read_run(item: Mapping[str, Any]) -> RunRecord:
     """Read an item of the runs table.
 
     Raises:
         UnreadableRecordError: It is none that this version knows.
     """
-    read = TypeDeserializer().deserialize
-    values = {key: read(value) for key, value in item.items()}
+    values = values_of(item)
     what = f"the record of run {values.get('run_id')}"
     return read_item(what, lambda: RunRecord.model_validate(values))
 

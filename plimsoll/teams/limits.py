@@ -14,11 +14,11 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
+from boto3.dynamodb.types import TypeSerializer
 
 from plimsoll import words
 from plimsoll.aws import clients
-from plimsoll.aws.run_records import pass_over, read_item
+from plimsoll.aws.run_records import pass_over, read_item, values_of
 from plimsoll.complaints import FieldPath, Range
 from plimsoll.errors import LimitReachedError, UnreadableRecordError
 from plimsoll.model.base import Model
@@ -288,5 +288,4 @@ class Limits:
         answer = clients.dynamodb().get_item(
             TableName=self._table, Key=self._key, ConsistentRead=True
         )
-        read = TypeDeserializer().deserialize
-        return {name: read(value) for name, value in answer.get("Item", {}).items()}
+        return values_of(answer.get("Item", {}))
