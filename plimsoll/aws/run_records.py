@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from pydantic import ValidationError
@@ -21,6 +21,9 @@ from plimsoll.errors import (
 from plimsoll.model.base import Model
 from plimsoll.model.function_settings import RunSettings
 from plimsoll.model.run_record import RunRecord, RunState
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import PutTypeDef, TransactWriteItemTypeDef
 
 Read = TypeVar("Read")
 
@@ -194,15 +197,22 @@ class Records:
             return None
         return read_run(answer["Item"])
 
+    def creation(self, record: RunRecord) -> "TransactWriteItemTypeDef":
+        """Give what `create` writes, to be written together with something else."""
+        return {"Put": self._creation(record)}
+
+    def _creation(self, record: RunRecord) -> "PutTypeDef":
+        return {
+            "TableName": self._table,
+            "Item": as_item(record),
+            "ConditionExpression": "attribute_not_exists(run_id)",
+        }
+
     def create(self, record: RunRecord) -> bool:
         """Write a new record; False where its id exists already, which is left as it is."""
         client = clients.dynamodb()
         try:
-            client.put_item(
-                TableName=self._table,
-                Item=as_item(record),
-                ConditionExpression="attribute_not_exists(run_id)",
-            )
+            client.put_item(**self._creation(record))
         except client.exceptions.ConditionalCheckFailedException:
             return False
         return True

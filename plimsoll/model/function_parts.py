@@ -30,4 +30,5 @@ SERVE_EXPERIMENTS = (
     Permission(actions=("states:StopExecution",), resource=Resource.EXPERIMENT_EXECUTIONS),
 )
 STOP_RUN = Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS)
+SEE_RUN = Permission(actions=("states:DescribeExecution",), resource=Resource.RUN_EXECUTIONS)
 TELL = Permission(actions=("events:PutEvents",), resource=Resource.EVENT_BUS)

@@ -9,6 +9,7 @@ from plimsoll.model.function_parts import (
     READ_EXPERIMENT_RECORD,
     READ_RECORD,
     READ_RUN,
+    SEE_RUN,
     SERVE_EXPERIMENTS,
     STOP_RUN,
     TELL,
@@ -40,6 +41,7 @@ OF_SERVICE = (
         memory_mib=512,
         settings=SubmitSettings,
         permissions=(
+            SEE_RUN,
             READ_EXPERIMENT,
             READ_EXPERIMENT_RECORD,
             READ_RECORD,
@@ -97,6 +99,7 @@ OF_SERVICE = (
                 resource=Resource.SERVICE_TABLE,
             ),
             Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
+            SEE_RUN,
         ),
     ),
     Function(
@@ -140,6 +143,7 @@ OF_SERVICE = (
             Permission(actions=("dynamodb:Query",), resource=Resource.RUNS_BY_TEAM),
             CHANGE_LIMITS,
             Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
+            SEE_RUN,
             Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS),
             *SERVE_EXPERIMENTS,
             Permission(
