@@ -179,6 +179,8 @@ class LocalService:
         except ReadTimeoutError:
             return TIMED_OUT
         except (BotoCoreError, ClientError) as error:
+            if _is_too_large(error):  # an event has at most 6 MiB, a body here 10
+                return TOO_LONG
             self._say(f"the function {self._function} could not be called: {error}")
             return BROKEN
         if "FunctionError" not in response:
@@ -198,6 +200,11 @@ class LocalService:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _is_too_large(error: Exception) -> bool:
+    code = error.response["Error"]["Code"] if isinstance(error, ClientError) else ""
+    return code == "RequestTooLargeException"
 
 
 def _path(request: Request) -> str:

@@ -139,16 +139,16 @@ class EndRunSettings(TeamSettings, BusSettings):
     """Of `end-run`."""
 
 
-class JanitorSettings(EndRunSettings):
+class StopSettings(TeamSettings):
+    """What it takes to stop a run, and to know whether it was started."""
+
+    run_machine_arn: str
+
+
+class JanitorSettings(EndRunSettings, StopSettings):
     """Of `janitor`."""
 
     alarm_topic_arn: str
-
-
-class StopSettings(TeamSettings):
-    """What it takes to stop a run."""
-
-    run_machine_arn: str
 
 
 class SettleCellsSettings(StopSettings, PollSettings):

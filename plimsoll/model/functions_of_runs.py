@@ -9,6 +9,7 @@ from plimsoll.model.function_parts import (
     READ_RECORD,
     READ_RUN,
     READ_SECRET,
+    SEE_RUN,
     SEE_STACK,
     TELL,
     WRITE_RECORD,
@@ -220,6 +221,7 @@ OF_RUNS = (
         memory_mib=512,
         settings=JanitorSettings,
         permissions=(
+            SEE_RUN,
             READ_RECORD,
             WRITE_RECORD,
             CHANGE_LIMITS,

@@ -10,6 +10,7 @@ from plimsoll.model.function_parts import (
     READ_RECORD,
     READ_RUN,
     RESOLVE_VERSION,
+    SEE_RUN,
     SERVE_EXPERIMENTS,
     STOP_RUN,
     TELL,
@@ -42,6 +43,7 @@ OF_SERVICE = (
         memory_mib=512,
         settings=SubmitSettings,
         permissions=(
+            SEE_RUN,
             READ_EXPERIMENT,
             READ_EXPERIMENT_RECORD,
             READ_RECORD,
@@ -109,6 +111,7 @@ OF_SERVICE = (
             Permission(actions=("sns:Publish",), resource=Resource.ALARM_TOPIC),
             TELL,
             RESOLVE_VERSION,
+            SEE_RUN,
         ),
     ),
     Function(
@@ -152,6 +155,7 @@ OF_SERVICE = (
             Permission(actions=("dynamodb:Query",), resource=Resource.RUNS_BY_TEAM),
             CHANGE_LIMITS,
             Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
+            SEE_RUN,
             Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS),
             *SERVE_EXPERIMENTS,
             Permission(

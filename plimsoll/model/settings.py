@@ -48,6 +48,11 @@ class Variables(Model):
     """What a function reads from its environment: each field is a variable, in lower case."""
 
     @classmethod
+    def numbers_as_text(cls) -> bool:
+        """An environment has nothing but text."""
+        return True
+
+    @classmethod
     def read(cls, environment: Mapping[str, str]) -> Self:
         """Read them.
 
