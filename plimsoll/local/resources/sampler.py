@@ -3,10 +3,11 @@
 https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html,
 https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html,
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html. AWS
-publishes once a minute; a run on one machine is too short for that. Two metrics are the twin's own
+publishes once a minute; a run on one machine is too short for that. Four metrics are the twin's own
 and say how far this machine disturbed the target: `HostLateShare` is the percent of the time in I/O
-that was due to this machine and not to the volume; `HostStolenShare` is the percent of this
-machine's processor time that its hypervisor gave to others.
+that was due to this machine and not to the volume. Of this machine's processor time,
+`HostStolenShare` is the percent that its hypervisor gave to others, `HostOthersShare` what went to
+processes that are none of the run's (other targets among them), `HostIdleShare` what went to none.
 """
 
 import datetime as dt
@@ -17,11 +18,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from moto.cloudwatch.models import cloudwatch_backends
 
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.local.machine import CpuTimes, cpu_times, stolen_share
+from plimsoll.local.machine import CpuShares, CpuTimes, cpu_times, shares
 from plimsoll.model.volume_samples import VolumeRates, VolumeSample, rates
 from plimsoll.volumes import EmulatedVolume
 
@@ -44,7 +46,7 @@ class Seen:
 
     volume: VolumeRates
     cpu_percent: float | None  # of this machine's, by the target
-    stolen_percent: float | None  # of this machine's, by its hypervisor
+    machine: CpuShares | None
 
 
 Naming = Callable[[Seen], Sequence[Points]]
@@ -112,11 +114,17 @@ def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
 
 
 def _machine(seen: Seen) -> dict[str, tuple[float | None, str]]:
-    return {
+    known: dict[str, tuple[float | None, str]] = {
         "CPUUtilization": (seen.cpu_percent, "Percent"),
         "HostLateShare": (_percent(seen.volume.late_share), "Percent"),
-        "HostStolenShare": (seen.stolen_percent, "Percent"),
     }
+    if seen.machine is not None:
+        known |= {
+            "HostStolenShare": (_percent(seen.machine.stolen), "Percent"),
+            "HostOthersShare": (_percent(seen.machine.others), "Percent"),
+            "HostIdleShare": (_percent(seen.machine.idle), "Percent"),
+        }
+    return known
 
 
 def _seconds(microseconds: float | None) -> float | None:
@@ -151,7 +159,11 @@ def wait_s(epoch_s: float) -> float:
 class Sampler:
     """Publishes one target's figures until it is closed."""
 
+    _targets: ClassVar[set[int]] = set()  # process ids of all that run here
+
     def __init__(self, volume: EmulatedVolume, pid: int, naming: Naming) -> None:
+        self._run_pid = os.getppid()  # whoever asked for the twin: all of a run is below it
+        self._targets.add(pid)
         self._volume = volume
         self._pid = pid
         self._naming = naming
@@ -164,6 +176,7 @@ class Sampler:
         """Stop, and wait until it has stopped: the volume may then be taken away."""
         self._closed.set()
         self._thread.join()
+        self._targets.discard(self._pid)
 
     def _run(self) -> None:
         before, cpu_before, machine_before = self._look()
@@ -173,12 +186,13 @@ class Sampler:
             used_s = None if cpu is None or cpu_before is None else cpu - cpu_before
             cores = os.cpu_count() or 1
             cpu_percent = None if used_s is None else 100 * used_s / volume.interval_s / cores
-            stolen = _percent(stolen_share(machine_before, machine))
-            self._publish(Seen(volume, cpu_percent, stolen), after.epoch_ms)
+            seen = Seen(volume, cpu_percent, shares(machine_before, machine))
+            self._publish(seen, after.epoch_ms)
             before, cpu_before, machine_before = after, cpu, machine
 
     def _look(self) -> tuple[VolumeSample, float | None, CpuTimes | None]:
-        return self._volume.sample(), cpu_seconds(self._pid), cpu_times()
+        times = cpu_times(self._run_pid, strangers=self._targets - {self._pid})
+        return self._volume.sample(), cpu_seconds(self._pid), times
 
     def _publish(self, seen: Seen, epoch_ms: int) -> None:
         for second in seconds_to_publish(self._published_s, epoch_ms):
