@@ -65,6 +65,8 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
         kind = request.target.kind
         samples = target_samples(settings, record, kind=kind, since=since, until=now())
         merged = with_host_figures(merged, samples, settings.metric_period_seconds)
+    else:
+        merged = with_clients_waits(merged)
     nothing = nothing_told(merged, results)
     if nothing is not None and nothing.passing and step != WARMING_STEP:
         merged = _void(merged, nothing.reason)
@@ -73,6 +75,15 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     records_of(settings).change(run_id, step=step, steps_finished=len(finished))
     _require_sense(merged, nothing, finished, answers=after is not None)
     return step_judged(record, merged, finished, request)
+
+
+def with_clients_waits(step: StepResult) -> StepResult:
+    """Add to a step how long its clients waited for a processor.
+
+    On one machine that says nothing: they wait for the target, whose load they are.
+    """
+    waiting = {"client_waiting_percent": step.fleet.most_waiting_percent}
+    return step.model_copy(update={"step": step.step.model_copy(update=waiting)})
 
 
 def _void(step: StepResult, reason: str) -> StepResult:

@@ -74,6 +74,8 @@ def with_host_figures(
         update={
             "host_late_percent": target.host_late_percent,
             "host_stolen_percent": target.host_stolen_percent,
+            "host_others_percent": target.host_others_percent,
+            "host_idle_percent": target.host_idle_percent,
         }
     )
     return step.model_copy(update={"step": known})

@@ -54,6 +54,8 @@ _INSTANCE_BALANCES = (
 _HOST = (  # one machine only
     Metric("HostLateShare", "host_late_percent"),
     Metric("HostStolenShare", "host_stolen_percent"),
+    Metric("HostOthersShare", "host_others_percent"),
+    Metric("HostIdleShare", "host_idle_percent"),
 )
 # docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html
 RDS = Source(

@@ -4,10 +4,11 @@ https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html,
 https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html,
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html. AWS
 publishes once a minute, a minute or two late; a run on one machine is too short for that, so that
-its period is a second unless its deployment says otherwise. Two metrics are the twin's own
+its period is a second unless its deployment says otherwise. Four metrics are the twin's own
 and say how far this machine disturbed the target: `HostLateShare` is the percent of the time in I/O
-that was due to this machine and not to the volume; `HostStolenShare` is the percent of this
-machine's processor time that its hypervisor gave to others.
+that was due to this machine and not to the volume. Of this machine's processor time,
+`HostStolenShare` is the percent that its hypervisor gave to others, `HostOthersShare` what went to
+processes that are none of the run's (other targets among them), `HostIdleShare` what went to none.
 """
 
 import datetime as dt
@@ -18,11 +19,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from moto.cloudwatch.models import cloudwatch_backends
 
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.local.machine import CpuTimes, cpu_times, stolen_share
+from plimsoll.local.machine import CpuShares, CpuTimes, cpu_times, shares
 from plimsoll.model.volume_samples import VolumeRates, VolumeSample, rates
 from plimsoll.volumes import EmulatedVolume
 
@@ -46,7 +48,7 @@ class Seen:
     period_s: int
     volume: VolumeRates
     cpu_percent: float | None  # of this machine's, by the target
-    stolen_percent: float | None  # of this machine's, by its hypervisor
+    machine: CpuShares | None
 
 
 Naming = Callable[[Seen], Sequence[Points]]
@@ -114,11 +116,17 @@ def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
 
 
 def _machine(seen: Seen) -> dict[str, tuple[float | None, str]]:
-    return {
+    known: dict[str, tuple[float | None, str]] = {
         "CPUUtilization": (seen.cpu_percent, "Percent"),
         "HostLateShare": (_percent(seen.volume.late_share), "Percent"),
-        "HostStolenShare": (seen.stolen_percent, "Percent"),
     }
+    if seen.machine is not None:
+        known |= {
+            "HostStolenShare": (_percent(seen.machine.stolen), "Percent"),
+            "HostOthersShare": (_percent(seen.machine.others), "Percent"),
+            "HostIdleShare": (_percent(seen.machine.idle), "Percent"),
+        }
+    return known
 
 
 def _seconds(microseconds: float | None) -> float | None:
@@ -155,6 +163,8 @@ def wait_s(epoch_s: float, period_s: int = 1) -> float:
 class Sampler:
     """Publishes one target's figures until it is closed."""
 
+    _targets: ClassVar[set[int]] = set()  # process ids of all that run here
+
     def __init__(
         self,
         volume: EmulatedVolume,
@@ -173,6 +183,8 @@ class Sampler:
             period_s: Seconds that a point is of.
             late_s: How long after a period's end its points come; less than a period.
         """
+        self._run_pid = os.getppid()  # whoever asked for the twin: all of a run is below it
+        self._targets.add(pid)
         self._volume = volume
         self._pid = pid
         self._naming = naming
@@ -187,6 +199,7 @@ class Sampler:
         """Stop, and wait until it has stopped: the volume may then be taken away."""
         self._closed.set()
         self._thread.join()
+        self._targets.discard(self._pid)
 
     def _run(self) -> None:
         before, cpu_before, machine_before = self._look()
@@ -196,13 +209,14 @@ class Sampler:
             used_s = None if cpu is None or cpu_before is None else cpu - cpu_before
             cores = os.cpu_count() or 1
             cpu_percent = None if used_s is None else 100 * used_s / volume.interval_s / cores
-            stolen = _percent(stolen_share(machine_before, machine))
+            seen = Seen(self._period_s, volume, cpu_percent, shares(machine_before, machine))
             self._closed.wait(self._late_s)
-            self._publish(Seen(self._period_s, volume, cpu_percent, stolen), after.epoch_ms)
+            self._publish(seen, after.epoch_ms)
             before, cpu_before, machine_before = after, cpu, machine
 
     def _look(self) -> tuple[VolumeSample, float | None, CpuTimes | None]:
-        return self._volume.sample(), cpu_seconds(self._pid), cpu_times()
+        times = cpu_times(self._run_pid, strangers=self._targets - {self._pid})
+        return self._volume.sample(), cpu_seconds(self._pid), times
 
     def _publish(self, seen: Seen, epoch_ms: int) -> None:
         for number in periods_to_publish(self._published, epoch_ms, self._period_s):

@@ -38,7 +38,13 @@ def test_on_one_machine_the_step_knows_how_far_the_machine_was_disturbed(
     judged: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     samples = tuple(
-        TargetSample(epoch_ms=START_MS + ms, host_late_percent=late, host_stolen_percent=4.0)
+        TargetSample(
+            epoch_ms=START_MS + ms,
+            host_late_percent=late,
+            host_stolen_percent=4.0,
+            host_others_percent=late + 5,
+            host_idle_percent=40.0,
+        )
         for ms, late in ((2_000, 20.0), (3_000, 40.0))
     )
 
@@ -51,6 +57,8 @@ def test_on_one_machine_the_step_knows_how_far_the_machine_was_disturbed(
     judge_step.judge_step(here, RUN, 1)
     step = here.files(RUN).get(step_path(1), StepResult).step
     assert (step.host_late_percent, step.host_stolen_percent) == (30.0, 4.0)
+    assert (step.host_others_percent, step.host_idle_percent) == (35.0, 40.0)
+    assert step.client_waiting_percent is None  # here clients wait for the target, their own load
 
 
 def write_failure(deployment: EverySetting, step: int, client: int, error: str, cause: str) -> None:
@@ -121,3 +129,4 @@ def test_on_aws_nothing_is_asked_of_cloudwatch_which_this_function_may_not_reach
     judge_step.judge_step(judged, RUN, 1)
     step = judged.files(RUN).get(step_path(1), StepResult).step
     assert (step.host_late_percent, step.host_stolen_percent) == (None, None)
+    assert step.client_waiting_percent == pytest.approx(100 * 0.2 / 0.6)
