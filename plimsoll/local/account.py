@@ -4,6 +4,7 @@ from typing import Any
 
 ACCOUNT = "123456789012"
 REGION = "us-east-1"
+RDS_CA_FILE = "rds-ca.pem"  # in the twin's folder: who signs its servers' certificates
 
 # What a client signs with. Credentials of this machine's user are never read.
 NO_ACCOUNT: dict[str, Any] = {

@@ -24,6 +24,7 @@ from plimsoll.model.function_settings import (
     MetricSettings,
     PlanStepSettings,
     PollSettings,
+    ReachSettings,
     RecordRunSettings,
     RunSettings,
 )
@@ -97,7 +98,7 @@ OF_RUNS = (
         timeout_s=300,
         memory_mib=512,
         in_vpc=True,
-        settings=RunSettings,
+        settings=ReachSettings,
         permissions=(READ_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
@@ -107,7 +108,7 @@ OF_RUNS = (
         memory_mib=1769,
         in_vpc=True,
         engine=True,
-        settings=RunSettings,
+        settings=ReachSettings,
         permissions=(READ_RUN, READ_RECORD, READ_SECRET),
     ),
     Function(
@@ -116,7 +117,7 @@ OF_RUNS = (
         timeout_s=900,
         memory_mib=512,
         in_vpc=True,
-        settings=RunSettings,
+        settings=ReachSettings,
         permissions=(READ_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
@@ -142,7 +143,7 @@ OF_RUNS = (
         memory_mib=1769,  # one whole vCPU
         in_vpc=True,
         engine=True,
-        settings=RunSettings,
+        settings=ReachSettings,
         permissions=(READ_RUN, WRITE_RUN, READ_RECORD, READ_SECRET),
     ),
     Function(

@@ -49,7 +49,7 @@ def judge_step(
     failures = failed_clients(failed)
     record = records_of(settings).get(run_id)
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
-    target = engine_target(record.target)
+    target = engine_target(settings, record.target)
     after = family_of(target.protocol).read_counters(target)
     merged = merged_step(plan, results, failures, server_after=after)
     if settings.on_one_machine:  # here metrics are there at once; on AWS they come a minute later

@@ -95,7 +95,7 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     if isinstance(following, Done):
         return Next.conclude()
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    target = engine_target(record.target)
+    target = engine_target(settings, record.target)
     counters = family_of(target.protocol).read_counters(target)
     recovered = _recovered(following, finished, counters)
     if recovered is False and not _waited_enough(finished, request):
@@ -137,7 +137,7 @@ def _start(
 ) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     require_step_budget(files_of(settings, record.run_id), record, request, plan)
-    target = engine_target(record.target)
+    target = engine_target(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
         number = datasets.begin_load(compiled_workload(request))
     start = barrier_epoch_ms(

@@ -14,6 +14,7 @@ from moto.moto_server.werkzeug_app import (
 )
 from werkzeug.serving import make_server
 
+from plimsoll.local.account import RDS_CA_FILE
 from plimsoll.local.aws import corrections
 from plimsoll.local.aws.corrections import executions
 from plimsoll.local.aws.deliveries import Deliveries
@@ -55,6 +56,7 @@ class Services:
             Path(configuration["directory"]) / "databases",
             memory_scale=configuration["memory_scale"],
         )
+        (Path(configuration["directory"]) / RDS_CA_FILE).write_text(self._databases.authority.pem)
         cloudformation.apply(self._databases)
         roots = {name: Path(root) for name, root in configuration["functions"].items()}
         self._functions = Functions(pool, roots, configuration["retry_delay_s"])

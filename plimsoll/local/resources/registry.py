@@ -10,6 +10,7 @@ from pathlib import Path
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
 from plimsoll.errors import UsageError
+from plimsoll.local.databases.certificates import Authority
 from plimsoll.local.databases.database_server import DatabaseServer
 from plimsoll.local.resources.sampler import Sampler
 from plimsoll.volumes import EmulatedVolume
@@ -44,6 +45,7 @@ class Databases:
         """
         self._directory = directory
         self.memory_scale = memory_scale
+        self.authority = Authority.new()  # of the servers' certificates
         self._lock = threading.Lock()
         self._running: dict[str, Database] = {}
 
