@@ -124,4 +124,4 @@ def _quoted(service: Service, requests: Sequence[Request]) -> list[Check]:
                 checks.append(failed(REQUEST, f"{request.name}: {error}", "mend the request"))
         except PlimsollError as error:
             checks.append(unknown(REQUEST, str(error)))
-    return checks or [passed(REQUEST, "the service can make it")]
+    return checks or [passed(REQUEST, "the service quotes it")]

@@ -88,7 +88,7 @@ def _of_target(request: Request, zones: Sequence[str] | None) -> tuple[Check, ..
         case CassandraTarget():
             return cassandra_target_checks(target, zones)
         case EndpointTarget():
-            return ()  # nothing is ordered; the service has said whether it allows load on it
+            return ()  # nothing is ordered
         case _:
             assert_never(target)
 

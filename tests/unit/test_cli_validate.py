@@ -52,7 +52,7 @@ def test_what_cannot_be_is_refused_by_field(
     ("version", "told"),
     [
         ("11.4.5", "RDS's support of MariaDB 11.4.5 ended on 2026-05-31 (allowed: 11.4, 11.4.10)"),
-        ("11.4.99", "MariaDB 11.4.99 is none of the versions that RDS is known to offer"),
+        ("11.4.99", "MariaDB 11.4.99 is none of the versions that RDS was known to offer on"),
     ],
 )
 @pytest.mark.parametrize("verb", ["validate", "quote"])
