@@ -17,9 +17,9 @@ def main() -> None:
     try:
         config = read_deployment(json.loads(given) if isinstance(given, str) else given)
         if not config.regions:
-            PlimsollStack(app, "Plimsoll", config)
+            PlimsollStack(app, config.stack_name, config)
         for region in config.regions:
-            name = f"Plimsoll-{region}"
+            name = f"{config.stack_name}-{region}"
             PlimsollStack(app, name, config, env=Environment(region=region))
         app.synth()
     except PlimsollError as error:

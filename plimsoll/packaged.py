@@ -5,7 +5,7 @@ from typing import Literal
 
 from plimsoll.errors import PlimsollError
 
-PackagedFolder = Literal["functions", "statemachines", "workloads"]
+PackagedFolder = Literal["functions", "scenarios", "statemachines", "workloads"]
 _PACKAGE = Path(__file__).parent
 _INSTALLED = _PACKAGE / "packaged_folders"  # pyproject.toml puts them there
 

@@ -10,8 +10,9 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from plimsoll.model.deployment import Api
+from plimsoll.model.deployment import DEFAULT_NAME, Api
 from stacks.imports import ROOT
+from stacks.names import own_name
 
 STAGE = "v1"
 DOCUMENT = ROOT / "docs" / "openapi.json"  # generated from the routes; a test holds it to them
@@ -53,7 +54,7 @@ class ApiPart(Construct):
         self.rest = apigateway.RestApi(
             self,
             "Rest",
-            rest_api_name="plimsoll",
+            rest_api_name=own_name(self, DEFAULT_NAME),
             description="Plimsoll: runs for other teams",
             endpoint_types=[apigateway.EndpointType.REGIONAL],
             policy=iam.PolicyDocument(statements=[_callers(self, api)]),
@@ -78,7 +79,7 @@ class ApiPart(Construct):
         log_group = logs.LogGroup(
             self,
             "Calls",
-            log_group_name="/plimsoll/api-calls",
+            log_group_name=f"/{own_name(self, DEFAULT_NAME)}/api-calls",
             retention=logs.RetentionDays.ONE_MONTH,
             removal_policy=RemovalPolicy.DESTROY,
         )

@@ -11,6 +11,7 @@ from constructs import Construct
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.rules import CHECKS_GROUP, RUN_ENDED
 from stacks.event_bus import event_pattern
+from stacks.names import own_name
 from stacks.permissions import arn
 
 
@@ -20,11 +21,12 @@ class ChecksPart(Construct):
     def __init__(self, scope: Construct) -> None:
         super().__init__(scope, "Checks")
         stack = Stack.of(self)
-        self.group = scheduler.CfnScheduleGroup(self, "Group", name=CHECKS_GROUP)
+        group = own_name(self, CHECKS_GROUP)
+        self.group = scheduler.CfnScheduleGroup(self, "Group", name=group)
         # by name: functions have the role's ARN in their environment, so it cannot refer to one
-        start_check = FUNCTIONS["start-check"].name_on_aws
+        start_check = own_name(self, FUNCTIONS["start-check"].name_on_aws)
         self.start_arn = arn(stack, "lambda", f"function:{start_check}")
-        group_arn = arn(stack, "scheduler", f"schedule-group/{CHECKS_GROUP}")
+        group_arn = arn(stack, "scheduler", f"schedule-group/{group}")
         self.role = iam.Role(
             self,
             "Role",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import Duration
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_stepfunctions as sfn
@@ -32,7 +32,10 @@ class DashboardPart(Construct):
     ) -> None:
         super().__init__(scope, "Dashboard")
         page = cloudwatch.Dashboard(
-            self, "Page", dashboard_name="Plimsoll", default_interval=Duration.hours(3)
+            self,
+            "Page",
+            dashboard_name=Stack.of(self).stack_name,
+            default_interval=Duration.hours(3),
         )
         page.add_widgets(
             cloudwatch.AlarmStatusWidget(title="Promises", alarms=list(alarms), width=24, height=3)

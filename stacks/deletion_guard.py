@@ -9,6 +9,7 @@ from constructs import Construct, IConstruct
 
 from plimsoll.model.functions import FUNCTIONS, GUARD, Setting
 from stacks.fleet import function_logs, function_role
+from stacks.names import own_name
 from stacks.packages import ARCHITECTURE, RUNTIME, Packages
 from stacks.permissions import arn
 from stacks.workflow import machine_name
@@ -23,12 +24,17 @@ class GuardPart(Construct):
     """
 
     def __init__(
-        self, scope: Construct, *, packages: Packages, guarded: Sequence[IConstruct]
+        self,
+        scope: Construct,
+        *,
+        packages: Packages,
+        targets_role_arn: str,
+        guarded: Sequence[IConstruct],
     ) -> None:
         super().__init__(scope, "Guard")
         stack = Stack.of(self)
-        run_machine = arn(stack, "states", f"stateMachine:{machine_name('run')}")
-        create_target = FUNCTIONS["create-target"].name_on_aws
+        run_machine = arn(stack, "states", f"stateMachine:{machine_name(self, 'run')}")
+        create_target = own_name(self, FUNCTIONS["create-target"].name_on_aws)
         log_group = function_logs(self, GUARD)
         role = function_role(self, GUARD.name, log_group)
         role.add_to_policy(
@@ -46,7 +52,7 @@ class GuardPart(Construct):
         function = lambda_.Function(
             self,
             "Function",
-            function_name=GUARD.name_on_aws,
+            function_name=own_name(self, GUARD.name_on_aws),
             description=GUARD.summary,
             runtime=RUNTIME,
             architecture=ARCHITECTURE,
@@ -56,7 +62,13 @@ class GuardPart(Construct):
             timeout=Duration.seconds(GUARD.timeout_s),
             memory_size=GUARD.memory_mib,
             log_group=log_group,
-            environment=GUARD.settings.variables({Setting.RUN_MACHINE_ARN: run_machine}),
+            environment=GUARD.settings.variables(
+                {
+                    Setting.RUN_MACHINE_ARN: run_machine,
+                    Setting.CREATE_TARGET_NAME: create_target,
+                    Setting.TARGET_SERVICE_ROLE_ARN: targets_role_arn,
+                }
+            ),
         )
         resource = CustomResource(
             self,

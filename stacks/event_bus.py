@@ -11,6 +11,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from plimsoll.model.rules import BUS_NAME, EVERY_EVENT
+from stacks.names import own_name
 
 
 class EventsPart(Construct):
@@ -18,7 +19,7 @@ class EventsPart(Construct):
 
     def __init__(self, scope: Construct) -> None:
         super().__init__(scope, "Events")
-        self.bus = events.EventBus(self, "Bus", event_bus_name=BUS_NAME)
+        self.bus = events.EventBus(self, "Bus", event_bus_name=own_name(self, BUS_NAME))
         self.topic = sns.Topic(
             self, "Topic", display_name=EVERY_EVENT.topic.display_name, enforce_ssl=True
         )

@@ -10,7 +10,9 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from plimsoll.model.deployment import DEFAULT_NAME
 from plimsoll.model.functions import FUNCTIONS, GUARD, Function, Setting
+from stacks.names import own_name
 from stacks.network import NetworkPart
 from stacks.packages import ARCHITECTURE, RUNTIME, Packages
 from stacks.permissions import Grants, arn, role, statements
@@ -56,7 +58,7 @@ class FleetPart(Construct):
         return lambda_.Function(
             place,
             "Function",
-            function_name=row.name_on_aws,
+            function_name=own_name(self, row.name_on_aws),
             description=row.summary,
             runtime=RUNTIME,
             architecture=ARCHITECTURE,
@@ -91,7 +93,7 @@ class FleetPart(Construct):
 
     def _attach_to_vpc(self, made: iam.Role, row: Function) -> None:
         """Let the Lambda service, but not the function's own code, manage its interfaces."""
-        own = arn(Stack.of(self), "lambda", f"function:{row.name_on_aws}")
+        own = arn(Stack.of(self), "lambda", f"function:{own_name(self, row.name_on_aws)}")
         made.add_to_policy(iam.PolicyStatement(actions=INTERFACE_ACTIONS, resources=["*"]))
         made.add_to_policy(
             iam.PolicyStatement(
@@ -108,7 +110,7 @@ def function_logs(scope: Construct, row: Function) -> logs.LogGroup:
     return logs.LogGroup(
         scope,
         "Logs",
-        log_group_name=f"/plimsoll/{row.name}",
+        log_group_name=f"/{own_name(scope, DEFAULT_NAME)}/{row.name}",
         retention=logs.RetentionDays.ONE_MONTH,
         removal_policy=RemovalPolicy.DESTROY,
     )

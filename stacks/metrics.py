@@ -11,8 +11,9 @@ from aws_cdk import aws_timestream as timestream
 from constructs import Construct
 
 from plimsoll.metrics.publishing import InfluxDbVariables, LiveAnalyticsVariables
-from plimsoll.model.deployment import InfluxDbMetrics, LiveAnalyticsMetrics, Metrics
+from plimsoll.model.deployment import DEFAULT_NAME, InfluxDbMetrics, LiveAnalyticsMetrics, Metrics
 from plimsoll.model.settings import Variables
+from stacks.names import own_name
 from stacks.network import NetworkPart
 from stacks.permissions import arn
 
@@ -75,7 +76,7 @@ class MetricsPart(Construct):
         instance = timestream.CfnInfluxDBInstance(
             self,
             "InfluxDb",
-            name="plimsoll",
+            name=own_name(self, DEFAULT_NAME),
             db_instance_type=metrics.instance_type,
             allocated_storage=metrics.size_gib,
             organization=ORGANIZATION,
@@ -98,7 +99,9 @@ class MetricsPart(Construct):
         ]
 
     def _liveanalytics(self, metrics: LiveAnalyticsMetrics) -> None:
-        database = timestream.CfnDatabase(self, "Database", database_name="plimsoll")
+        database = timestream.CfnDatabase(
+            self, "Database", database_name=own_name(self, DEFAULT_NAME)
+        )
         table = timestream.CfnTable(
             self,
             "Table",

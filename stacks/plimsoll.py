@@ -22,6 +22,7 @@ from stacks.deletion_guard import GuardPart
 from stacks.event_bus import EventsPart
 from stacks.fleet import LOAD_CLIENT, FleetPart
 from stacks.metrics import MetricsPart
+from stacks.names import own_name, set_own_name
 from stacks.network import NetworkPart
 from stacks.permissions import Grant, Grants, arn
 from stacks.safeguards import AlarmsPart, WatchPart
@@ -36,6 +37,7 @@ class PlimsollStack(Stack):
 
     def __init__(self, scope: Construct, name: str, config: DeploymentConfig, **env: Any) -> None:
         super().__init__(scope, name, description="Plimsoll: finds a database's load line", **env)
+        set_own_name(self, config.name)
         self.network = NetworkPart(self, config)
         self.storage = StoragePart(self, config)
         self.targets = TargetRolesPart(self, self.network)
@@ -50,7 +52,9 @@ class PlimsollStack(Stack):
             else None
         )
         self.alarms = AlarmsPart(self, config)
-        self.schedules = scheduler.CfnScheduleGroup(self, "Deletions", name=DELETIONS_GROUP)
+        self.schedules = scheduler.CfnScheduleGroup(
+            self, "Deletions", name=own_name(self, DELETIONS_GROUP)
+        )
         self.events = EventsPart(self)
         self.checks = ChecksPart(self)
         self.metrics = MetricsPart(self, metrics=config.metrics, network=self.network)
@@ -65,6 +69,7 @@ class PlimsollStack(Stack):
         self.metrics.connect(self.fleet.functions)
         self.workflow = WorkflowPart(self, functions=self.fleet.functions, settings=settings)
         self.events.allow_events_from(self.workflow.machines["run"].role)
+        self.storage.allow_failures_from(self.workflow.machines["run"].role)
         self.checks.judged_by(self.fleet.functions[RUN_ENDED.function], self.events.bus)
         self.watch = WatchPart(
             self,
@@ -81,7 +86,12 @@ class PlimsollStack(Stack):
             alarms=self.watch.alarms,
         )
         parts = [child for child in self.node.children if isinstance(child, Construct)]
-        GuardPart(self, packages=self.fleet.packages, guarded=parts)
+        GuardPart(
+            self,
+            packages=self.fleet.packages,
+            targets_role_arn=self.targets.service.role_arn,
+            guarded=parts,
+        )
         Tags.of(self).add("plimsoll:deployment", name)
         bucket = self.storage.results.node.default_child
         assert isinstance(bucket, CfnResource)  # noqa: S101 - what a bucket is made of
@@ -109,9 +119,11 @@ class PlimsollStack(Stack):
             Setting.CHECK_ROLE_ARN: self.checks.role.role_arn,
             Setting.START_CHECK_ARN: self.checks.start_arn,
             # by name: a reference would make a cycle, since the machines call functions
-            Setting.RUN_MACHINE_ARN: arn(self, "states", f"stateMachine:{machine_name('run')}"),
+            Setting.RUN_MACHINE_ARN: arn(
+                self, "states", f"stateMachine:{machine_name(self, 'run')}"
+            ),
             Setting.EXPERIMENT_MACHINE_ARN: arn(
-                self, "states", f"stateMachine:{machine_name('experiment')}"
+                self, "states", f"stateMachine:{machine_name(self, 'experiment')}"
             ),
             Setting.TEAMS: config.teams_json,
             Setting.RESULTS_DAYS: str(config.results_days),
@@ -158,20 +170,20 @@ class PlimsollStack(Stack):
             Resource.ALARM_TOPIC: (Grant(self.alarms.topic.topic_arn),),
             Resource.EVENT_BUS: (Grant(self.events.bus.event_bus_arn),),
             Resource.CHECK_SCHEDULES: (
-                Grant(arn(self, "scheduler", f"schedule/{CHECKS_GROUP}/*")),
+                Grant(arn(self, "scheduler", f"schedule/{own_name(self, CHECKS_GROUP)}/*")),
             ),
             Resource.CHECK_ROLE: (_to_pass(self.checks.role.role_arn, "scheduler.amazonaws.com"),),
             Resource.RUN_MACHINE: (
-                Grant(arn(self, "states", f"stateMachine:{machine_name('run')}")),
+                Grant(arn(self, "states", f"stateMachine:{machine_name(self, 'run')}")),
             ),
             Resource.RUN_EXECUTIONS: (
-                Grant(arn(self, "states", f"execution:{machine_name('run')}:*")),
+                Grant(arn(self, "states", f"execution:{machine_name(self, 'run')}:*")),
             ),
             Resource.EXPERIMENT_MACHINE: (
-                Grant(arn(self, "states", f"stateMachine:{machine_name('experiment')}")),
+                Grant(arn(self, "states", f"stateMachine:{machine_name(self, 'experiment')}")),
             ),
             Resource.EXPERIMENT_EXECUTIONS: (
-                Grant(arn(self, "states", f"execution:{machine_name('experiment')}:*")),
+                Grant(arn(self, "states", f"execution:{machine_name(self, 'experiment')}:*")),
             ),
             Resource.ANY: (Grant("*"),),
         }

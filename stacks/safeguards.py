@@ -156,7 +156,7 @@ class WatchPart(Construct):
             "ExpiredTargets",
             log_group=janitor.log_group,
             filter_pattern=logs.FilterPattern.exists("$.expired_target"),
-            metric_namespace="Plimsoll",
+            metric_namespace=Stack.of(self).stack_name,
             metric_name="ExpiredTargets",
             metric_value="1",
         )

@@ -2,7 +2,9 @@
 
 from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
 
+from plimsoll.model.deployment import DEFAULT_NAME
 from plimsoll.model.rules import CHECKS_GROUP
+from stacks.names import own_name
 
 RUN_TIME = "runs and their targets are named when they start; the prefix is Plimsoll's own"
 SCHEDULE = "schedule/<Deletions>/plimsoll-run-*"
@@ -22,12 +24,14 @@ OF_THIS_ACCOUNT = {
         "pg:plimsoll-*": RUN_TIME,
         "og:default:*": "every instance has its engine's default option group",
     },
-    "scheduler": {
-        SCHEDULE: RUN_TIME,
-        f"schedule/{CHECKS_GROUP}/*": "teams name their checks; the group holds nothing else",
-    },
+    "scheduler": {SCHEDULE: RUN_TIME},
     "secretsmanager": {
         "secret:rds!db-*": "RDS names the secret; reading one takes the tag of a plimsoll-* target"
+    },
+}
+OF_THIS_DEPLOYMENT = {  # by its own name
+    "scheduler": {
+        f"schedule/{CHECKS_GROUP}/*": "teams name their checks; the group holds nothing else"
     },
     "states": {
         "execution:plimsoll-run:*": "executions are named when they start",
@@ -46,6 +50,7 @@ NO_RESOURCE = (
 )
 OF_BUCKET = {
     "runs/*": RUN_TIME,
+    "runs/*/failures/*": RUN_TIME,
     "experiments/*": "experiments are named when they are submitted",
 }
 AGENT = "AmazonSSMManagedInstanceCore is AWS's own list of what its agent calls"
@@ -58,6 +63,11 @@ def explain_wildcards(stack: Stack, results: CfnResource) -> None:
     for service, names in OF_THIS_ACCOUNT.items():
         for name, reason in names.items():
             reasons[f"arn:<AWS::Partition>:{service}:{account}:{name}"] = reason
+    own = own_name(stack, DEFAULT_NAME)
+    for service, names in OF_THIS_DEPLOYMENT.items():
+        for name, reason in names.items():
+            resource = name.replace(DEFAULT_NAME, own)
+            reasons[f"arn:<AWS::Partition>:{service}:{account}:{resource}"] = reason
     for name, reason in OF_AWS.items():
         reasons[f"arn:<AWS::Partition>:{name}"] = reason
     for name, reason in OF_BUCKET.items():

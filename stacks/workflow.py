@@ -7,7 +7,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_stepfunctions as sfn
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from plimsoll.model.functions import FUNCTIONS, Setting
 from plimsoll.statemachines import (
@@ -16,14 +16,15 @@ from plimsoll.statemachines import (
     placeholders,
     read_definition,
 )
+from stacks.names import own_name
 from stacks.permissions import arn
 
 MANAGED_RULE = "StepFunctionsGetEventsForStepFunctionsExecutionRule"  # Step Functions' own
 
 
-def machine_name(name: str) -> str:
+def machine_name(scope: IConstruct, name: str) -> str:
     """Give the name in AWS of a state machine of `statemachines/`."""
-    return f"plimsoll-{name}"
+    return own_name(scope, f"plimsoll-{name}")
 
 
 class WorkflowPart(Construct):
@@ -72,7 +73,7 @@ class WorkflowPart(Construct):
         return sfn.StateMachine(
             place,
             "Machine",
-            state_machine_name=machine_name(name),
+            state_machine_name=machine_name(self, name),
             definition_body=sfn.DefinitionBody.from_string(definition),
             definition_substitutions={key: self._values[key] for key in used},
             role=role,
@@ -82,7 +83,7 @@ class WorkflowPart(Construct):
                     place,
                     "Logs",
                     # a name of this form lets Step Functions write without a policy of its own
-                    log_group_name=f"/aws/vendedlogs/states/plimsoll-{name}",
+                    log_group_name=f"/aws/vendedlogs/states/{machine_name(self, name)}",
                     retention=logs.RetentionDays.ONE_MONTH,
                     removal_policy=RemovalPolicy.DESTROY,
                 ),
@@ -115,7 +116,7 @@ class WorkflowPart(Construct):
         By name: a reference to the machine would make a cycle with its role.
         """
         stack = Stack.of(self)
-        machine = machine_name(name)
+        machine = machine_name(self, name)
         role.add_to_policy(
             iam.PolicyStatement(
                 actions=["states:StartExecution"],
@@ -151,7 +152,7 @@ class WorkflowPart(Construct):
         role.add_to_policy(
             iam.PolicyStatement(
                 actions=["states:DescribeExecution", "states:StopExecution"],
-                resources=[arn(stack, "states", f"execution:{machine_name(child)}:*")],
+                resources=[arn(stack, "states", f"execution:{machine_name(self, child)}:*")],
             )
         )
         role.add_to_policy(

@@ -4,12 +4,10 @@ import os
 from typing import Any
 
 from plimsoll.model.function_settings import GuardSettings
-from plimsoll.model.functions import FUNCTIONS
 from plimsoll.targets.custom_resource import answer
 from plimsoll.targets.deployment_guard import close_door, open_door, require_no_target
 
 SETTINGS = GuardSettings.read(os.environ)
-_DOOR = FUNCTIONS["create-target"].name_on_aws
 
 
 def handler(event: dict[str, Any], context: Any) -> None:
@@ -17,11 +15,11 @@ def handler(event: dict[str, Any], context: Any) -> None:
     del context
     with answer(event):
         if event["RequestType"] != "Delete":
-            open_door(_DOOR)
+            open_door(SETTINGS.create_target_name)
             return
-        close_door(_DOOR)
+        close_door(SETTINGS.create_target_name)
         try:
-            require_no_target(SETTINGS.run_machine_arn)
+            require_no_target(SETTINGS.run_machine_arn, SETTINGS.target_service_role_arn)
         except BaseException:
-            open_door(_DOOR)
+            open_door(SETTINGS.create_target_name)
             raise

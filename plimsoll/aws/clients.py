@@ -35,7 +35,9 @@ _CONFIG = Config(
 _HASTY = Config(
     connect_timeout=2, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 2}
 )
-_CONFIGS = {"events": _HASTY}
+# a link that S3 would sign as of old (SigV2) is refused by newer regions, and by the local twin
+_LINKS_TOO = _CONFIG.merge(Config(signature_version="s3v4"))
+_CONFIGS = {"events": _HASTY, "s3": _LINKS_TOO}
 _clients: dict[str, Any] = {}
 
 
@@ -142,3 +144,23 @@ def stepfunctions() -> "SFNClient":
     """The client of AWS Step Functions."""
     client: SFNClient = _client("stepfunctions")
     return client
+
+
+def apigateway() -> Any:
+    """The client of Amazon API Gateway."""
+    return _client("apigateway")
+
+
+def logs() -> Any:
+    """The client of Amazon CloudWatch Logs."""
+    return _client("logs")
+
+
+def sts() -> Any:
+    """The client of AWS Security Token Service."""
+    return _client("sts")
+
+
+def tagging() -> Any:
+    """The client of the Resource Groups Tagging API."""
+    return _client("resourcegroupstaggingapi")

@@ -50,6 +50,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "plimsoll.cli.volume:volume",
         "Run programs on volumes that behave as those of AWS, and watch them",
     ),
+    "canary": (
+        "plimsoll.cli.canary:canary",
+        "Try a whole deployment: deploy, run, assert, destroy",
+    ),
     "doctor": ("plimsoll.cli.doctor:command", "Say what this machine has and what it lacks"),
 }
 

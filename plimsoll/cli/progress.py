@@ -105,6 +105,9 @@ class RunProgress(Lines):
                 line = _finished(done[plan.index], request.limits.statistic)
                 events.append(f"step {plan.index}: {line}")
                 events += [f"step {plan.index}: {text}" for text in done[plan.index].problems]
+        if record.metrics_awaited_until:
+            latest = words.time_of_day(record.metrics_awaited_until)
+            events.append(f"conclude: the target's metrics are awaited, until {latest} at most")
         return events + _torn_down(record)
 
     def _doing(self, now: Snapshot) -> str:

@@ -13,7 +13,7 @@ from plimsoll.client.http import Http
 from plimsoll.client.remote_watch import RemoteWatcher
 from plimsoll.client.service_client import Service
 from plimsoll.model.api_answers import RunSummary
-from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.model.run_record import RunRecord
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -76,11 +76,6 @@ def follow(service: Service, run_id: str) -> RunRecord | None:
         except KeyboardInterrupt:
             progress.say(f"interrupted: {run_id} goes on; `plimsoll stop {run_id}` stops it")
             return None
-
-
-def exit_code(states: list[RunState]) -> int:
-    """Give 0 where every run has succeeded."""
-    return 0 if all(state is RunState.SUCCEEDED for state in states) else 1
 
 
 def capacity_text(run: RunSummary) -> str:

@@ -36,6 +36,9 @@ def _rows(run: RunDetail) -> list[tuple[str, str]]:
     if run.expires_at is not None and ended is None:
         latest = words.time_of_day(run.expires_at)
         rows.append(("limit", f"its target is deleted at {latest} at the latest"))
+    if run.metrics_awaited_until is not None and ended is None:
+        latest = words.time_of_day(run.metrics_awaited_until)
+        rows.append(("metrics", f"its target's are awaited until {latest} at the latest"))
     if run.failure is not None:
         rows.append(("failure", run.failure.cause))
     if run.verdict is not None:

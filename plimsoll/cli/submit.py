@@ -9,14 +9,13 @@ from plimsoll.cli.fetching import fetch
 from plimsoll.cli.output import refuse_used_folder
 from plimsoll.cli.preflight import require_preflight
 from plimsoll.cli.service_calls import (
-    exit_code,
     follow,
     json_option,
     locate,
     profile_option,
     service_options,
 )
-from plimsoll.cli.show import Results, print_results
+from plimsoll.cli.show import Results, exit_code, print_results
 from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.errors import UsageError
@@ -56,8 +55,8 @@ def submit(
     """Start what REQUEST_FILE asks for on the service, and print each run's id.
 
     The file is checked here first. Without --key, a file that is sent twice is two runs. With
-    --wait, exit code 1: a run failed. Exit code 3: a check of the preflight failed, and nothing
-    was submitted.
+    --wait, exit code 1: a run failed, or its machine was too busy (DISTURBED). Exit code 3: a check
+    of the preflight failed, and nothing was submitted.
     """
     if out is not None and not wait:
         raise click.UsageError("--out needs --wait")
@@ -91,4 +90,4 @@ def _wait(service: Service, runs: dict[str, Submitted], out: Path | None, *, as_
         folder = out / name if out is not None and len(runs) > 1 else out
         results[name] = folder, fetch(service, run.run_id, folder)
     print_results(results, as_json=as_json)
-    return exit_code([result.state for _, result in results.values()])
+    return exit_code(results)

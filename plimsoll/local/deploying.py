@@ -69,6 +69,7 @@ def default_settings() -> dict[Setting, str]:
         Setting.EVENT_BUS: BUS_NAME,
         Setting.CHECK_GROUP: CHECKS_GROUP,
         Setting.CHECK_ROLE_ARN: ROLE,
+        Setting.CREATE_TARGET_NAME: "create-target",
         Setting.START_CHECK_ARN: function_arn("start-check"),
         Setting.RUN_MACHINE_ARN: state_machine_arn("run"),
         Setting.EXPERIMENT_MACHINE_ARN: state_machine_arn("experiment"),

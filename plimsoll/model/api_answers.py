@@ -122,6 +122,10 @@ class RunDetail(RunSummary):
     prepare_at: datetime | None = Field(description="When its dataset began to be loaded.")
     step_at: datetime | None = Field(description="When its first step was planned.")
     conclude_at: datetime | None = Field(description="When its steps began to be concluded.")
+    metrics_awaited_until: datetime | None = Field(
+        description="Until when at most it waits for its target's metrics before it concludes;"
+        " null: it does not."
+    )
     teardown_asked_at: datetime | None = Field(description="When its target's deletion began.")
     teardown_error: str | None = Field(description="Why its target could not be deleted.")
     database_version: str | None = Field(

@@ -26,6 +26,7 @@ TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=
 # of it are names and short values.
 PRICES_MOST_CHARACTERS = 2_000
 TEAMS_MOST_CHARACTERS = 1_400
+NAME_MOST_CHARACTERS = 24  # a function's name has 64, and the longest of ours 25
 TOGETHER_MOST_CHARACTERS = 2_900  # of teams, prices and allowed endpoints
 _SESSION = r"[A-Za-z0-9+=,.@_*-]{1,64}"
 _IAM = r"(user|role)/([!-)+-~]*/)?[A-Za-z0-9+=,.@_-]{1,64}"  # printable, but no `*`
@@ -38,6 +39,7 @@ Principal = Annotated[
     ),
 ]
 
+DEFAULT_NAME = "plimsoll"  # what the names of a deployment's resources begin with
 TARGET_PORTS = {"mysql": 3306, "postgres": 5432, "cassandra": 9042}
 
 
@@ -153,6 +155,10 @@ class Cassandra(Model):
 class DeploymentConfig(Model):
     """What `cdk.json` says of one deployment."""
 
+    # others than the default are for a second deployment in one account and region
+    name: Annotated[
+        str, Field(pattern=r"^plimsoll(-[a-z0-9]+)*$", max_length=NAME_MOST_CHARACTERS)
+    ] = DEFAULT_NAME
     regions: tuple[Region, ...] = ()  # one stack in each; empty: the command line's own region
     network: Network = Network()
     allowed_endpoints: tuple[AllowedEndpoint, ...] = ()
@@ -214,6 +220,11 @@ class DeploymentConfig(Model):
                 f" for a function's environment: at most {TOGETHER_MOST_CHARACTERS:,}"
             )
         return self
+
+    @property
+    def stack_name(self) -> str:
+        """The stack's name; with `regions`, that of the region follows it."""
+        return "Plimsoll" if self.name == DEFAULT_NAME else self.name
 
     @property
     def endpoints_json(self) -> str:

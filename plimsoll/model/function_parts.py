@@ -35,4 +35,5 @@ RESOLVE_VERSION = Permission(
     resource=Resource.ANY,
     why="the versions that RDS offers belong to no resource of an account",
 )
+SEE_RUN = Permission(actions=("states:DescribeExecution",), resource=Resource.RUN_EXECUTIONS)
 TELL = Permission(actions=("events:PutEvents",), resource=Resource.EVENT_BUS)

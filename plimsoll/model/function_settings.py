@@ -112,11 +112,15 @@ class CreateTargetSettings(RunSettings, KindSettings):
     cassandra: Json[CassandraPlace | None]  # None: there are no such targets
 
 
-class PlanStepSettings(PollSettings):
+class PlanStepSettings(PollSettings, MetricSettings):
     """Of `plan-step`."""
 
     start_lead_ms: int
     start_lead_ms_per_client: int
+
+
+class ConcludeSettings(PollSettings, MetricSettings):
+    """Of `conclude`."""
 
 
 class JudgeStepSettings(MetricSettings):
@@ -135,16 +139,16 @@ class EndRunSettings(TeamSettings, BusSettings):
     """Of `end-run`."""
 
 
-class JanitorSettings(EndRunSettings):
+class StopSettings(TeamSettings):
+    """What it takes to stop a run, and to know whether it was started."""
+
+    run_machine_arn: str
+
+
+class JanitorSettings(EndRunSettings, StopSettings):
     """Of `janitor`."""
 
     alarm_topic_arn: str
-
-
-class StopSettings(TeamSettings):
-    """What it takes to stop a run."""
-
-    run_machine_arn: str
 
 
 class SettleCellsSettings(StopSettings, PollSettings):
@@ -152,7 +156,7 @@ class SettleCellsSettings(StopSettings, PollSettings):
 
 
 class SubmitSettings(StopSettings, TargetSettings):
-    """What it takes to record a run and to start it; of `submit-cell` and `start-check`."""
+    """What it takes to record a run and to start it; of `submit-cell`."""
 
     prices: Json[PriceOverrides]
     results_days: int | None  # after which a run is forgotten; None: never
@@ -168,6 +172,10 @@ class JudgeCheckSettings(ServiceSettings, BusSettings):
     """Of `judge-check`."""
 
     alarm_topic_arn: str
+
+
+class StartCheckSettings(SubmitSettings, JudgeCheckSettings):
+    """Of `start-check`."""
 
 
 class ExperimentSettings(SubmitSettings):
@@ -192,3 +200,5 @@ class GuardSettings(Settings):
     """Of `guard-deployment`."""
 
     run_machine_arn: str
+    create_target_name: str
+    target_service_role_arn: str

@@ -9,6 +9,7 @@ from plimsoll.model.function_parts import (
     READ_RECORD,
     READ_RUN,
     READ_SECRET,
+    SEE_RUN,
     SEE_STACK,
     TELL,
     WRITE_RECORD,
@@ -16,12 +17,12 @@ from plimsoll.model.function_parts import (
 )
 from plimsoll.model.function_settings import (
     ArmDeletionSettings,
+    ConcludeSettings,
     CreateTargetSettings,
     DeleteTargetSettings,
     EndRunSettings,
     JanitorSettings,
     JudgeStepSettings,
-    MetricSettings,
     PlanStepSettings,
     PollSettings,
     RecordRunSettings,
@@ -117,7 +118,7 @@ OF_RUNS = (
         memory_mib=512,
         in_vpc=True,
         settings=RunSettings,
-        permissions=(READ_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
+        permissions=(READ_RUN, LIST_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
         name="plan-step",
@@ -157,10 +158,10 @@ OF_RUNS = (
     ),
     Function(
         name="conclude",
-        summary="Draws the verdict, and what set the limit, from all steps.",
+        summary="Draws the verdict, and what set the limit, once the target's metrics are there.",
         timeout_s=300,
         memory_mib=1769,
-        settings=MetricSettings,
+        settings=ConcludeSettings,
         permissions=(
             READ_RUN,
             WRITE_RUN,
@@ -220,6 +221,7 @@ OF_RUNS = (
         memory_mib=512,
         settings=JanitorSettings,
         permissions=(
+            SEE_RUN,
             READ_RECORD,
             WRITE_RECORD,
             CHANGE_LIMITS,

@@ -84,6 +84,7 @@ class RunRecord(Model):
     prepare_at: datetime | None = None
     step_at: datetime | None = None
     conclude_at: datetime | None = None
+    metrics_awaited_until: datetime | None = None  # it waits for the target's; None: it does not
     expires_at: datetime | None = None  # when the target is deleted, whatever happens
     database_version: str | None = None  # as RDS resolved it; None: an endpoint, or an older run
     stack_id: str | None = None

@@ -34,6 +34,7 @@ class Setting(StrEnum):
     EVENT_BUS = "EventBusName"
     CHECK_GROUP = "CheckGroupName"  # the schedules of checks
     CHECK_ROLE_ARN = "CheckRoleArn"  # Scheduler starts checks with it
+    CREATE_TARGET_NAME = "CreateTargetFunctionName"  # the guard lets it start no more
     START_CHECK_ARN = "StartCheckArn"  # the function that it calls
     RUN_MACHINE_ARN = "RunMachineArn"
     EXPERIMENT_MACHINE_ARN = "ExperimentMachineArn"
@@ -45,6 +46,11 @@ class Setting(StrEnum):
 
 class Variables(Model):
     """What a function reads from its environment: each field is a variable, in lower case."""
+
+    @classmethod
+    def numbers_as_text(cls) -> bool:
+        """An environment has nothing but text."""
+        return True
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Self:

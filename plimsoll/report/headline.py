@@ -18,6 +18,7 @@ VERDICTS = {
     "CLIENT_BOUND": "limited by the clients",
     "NOISY": "too noisy",
     "INCONSISTENT": "inconsistent figures",
+    "DISTURBED": "the machine was busy",
 }
 MEANINGS = {
     "KNEE": "a load passes and a heavier one fails",
@@ -27,6 +28,7 @@ MEANINGS = {
     "CLIENT_BOUND": "the clients were the limit: nothing is said about the database",
     "NOISY": "repetitions differ too much for a figure",
     "INCONSISTENT": "an audit fails on the step that would decide",
+    "DISTURBED": "the machine was busy with other work: measure again while it is idle",
 }
 REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP"}  # verdicts that say that a limit was reached
 LIMITS = {

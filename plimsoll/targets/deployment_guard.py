@@ -1,8 +1,13 @@
 """Keeping a deployment from being deleted while it still has something to look after."""
 
+from typing import TYPE_CHECKING
+
 from plimsoll.aws import clients
 from plimsoll.errors import TargetsAliveError
 from plimsoll.targets.janitor import STACK_PREFIX
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
 
 def close_door(function_name: str) -> None:
@@ -17,14 +22,18 @@ def open_door(function_name: str) -> None:
     clients.lambda_().delete_function_concurrency(FunctionName=function_name)
 
 
-def require_no_target(run_machine_arn: str) -> None:
-    """Make sure that no target is alive and that no run is under way.
+def require_no_target(run_machine_arn: str, role_arn: str) -> None:
+    """Make sure that no target of a deployment is alive and that no run of it is under way.
+
+    Args:
+        run_machine_arn: The deployment's workflow of runs.
+        role_arn: With which CloudFormation acts on its targets, and on nobody else's.
 
     Raises:
         TargetsAliveError: There is one; the message names up to ten of each kind.
     """
     runs = _runs_under_way(run_machine_arn)
-    stacks = _living_stacks()
+    stacks = [stack["StackName"] for stack in living_stacks() if _may_be_of(stack, role_arn)]
     alive = [
         f"{kind} {', '.join(names[:10])}"
         for kind, names in (("the runs", runs), ("the targets' stacks", stacks))
@@ -46,11 +55,17 @@ def _runs_under_way(run_machine_arn: str) -> list[str]:
     ]
 
 
-def _living_stacks() -> list[str]:
+def living_stacks() -> "list[StackTypeDef]":
+    """Describe the stacks of targets that are not deleted yet, of every deployment here."""
     pages = clients.cloudformation().get_paginator("describe_stacks")
     return [
-        stack["StackName"]
+        stack
         for page in pages.paginate()
         for stack in page["Stacks"]
         if stack["StackName"].startswith(STACK_PREFIX) and stack["StackStatus"] != "DELETE_COMPLETE"
     ]
+
+
+def _may_be_of(stack: "StackTypeDef", role_arn: str) -> bool:
+    """Whether a stack may be a deployment's; one that names no role may be anybody's."""
+    return stack.get("RoleARN", role_arn) == role_arn

@@ -47,6 +47,7 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
         "api": {"accounts": ["210987654321"]},
         "cassandra": {"archive": "cdk.json"},
     },
+    "Second": {"name": "plimsoll-second"},
 }
 
 

@@ -9,12 +9,13 @@ from plimsoll.model.experiment import Experiment
 from plimsoll.model.search_request import StepsSearch
 from plimsoll.prices import builtin
 from plimsoll.quoting.experiment_quotes import quote_experiment
+from plimsoll.quoting.quotes import quote
 from plimsoll.report.experiment_summary import layout
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.experiment_file import read_file
 
 ROOT = Path(__file__).parents[2]
-SCENARIOS = sorted((ROOT / "scenarios").glob("*.yaml"))
+SCENARIOS = sorted((ROOT / "scenarios").glob("r*.yaml"))
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: str(path.name))
@@ -57,6 +58,14 @@ def test_a_scenario_of_aws_has_time_for_its_answer(path: Path) -> None:
     found = quote_experiment(asked, builtin())
     assert found.usd is not None
     notes = {note for cell in found.cells for note in cell.quote.notes}
+    assert [note for note in notes if "it will probably" in note] == []
+
+
+def test_the_canarys_request_is_one_run_with_time_for_its_answer() -> None:
+    asked = read_file(ROOT / "scenarios/canary.yaml")
+    assert isinstance(asked, dict)
+    (request,) = asked.values()
+    notes = quote(request, builtin()).notes
     assert [note for note in notes if "it will probably" in note] == []
 
 

@@ -65,7 +65,7 @@ def test_an_installed_package_finds_its_functions_machines_and_workloads(unpacke
     assert seen["workloads"] == builtin_names()
 
 
-@pytest.mark.parametrize("folder", ["functions", "statemachines", "workloads"])
+@pytest.mark.parametrize("folder", ["functions", "scenarios", "statemachines", "workloads"])
 def test_the_wheel_holds_the_folder_of_the_checkout_and_nothing_else(
     unpacked: Path, folder: str
 ) -> None:

@@ -15,7 +15,7 @@ from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.resources.rds_engines import check_engine
 from plimsoll.local.resources.rds_mariadb_settings import MIB, server_settings
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
-from plimsoll.local.resources.sampler import Sampler, as_rds
+from plimsoll.local.resources.sampler import as_rds
 from plimsoll.model.databases import RdsEngine, rds_facts
 from plimsoll.model.instances import instance_limits
 from plimsoll.model.volumes import Volume
@@ -61,7 +61,7 @@ def create_rds(
         )
         undo.callback(server.remove)
         secret = _make_secret(user, password)
-        sampler = Sampler(volume, server.pid, as_rds(identifier))
+        sampler = databases.sample(volume, server.pid, as_rds(identifier))
         attributes = {
             "Endpoint.Address": server.host,
             "Endpoint.Port": str(server.port),

@@ -16,6 +16,7 @@ import pytest
 from tests.support.aws_resources import aws_account, make_state_machine
 
 CREATES = "plimsoll-create-target"
+OWN_ROLE = "arn:aws:iam::123456789012:role/plimsoll-targets"
 TEMPLATE = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})
 HANDLER = Path(__file__).parents[3] / "functions" / "guard_deployment" / "handler.py"
 
@@ -67,6 +68,8 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             Handler="handler.handler",
         )
         monkeypatch.setenv("RUN_MACHINE_ARN", make_state_machine("plimsoll-run"))
+        monkeypatch.setenv("CREATE_TARGET_NAME", CREATES)
+        monkeypatch.setenv("TARGET_SERVICE_ROLE_ARN", OWN_ROLE)
         yield
 
 
@@ -111,6 +114,18 @@ def test_a_living_target_keeps_the_deployment_and_is_named(answers: Answers) -> 
     assert "plimsoll-run-r1" in answer["Reason"]
     assert "something-else" not in answer["Reason"]
     assert not door_is_closed()
+
+
+@pytest.mark.usefixtures("account")
+def test_the_targets_of_another_deployment_are_its_own_matter(answers: Answers) -> None:
+    for name, role in (("plimsoll-run-r1", OWN_ROLE), ("plimsoll-run-r2", f"{OWN_ROLE}-2")):
+        boto3.client("cloudformation").create_stack(
+            StackName=name, TemplateBody=TEMPLATE, RoleARN=role
+        )
+    answer = ask(answers, "Delete")
+    assert answer["Status"] == "FAILED"
+    assert "plimsoll-run-r1" in answer["Reason"]
+    assert "plimsoll-run-r2" not in answer["Reason"]
 
 
 @pytest.mark.usefixtures("account")

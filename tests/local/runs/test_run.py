@@ -89,11 +89,13 @@ def test_every_step_tells_how_far_this_machine_was_disturbed(finished: Finished)
     told = [step.step for step in measured(result) if step.step.host_late_percent is not None]
     assert told
     for step in told:
-        late, stolen = step.host_late_percent, step.host_stolen_percent
-        assert late is not None
-        assert stolen is not None
-        assert 0 <= late <= 100
-        assert 0 <= stolen <= 100
+        shares = (
+            step.host_late_percent,
+            step.host_stolen_percent,
+            step.host_others_percent,
+            step.host_idle_percent,
+        )
+        assert all(share is not None and 0 <= share <= 100 for share in shares)
 
 
 def test_every_step_can_be_computed_again_from_its_clients_files(finished: Finished) -> None:

@@ -1,0 +1,220 @@
+"""`plimsoll canary`: tries a whole deployment, from `cdk deploy` to `cdk destroy`."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import botocore.session
+import click
+from botocore.exceptions import BotoCoreError
+
+from plimsoll.aws import clients
+from plimsoll.cli.local_runs import RESULTS
+from plimsoll.cli.output import refuse_used_folder
+from plimsoll.cli.service_calls import json_option
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.model.request import Request
+from plimsoll.packaged import packaged_folder
+from plimsoll.prices import builtin
+from plimsoll.quoting.quotes import quote
+from plimsoll.requests.experiment_file import read_file
+
+if TYPE_CHECKING:
+    from plimsoll.canary.allowance import Allowance
+    from plimsoll.canary.place import Place
+    from plimsoll.canary.trial import Check
+
+REQUEST = "canary.yaml"
+_LOCAL_WARMUP_S, _LOCAL_WINDOW_S = 2, 6  # one machine has a point of metrics each second
+_LOCAL_LASTS_S = 1800.0
+
+
+@click.command()
+@click.option("--local", is_flag=True, help="On this machine, without an AWS account.")
+@click.option(
+    "--profile", metavar="NAME", help="Of the AWS command line. Default: as that chooses."
+)
+@click.option("--region", metavar="REGION", help="Default: as the AWS command line chooses.")
+@click.option(
+    "--budget-usd",
+    type=click.FloatRange(min=0, min_open=True),
+    default=5.0,
+    show_default=True,
+    help="The most that all of it may cost, by list prices.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask before anything is made.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where results and logs go; a new or empty folder. Default: plimsoll-results/canary-*/.",
+)
+@json_option
+def canary(
+    *,
+    local: bool,
+    profile: str | None,
+    region: str | None,
+    budget_usd: float,
+    yes: bool,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Deploy Plimsoll under a name of its own, run its smallest request, assert, and destroy.
+
+    You are asked first, with what it will make and cost. Then the request runs on this machine, to
+    compare with: where it fails, nothing is deployed. All that is made is deleted, also after a
+    failure, a time-out and Ctrl-C; what could not be deleted is told with the command that does.
+    Exit code 1: something that was asserted does not hold, or something is left.
+    """
+    if local and (profile or region):
+        raise click.UsageError("--local uses no AWS account: it has neither --profile nor --region")
+    folder = out or RESULTS / f"canary-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    refuse_used_folder(folder)
+    from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
+
+    with termination_interrupts():
+        if local:
+            return _on_one_machine(folder.resolve(), as_json=as_json)
+        with _account(profile, region) as chosen:
+            return _on_aws(
+                folder.resolve(),
+                profile=profile,
+                region=chosen,
+                budget_usd=budget_usd,
+                yes=yes,
+                as_json=as_json,
+            )
+
+
+def _on_one_machine(folder: Path, *, as_json: bool) -> int:
+    from plimsoll.canary.on_one_machine import OnOneMachine  # noqa: PLC0415 - an extra
+    from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
+
+    request = _request()
+    load = request.load.model_copy(
+        update={"warmup_s": _LOCAL_WARMUP_S, "duration_s": _LOCAL_WINDOW_S}
+    )
+    request = request.model_copy(update={"load": load})
+    with twin_home([request]) as home:
+        place = OnOneMachine(home)
+        return _try_out(place, request, folder, lasts_s=_LOCAL_LASTS_S, as_json=as_json)
+
+
+def _on_aws(
+    folder: Path, *, profile: str | None, region: str, budget_usd: float, yes: bool, as_json: bool
+) -> int:
+    from plimsoll.canary.allowance import allow  # noqa: PLC0415 - an extra
+    from plimsoll.canary.on_aws import OnAws  # noqa: PLC0415 - an extra
+    from plimsoll.cli.canary_text import announce  # noqa: PLC0415 - an extra
+
+    request = _request()
+    allowance = allow(request, quote(request, builtin()), budget_usd)
+    place = OnAws(folder, region=region, profile=profile)
+    place.require_free()
+    announce(place.creates(), allowance, budget_usd)
+    if not yes:
+        _ask()
+    return _try_out(
+        place,
+        allowance.request,
+        folder,
+        lasts_s=allowance.lasts_s,
+        allowance=allowance,
+        as_json=as_json,
+    )
+
+
+def _try_out(
+    place: "Place",
+    request: Request,
+    folder: Path,
+    *,
+    lasts_s: float,
+    as_json: bool,
+    allowance: "Allowance | None" = None,
+    checks: "Sequence[Check]" = (),
+) -> int:
+    """Run it here, then there; compare and print."""
+    folder.mkdir(parents=True, exist_ok=True)
+    from plimsoll.canary.comparison import differing  # noqa: PLC0415 - an extra
+    from plimsoll.canary.reference import run_on_twin  # noqa: PLC0415 - an extra
+    from plimsoll.canary.trial import try_out  # noqa: PLC0415 - an extra
+    from plimsoll.cli import canary_text  # noqa: PLC0415 - an extra
+
+    with canary_text.CanaryProgress(request) as progress:
+        progress.say("the request on this machine, to compare with")
+        reference = run_on_twin(request, folder / "reference", progress)
+    with canary_text.CanaryProgress(request) as progress:
+        progress.say(f"the canary on {place.name}")
+        trial = try_out(place, request, teller=progress, lasts_s=lasts_s, checks=checks)
+    rows = differing(trial.result, reference) if trial.result else ()
+    if trial.result:
+        (folder / "result.json").write_text(trial.result.model_dump_json(indent=2))
+    if as_json:
+        whole = canary_text.as_json(trial, place.name, rows, allowance)
+        click.echo(json.dumps(whole, indent=2))
+    else:
+        cost = canary_text.cost_lines(trial, allowance)
+        canary_text.print_trial(
+            trial, ("the canary" if allowance is None else place.name, "the twin"), rows, cost
+        )
+        click.echo(f"Files: {folder}")
+    if trial.interrupted:
+        return 130
+    return 0 if trial.passed else 1
+
+
+def _request() -> Request:
+    asked = read_file(packaged_folder("scenarios") / REQUEST)
+    assert isinstance(asked, dict)  # noqa: S101 - the file is ours
+    (request,) = asked.values()
+    return request
+
+
+def _ask() -> None:
+    """Ask whether to go on.
+
+    Raises:
+        UsageError: There is nobody to ask.
+    """
+    if not sys.stdin.isatty():
+        raise UsageError("--yes: is needed where nobody can be asked; nothing has been made")
+    if not click.confirm("Deploy, run and destroy this?", err=True):
+        raise PlimsollError("nothing has been made")
+
+
+@contextmanager
+def _account(profile: str | None, region: str | None) -> Iterator[str]:
+    """Choose profile and region for every AWS call of this process; gives the region.
+
+    Raises:
+        UsageError: No region is chosen, or there is no such profile.
+    """
+    session = botocore.session.Session(profile=profile)
+    try:
+        configured = session.get_config_variable("region")
+    except BotoCoreError as error:
+        raise UsageError(f"--profile: {error}") from None
+    chosen = region or os.environ.get("AWS_REGION") or configured
+    if not chosen:
+        raise UsageError("--region: none is chosen: give it, or set AWS_REGION")
+    given = {"AWS_REGION": chosen, "AWS_DEFAULT_REGION": chosen}
+    if profile is not None:
+        given["AWS_PROFILE"] = profile
+    before = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
+    clients.through(None)
+    try:
+        yield chosen
+    finally:
+        clients.through(None)
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -1,0 +1,38 @@
+"""The result of a run on the service, downloaded."""
+
+import json
+import time
+
+from plimsoll.client.refusals import ServiceError
+from plimsoll.client.service_client import Service, download
+from plimsoll.errors import PlimsollError
+from plimsoll.model.api_answers import ReportLinks
+from plimsoll.model.results import RunResult
+
+PATIENCE_S = 30.0  # a run's results are there when it ends, its page a little later
+_LOOK_EVERY_S = 0.5
+
+
+def fetch_result(service: Service, run_id: str) -> tuple[RunResult, bytes, ReportLinks]:
+    """Read the result of a run that has ended: as it is, as it was written, and the links to it.
+
+    Raises:
+        PlimsollError: The service does not have it, or it is of another version.
+    """
+    links = _links(service, run_id)
+    body = download(links.result_url)
+    try:
+        return RunResult.model_validate(json.loads(body), extra="ignore"), body, links
+    except ValueError as error:  # pydantic's, too
+        raise PlimsollError(f"{run_id}: its result is of another version: {error}") from None
+
+
+def _links(service: Service, run_id: str) -> ReportLinks:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return service.report_links(run_id)
+        except ServiceError as error:
+            if error.kind != "no-report" or time.monotonic() > deadline:
+                raise
+        time.sleep(_LOOK_EVERY_S)
