@@ -111,6 +111,7 @@ class PlimsollStack(Stack):
             Setting.CASSANDRA: (
                 self.to_json_string(self.cassandra.place) if self.cassandra else "null"
             ),
+            Setting.RDS_CA_FILE: "",
             Setting.TARGET_KINDS: _kinds(config),
             Setting.ALLOWED_ENDPOINTS: config.endpoints_json,
             Setting.ALARM_TOPIC_ARN: self.alarms.topic.topic_arn,

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 ACCOUNT = "123456789012"
 REGION = "us-east-1"
+RDS_CA_FILE = "rds-ca.pem"  # in the twin's folder: who signs its servers' certificates
 
 
 @dataclass(frozen=True)

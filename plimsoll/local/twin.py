@@ -17,7 +17,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
-from plimsoll.local.account import Keys
+from plimsoll.local.account import RDS_CA_FILE, Keys
 from plimsoll.local.aws.process import AwsProcess
 from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
 from plimsoll.local.leftovers import remove_databases
@@ -123,7 +123,8 @@ class LocalTwin:
         self._functions = functions
         self._functions_directory = functions_directory or packaged_folder("functions")
         self._state_machines_directory = state_machines_directory
-        self._settings = {**default_settings(), **(settings or {})}
+        ca_file = {Setting.RDS_CA_FILE: str(self.directory / RDS_CA_FILE)}
+        self._settings = {**default_settings(), **ca_file, **(settings or {})}
         self._retry_delay_s = retry_delay_s
         self._memory_scale = memory_scale
         self._step_functions_url = step_functions_url

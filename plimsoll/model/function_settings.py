@@ -33,6 +33,12 @@ class TeamSettings(ServiceSettings):
     teams: Json[dict[str, Team]]
 
 
+class ReachSettings(RunSettings):
+    """Who vouches for a target's server."""
+
+    rds_ca_file: str  # PEM; "" for those whom AWS names, which come with Plimsoll
+
+
 class PollSettings(RunSettings):
     """How long the workflow waits between two looks."""
 
@@ -112,7 +118,7 @@ class CreateTargetSettings(RunSettings, KindSettings):
     cassandra: Json[CassandraPlace | None]  # None: there are no such targets
 
 
-class PlanStepSettings(PollSettings, MetricSettings):
+class PlanStepSettings(PollSettings, MetricSettings, ReachSettings):
     """Of `plan-step`."""
 
     start_lead_ms: int
@@ -123,7 +129,7 @@ class ConcludeSettings(PollSettings, MetricSettings):
     """Of `conclude`."""
 
 
-class JudgeStepSettings(MetricSettings):
+class JudgeStepSettings(MetricSettings, ReachSettings):
     """Of `judge-step`."""
 
     on_one_machine: bool

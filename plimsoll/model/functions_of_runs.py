@@ -25,6 +25,7 @@ from plimsoll.model.function_settings import (
     JudgeStepSettings,
     PlanStepSettings,
     PollSettings,
+    ReachSettings,
     RecordRunSettings,
     RunSettings,
 )
@@ -98,7 +99,7 @@ OF_RUNS = (
         timeout_s=300,
         memory_mib=512,
         in_vpc=True,
-        settings=RunSettings,
+        settings=ReachSettings,
         permissions=(READ_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
@@ -108,7 +109,7 @@ OF_RUNS = (
         memory_mib=1769,
         in_vpc=True,
         engine=True,
-        settings=RunSettings,
+        settings=ReachSettings,
         permissions=(READ_RUN, READ_RECORD, READ_SECRET),
     ),
     Function(
@@ -117,7 +118,7 @@ OF_RUNS = (
         timeout_s=900,
         memory_mib=512,
         in_vpc=True,
-        settings=RunSettings,
+        settings=ReachSettings,
         permissions=(READ_RUN, LIST_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
@@ -143,7 +144,7 @@ OF_RUNS = (
         memory_mib=1769,  # one whole vCPU
         in_vpc=True,
         engine=True,
-        settings=RunSettings,
+        settings=ReachSettings,
         permissions=(READ_RUN, WRITE_RUN, READ_RECORD, READ_SECRET),
     ),
     Function(

@@ -17,6 +17,7 @@ from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.databases import RdsEngine, rds_facts
 from plimsoll.model.instances import require_plausible
 from plimsoll.model.search_request import Search
+from plimsoll.model.tls import TlsMode
 from plimsoll.model.volume_samples import Drain
 from plimsoll.model.volumes import FaultPlan, Service, Volume, check, limits
 
@@ -54,6 +55,11 @@ class RdsTarget(Model):
         return True
 
     @property
+    def tls(self) -> TlsMode:
+        """How connections are encrypted: RDS's authorities vouch for its servers by name."""
+        return "verify"
+
+    @property
     def service(self) -> Service:
         """Whose rules its volume follows."""
         return rds_facts(self.engine).service
@@ -86,6 +92,12 @@ class EndpointTarget(Model):
     )
     secret_arn: Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")] = Field(
         description="The Secrets Manager secret with its `username` and `password`."
+    )
+    tls: TlsMode = Field(
+        "verify",
+        description="How connections are encrypted: `verify` believes only a server whose"
+        " certificate is signed for its name, by RDS's authorities where it is RDS's and by the"
+        " system's else; `require` encrypts and believes whoever answers; `off` does neither.",
     )
 
     @property

@@ -57,7 +57,7 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     failures = failed_clients(files.read_all(failures_under(step)))
     record = records_of(settings).get(run_id)
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
-    target = engine_target(record.target)
+    target = engine_target(settings, record.target)
     after = family_of(target.protocol).read_counters(target)
     merged = merged_step(plan, results, failures, server_after=after)
     if settings.on_one_machine:  # here metrics are there at once; on AWS they come a minute later

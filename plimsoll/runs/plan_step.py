@@ -104,7 +104,7 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     if isinstance(following, Done):
         return Next.conclude()
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    target = engine_target(record.target)
+    target = engine_target(settings, record.target)
     counters = family_of(target.protocol).read_counters(target)
     recovered = _recovered(following, finished, counters)
     if recovered is False and not _waited_enough(finished, request):
@@ -153,7 +153,7 @@ def _start(
     pause_s = wait_for_period_ms(early, period_s) // 1000 - PLANNING_S
     if pause_s >= PAUSE_LEAST_S:  # nothing waits so long for a barrier that costs meanwhile
         return Next.pause(pause_s)
-    target = engine_target(record.target)
+    target = engine_target(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
         number = datasets.begin_load(compiled_workload(request))
     plan = _with_barrier(settings, plan, late).model_copy(update={"load_number": number})

@@ -122,6 +122,7 @@ def await_target(settings: PollSettings, run_id: str) -> dict[str, object]:
             secret_arn=outputs.get("SecretArn"),
             identifier=outputs["InstanceIdentifier"],
             protocol=protocol_of(request),
+            tls=request.target.tls,
             volume_id=_volume_id(request.target, outputs["InstanceIdentifier"]),
         )
         records_of(settings).change(run_id, target=address, target_ready_at=now())
@@ -165,4 +166,5 @@ def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> Targ
         secret_arn=target.secret_arn,
         identifier=None,
         protocol=protocol_of_engine(target.engine),
+        tls=target.tls,
     )

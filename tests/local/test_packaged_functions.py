@@ -131,6 +131,7 @@ def endpoint_request(mariadb: MariaDbServer, database: str) -> Request:
                 "port": mariadb.port,
                 "database": database,
                 "secret_arn": secret["ARN"],
+                "tls": "off",
             },
             "workload": {"name": "ycsb-c", "records": RECORDS},
             "search": {"strategy": "steps", "clients": [1]},

@@ -14,7 +14,7 @@ from moto.moto_server.werkzeug_app import (
 )
 from werkzeug.serving import make_server
 
-from plimsoll.local.account import Keys
+from plimsoll.local.account import RDS_CA_FILE, Keys
 from plimsoll.local.aws import corrections
 from plimsoll.local.aws.corrections import executions
 from plimsoll.local.aws.deliveries import Deliveries
@@ -59,6 +59,7 @@ class Services:
             metric_period_s=configuration["metric_period_s"],
             metrics_late_s=configuration["metrics_late_s"],
         )
+        (Path(configuration["directory"]) / RDS_CA_FILE).write_text(self._databases.authority.pem)
         cloudformation.apply(self._databases)
         roots = {name: Path(root) for name, root in configuration["functions"].items()}
         self._functions = Functions(pool, roots, configuration["retry_delay_s"])

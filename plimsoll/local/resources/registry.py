@@ -11,6 +11,7 @@ from pathlib import Path
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
 from plimsoll.errors import UsageError
+from plimsoll.local.databases.certificates import Authority
 from plimsoll.local.databases.database_server import DatabaseServer
 from plimsoll.local.resources.sampler import Naming, Sampler
 from plimsoll.volumes import EmulatedVolume
@@ -55,6 +56,7 @@ class Databases:
         self._directory = directory
         self._sampler = partial(Sampler, period_s=metric_period_s, late_s=metrics_late_s)
         self.memory_scale = memory_scale
+        self.authority = Authority.new()  # of the servers' certificates
         self._lock = threading.Lock()
         self._running: dict[str, Database] = {}
 

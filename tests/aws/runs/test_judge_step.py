@@ -29,7 +29,7 @@ def judged(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EverySe
     for client in (0, 1):
         one = result(client, [100] * 400).model_copy(update={"run_id": RUN})
         files.put_model(client_path(1, client), one)
-    monkeypatch.setattr(judge_step, "engine_target", lambda known: known)
+    monkeypatch.setattr(judge_step, "engine_target", lambda _, known: known)
     monkeypatch.setattr(mysql, "read_counters", lambda _: after(1100))
     return deployment
 
