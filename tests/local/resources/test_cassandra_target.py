@@ -98,12 +98,8 @@ def test_cloudwatch_has_its_figures_under_the_names_of_ec2_and_ebs(stack: dict[s
     def read() -> TargetFigures | None:
         now = dt.datetime.now(dt.UTC)
         samples = read_samples(address, "cassandra", start=start, end=now, period_s=1)
-        return figures(
-            samples,
-            start_epoch_ms=round(start.timestamp() * 1000),
-            end_epoch_ms=round(now.timestamp() * 1000),
-            period_s=1,
-        )
+        all_of_them = range(round(start.timestamp() * 1000), round(now.timestamp() * 1000))
+        return figures(samples, all_of_them, period_s=1)
 
     def all_there() -> bool:
         seen = read()
