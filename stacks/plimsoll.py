@@ -211,7 +211,7 @@ class PlimsollStack(Stack):
             "AlarmTopic": self.alarms.topic.topic_arn,
             "ResultsDays": str(config.results_days),
             "ApiUrl": self.api.url,
-            "AvailabilityZones": ",".join(self.network.zones),
+            "TargetZone": self.network.zone,
             "Version": plimsoll.__version__,
         }
         for name, value in values.items():

@@ -13,7 +13,7 @@ from plimsoll.model.request import Request
 from plimsoll.prices import prices_for
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.quotes import quote
-from plimsoll.runs.submit import check_request, version_made
+from plimsoll.runs.submit import version_made
 from plimsoll.targets.engine_version import rds_version
 
 router = APIGatewayRouter()
@@ -33,7 +33,6 @@ def quote_run(
 ) -> Quote:
     """Quote a request."""
     settings = settings_of(router)
-    check_request(settings, request)
     version = version_made(settings, request.target)
     return quote(request, prices_for(settings.prices), database_version=version)
 

@@ -134,7 +134,7 @@ def require_known(engine: RdsEngine, version: str, *, on: date) -> None:
     major = rds_majors(engine).get(major_of(version))
     if major is None or not (is_major(version) or version in major.minors):
         name = f"{words.ENGINES[engine]} {version}"
-        problem = f"{name} is none of the versions that RDS is known to offer (as of {AS_OF})"
+        problem = f"{name} is none of the versions that RDS was known to offer on {AS_OF}"
         raise _refusal(engine, version, problem, on)
 
 

@@ -26,12 +26,12 @@ class Deployed:
     Attributes:
         name: The stack's.
         status: Of CloudFormation.
-        zones: In which targets may be placed; None: an older stack, which does not say.
+        zone: In which targets are placed; None: an older stack, which does not say.
     """
 
     name: str
     status: str
-    zones: tuple[str, ...] | None
+    zone: str | None
 
 
 def service_checks(service: Service, requests: Sequence[Request]) -> tuple[Check, ...]:
@@ -73,8 +73,7 @@ def find_stack(address: Address, stack: str | None) -> Deployed | None:
     outputs = {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", [])}
     if outputs.get(OUTPUT, "").rstrip("/") != address.url:
         return None
-    zones = outputs.get("AvailabilityZones")
-    return Deployed(name, described["StackStatus"], tuple(zones.split(",")) if zones else None)
+    return Deployed(name, described["StackStatus"], outputs.get("TargetZone"))
 
 
 def stack_check(found: Deployed | None) -> Check:
@@ -124,4 +123,4 @@ def _quoted(service: Service, requests: Sequence[Request]) -> list[Check]:
                 checks.append(failed(REQUEST, f"{request.name}: {error}", "mend the request"))
         except PlimsollError as error:
             checks.append(unknown(REQUEST, str(error)))
-    return checks or [passed(REQUEST, "the service can make it")]
+    return checks or [passed(REQUEST, "the service quotes it")]

@@ -1,6 +1,6 @@
 """Whether EC2 has a Cassandra target's instance, and where."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from plimsoll.aws import clients
 from plimsoll.model.cassandra_target import CassandraTarget
@@ -10,14 +10,12 @@ from plimsoll.preflight.rds_checks import ZONE, zone_check
 TYPE = "instance type"
 
 
-def cassandra_target_checks(
-    target: CassandraTarget, zones: Sequence[str] | None
-) -> tuple[Check, ...]:
+def cassandra_target_checks(target: CassandraTarget, zone: str | None) -> tuple[Check, ...]:
     """Check what EC2 offers in the clients' region.
 
     Args:
         target: What is asked for.
-        zones: Of the deployment; None: not known.
+        zone: In which the deployment places targets; None: not known.
     """
     name = target.instance_type
 
@@ -35,7 +33,7 @@ def cassandra_target_checks(
             problem = f"EC2 has no {name} in {clients.ec2().meta.region_name}"
             to_do = "target.instance_type: what there is says aws ec2 describe-instance-types"
             return [failed(TYPE, problem, to_do), unknown(ZONE, f"it depends on the {TYPE}")]
-        return [passed(TYPE, f"{name} can be had"), zone_check(name, offered, zones)]
+        return [passed(TYPE, f"{name} can be had"), zone_check(name, offered, zone)]
 
     return asked((TYPE, ZONE), look)
 

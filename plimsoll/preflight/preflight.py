@@ -1,7 +1,7 @@
 """The preflight of a request: every check, in order."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, assert_never
 
 import boto3
@@ -51,10 +51,10 @@ def preflight(
     _through(address.region)
     deployed = find_stack(address, stack)
     checks.append(stack_check(deployed))
-    zones = deployed.zones if deployed else None
+    zone = deployed.zone if deployed else None
     for names in ordered:
         runs = names if len(ordered) > 1 else ()
-        of_target = _of_target(requests[names[0]], zones)
+        of_target = _of_target(requests[names[0]], zone)
         checks += (check.model_copy(update={"runs": runs}) for check in of_target)
     if deployed is None:
         why = "it is the deployment's account that counts, and these credentials may be another's"
@@ -80,15 +80,15 @@ def _ordered(requests: Mapping[str, Request]) -> list[tuple[str, ...]]:
     return [tuple(names) for names in alike.values()]
 
 
-def _of_target(request: Request, zones: Sequence[str] | None) -> tuple[Check, ...]:
+def _of_target(request: Request, zone: str | None) -> tuple[Check, ...]:
     target = request.target
     match target:
         case RdsTarget():
-            return rds_target_checks(target, zones)
+            return rds_target_checks(target, zone)
         case CassandraTarget():
-            return cassandra_target_checks(target, zones)
+            return cassandra_target_checks(target, zone)
         case EndpointTarget():
-            return ()  # nothing is ordered; the service has said whether it allows load on it
+            return ()  # nothing is ordered
         case _:
             assert_never(target)
 

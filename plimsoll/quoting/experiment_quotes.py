@@ -8,7 +8,7 @@ from plimsoll.model.experiment import Experiment, batches, order
 from plimsoll.model.prices import PriceTable
 from plimsoll.model.quote import Amounts, CellQuote, ExperimentQuote
 from plimsoll.model.request import Request
-from plimsoll.quoting.quotes import NOTES, quote, sum_of
+from plimsoll.quoting.quotes import NOTES, extended_support, quote, sum_of
 from plimsoll.requests.cells import cells_of, of_each_cell
 
 _ORDER = "The runs' order is drawn when the experiment starts; the time is that of the axes' order."
@@ -44,6 +44,7 @@ def quote_experiment(
         CellQuote(name=cell.name, variants=cell.variants, quote=of_cell)
         for cell, of_cell in zip(cells_of(experiment), quotes, strict=True)
     )
+    requests = [cell.request for cell in cells_of(experiment)]
     costs = [of_cell.usd for of_cell in quotes if of_cell.usd is not None]
     at_once = min(experiment.at_once, runs_most or experiment.at_once)
     drawn = range(len(cells)) if experiment.seed is None else order(len(cells), experiment.seed)
@@ -57,7 +58,11 @@ def quote_experiment(
         time_s=_time_s([of_cell.time_s for of_cell in quotes], planned, at_once),
         usd=sum_of(costs) if len(costs) == len(quotes) else None,
         missing=tuple(dict.fromkeys(name for of_cell in quotes for name in of_cell.missing)),
-        notes=(*_notes(experiment, at_once, [of_cell.budget_usd for of_cell in quotes]), *NOTES),
+        notes=(
+            *_notes(experiment, at_once, [of_cell.budget_usd for of_cell in quotes]),
+            *dict.fromkeys(note for asked in requests for note in extended_support(asked)),
+            *NOTES,
+        ),
     )
 
 

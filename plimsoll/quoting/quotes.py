@@ -117,6 +117,16 @@ def sum_of(parts: Sequence[Amounts]) -> Amounts:
     )
 
 
+def extended_support(request: Request) -> tuple[str, ...]:
+    """Say that RDS charges more for a version than is reckoned with; empty where it does not."""
+    target = request.target
+    if not isinstance(target, RdsTarget):
+        return ()
+    today = datetime.now(UTC).date()
+    note = extended_support_note(target.engine, target.engine_version, on=today)
+    return () if note is None else (note,)
+
+
 def _named(price: Price) -> str:
     return f"{price.item} {price.name}"
 
@@ -139,9 +149,6 @@ def _notes(request: Request, length: extents.Duration, usd: Amounts | None) -> I
             f"The run is expected to take {words.duration(expected_s)}, more than its time limit"
             f" of {time_limit}: it will probably end without a verdict."
         )
-    if isinstance(target := request.target, RdsTarget):
-        day = datetime.now(UTC).date()
-        extended = extended_support_note(target.engine, target.engine_version, on=day)
-        yield from () if extended is None else (extended,)
+    yield from extended_support(request)
     if not request.target.provisioned:
         yield "The endpoint's own cost is not known here, nor whether the load changes it."

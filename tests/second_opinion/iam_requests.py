@@ -106,6 +106,10 @@ def _cloudwatch(call: AwsCall) -> Iterator[IamRequest]:
     yield IamRequest(f"cloudwatch:{call.operation}", "*")
 
 
+def _rds(call: AwsCall) -> Iterator[IamRequest]:
+    yield IamRequest(f"rds:{call.operation}", "*")
+
+
 def _events(call: AwsCall) -> Iterator[IamRequest]:
     for entry in call.parameters["Entries"]:
         yield IamRequest(
@@ -128,6 +132,7 @@ _SERVICES = {
     "cloudwatch": _cloudwatch,
     "dynamodb": _dynamodb,
     "events": _events,
+    "rds": _rds,
     "s3": _s3,
     "scheduler": _scheduler,
     "secretsmanager": _secretsmanager,

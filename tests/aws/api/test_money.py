@@ -19,6 +19,24 @@ def test_a_quote_says_time_and_money_and_makes_nothing(api: Api) -> None:
     assert len(api("GET", "/runs").body["runs"]) == before
 
 
+@pytest.mark.parametrize("path", ["/quotes", "/runs"])
+def test_a_version_that_rds_does_not_offer_is_neither_quoted_nor_run(api: Api, path: str) -> None:
+    target = {**REQUESTED["target"], "engine_version": "11.4.99"}
+    told = api("POST", path, {**REQUESTED, "target": target}).wrong["target.engine_version"]
+    assert (told["value"], told["allowed"]) == ("11.4.99", ["11.4.10"])
+
+
+def test_a_quote_has_the_version_that_rds_makes(api: Api) -> None:
+    assert api("POST", "/quotes", REQUESTED).body["database_version"] == "11.4.10"
+    shared = {name: value for name, value in REQUESTED.items() if name != "name"}
+    versions = {"major": {"target": {"engine_version": "11.4"}},
+                "whole": {"target": {"engine_version": "11.4.99"}}}  # fmt: skip
+    asked = {"name": "matrix", "request": shared, "axes": {"version": versions}}
+    for path in ("/quotes/experiments", "/experiments"):
+        wrong = api("POST", path, asked).wrong
+        assert "axes.version.whole.target.engine_version" in wrong
+
+
 def test_a_quote_names_the_price_that_it_lacks(api: Api) -> None:
     target = {**REQUESTED["target"], "instance_class": "db.m8g.large"}
     answered = api("POST", "/quotes", {**REQUESTED, "target": target})

@@ -57,11 +57,10 @@ class Api:
         return Service(Http(read_address(url, source="test"), send=send, sleep=lambda _: None))
 
 
-def deploy(status: str = "CREATE_COMPLETE", zones: str | None = "eu-west-1a,eu-west-1b") -> None:
-    assert status == "CREATE_COMPLETE"
+def deploy(zone: str | None = "eu-west-1a") -> None:
     outputs = {"ApiUrl": {"Value": URL}}
-    if zones is not None:
-        outputs["AvailabilityZones"] = {"Value": zones}
+    if zone is not None:
+        outputs["TargetZone"] = {"Value": zone}
     template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs}
     boto3.client("cloudformation").create_stack(
         StackName="Plimsoll", TemplateBody=json.dumps(template)
@@ -97,7 +96,7 @@ def test_a_request_that_can_be_made_passes_every_check_but_what_is_not_there_yet
     assert {name: check.state for name, check in found.items() if check.state != "passed"} == {}
     assert found["engine version"].detail == "MariaDB 11.4.10, for 11.4"
     assert found["storage"].detail == "io1 100 GiB, 1,000 IOPS"
-    assert found["zone"].detail == "db.m5.large with io1 is offered in eu-west-1a, eu-west-1b"
+    assert found["zone"].detail == "db.m5.large with io1 is offered in eu-west-1a"
     need = "1 of 40 DB instances needed at once; 3 in use"
     assert found["quota: RDS instances"].detail == need
     assert found["quota: Lambda"].detail.startswith("24 of 1,000 concurrent executions needed")
@@ -114,8 +113,8 @@ def test_a_request_that_can_be_made_passes_every_check_but_what_is_not_there_yet
         (volume("io1", 2000, 50_000), "storage",
          "iops 50,000 is not what RDS has with db.m5.large", "volume.iops: 1,000 to 40,000"),
         (volume("io2"), "zone",
-         "offered in eu-west-1c, and the deployment is in eu-west-1a, eu-west-1b",
-         "a deployment in such a zone"),
+         "offered in eu-west-1c, and the deployment places its targets in eu-west-1a",
+         "whose first subnet is in such a zone"),
         ({"search": {"strategy": "steps", "clients": [1, 990]}}, "quota: Lambda",
          "1,010 of 1,000 concurrent executions", "raised to 1,010 at least"),
     ],
@@ -207,8 +206,8 @@ def test_of_another_account_only_what_holds_for_the_whole_region_is_checked() ->
     assert not any(name.startswith("quota:") for name in found)
 
 
-def test_an_older_stack_does_not_say_its_zones() -> None:
-    deploy(zones=None)
+def test_an_older_stack_does_not_say_its_zone() -> None:
+    deploy(zone=None)
     assert looked()["zone"].state == "unknown"
 
 

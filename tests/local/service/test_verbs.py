@@ -90,7 +90,7 @@ def test_a_check_that_fails_keeps_a_run_from_being_submitted(verb: Verb, tmp_pat
     assert isinstance(unasked, ServiceError)
     unknown = verb("submit", _file(tmp_path, body("unknown", target__engine_version="99.1")))
     assert isinstance(unknown.exception, UsageError)
-    assert "one machine cannot stand in for MariaDB 99.1" in str(unknown.exception)
+    assert "RDS does not offer MariaDB 99.1" in str(unknown.exception)
     assert "of-others" not in verb("list").stdout
 
 
