@@ -2,15 +2,16 @@
 
 They are read from a clone of that repository (Apache-2.0), and nothing of it is kept here. A
 recording is a test's snapshot: the history of an execution. Its definition is in the template that
-the test names. Those count that use what this project's machines use: JSONata, and no Task, since
-the functions are not there; what was masked when it was recorded is left out.
+the test names. Those count that use what this project's machines use: JSONata throughout, and of
+Tasks `lambda:invoke`, whose answers the history holds; what was masked when it was recorded is left
+out, and so are definitions that a test has edited.
 """
 
 import ast
 import json
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -23,12 +24,31 @@ _FOLDER = "tests/aws/services/stepfunctions"
 _TEMPLATES = f"{_FOLDER}/templates"
 REPOSITORY = "LOCALSTACK_REPOSITORY"  # the variable that says where the clone is
 PARAMETRIZE = "pytest.mark.parametrize"
+_TEMPLATE_FILE = re.compile(r"_templates?\.py$")
 _MASKED = ('"date"', '"timestamp"')
+FUNCTION = "arn:aws:lambda:us-east-1:123456789012:function:recorded"
+_PLACEHOLDER = re.compile("%LAMBDA_FUNCTION_ARN_LITERAL_PLACEHOLDER%")
+_RESOURCE = re.compile(r'"Resource": "([^"]+)"')
+_WITHOUT_QUERIES = {"Type", "Next", "End", "Comment"}
+_INVOKES = {"arn:aws:states:::lambda:invoke"}
 _ENDS = {
     "ExecutionSucceeded": "SUCCEEDED",
     "ExecutionFailed": "FAILED",
     "ExecutionTimedOut": "TIMED_OUT",
 }
+
+
+@dataclass(frozen=True)
+class FunctionAnswer:
+    """What a call of a function came to.
+
+    Attributes:
+        payload: What it answered.
+        failed: Whether that is an error which it raised.
+    """
+
+    payload: Any
+    failed: bool
 
 
 @dataclass(frozen=True)
@@ -42,6 +62,8 @@ class Recording:
         status: How it ended.
         output: If it succeeded.
         error: If it failed.
+        calls: What functions were called with, in order.
+        answers: What each call came to.
     """
 
     name: str
@@ -50,6 +72,8 @@ class Recording:
     status: str
     output: Any
     error: str | None
+    calls: tuple[Any, ...] = ()
+    answers: tuple[FunctionAnswer, ...] = ()
 
 
 class Repository:
@@ -89,7 +113,7 @@ class Repository:
         """The file of each template by its name in the tests: `Class.CONSTANT`."""
         found: dict[str, str] = {}
         for file in self._files:
-            if not (file.startswith(_TEMPLATES) and file.endswith("_templates.py")):
+            if not (file.startswith(_TEMPLATES) and _TEMPLATE_FILE.search(file)):
                 continue
             folder = PurePosixPath(file).parent
             for group in ast.parse(self._read(file)).body:
@@ -102,14 +126,23 @@ class Repository:
 
 def _constants(group: ast.ClassDef) -> Iterator[tuple[str, str]]:
     for statement in group.body:
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        name = _assigned(statement)
+        if name is not None:
             texts = [
                 node.value
                 for node in ast.walk(statement)
                 if isinstance(node, ast.Constant) and isinstance(node.value, str)
             ]
             if texts:
-                yield statement.target.id, texts[-1]
+                yield name, texts[-1]
+
+
+def _assigned(statement: ast.stmt) -> str | None:
+    """The name that a statement gives a value, with a type or without."""
+    match statement:
+        case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+    return None
 
 
 def _templates_of_tests(source: str) -> dict[str, str]:
@@ -131,6 +164,8 @@ def _templates_of_tests(source: str) -> dict[str, str]:
 
 def _cases(test: ast.FunctionDef, aliases: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Each case of a test that stands for one template, by the case's name."""
+    if _edits(test):
+        return
     for decorator in test.decorator_list:
         if not (isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == PARAMETRIZE):
             continue
@@ -153,6 +188,15 @@ def _cases(test: ast.FunctionDef, aliases: Mapping[str, str]) -> Iterator[tuple[
     ]
     if len(set(loaded)) == 1:
         yield test.name, loaded[0]
+
+
+def _edits(test: ast.FunctionDef) -> bool:
+    """Whether a test changes the template that it has loaded, so that this is not what was run."""
+    return any(
+        (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
+        or (isinstance(node, ast.Attribute) and node.attr == "update")
+        for node in ast.walk(test)
+    )
 
 
 def _named(value: ast.AST, aliases: Mapping[str, str]) -> list[str]:
@@ -181,13 +225,17 @@ def _yaml(text: str) -> Any:
 
 def _recording(name: str, definition: Any, snapshot: Mapping[str, Any]) -> Recording | None:
     """Make a recording of a snapshot; None where it is not one of a machine like ours."""
-    written = json.dumps(definition)
+    written = json.dumps(_in_jsonata(definition))
     histories = [
         part["events"]
         for part in snapshot["recorded-content"].values()
         if isinstance(part, dict) and "events" in part
     ]
-    if faults(written) or '"Task"' in written or len(histories) != 1:
+    written = _PLACEHOLDER.sub(FUNCTION, written)
+    if faults(written) or len(histories) != 1 or not set(_RESOURCE.findall(written)) <= _INVOKES:
+        return None
+    called = _called(histories[0])
+    if called is None:
         return None
     first, last = histories[0][0], histories[0][-1]
     given = _parsed(first["executionStartedEventDetails"]["input"])
@@ -203,7 +251,53 @@ def _recording(name: str, definition: Any, snapshot: Mapping[str, Any]) -> Recor
         _ENDS[last["type"]],
         _parsed(details.get("output")),
         details.get("error"),
+        *called,
     )
+
+
+def _in_jsonata(definition: Any) -> Any:
+    """Say once what every state says for itself: that it is in JSONata, as ours do.
+
+    A state without any field in which a query could stand is the same in either language.
+    """
+    states = definition.get("States", {}) if isinstance(definition, dict) else {}
+    if not states or not all(_is_jsonata(state) for state in states.values()):
+        return definition
+    plain = {
+        name: {key: value for key, value in state.items() if key != "QueryLanguage"}
+        for name, state in states.items()
+    }
+    return {**definition, "QueryLanguage": "JSONata", "States": plain}
+
+
+def _is_jsonata(state: Mapping[str, Any]) -> bool:
+    return state.get("QueryLanguage") == "JSONata" or not set(state) - _WITHOUT_QUERIES
+
+
+def _called(
+    events: Sequence[Mapping[str, Any]],
+) -> tuple[tuple[Any, ...], tuple[FunctionAnswer, ...]] | None:
+    """Give what functions were called with and what they answered; None where that is masked."""
+    calls = [
+        _parsed(e["taskScheduledEventDetails"]["parameters"]) for e in events if _is(e, "Scheduled")
+    ]
+    answers = [answer for e in events if (answer := _answer(e)) is not None]
+    if len(calls) != len(answers):
+        return None
+    return tuple(call.get("Payload") for call in calls), tuple(answers)
+
+
+def _is(event: Mapping[str, Any], what: str) -> bool:
+    return bool(event["type"] == f"Task{what}")
+
+
+def _answer(event: Mapping[str, Any]) -> FunctionAnswer | None:
+    if _is(event, "Succeeded"):
+        output = _parsed(event["taskSucceededEventDetails"]["output"])
+        return FunctionAnswer(output["Payload"], failed=False)
+    if _is(event, "Failed"):
+        return FunctionAnswer(_parsed(event["taskFailedEventDetails"]["cause"]), failed=True)
+    return None
 
 
 def _parsed(value: Any) -> Any:
