@@ -160,6 +160,14 @@ test: rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra 
 	$(BIN)/pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m "not alone" --ignore=tests/unit --ignore=tests/aws --ignore=tests/second_opinion tests
 	$(BIN)/pytest -q -p no:schemathesis -m alone tests/local/load
 
+.PHONY: faults
+faults: setup ## Every fault in every phase of a run, and the table of docs/security.md
+	$(BIN)/pytest -q -n 2 -p no:schemathesis --every-fault tests/faults
+
+.PHONY: audit
+audit: $(STAMPS)/dependencies ## Hold what is locked against public advisories
+	$(BIN)/python -m tools.audit
+
 # programs that others wrote, in an environment of their own: LocalStack, JSONata, an IAM simulator
 $(STAMPS)/second-opinion: tests/second_opinion/environment_of_its_own.py $(wildcard tests/second_opinion/environment/*) $(STAMPS)/package | $(STAMPS)/mariadb # Maven by Maven
 	$(BIN)/python -m tests.second_opinion.environment_of_its_own

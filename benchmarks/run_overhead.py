@@ -31,7 +31,7 @@ def request(name: str, clients: list[int], *, warmup_s: float, duration_s: float
             "target": {
                 "kind": "rds",
                 "engine": "mariadb",
-                "engine_version": "11.4.5",
+                "engine_version": "11.4",
                 "instance_class": "db.m5.large",
                 "volume": {"type": "io2", "size_gib": 100, "iops": 50_000},
             },

@@ -12,6 +12,7 @@ from typing import Self
 
 FieldPath = tuple[str | int, ...]
 Scalar = str | int | float | bool | None
+NAME_MOST = 100  # characters of a name that are repeated where it is not known
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,9 @@ def unknown(
         hint: What else may help.
     """
     names = tuple(sorted(allowed))
-    close = difflib.get_close_matches(name, names, n=1)
+    short = name[:NAME_MOST]  # to compare long names takes the square of their length
+    close = difflib.get_close_matches(short, [each[:NAME_MOST] for each in names], n=1)
     guess = f"did you mean {close[0]!r}?" if close else ""
-    problem = "; ".join(part for part in (f"unknown {what} {name!r}", guess, hint) if part)
+    shown = repr(short) + ("..." if len(name) > NAME_MOST else "")
+    problem = "; ".join(part for part in (f"unknown {what} {shown}", guess, hint) if part)
     return Complaint(path, problem, value, names, place)

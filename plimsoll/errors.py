@@ -8,6 +8,7 @@ command line prints them (`str`), the API writes them as fields of a problem doc
     ├── UsageError                  the input is wrong; exit code 2
     │   └── WorkloadError           ... in a workload
     ├── MissingToolError            this machine lacks a program
+    ├── PreflightError              a check before a submission failed; exit code 3
     ├── NotDeployedError            there is no such stack in this account and region
     ├── ServiceError                the service refused or failed (client/refusals.py)
     ├── ApiError                    the API's answer is a refusal (api/problems.py)
@@ -87,6 +88,12 @@ class WorkloadError(UsageError):
 
 class MissingToolError(PlimsollError):
     """Something that this machine lacks: says what, and the one command that brings it."""
+
+
+class PreflightError(PlimsollError):
+    """A check of the preflight failed, so that nothing was submitted. Exit code 3."""
+
+    exit_code: ClassVar[int] = 3
 
 
 class NotDeployedError(PlimsollError):

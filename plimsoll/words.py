@@ -231,13 +231,29 @@ class _EndpointTarget(Protocol):
     def port(self) -> int: ...
 
 
-def target(described: _ProvisionedTarget | _EndpointTarget) -> str:
-    """A target: `MariaDB 11.4.5 on db.m5.large, io1 100 GiB`, or `MySQL at db.lan:3306`."""
+def target(
+    described: _ProvisionedTarget | _EndpointTarget,
+    *,
+    version: str | None = None,
+    stand_in: str | None = None,
+) -> str:
+    """A target: `MariaDB 11.4 on db.m5.large, io1 100 GiB`, or `MySQL at db.lan:3306`.
+
+    Args:
+        described: What was asked for.
+        version: That RDS made of the one asked for: `11.4.10`; None: not known.
+        stand_in: What the server on this machine that stands in for it says of its version:
+            `MariaDB 11.4.5 on this machine, for MySQL 8.4 on ...`; None: there is none.
+    """
     engine = ENGINES[described.engine]
     if isinstance(described, _EndpointTarget):
         return f"{engine} at {described.host}:{described.port}"
-    made_of = f"{engine} {described.engine_version} on {described.instance_class}"
-    return f"{made_of}, {volume(described.volume)}"
+    made_of = f"{engine} {version or described.engine_version} on {described.instance_class}"
+    whole = f"{made_of}, {volume(described.volume)}"
+    if stand_in is None:
+        return whole
+    own = ENGINES["mariadb"] if "mariadb" in stand_in.lower() else engine
+    return f"{own} {stand_in.partition('-')[0]} on this machine, for {whole}"
 
 
 def volume(described: _Volume) -> str:

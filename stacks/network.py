@@ -17,6 +17,7 @@ class NetworkPart(Construct):
     zones is measured. The second subnet is there because RDS demands two zones of a subnet group.
 
     Attributes:
+        zones: In which targets may be placed, that of the fleet first.
         fleet: The load clients' security group.
         target: That of RDS targets, which lets nothing out.
         cassandra_target: That of Cassandra targets; None where the deployment has none.
@@ -29,6 +30,7 @@ class NetworkPart(Construct):
         subnets = self.vpc.isolated_subnets or self.vpc.private_subnets
         self.fleet_subnet = subnets[0]
         self.zone = self.fleet_subnet.availability_zone
+        self.zones = [subnet.availability_zone for subnet in subnets]
         self.fleet = self._group("Fleet", "Load clients of Plimsoll")
         self.target = self._group("Target", "Targets of Plimsoll: only the fleet comes in")
         self._let_fleet_in(self.target, "mysql", "postgres")

@@ -7,6 +7,7 @@ from aws_cdk import CfnOutput, CfnResource, Stack, Tags
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
+import plimsoll
 from plimsoll.model.deployment import DeploymentConfig
 from plimsoll.model.functions import Resource, Setting
 from plimsoll.model.request import TargetKind
@@ -68,6 +69,7 @@ class PlimsollStack(Stack):
         self.metrics.connect(self.fleet.functions)
         self.workflow = WorkflowPart(self, functions=self.fleet.functions, settings=settings)
         self.events.allow_events_from(self.workflow.machines["run"].role)
+        self.storage.allow_failures_from(self.workflow.machines["run"].role)
         self.checks.judged_by(self.fleet.functions[RUN_ENDED.function], self.events.bus)
         self.watch = WatchPart(
             self,
@@ -109,6 +111,7 @@ class PlimsollStack(Stack):
             Setting.CASSANDRA: (
                 self.to_json_string(self.cassandra.place) if self.cassandra else "null"
             ),
+            Setting.RDS_CA_FILE: "",
             Setting.TARGET_KINDS: _kinds(config),
             Setting.ALLOWED_ENDPOINTS: config.endpoints_json,
             Setting.ALARM_TOPIC_ARN: self.alarms.topic.topic_arn,
@@ -208,6 +211,8 @@ class PlimsollStack(Stack):
             "AlarmTopic": self.alarms.topic.topic_arn,
             "ResultsDays": str(config.results_days),
             "ApiUrl": self.api.url,
+            "AvailabilityZones": ",".join(self.network.zones),
+            "Version": plimsoll.__version__,
         }
         for name, value in values.items():
             CfnOutput(self, name, value=value)

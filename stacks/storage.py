@@ -2,6 +2,7 @@
 
 from aws_cdk import Acknowledgment, Duration, RemovalPolicy, Validations
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
@@ -43,6 +44,15 @@ class StoragePart(Construct):
                 id="AwsSolutions-S1",
                 reason="its writers are this deployment's own functions; an access log would need"
                 " a second bucket and show what CloudTrail can show too",
+            )
+        )
+
+    def allow_failures_from(self, machine: iam.IRole) -> None:
+        """Let a state machine write why items of its Maps failed."""
+        machine.add_to_principal_policy(
+            iam.PolicyStatement(
+                actions=["s3:PutObject"],
+                resources=[self.results.arn_for_objects("runs/*/failures/*")],
             )
         )
 

@@ -50,6 +50,7 @@ NO_RESOURCE = (
 )
 OF_BUCKET = {
     "runs/*": RUN_TIME,
+    "runs/*/failures/*": RUN_TIME,
     "experiments/*": "experiments are named when they are submitted",
 }
 AGENT = "AmazonSSMManagedInstanceCore is AWS's own list of what its agent calls"

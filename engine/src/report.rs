@@ -52,6 +52,7 @@ pub struct SelfReport {
     pub cpu_system_s: f64,
     pub cpu_us_per_operation: Option<f64>,
     pub busy_fraction: Option<f64>,
+    pub processor_wait_s: Option<f64>,
     pub send_lateness_us: Option<Summary>,
     pub backlog_max: Option<u64>,
     pub backlog_end: Option<u64>,

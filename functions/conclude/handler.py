@@ -3,12 +3,12 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import MetricSettings
+from plimsoll.model.function_settings import ConcludeSettings
 from plimsoll.runs.conclude import conclude
 
-SETTINGS = MetricSettings.read(os.environ)
+SETTINGS = ConcludeSettings.read(os.environ)
 
 
-def handler(event: dict[str, Any], _context: object) -> None:
-    """Do it for the run that the workflow names."""
-    conclude(SETTINGS, event["run_id"])
+def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
+    """Do it for the run that the workflow names, or say how long to wait for its metrics."""
+    return conclude(SETTINGS, event["run_id"])

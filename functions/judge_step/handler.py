@@ -11,5 +11,5 @@ SETTINGS = JudgeStepSettings.read(os.environ)
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Do it for the run that the workflow names; answer with the event that it sends."""
-    judged = judge_step(SETTINGS, event["run_id"], event["step"], event["failed_clients"])
+    judged = judge_step(SETTINGS, event["run_id"], event["step"])
     return judged.model_dump(mode="json")

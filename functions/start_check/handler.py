@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from plimsoll.checks.start_check import start_check
-from plimsoll.model.function_settings import SubmitSettings
+from plimsoll.model.function_settings import StartCheckSettings
 
-SETTINGS = SubmitSettings.read(os.environ)
+SETTINGS = StartCheckSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:

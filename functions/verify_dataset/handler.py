@@ -3,10 +3,10 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import RunSettings
+from plimsoll.model.function_settings import ReachSettings
 from plimsoll.runs.prepare_dataset import verify_dataset
 
-SETTINGS = RunSettings.read(os.environ)
+SETTINGS = ReachSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> None:

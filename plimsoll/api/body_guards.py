@@ -1,6 +1,7 @@
 """What is refused before it is read: bodies too large, too deep, or not JSON at all."""
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
@@ -54,7 +55,12 @@ def read_json(text: str) -> Any:
     """
     check_depth(text)  # again: a body may have come in base64
     try:
-        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        value = json.loads(
+            text,
+            object_pairs_hook=_once,
+            parse_float=_finite,
+            parse_constant=_no_constant,
+        )
         json.dumps(value, ensure_ascii=False).encode()  # refuses halves of surrogate pairs
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
@@ -73,6 +79,14 @@ def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
             raise ApiError(400, "not-json", f"the body is not JSON: {name[:100]!r} is there twice")
         fields[name] = value
     return fields
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        problem = f"the body is not JSON: {text[:20]} is beyond every number"
+        raise ApiError(400, "not-json", problem)
+    return number
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -13,7 +13,8 @@ _SCHEMAS = "#/components/schemas/"
 _ABOUT = """\
 Runs of Plimsoll, which finds the most throughput that a database sustains on a storage before its
 latency deteriorates. Every call is signed (SigV4, service `execute-api`); the caller's IAM
-principal says which team it belongs to, and a team sees its own runs alone. Whatever is refused is
+principal says which team it belongs to, and a team sees its own runs alone. `plimsoll serve` has no
+IAM: there, every call carries a token instead. Whatever is refused is
 an RFC 9457 problem document. Names end in their units; a value that is not known is null, never 0.
 """
 _SIGNED = {
@@ -22,6 +23,11 @@ _SIGNED = {
     "in": "header",
     "description": "AWS Signature Version 4.",
     "x-amazon-apigateway-authtype": "awsSigv4",
+}
+_WITH_TOKEN = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "`plimsoll serve` alone: its token. It refuses others with 401.",
 }
 # what a call may be refused for, whatever the route
 _ALWAYS = {
@@ -66,7 +72,7 @@ def document() -> dict[str, Any]:
     used = set(_reached(made["paths"], schemas))
     made["components"] = {
         "schemas": {name: schemas[name] for name in sorted(used)},
-        "securitySchemes": {"sigv4": _SIGNED},
+        "securitySchemes": {"sigv4": _SIGNED, "token": _WITH_TOKEN},
     }
     return made
 
@@ -76,7 +82,7 @@ def _complete(path: str, operation: dict[str, Any]) -> None:
     responses = operation["responses"]
     refusals = {**_ALWAYS}
     if path not in OPEN_PATHS:
-        operation["security"] = [{"sigv4": []}]
+        operation["security"] = [{"sigv4": []}, {"token": []}]
         refusals |= _WITH_TEAM
     if "requestBody" in operation:
         refusals |= _WITH_BODY

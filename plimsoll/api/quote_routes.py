@@ -1,5 +1,6 @@
 """The quotes: `POST /quotes`, `POST /quotes/experiments`."""
 
+from functools import cache
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
@@ -12,6 +13,8 @@ from plimsoll.model.request import Request
 from plimsoll.prices import prices_for
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.quotes import quote
+from plimsoll.runs.submit import check_request, version_made
+from plimsoll.targets.engine_version import rds_version
 
 router = APIGatewayRouter()
 
@@ -29,7 +32,10 @@ def quote_run(
     request: Annotated[Request, Body(description="As for `POST /runs`.")],
 ) -> Quote:
     """Quote a request."""
-    return quote(request, prices_for(settings_of(router).prices))
+    settings = settings_of(router)
+    check_request(settings, request)
+    version = version_made(settings, request.target)
+    return quote(request, prices_for(settings.prices), database_version=version)
 
 
 @router.post(
@@ -48,4 +54,10 @@ def quote_matrix(
     settings = settings_of(router)
     team = settings.teams[caller_of(router).team]
     prices = prices_for(settings.prices)
-    return quote_experiment(experiment, prices, runs_most=team.concurrent_runs)
+    ask = cache(rds_version)
+    return quote_experiment(
+        experiment,
+        prices,
+        runs_most=team.concurrent_runs,
+        version_of=lambda request: version_made(settings, request.target, ask=ask),
+    )

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_ec2 import EC2Client
     from mypy_boto3_events import EventBridgeClient
+    from mypy_boto3_iam import IAMClient
     from mypy_boto3_lambda import LambdaClient
+    from mypy_boto3_rds import RDSClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
     from mypy_boto3_secretsmanager import SecretsManagerClient
+    from mypy_boto3_service_quotas import ServiceQuotasClient
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_stepfunctions import SFNClient
 
@@ -32,7 +35,9 @@ _CONFIG = Config(
 _HASTY = Config(
     connect_timeout=2, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 2}
 )
-_CONFIGS = {"events": _HASTY}
+# a link that S3 would sign as of old (SigV2) is refused by newer regions, and by the local twin
+_LINKS_TOO = _CONFIG.merge(Config(signature_version="s3v4"))
+_CONFIGS = {"events": _HASTY, "s3": _LINKS_TOO}
 _clients: dict[str, Any] = {}
 
 
@@ -87,9 +92,21 @@ def events() -> "EventBridgeClient":
     return client
 
 
+def iam() -> "IAMClient":
+    """The client of AWS IAM."""
+    client: IAMClient = _client("iam")
+    return client
+
+
 def lambda_() -> "LambdaClient":
     """The client of AWS Lambda."""
     client: LambdaClient = _client("lambda")
+    return client
+
+
+def rds() -> "RDSClient":
+    """The client of Amazon RDS."""
+    client: RDSClient = _client("rds")
     return client
 
 
@@ -108,6 +125,12 @@ def scheduler() -> "EventBridgeSchedulerClient":
 def secretsmanager() -> "SecretsManagerClient":
     """The client of AWS Secrets Manager."""
     client: SecretsManagerClient = _client("secretsmanager")
+    return client
+
+
+def service_quotas() -> "ServiceQuotasClient":
+    """The client of Service Quotas."""
+    client: ServiceQuotasClient = _client("service-quotas")
     return client
 
 

@@ -1,5 +1,6 @@
 """The files of a run in S3, `runs/<run id>/...`: the truth about it, and what `--out` holds."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from botocore.exceptions import ClientError
@@ -32,6 +33,14 @@ def client_path(step: int, client: int) -> str:
 def claim_path(step: int, client: int) -> str:
     """Who sends a client's load: written once, so that no second call sends it again."""
     return f"steps/{step}/claims/{client}.json"
+
+
+def failures_under(step: int) -> str:
+    """Where the workflow writes why a client's call failed: `<client>.json`, a `FailedClient`."""
+    return f"steps/{step}/failures/"
+
+
+PARTS_FAILURES = "prepare/failures/"  # ... and a part of the dataset: `<table>-<share>.json`
 
 
 def step_path(step: int) -> str:
@@ -105,6 +114,11 @@ class RunFiles:
             FileNotFoundError: There is none, where S3 says so (see `find`).
         """
         return model.model_validate_json(self._read(path))
+
+    def read_all(self, under: str) -> list[bytes]:
+        """Read every file whose path starts so, in the order of the paths."""
+        with ThreadPoolExecutor(16) as pool:
+            return list(pool.map(self._read, self.paths(under)))
 
     def find_model(self, path: str, model: type[AnyModel]) -> AnyModel | None:
         """Read a file; None where there is none."""

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from pydantic import ValidationError
@@ -20,6 +21,9 @@ from plimsoll.errors import (
 from plimsoll.model.base import Model
 from plimsoll.model.function_settings import RunSettings
 from plimsoll.model.run_record import RunRecord, RunState
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import PutTypeDef, TransactWriteItemTypeDef
 
 Read = TypeVar("Read")
 
@@ -66,14 +70,31 @@ def readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
     return good, unreadable
 
 
+def values_of(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the values of an item; its numbers, which boto3 reads as decimals, as JSON has them."""
+    read = TypeDeserializer().deserialize
+    return {name: _plain(read(value)) for name, value in item.items()}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case dict():
+            return {name: _plain(part) for name, part in value.items()}
+        case list():
+            return [_plain(part) for part in value]
+        case _:
+            return value
+
+
 def read_run(item: Mapping[str, Any]) -> RunRecord:
     """Read an item of the runs table.
 
     Raises:
         UnreadableRecordError: It is none that this version knows.
     """
-    read = TypeDeserializer().deserialize
-    values = {key: read(value) for key, value in item.items()}
+    values = values_of(item)
     what = f"the record of run {values.get('run_id')}"
     return read_item(what, lambda: RunRecord.model_validate(values))
 
@@ -176,15 +197,22 @@ class Records:
             return None
         return read_run(answer["Item"])
 
+    def creation(self, record: RunRecord) -> "TransactWriteItemTypeDef":
+        """Give what `create` writes, to be written together with something else."""
+        return {"Put": self._creation(record)}
+
+    def _creation(self, record: RunRecord) -> "PutTypeDef":
+        return {
+            "TableName": self._table,
+            "Item": as_item(record),
+            "ConditionExpression": "attribute_not_exists(run_id)",
+        }
+
     def create(self, record: RunRecord) -> bool:
         """Write a new record; False where its id exists already, which is left as it is."""
         client = clients.dynamodb()
         try:
-            client.put_item(
-                TableName=self._table,
-                Item=as_item(record),
-                ConditionExpression="attribute_not_exists(run_id)",
-            )
+            client.put_item(**self._creation(record))
         except client.exceptions.ConditionalCheckFailedException:
             return False
         return True

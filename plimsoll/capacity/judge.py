@@ -128,6 +128,7 @@ def _summary(conclusion: Conclusion, axis: Axis) -> str:
         "CLIENT_BOUND": "the clients were the limit, not the database; add clients",
         "NOISY": "no figure can be given",
         "INCONSISTENT": "no figure: the step that would decide cannot be right",
+        "DISTURBED": "no figure: the step that would decide was disturbed whenever it was tried",
     }
     return f"{sentences[conclusion.verdict]}: {conclusion.because}"
 

@@ -101,7 +101,7 @@ def decide(judged: Sequence[Assessed], rules: Rules, axis: Axis, *, relative: bo
 
 
 def _disputed(judged: Sequence[Assessed], way: Climb, *, relative: bool) -> Conclusion | None:
-    """INCONSISTENT where an audit disputes the load that would decide; None where none does.
+    """INCONSISTENT or DISTURBED where an audit disputes the load that would decide, else None.
 
     The lightest load decides where limits are multiples of its latency. Where nothing ended the
     climb, a disputed load that fails might have. Where nothing passed or failed, every load is
@@ -123,12 +123,16 @@ def _disputed(judged: Sequence[Assessed], way: Climb, *, relative: bool) -> Conc
 def _inconsistent(assessed: Assessed) -> Conclusion:
     repetitions = assessed.point.repetitions
     failed = [audit for r in repetitions for audit in r.audits if audit.passed is False]
+    disturbed = all(repetition.disturbed for repetition in repetitions)
+    if disturbed:  # whatever else is wrong with them comes of it
+        failed.sort(key=lambda audit: audit.name != "undisturbed")
     names = tuple(dict.fromkeys(f"audit:{audit.name}" for audit in failed)) or ("audit:recovered",)
     because = (
         failed[0].detail if failed else "the target had not recovered from the overload before it"
     )
     where = repetitions[0].figures.where
-    return Conclusion("INCONSISTENT", causes=names, because=f"{where}: {because}")
+    verdict: Verdict = "DISTURBED" if disturbed else "INCONSISTENT"
+    return Conclusion(verdict, causes=names, because=f"{where}: {because}")
 
 
 def _below_first(judged: Sequence[Assessed], way: Climb) -> Conclusion:

@@ -13,6 +13,7 @@ from datetime import datetime
 from itertools import pairwise
 from statistics import fmean, stdev
 
+from plimsoll.model.capacity import Bound
 from plimsoll.model.check import Change, Compare, Segment, Thresholds
 
 # a change is sought among so many runs at a time: in Otava's own 50, a drop that is made good again
@@ -29,11 +30,13 @@ class Observation:
         at: The scheduled time of its run.
         run_id: The run.
         value: In the metric's unit; a run without a figure has no observation.
+        bound: What the value is: "=" the figure, ">=" or "<" a bound of it.
     """
 
     at: datetime
     run_id: str | None
     value: float
+    bound: Bound = "="
 
 
 def change_points(
@@ -59,7 +62,7 @@ def change_points(
         min_magnitude=thresholds.min_change,
     )
     ends = [0, *(point.index for point in change_points), len(series)]
-    segments = [segment(values[start:end]) for start, end in pairwise(ends)]
+    segments = [_segment(series[start:end]) for start, end in pairwise(ends)]
     changes = [
         Change(
             metric=compare.metric,
@@ -82,6 +85,13 @@ def _large_enough(change: Change, thresholds: Thresholds) -> bool:
     """Otava's own rule takes the larger of after / before and before / after; this one does not."""
     lasting = change.after.runs >= thresholds.runs_after_min
     return lasting and abs(change.change_share) >= thresholds.min_change
+
+
+def _segment(observations: Sequence[Observation]) -> Segment:
+    """Summarize some observations in a row; where bounds are among them, their mean is one."""
+    bounds = [observation.bound for observation in observations if observation.bound != "="]
+    values = segment([observation.value for observation in observations])
+    return values.model_copy(update={"bound": bounds[0]}) if bounds else values
 
 
 def segment(values: Sequence[float]) -> Segment:

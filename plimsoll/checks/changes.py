@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from plimsoll.checks.change_points import Observation, change_points
+from plimsoll.checks.change_points import change_points
 from plimsoll.checks.control import cause
+from plimsoll.checks.series import series
 from plimsoll.model.base import Model
 from plimsoll.model.check import Announced, Cause, Change, Check, HistoryPoint
 
@@ -15,25 +16,6 @@ class Regression(Model):
 
     change: Change
     cause: Cause
-
-
-def series(
-    points: Sequence[HistoryPoint], metric: str, *, control: bool = False
-) -> tuple[Observation, ...]:
-    """Take one metric out of a history; a run without a figure is left out, never 0.
-
-    Only runs that can be compared with the latest are taken: a check that asks for another run than
-    before begins a new history.
-    """
-    sides = [(point.scheduled_at, point.control if control else point.target) for point in points]
-    runs = [(at, run) for at, run in sides if run is not None]
-    return tuple(
-        Observation(at, run.run_id, figure.value)
-        for at, run in runs
-        if run.comparable == runs[-1][1].comparable
-        and (figure := run.figures.get(metric)) is not None
-        and figure.value is not None
-    )
 
 
 def changes(check: Check, points: Sequence[HistoryPoint]) -> tuple[Change, ...]:

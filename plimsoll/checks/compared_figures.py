@@ -24,12 +24,17 @@ def _figure(result: RunResult, compare: CompareCapacity | CompareLatency) -> Fig
 
 
 def _capacity(result: RunResult) -> Figure:
-    """Only a knee or a plateau is a capacity: a bound is not, and would look like a change."""
+    """Only a knee or a plateau is a capacity; a bound is told as what it is."""
     capacity = result.capacity
     assert capacity is not None  # noqa: S101 - see above
     value = capacity.max_sustainable_throughput_ops_per_second
     if value is None or capacity.bound != "=":
-        return _none(f"{capacity.verdict}: {capacity.summary}")
+        return Figure(
+            value=None,
+            at_least=value if capacity.bound == ">=" else None,
+            below=value if capacity.bound == "<" else None,
+            why_none=f"{capacity.verdict}: {capacity.summary}",
+        )
     interval = capacity.interval
     return Figure(
         value=value,

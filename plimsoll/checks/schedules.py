@@ -20,7 +20,7 @@ from plimsoll.model.schedule_expression import Recurring, parse_expression, pars
 from plimsoll.prices import prices_for
 from plimsoll.quoting.possible import require_possible
 from plimsoll.requests.request_workload import compiled_workload
-from plimsoll.runs.submit import check_request
+from plimsoll.runs.submit import check_request, version_made
 
 SCHEDULE_NAME_MOST = 64  # EventBridge Scheduler's limit
 POINTS_MOST = 200  # the latest points of a history: so many are judged and shown
@@ -138,6 +138,7 @@ def _require_possible_run(settings: SubmitSettings, request: Request) -> None:
     try:
         check_request(settings, request)
         require_possible(request, prices_for(settings.prices), local=settings.on_one_machine)
+        version_made(settings, request.target)
     except UsageError as error:
         raise error.within("request") from None
 

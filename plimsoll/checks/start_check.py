@@ -4,10 +4,11 @@ import hashlib
 from datetime import UTC, datetime
 
 from plimsoll.aws.run_records import records_of
+from plimsoll.checks.judging import judge
 from plimsoll.checks.store import CheckStore, Side, Started
 from plimsoll.errors import CheckNotFoundError, PlimsollError, RunNotFoundError
 from plimsoll.model.check import Check, HistoryPoint, RunOfCheck
-from plimsoll.model.function_settings import SubmitSettings
+from plimsoll.model.function_settings import StartCheckSettings, SubmitSettings
 from plimsoll.model.request import Request
 from plimsoll.runs.submit import run_id_for, start_execution, submit
 
@@ -16,9 +17,11 @@ NOT_MEASURED = {"name", "description", "team", "tags", "budget_usd", "time_limit
 
 
 def start_check(
-    settings: SubmitSettings, team: str, name: str, scheduled_at: datetime
+    settings: StartCheckSettings, team: str, name: str, scheduled_at: datetime
 ) -> dict[str, object]:
     """Begin a point of a check's history and submit its runs; safe to repeat.
+
+    A run that is refused never ends, so that the history is judged here.
 
     Scheduler delivers a firing at least once: the runs' ids follow from its time, so a second
     delivery finds the first one's.
@@ -46,6 +49,7 @@ def start_check(
         control=_pending(*runs["control"]) if "control" in runs else None,
     )
     store.open_point(team, name, point)
+    refusals = 0
     for side, (run_id, request) in runs.items():
         started = Started(team=team, name=name, scheduled_at=scheduled_at, side=side)
         store.bind(run_id, started)
@@ -56,6 +60,9 @@ def start_check(
                 update={"run_id": None, "problem": f"it was not started: {error}"}
             )
             store.settle(started, refused)
+            refusals += 1
+    if refusals:
+        judge(settings, team, check)
     return {side: run_id for side, (run_id, _) in runs.items()}
 
 

@@ -18,6 +18,7 @@ STYLES = {
     "CLIENT_BOUND": "bold red",
     "NOISY": "bold red",
     "INCONSISTENT": "bold red",
+    "DISTURBED": "bold red",
 }
 
 

@@ -1,6 +1,7 @@
 """Entry of the `plimsoll` command: finds the verb, and turns errors into one line each.
 
-Exit codes: 0 success, 1 the run's answer is a failure, 2 bad usage, 130 interrupted.
+Exit codes: 0 success, 1 the run's answer is a failure, 2 bad usage, 3 a check before the submission
+failed, 130 interrupted.
 """
 
 import importlib
@@ -14,6 +15,10 @@ from plimsoll.errors import PlimsollError
 # verb -> (module:attribute, its line in `plimsoll --help`); a module loads when its verb is called
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("plimsoll.cli.run:run", "Find a target's capacity"),
+    "preflight": (
+        "plimsoll.cli.preflight:command",
+        "Check whether AWS and the service can make a run",
+    ),
     "submit": ("plimsoll.cli.submit:submit", "Start a run on the service"),
     "list": ("plimsoll.cli.list:command", "List the runs on the service"),
     "status": ("plimsoll.cli.status:status", "Say where a run on the service stands"),

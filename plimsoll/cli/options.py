@@ -20,7 +20,7 @@ def dsn_option(command: Command) -> Command:
         envvar="PLIMSOLL_DSN",
         required=True,
         metavar="DSN",
-        help=f"The database: {FORM}[?tls=required]. Or the variable PLIMSOLL_DSN,"
+        help=f"The database: {FORM}[?tls=require]. Or the variable PLIMSOLL_DSN,"
         " which keeps the password out of the list of processes.",
     )(command)
 

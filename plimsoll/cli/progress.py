@@ -81,11 +81,12 @@ class RunProgress(Lines):
         record, request = now.record, self._request
         events = []
         if record.provision_at:
-            events.append(f"provision: {words.target(request.target)}")
+            target = words.target(request.target, version=record.database_version)
+            events.append(f"provision: {target}")
         if record.target_ready_at:
-            target = record.target  # only known from within the deployment
+            address = record.target  # only known from within the deployment
             events.append(
-                "the target is ready" + (f" at {target.host}:{target.port}" if target else "")
+                "the target is ready" + (f" at {address.host}:{address.port}" if address else "")
             )
         if record.prepare_at:
             workload = request.workload.name or "its own workload"
@@ -104,6 +105,9 @@ class RunProgress(Lines):
                 line = _finished(done[plan.index], request.limits.statistic)
                 events.append(f"step {plan.index}: {line}")
                 events += [f"step {plan.index}: {text}" for text in done[plan.index].problems]
+        if record.metrics_awaited_until:
+            latest = words.time_of_day(record.metrics_awaited_until)
+            events.append(f"conclude: the target's metrics are awaited, until {latest} at most")
         return events + _torn_down(record)
 
     def _doing(self, now: Snapshot) -> str:

@@ -16,8 +16,10 @@ from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.request import Request
 from plimsoll.prices import prices_for
 from plimsoll.quoting.experiment_quotes import quote_experiment
+from plimsoll.quoting.possible import require_known_version, today
 from plimsoll.quoting.quotes import quote as quote_request
 from plimsoll.report.folder import read_model
+from plimsoll.requests.cells import of_each_cell
 from plimsoll.requests.experiment_file import read_file
 
 
@@ -64,6 +66,8 @@ def _runs(
         quotes = {name: service.quote(request) for name, request in asked.items()}
     else:
         prices = prices_for(overrides)
+        for request in asked.values():
+            require_known_version(request, on=today())
         quotes = {name: quote_request(request, prices) for name, request in asked.items()}
     if as_json:
         dumped = {name: quote.model_dump(mode="json") for name, quote in quotes.items()}
@@ -80,6 +84,7 @@ def _experiment(
     if service is not None:
         quote = service.quote_experiment(asked)
     else:
+        of_each_cell(asked, lambda request: require_known_version(request, on=today()))
         quote = quote_experiment(asked, prices_for(overrides))
     if as_json:
         click.echo(json.dumps({"experiment": quote.model_dump(mode="json")}, indent=2))

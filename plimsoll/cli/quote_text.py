@@ -16,7 +16,8 @@ AMOUNTS = ("time", "at least", "expected", "at most")
 
 def print_quote(name: str, quote: Quote, console: Console) -> None:
     """Print one run's quote."""
-    console.print(f"[bold]{name}[/]  {_dated(quote)}", highlight=False)
+    version = f"version {quote.database_version}; " if quote.database_version else ""
+    console.print(f"[bold]{name}[/]  {version}{_dated(quote)}", highlight=False)
     print_figures(console, _times(quote))
     print_figures(console, _money(quote.lines, quote.usd))
     _print_end(quote, console)

@@ -11,12 +11,11 @@ import click
 from plimsoll.cli.local_runs import RESULTS, first_clients, wait_or_stop, write_report
 from plimsoll.cli.output import refuse_used_folder
 from plimsoll.cli.progress import RunProgress
-from plimsoll.cli.show import print_results, read_results
+from plimsoll.cli.show import exit_code, print_results, read_results
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
-from plimsoll.model.run_record import RunState
 from plimsoll.requests.experiment_file import read_file
 
 if TYPE_CHECKING:
@@ -45,7 +44,8 @@ def run(
 
     An experiment (a file with `axes`) runs every combination and ends with a decision table.
 
-    Ctrl-C stops the run and deletes its target. Exit code 1: the run failed.
+    Ctrl-C stops the run and deletes its target. Exit code 1: the run failed, or this machine
+    was too busy to measure anything (DISTURBED).
     """
     asked = read_file(request_file)
     if not local:
@@ -68,10 +68,7 @@ def _run_all(
     interrupted = _run_here(list(zip(requests.values(), folders, strict=True)), data_dir)
     results = read_results(directory)
     print_results(results, as_json=as_json)
-    if interrupted:
-        return 130
-    succeeded = all(result.state is RunState.SUCCEEDED for _, result in results.values())
-    return 0 if succeeded else 1
+    return 130 if interrupted else exit_code(results)
 
 
 def _directory(request_file: Path, out: Path | None) -> Path:

@@ -15,11 +15,12 @@ from plimsoll.report.differences import question
 from plimsoll.report.dollars import run_cost_words
 from plimsoll.report.ratios import ratio_of
 from plimsoll.report.report_tables import judged_step, target_cells
+from plimsoll.report.target_words import target_words
 
 
 def print_result(result: RunResult, directory: Path | None, console: Console) -> None:
     """Print one run, and the folder of its files if there is one."""
-    target = words.target(result.request.target)
+    target = target_words(result)
     console.print(f"[bold]{result.name}[/]  {target}", highlight=False, soft_wrap=True)
     if result.steps:
         print_figures(console, steps_table(result))

@@ -9,6 +9,7 @@ import yaml
 from rich.table import Table
 
 from plimsoll import words
+from plimsoll.checks import message
 from plimsoll.checks.schedules import ScheduledCheck
 from plimsoll.cli.list import print_left_out
 from plimsoll.cli.output import console, table_of
@@ -142,6 +143,8 @@ def history(name: str, *, url: str | None, stack: str | None, as_json: bool) -> 
         click.echo(_sentence(change))
     if not history.changes:
         click.echo("no change seen")
+    for silence in history.silences:
+        click.echo(message.silence_line(silence))
     return 0
 
 
@@ -165,9 +168,13 @@ def _state(point: HistoryPoint) -> str:
 def _figure(figure: Figure | None, metric: str) -> str:
     if figure is None:
         return words.NOTHING
-    if figure.value is None:
-        return f"{words.NOTHING} ({figure.why_none})"
-    return words.metric(figure.value, "ops/s" if metric == CompareCapacity().metric else "us")
+    unit = "ops/s" if metric == CompareCapacity().metric else "us"
+    if figure.value is not None:
+        return words.metric(figure.value, unit)
+    for limit, bound in ((figure.at_least, ">="), (figure.below, "<")):
+        if limit is not None:
+            return words.bounded(words.metric(limit, unit), bound)
+    return f"{words.NOTHING} ({figure.why_none})"
 
 
 def _sentence(change: Change) -> str:

@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from plimsoll.cli.local_runs import RESULTS
+from plimsoll.client.tokens import new_token, token_file
 from plimsoll.errors import PlimsollError, UsageError
 
 if TYPE_CHECKING:
@@ -37,13 +39,21 @@ _WARM_CLIENTS = 2
     type=click.Path(path_type=Path, file_okay=False, exists=True, writable=True),
     help="Where the databases' files lie meanwhile. Default: with the temporary files.",
 )
+@click.option(
+    "--no-token", is_flag=True, help="Let whoever has an account on this machine call the service."
+)
 @click.option("--verbose", is_flag=True, help="Print each request on standard error.")
-def serve(*, port: int, directory: Path | None, data_dir: Path | None, verbose: bool) -> int:
+def serve(
+    *, port: int, directory: Path | None, data_dir: Path | None, no_token: bool, verbose: bool
+) -> int:
     """Run the service on 127.0.0.1, with the API, workflows and schedules that it has on AWS.
 
     Its address is the first line on standard output; `plimsoll submit --url ADDRESS` and the other
-    verbs take it. Ctrl-C or SIGTERM stops every run, deletes every target and ends it: schedules
-    and the list of runs are gone then, the files of finished runs stay.
+    verbs take it. Each call carries a token (`Authorization: Bearer TOKEN`), printed once on
+    standard error: the verbs read it from a file that only you can read.
+
+    Ctrl-C or SIGTERM stops every run, deletes every target and ends it: schedules and the list of
+    runs are gone then, the files of finished runs stay.
     """
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
@@ -55,10 +65,12 @@ def serve(*, port: int, directory: Path | None, data_dir: Path | None, verbose: 
     _say("starting the stand-in for AWS on this machine")
     with (
         termination_interrupts(),
+        nullcontext() if no_token else new_token(listener.getsockname()[1]) as token,
         twin_home([], parent=data_dir) as home,
         LocalTwin(home) as twin,
     ):
-        return _serve(twin, listener, results, say=_say if verbose else lambda _: None)
+        say = _say if verbose else lambda _: None
+        return _serve(twin, listener, results, token=token, say=say)
 
 
 def _listen(port: int) -> socket.socket:
@@ -72,7 +84,12 @@ def _listen(port: int) -> socket.socket:
 
 
 def _serve(
-    twin: "LocalTwin", listener: socket.socket, results: Path, *, say: Callable[[str], None]
+    twin: "LocalTwin",
+    listener: socket.socket,
+    results: Path,
+    *,
+    token: str | None,
+    say: Callable[[str], None],
 ) -> int:
     from plimsoll.local.http_front import LocalService  # noqa: PLC0415 - an extra
     from plimsoll.local.serving import Archive, stop_everything  # noqa: PLC0415 - an extra
@@ -81,8 +98,10 @@ def _serve(
     twin.warm("load-client", _WARM_CLIENTS)
     with Archive(twin, results, _say):
         try:
-            with LocalService(twin, listener=listener, say=say) as service:
+            with LocalService(twin, token=token, listener=listener, say=say) as service:
                 click.echo(service.url)
+                if token is not None:
+                    _say(f"the token is {token}, in {token_file(service.port)} for the verbs")
                 _say(f"finished runs go to {results}; Ctrl-C ends the service and what runs")
                 _wait(twin)
         except KeyboardInterrupt:

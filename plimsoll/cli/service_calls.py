@@ -8,12 +8,12 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.progress import RunProgress
-from plimsoll.client.address import URL_VARIABLE, find_address
+from plimsoll.client.address import URL_VARIABLE, Address, find_address
 from plimsoll.client.http import Http
 from plimsoll.client.remote_watch import RemoteWatcher
 from plimsoll.client.service_client import Service
 from plimsoll.model.api_answers import RunSummary
-from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.model.run_record import RunRecord
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -37,10 +37,30 @@ def json_option(command: Command) -> Command:
     )
 
 
+def profile_option(command: Command) -> Command:
+    """Add `--profile`, which takes the place of the variable AWS_PROFILE."""
+
+    def choose(_: click.Context, __: click.Parameter, profile: str | None) -> None:
+        if profile is not None:
+            os.environ["AWS_PROFILE"] = profile
+
+    return click.option(
+        "--profile",
+        metavar="NAME",
+        expose_value=False,
+        callback=choose,
+        help="Whose credentials: a profile of the AWS command line. Default: AWS_PROFILE.",
+    )(command)
+
+
+def locate(url: str | None, stack: str | None) -> Address:
+    """Find where the service is."""
+    return find_address(url=url, stack=stack, variable=os.environ.get(URL_VARIABLE))
+
+
 def connect(url: str | None, stack: str | None) -> Service:
     """Find the service; calls are signed with the credentials of the AWS command line."""
-    variable = os.environ.get(URL_VARIABLE)
-    return Service(Http(find_address(url=url, stack=stack, variable=variable)))
+    return Service(Http(locate(url, stack)))
 
 
 def follow(service: Service, run_id: str) -> RunRecord | None:
@@ -56,11 +76,6 @@ def follow(service: Service, run_id: str) -> RunRecord | None:
         except KeyboardInterrupt:
             progress.say(f"interrupted: {run_id} goes on; `plimsoll stop {run_id}` stops it")
             return None
-
-
-def exit_code(states: list[RunState]) -> int:
-    """Give 0 where every run has succeeded."""
-    return 0 if all(state is RunState.SUCCEEDED for state in states) else 1
 
 
 def capacity_text(run: RunSummary) -> str:

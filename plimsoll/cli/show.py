@@ -11,6 +11,7 @@ from plimsoll.cli.run_text import comparison, print_result
 from plimsoll.errors import UsageError
 from plimsoll.model.experiment_record import ExperimentResult
 from plimsoll.model.results import RunResult
+from plimsoll.model.run_record import RunState
 from plimsoll.report.comparing import compare
 from plimsoll.report.folder import RESULT, read_model, run_folders
 
@@ -43,6 +44,16 @@ def show(directory: Path, *, as_json: bool) -> int:
         return 0
     print_results(read_results(directory), as_json=as_json)
     return 0
+
+
+def exit_code(results: Results) -> int:
+    """Give 0 where every run has succeeded, on a machine that let it measure something."""
+    return int(not all(map(_told, (result for _, result in results.values()))))
+
+
+def _told(result: RunResult) -> bool:
+    disturbed = result.capacity is not None and result.capacity.verdict == "DISTURBED"
+    return result.state is RunState.SUCCEEDED and not disturbed
 
 
 def print_results(results: Results, *, as_json: bool) -> None:

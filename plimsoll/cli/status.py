@@ -28,7 +28,7 @@ def _rows(run: RunDetail) -> list[tuple[str, str]]:
     took = words.duration(round(((ended or now()) - run.submitted_at).total_seconds()))
     rows = [
         ("run", f"{run.run_id}  {run.name}  (team {run.team})"),
-        ("target", words.target(run.request.target)),
+        ("target", _target(run)),
         ("state", str(run.state) if run.state.ended else f"{run.state}, {run.phase} phase"),
         ("time", f"{took} {'in all' if ended else 'so far'}"),
         ("steps", words.plural(run.progress.steps_finished, "step") + " finished"),
@@ -36,6 +36,9 @@ def _rows(run: RunDetail) -> list[tuple[str, str]]:
     if run.expires_at is not None and ended is None:
         latest = words.time_of_day(run.expires_at)
         rows.append(("limit", f"its target is deleted at {latest} at the latest"))
+    if run.metrics_awaited_until is not None and ended is None:
+        latest = words.time_of_day(run.metrics_awaited_until)
+        rows.append(("metrics", f"its target's are awaited until {latest} at the latest"))
     if run.failure is not None:
         rows.append(("failure", run.failure.cause))
     if run.verdict is not None:
@@ -46,3 +49,9 @@ def _rows(run: RunDetail) -> list[tuple[str, str]]:
         seen = words.time_of_day(run.deleted_at)
         rows.append(("deleted", f"its target was seen deleted at {seen}"))
     return rows
+
+
+def _target(run: RunDetail) -> str:
+    target = run.request.target
+    stand_in = run.server_version if run.local and target.provisioned else None
+    return words.target(target, version=run.database_version, stand_in=stand_in)

@@ -7,8 +7,16 @@ import click
 
 from plimsoll.cli.fetching import fetch
 from plimsoll.cli.output import refuse_used_folder
-from plimsoll.cli.service_calls import connect, exit_code, follow, json_option, service_options
-from plimsoll.cli.show import Results, print_results
+from plimsoll.cli.preflight import require_preflight
+from plimsoll.cli.service_calls import (
+    follow,
+    json_option,
+    locate,
+    profile_option,
+    service_options,
+)
+from plimsoll.cli.show import Results, exit_code, print_results
+from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.errors import UsageError
 from plimsoll.model.api_answers import Submitted
@@ -19,6 +27,12 @@ from plimsoll.requests.experiment_file import read_file
 @click.command()
 @click.argument("request_file", type=click.Path(path_type=Path))
 @service_options
+@profile_option
+@click.option(
+    "--no-preflight",
+    is_flag=True,
+    help="Submit without looking first whether it can be made (plimsoll preflight).",
+)
 @click.option("--key", help="Idempotency key: the same key and request are one run.")
 @click.option("--wait", is_flag=True, help="Watch the runs to their end, and print their results.")
 @click.option(
@@ -33,6 +47,7 @@ def submit(
     url: str | None,
     stack: str | None,
     key: str | None,
+    no_preflight: bool,
     wait: bool,
     out: Path | None,
     as_json: bool,
@@ -40,7 +55,8 @@ def submit(
     """Start what REQUEST_FILE asks for on the service, and print each run's id.
 
     The file is checked here first. Without --key, a file that is sent twice is two runs. With
-    --wait, exit code 1: a run failed.
+    --wait, exit code 1: a run failed, or its machine was too busy (DISTURBED). Exit code 3: a check
+    of the preflight failed, and nothing was submitted.
     """
     if out is not None and not wait:
         raise click.UsageError("--out needs --wait")
@@ -50,7 +66,10 @@ def submit(
         raise UsageError(
             f"{request_file}: is an experiment: plimsoll experiment start {request_file}"
         )
-    service = connect(url, stack)
+    address = locate(url, stack)
+    service = Service(Http(address))
+    if not no_preflight:
+        require_preflight(service, address, requests, stack=stack)
     quiet = wait or as_json  # standard output is for the results then
     runs: dict[str, Submitted] = {}
     for name, request in requests.items():
@@ -71,4 +90,4 @@ def _wait(service: Service, runs: dict[str, Submitted], out: Path | None, *, as_
         folder = out / name if out is not None and len(runs) > 1 else out
         results[name] = folder, fetch(service, run.run_id, folder)
     print_results(results, as_json=as_json)
-    return exit_code([result.state for _, result in results.values()])
+    return exit_code(results)

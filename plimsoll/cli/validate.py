@@ -12,7 +12,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin
-from plimsoll.quoting.possible import require_possible
+from plimsoll.quoting.possible import require_known_version, require_possible, today
 from plimsoll.quoting.quotes import NOTES, quote
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.experiment_file import read_file
@@ -57,7 +57,8 @@ def require_all_possible(
     """Give the runs of a file by name, if each of them is possible.
 
     Raises:
-        UsageError: The budget of one cannot suffice, or this machine has no such target.
+        UsageError: The budget of one cannot suffice, RDS has no such version, or this machine has
+            no such target.
     """
     if isinstance(asked, Experiment):
         requests = {cell.name: cell.request for cell in cells_of(asked)}
@@ -66,6 +67,8 @@ def require_all_possible(
     for name, request in requests.items():
         try:
             require_possible(request, builtin(), local=local)
+            if not local:
+                require_known_version(request, on=today())
         except UsageError as error:
             source = f"{request_file}: {name}" if len(requests) > 1 else str(request_file)
             place = Place(source)

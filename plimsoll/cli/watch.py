@@ -6,8 +6,8 @@ import click
 
 from plimsoll.cli.fetching import fetch
 from plimsoll.cli.output import refuse_used_folder
-from plimsoll.cli.service_calls import connect, exit_code, follow, json_option, service_options
-from plimsoll.cli.show import print_results
+from plimsoll.cli.service_calls import connect, follow, json_option, service_options
+from plimsoll.cli.show import exit_code, print_results
 
 
 @click.command()
@@ -24,12 +24,14 @@ def watch(
 ) -> int:
     """Follow RUN_ID to its end, and print its result; one that has ended is printed at once.
 
-    Ctrl-C ends the watching, not the run. Exit code 1: the run failed.
+    Ctrl-C ends the watching, not the run. Exit code 1: the run failed, or its machine was
+    too busy to measure anything (DISTURBED).
     """
     refuse_used_folder(out)
     service = connect(url, stack)
     if follow(service, run_id) is None:
         return 130
     result = fetch(service, run_id, out)
-    print_results({result.name: (out, result)}, as_json=as_json)
-    return exit_code([result.state])
+    results = {result.name: (out, result)}
+    print_results(results, as_json=as_json)
+    return exit_code(results)

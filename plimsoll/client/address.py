@@ -24,7 +24,7 @@ class Address:
     Attributes:
         url: Without a slash at its end.
         region: In which calls are signed; None: the one that the caller's profile names.
-        signed: False on this machine, where nothing is signed.
+        signed: False on this machine, where a token takes the place of signatures.
     """
 
     url: str

@@ -17,6 +17,7 @@ from botocore.httpsession import URLLib3Session
 
 from plimsoll.client.address import Address
 from plimsoll.client.refusals import LIMIT_REACHED, refusal
+from plimsoll.client.tokens import find_token
 from plimsoll.errors import PlimsollError
 
 CONNECT_TIMEOUT_S = 5.0
@@ -63,7 +64,9 @@ class Http:
         sleep: Callable[[float], None] = time.sleep,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Find the caller's credentials; nothing is sent yet.
+        """Find the caller's credentials, or the token of a service on this machine.
+
+        Nothing is sent yet.
 
         Args:
             address: Of the service.
@@ -77,6 +80,9 @@ class Http:
         self._address = address
         self._sleep = sleep
         self._headers = dict(headers or {})
+        token = None if address.signed else find_token(address.url)
+        if token is not None:
+            self._headers["Authorization"] = f"Bearer {token}"
         # its types know neither a time-out for connecting nor the lack of proxies on this machine
         timeout: Any = (CONNECT_TIMEOUT_S, READ_TIMEOUT_S)
         proxies: Any = botocore.utils.get_environ_proxies(address.url) if address.signed else {}

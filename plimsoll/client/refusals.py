@@ -4,11 +4,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from plimsoll.client.tokens import TOKEN_VARIABLE
 from plimsoll.errors import PlimsollError
 
 LIMIT_REACHED = "limit-reached"  # the team's own: it lasts longer than a caller can wait
 _INPUT = frozenset({400, 404, 405, 409, 413, 415, 422})
 _HINTS = {
+    401: f"call 127.0.0.1 as the user who started the service, or set {TOKEN_VARIABLE}",
     403: "the call is not allowed for these credentials, or there is no such path",
     404: "there is no such path",
     413: "the request is too long",

@@ -11,7 +11,15 @@ from pydantic import ValidationError
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
 from plimsoll.client.http import READ_TIMEOUT_S, Http, Reply
 from plimsoll.errors import PlimsollError
-from plimsoll.model.api_answers import ReportLinks, RunDetail, Runs, RunSummary, Steps, Submitted
+from plimsoll.model.api_answers import (
+    Health,
+    ReportLinks,
+    RunDetail,
+    Runs,
+    RunSummary,
+    Steps,
+    Submitted,
+)
 from plimsoll.model.base import Model
 from plimsoll.model.check import CheckDefinition, History
 from plimsoll.model.experiment import Experiment
@@ -29,6 +37,10 @@ class Service:
 
     def __init__(self, http: Http) -> None:
         self._http = http
+
+    def health(self) -> Health:
+        """Say that it works, and which version it is."""
+        return read(Health, self._http.ask("GET", "/health"))
 
     def submit(self, request: Request, key: str | None = None) -> Submitted:
         """Start a run; what the request leaves open is the service's to fill in, the team too."""

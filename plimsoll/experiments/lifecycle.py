@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from datetime import timedelta
+from functools import cache
 
 from plimsoll.aws.run_records import now, pass_over, records_of
 from plimsoll.complaints import Complaint
@@ -29,7 +30,8 @@ from plimsoll.prices import prices_for
 from plimsoll.quoting.possible import require_possible
 from plimsoll.requests.cells import cells_of, of_each_cell
 from plimsoll.runs.stop import stop_execution
-from plimsoll.runs.submit import begin_execution, run_id_for
+from plimsoll.runs.submit import begin_execution, run_id_for, version_made
+from plimsoll.targets.engine_version import rds_version
 
 SEEDS = 2**31
 
@@ -56,7 +58,9 @@ def submit_experiment(
         problem = "only an experiment on one machine (--local) may have them"
         raise UsageError(Complaint(("faults",), problem))
     prices = prices_for(settings.prices)
+    ask = cache(rds_version)  # once for all cells that name the same
     of_each_cell(experiment, lambda asked: require_possible(asked, prices, local=local))
+    of_each_cell(experiment, lambda asked: version_made(settings, asked.target, ask=ask))
     digest = hashlib.sha256(experiment.model_dump_json().encode()).hexdigest()
     experiment_id = run_id_for(experiment.team, idempotency_key)
     submitted_at = now()

@@ -1,10 +1,8 @@
 """Experiments in the service's table, and their files in S3."""
 
-from boto3.dynamodb.types import TypeDeserializer
-
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RunFiles
-from plimsoll.aws.run_records import as_item, set_attributes
+from plimsoll.aws.run_records import as_item, set_attributes, values_of
 from plimsoll.errors import ExperimentNotFoundError
 from plimsoll.model.experiment import Cell, Experiment
 from plimsoll.model.experiment_record import ExperimentRecord
@@ -33,8 +31,7 @@ class Experiments:
         )
         if "Item" not in answer:
             raise ExperimentNotFoundError(f"there is no experiment {experiment_id!r}")
-        read = TypeDeserializer().deserialize
-        item = {name: read(value) for name, value in answer["Item"].items()}
+        item = values_of(answer["Item"])
         fields = {name: value for name, value in item.items() if name not in {"pk", "sk"}}
         return ExperimentRecord.model_validate(fields)
 

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from plimsoll import words
@@ -11,6 +11,8 @@ from plimsoll.errors import ClientTooLateError
 from plimsoll.model.fleet import ClientResult, FailedClient
 from plimsoll.model.results import StepResult
 
+CAUSES_TOLD = 10  # of the clients' failures in a step
+CLIENTS_NAMED = 10  # of those that failed for the same cause
 PROBLEMS_TOLD = 3  # shown for a step: a hundred clients may have a hundred problems
 _MESSAGE = re.compile(r'\{"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
 
@@ -28,16 +30,34 @@ def too_late(client: FailedClient) -> bool:
     return client.error == ClientTooLateError.__name__
 
 
-def failed_clients(errors: Iterable[Mapping[str, object]]) -> list[FailedClient]:
-    """Read the errors that the workflow caught of clients: the messages, without stack traces."""
-    return [
-        FailedClient(
-            client=int(str(error["client"])),
-            error=str(error["error"]),
-            cause=plain_cause(str(error["cause"])),
-        )
-        for error in errors
-    ]
+def failed_clients(files: Iterable[bytes]) -> list[FailedClient]:
+    """Read what the workflow wrote of clients that failed: the messages, without stack traces."""
+    written = [FailedClient.model_validate_json(file) for file in files]
+    read = [failed.model_copy(update={"cause": plain_cause(failed.cause)}) for failed in written]
+    return sorted(read, key=lambda failed: failed.client)
+
+
+def told_together(failed: Iterable[FailedClient]) -> list[str]:
+    """Say which clients failed and why, a sentence for each cause, the most frequent first.
+
+    A thousand clients may fail at once, and what is told goes into an event of 256 KiB.
+    """
+    by_cause: dict[str, list[int]] = defaultdict(list)
+    for client in failed:
+        by_cause[f"{client.error}: {client.cause}"].append(client.client)
+    causes = sorted(by_cause.items(), key=lambda item: -len(item[1]))
+    told = [f"{_who(clients)} failed: {cause}" for cause, clients in causes[:CAUSES_TOLD]]
+    if others := [client for _, clients in causes[CAUSES_TOLD:] for client in clients]:
+        told.append(f"{words.plural(len(others), 'client')} more failed, for other reasons")
+    return told
+
+
+def _who(clients: Sequence[int]) -> str:
+    if len(clients) == 1:
+        return f"client {clients[0]}"
+    named = [str(client) for client in clients[:CLIENTS_NAMED]]
+    more = ["..."] if len(clients) > CLIENTS_NAMED else []
+    return f"{words.plural(len(clients), 'client')} ({', '.join(named + more)})"
 
 
 def plain_cause(cause: str) -> str:
@@ -64,9 +84,7 @@ def nothing_told(step: StepResult, results: Sequence[ClientResult]) -> Nothing |
     """
     index, fleet = step.plan.index, step.fleet
     if not results:
-        causes = "; ".join(
-            f"client {failure.client}: {failure.cause}" for failure in fleet.failed[:3]
-        )
+        causes = "; ".join(told_together(fleet.failed)[:PROBLEMS_TOLD])
         late = bool(fleet.failed) and not fleet.missing and all(map(too_late, fleet.failed))
         reason = f"no client of step {index} ran: {causes or 'none of them started'}"
         return Nothing(reason, passing=late)

@@ -5,7 +5,7 @@ is the time in which all clients ran.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 import plimsoll_engine
@@ -153,5 +153,14 @@ def fleet_figures(
         memory_max_mib=max((result.memory_max_mib for result in results), default=None),
         cpu_us_per_operation=cpu_s * 1e6 / succeeded if succeeded else None,
         busiest_client=max(busy, default=None),
+        most_waiting_percent=max(_waiting_percents(reports), default=None),
         engine_version=next((report.engine_version for report in reports), None),
     )
+
+
+def _waiting_percents(reports: Iterable[LoadReport]) -> Iterator[float]:
+    """Give for each client how much of the time with work it had no processor for it."""
+    for client in (report.client for report in reports):
+        waited_s, worked_s = client.processor_wait_s, client.cpu_user_s + client.cpu_system_s
+        if waited_s is not None and waited_s + worked_s > 0:
+            yield 100 * waited_s / (waited_s + worked_s)

@@ -6,6 +6,7 @@ from itertools import takewhile
 from plimsoll.fleet.failures import too_late
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
+from plimsoll.model.metric_periods import wait_ms
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.search_request import NextStep, RampSearch, StepsSearch
@@ -29,6 +30,24 @@ def barrier_epoch_ms(
     """
     lead = lead_ms + clients * per_client_ms
     return now_epoch_ms + (lead << min(late_before, LEAD_DOUBLINGS))
+
+
+def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
+    """Give how much later a step has to start for its window to hold whole periods of the metrics.
+
+    Args:
+        plan: The step, to start as soon as its clients can be there. A warming step waits for
+            nothing: it is not measured.
+        period_s: Of its target's metrics; None: it has none.
+    """
+    if plan.index == WARMING_STEP or period_s is None:
+        return 0
+    return wait_ms(
+        plan.start_at_epoch_ms,
+        warmup_s=plan.warmup_s,
+        duration_s=plan.duration_s,
+        period_s=period_s,
+    )
 
 
 def late_in_a_row(finished: Sequence[StepResult]) -> int:

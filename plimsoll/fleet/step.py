@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from plimsoll import words
 from plimsoll.families.family import family_of
 from plimsoll.fleet import merge
+from plimsoll.fleet.failures import told_together
 from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
 from plimsoll.model.results import FleetFigures, OperationTotals, ServerFigures, StepResult
 from plimsoll.model.steps import STATISTICS, Step
@@ -108,7 +109,7 @@ def _problems(
     window: merge.Window | None,
 ) -> list[str]:
     """Say in plain words what a reader has to know of a step."""
-    problems = [f"client {c.client} failed: {c.error}: {c.cause}" for c in fleet.failed]
+    problems = told_together(fleet.failed)
     if fleet.missing:
         named = ", ".join(str(client) for client in fleet.missing[:10])
         problems.append(f"{words.plural(len(fleet.missing), 'client')} never answered: {named}")

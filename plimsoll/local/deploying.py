@@ -62,6 +62,7 @@ def default_settings() -> dict[Setting, str]:
                 "subnet_id": "subnet-00000000000000001",
             }
         ),
+        Setting.RDS_CA_FILE: "",
         Setting.TARGET_KINDS: json.dumps(["rds", "cassandra", "endpoint"]),
         Setting.ALLOWED_ENDPOINTS: "{}",
         Setting.PRICES: "{}",

@@ -1,10 +1,11 @@
 """The service on one machine: an HTTP front before a twin's function `api`.
 
 Every request becomes the event that API Gateway would make of it, and the very same function
-answers. There are no signatures to check: the front listens on 127.0.0.1 alone, and answers no page
-of a browser (a `Host` or an `Origin` that is not its own is refused).
+answers. In place of signatures there is a token. The front listens on 127.0.0.1 alone, and answers
+no page of a browser, token or not.
 """
 
+import hmac
 import json
 import socket
 import threading
@@ -21,6 +22,7 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
 from plimsoll import words
+from plimsoll.local.callers import is_of_a_page
 from plimsoll.local.deploying import PRINCIPAL
 from plimsoll.local.rest_api import (
     BROKEN,
@@ -33,8 +35,6 @@ from plimsoll.local.rest_api import (
     refusal,
 )
 from plimsoll.local.twin import LocalTwin
-
-_OWN_HOSTS = ("127.0.0.1", "localhost")
 
 Say = Callable[[str], None]
 
@@ -70,6 +70,7 @@ class LocalService:
         self,
         twin: LocalTwin,
         *,
+        token: str | None = None,
         listener: socket.socket | None = None,
         principal: str = PRINCIPAL,
         principal_header: str | None = None,
@@ -80,6 +81,8 @@ class LocalService:
 
         Args:
             twin: Running.
+            token: Every call carries it (`Authorization: Bearer ...`); None: whoever has an account
+                on this machine may call.
             listener: Where to answer, on 127.0.0.1; None: at a free port.
             principal: The ARN of who calls.
             principal_header: A header that names another principal; for tests.
@@ -87,6 +90,7 @@ class LocalService:
             say: Takes a line for each request.
         """
         self._lambda = twin.client("lambda")
+        self._authorization = None if token is None else f"Bearer {token}".encode()
         self._principal = principal
         self._principal_header = principal_header
         self._function = function
@@ -129,8 +133,12 @@ class LocalService:
         return response(environ, start_response)
 
     def _answer(self, request: Request) -> Answer:
-        if not self._is_own(request):
+        headers = request.headers
+        host, origin = headers.get("Host"), headers.get("Origin")
+        if is_of_a_page(host=host, origin=origin, port=self.port):
             return refusal(403, "Forbidden")
+        if not self._carries_the_token(headers.get("Authorization", "")):
+            return refusal(401, "The call does not carry this service's token")
         if (request.content_length or 0) > MAX_BODY_BYTES:
             return TOO_LONG
         request.max_content_length = (
@@ -142,7 +150,6 @@ class LocalService:
             return refusal(400, "Bad Request")
         except HTTPException:
             return TOO_LONG
-        headers = list(request.headers)
         principal = self._principal
         if self._principal_header is not None:
             principal = request.headers.get(self._principal_header, principal)
@@ -150,7 +157,7 @@ class LocalService:
             method=request.method,
             path=_path(request),
             query=request.query_string.decode("latin-1"),
-            headers=headers,
+            headers=[header for header in headers if header[0] != "Authorization"],
             body=body,
             principal=principal,
             source_ip=request.remote_addr or "127.0.0.1",
@@ -158,12 +165,10 @@ class LocalService:
         )
         return self._invoke(event)
 
-    def _is_own(self, request: Request) -> bool:
-        """Whether a program on this machine sent it, rather than a page in a browser."""
-        own = {f"{host}:{self.port}" for host in _OWN_HOSTS}
-        origin = request.headers.get("Origin")
-        of_own = origin is None or origin.removeprefix("http://") in own
-        return request.headers.get("Host", "") in own and of_own
+    def _carries_the_token(self, authorization: str) -> bool:
+        return self._authorization is None or hmac.compare_digest(
+            authorization.encode(), self._authorization
+        )
 
     def _invoke(self, event: dict[str, Any]) -> Answer:
         try:
@@ -174,6 +179,8 @@ class LocalService:
         except ReadTimeoutError:
             return TIMED_OUT
         except (BotoCoreError, ClientError) as error:
+            if _is_too_large(error):  # an event has at most 6 MiB, a body here 10
+                return TOO_LONG
             self._say(f"the function {self._function} could not be called: {error}")
             return BROKEN
         if "FunctionError" not in response:
@@ -193,6 +200,11 @@ class LocalService:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _is_too_large(error: Exception) -> bool:
+    code = error.response["Error"]["Code"] if isinstance(error, ClientError) else ""
+    return code == "RequestTooLargeException"
 
 
 def _path(request: Request) -> str:

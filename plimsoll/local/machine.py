@@ -1,10 +1,14 @@
-"""How busy this machine was with other work: processor time that its hypervisor gave to others."""
+"""How busy this machine was with others' work: its other processes, and its hypervisor's guests."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-_STAT = Path("/proc/stat")
-_STEAL = 7  # among user, nice, system, idle, iowait, irq, softirq, steal: proc_stat(5)
+_PROC = Path("/proc")
+_USER, _NICE, _SYSTEM, _IDLE, _IO_WAIT, _STEAL = 0, 1, 2, 3, 4, 7  # of the first line: proc_stat(5)
+# of proc_pid_stat(5), counted from the state that follows the name in parentheses
+_PARENT, _FLAGS, _TIMES = 1, 6, slice(11, 15)  # its own times, and those of children that ended
+_KERNEL_THREAD = 0x00200000  # PF_KTHREAD of Linux's sched.h: it works for whoever asked the kernel
 
 
 @dataclass(frozen=True)
@@ -13,23 +17,77 @@ class CpuTimes:
 
     total: int
     stolen: int
+    idle: int
+    others: int  # by processes other than a run's, and other than the kernel's threads
 
 
-def cpu_times() -> CpuTimes | None:
+@dataclass(frozen=True)
+class CpuShares:
+    """What became of this machine's processor time between two moments, as shares of it."""
+
+    stolen: float  # had by its hypervisor's others
+    idle: float
+    others: float
+
+
+def cpu_times(run: int, strangers: Collection[int] = ()) -> CpuTimes | None:
     """Read this machine's processor times; None if the system does not show them.
 
     Guests' time is left out, because the kernel counts it as user time already.
+
+    Args:
+        run: Process id at the root of the run's processes.
+        strangers: Processes below it that are none of the run's, with all below them.
     """
     try:
-        with _STAT.open() as stat:
+        with (_PROC / "stat").open() as stat:
             ticks = [int(field) for field in stat.readline().split()[1 : _STEAL + 2]]
+        used = ticks[_USER] + ticks[_NICE] + ticks[_SYSTEM]
+        return CpuTimes(
+            total=sum(ticks),
+            stolen=ticks[_STEAL],
+            idle=ticks[_IDLE] + ticks[_IO_WAIT],
+            others=used - _known_ticks(run, strangers),
+        )
     except OSError:
         return None
-    return CpuTimes(total=sum(ticks), stolen=ticks[_STEAL])
 
 
-def stolen_share(before: CpuTimes | None, after: CpuTimes | None) -> float | None:
-    """Compute the share of time that was stolen between two readings; None if it is not known."""
+def _known_ticks(run: int, strangers: Collection[int]) -> int:
+    """Add up the processor time of a run's processes and of the kernel's threads."""
+    ticks: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
+    known = 0
+    for process in _PROC.glob("[0-9]*/stat"):
+        try:
+            fields = process.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        pid = int(process.parent.name)
+        ticks[pid] = sum(map(int, fields[_TIMES]))
+        children.setdefault(int(fields[_PARENT]), []).append(pid)
+        if int(fields[_FLAGS]) & _KERNEL_THREAD:
+            known += ticks[pid]
+    to_add = [run]
+    while to_add:
+        pid = to_add.pop()
+        if pid not in strangers:
+            known += ticks.get(pid, 0)
+            to_add += children.get(pid, ())
+    return known
+
+
+def shares(before: CpuTimes | None, after: CpuTimes | None) -> CpuShares | None:
+    """Compute the shares of the time between two readings; None if they are not known.
+
+    The kernel counts the machine's time in ticks and a process's to the microsecond, so that within
+    a second the two may differ by some percent, and the others' share come out below 0.
+    """
     if before is None or after is None or after.total <= before.total:
         return None
-    return (after.stolen - before.stolen) / (after.total - before.total)
+    total = after.total - before.total
+    return CpuShares(
+        stolen=(after.stolen - before.stolen) / total,
+        idle=(after.idle - before.idle) / total,
+        others=max(0.0, (after.others - before.others) / total),
+    )

@@ -7,11 +7,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from boto3.dynamodb.types import TypeDeserializer
 from botocore.exceptions import BotoCoreError, ClientError
 
 from plimsoll.aws.run_files import REPORT, files_of
-from plimsoll.aws.run_records import now
+from plimsoll.aws.run_records import now, values_of
 from plimsoll.local.runner import save_files, settings_of
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Setting
@@ -30,12 +29,7 @@ def records_of(twin: LocalTwin) -> list[RunRecord]:
     """List every run of a twin."""
     table = twin.settings[Setting.RUNS_TABLE]
     pages = twin.client("dynamodb").get_paginator("scan").paginate(TableName=table)
-    read = TypeDeserializer().deserialize
-    return [
-        RunRecord.model_validate({name: read(value) for name, value in item.items()})
-        for page in pages
-        for item in page["Items"]
-    ]
+    return [RunRecord.model_validate(values_of(item)) for page in pages for item in page["Items"]]
 
 
 class Archive:

@@ -17,7 +17,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
 from plimsoll.errors import MissingToolError, PlimsollError, UsageError
-from plimsoll.local.account import NO_ACCOUNT
+from plimsoll.local.account import RDS_CA_FILE, Keys
 from plimsoll.local.aws.process import AwsProcess
 from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
 from plimsoll.local.leftovers import remove_databases
@@ -87,6 +87,7 @@ class LocalTwin:
 
     Attributes:
         directory: Its folder; logs are in `logs/`.
+        keys: What its callers sign with; made anew for each twin.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class LocalTwin:
         retry_delay_s: float = 60.0,
         memory_scale: float = MEMORY_SCALE,
         step_functions_url: str | None = None,
+        metrics_late_s: float = 0,
     ) -> None:
         """Prepare a twin; `start` (or `with`) starts it.
 
@@ -114,15 +116,19 @@ class LocalTwin:
                 (8 GiB) gets 64 MiB by default, of which RDS's default gives the buffer pool 48.
             step_functions_url: Another server on this machine that answers Step Functions' API, and
                 whose states call this twin; None: the twin's own. For tests.
+            metrics_late_s: How long after a period's end a target's metrics are in CloudWatch.
         """
         self.directory = directory.resolve()
+        self.keys = Keys.random()
         self._functions = functions
         self._functions_directory = functions_directory or packaged_folder("functions")
         self._state_machines_directory = state_machines_directory
-        self._settings = {**default_settings(), **(settings or {})}
+        ca_file = {Setting.RDS_CA_FILE: str(self.directory / RDS_CA_FILE)}
+        self._settings = {**default_settings(), **ca_file, **(settings or {})}
         self._retry_delay_s = retry_delay_s
         self._memory_scale = memory_scale
         self._step_functions_url = step_functions_url
+        self._metrics_late_s = metrics_late_s
         self._aws: AwsProcess | None = None
         self._clients: dict[str, Any] = {}
         self._lock = threading.Lock()
@@ -143,9 +149,12 @@ class LocalTwin:
         self._aws = AwsProcess(
             self.directory,
             roots,
+            self.keys,
             retry_delay_s=self._retry_delay_s,
             memory_scale=self._memory_scale,
             step_functions_url=self._step_functions_url,
+            metric_period_s=int(self._settings[Setting.METRIC_PERIOD_SECONDS]),
+            metrics_late_s=self._metrics_late_s,
         )
         try:
             self._deploy()
@@ -189,7 +198,7 @@ class LocalTwin:
             if service not in self._clients:
                 # its types know a service's name only as a literal
                 session: Any = boto3.session.Session(
-                    botocore_session=botocore.session.Session(_NO_PROFILE), **NO_ACCOUNT
+                    botocore_session=botocore.session.Session(_NO_PROFILE), **self.keys.session
                 )
                 self._clients[service] = session.client(
                     service,

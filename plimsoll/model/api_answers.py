@@ -122,8 +122,17 @@ class RunDetail(RunSummary):
     prepare_at: datetime | None = Field(description="When its dataset began to be loaded.")
     step_at: datetime | None = Field(description="When its first step was planned.")
     conclude_at: datetime | None = Field(description="When its steps began to be concluded.")
+    metrics_awaited_until: datetime | None = Field(
+        description="Until when at most it waits for its target's metrics before it concludes;"
+        " null: it does not."
+    )
     teardown_asked_at: datetime | None = Field(description="When its target's deletion began.")
     teardown_error: str | None = Field(description="Why its target could not be deleted.")
+    database_version: str | None = Field(
+        None,
+        description="The version of its database, as RDS resolved the one asked for; null: an"
+        " endpoint.",
+    )
     server_version: str | None = Field(description="The database server, as it names itself.")
     rows: int | None = Field(description="Rows of the dataset, counted.")
     request: Request = Field(description="What was asked for.")

@@ -17,6 +17,7 @@ Verdict = Literal[
     "CLIENT_BOUND",  # the clients were the limit
     "NOISY",  # repetitions differ too much
     "INCONSISTENT",  # an audit fails on the step that would decide
+    "DISTURBED",  # the same: the machine was busy with others' work whenever it was tried
 ]
 Bound = Literal["=", ">=", "<"]
 Axis = Literal["clients", "connections", "rate_ops_per_second"]

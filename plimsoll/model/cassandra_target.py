@@ -9,6 +9,7 @@ from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.instances import require_plausible
+from plimsoll.model.tls import TlsMode
 from plimsoll.model.volumes import Service, Volume, check
 
 # The newest of the series that today's users run. R2's 3.11.1 needs Java 8, and is out of support.
@@ -60,6 +61,11 @@ class CassandraTarget(Model):
     def provisioned(self) -> bool:
         """It is made for the run, and deleted after it."""
         return True
+
+    @property
+    def tls(self) -> TlsMode:
+        """How connections are encrypted: its installation has no TLS, nor a password to protect."""
+        return "off"
 
     @property
     def engine(self) -> Literal["cassandra"]:

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.capacity import Bound
 from plimsoll.model.request import Name, Request, Target
 from plimsoll.model.run_record import RunState
 from plimsoll.model.schedule_expression import Once, parse_expression, parse_zone
@@ -82,6 +83,9 @@ class Thresholds(Model):
     )
     runs_after_min: Annotated[int, Field(ge=1, le=20)] = Field(
         2, description="Runs after the change before it is told: one odd run is no change."
+    )
+    missing_runs_max: Annotated[int, Field(ge=1, le=100)] = Field(
+        2, description="Runs in a row without an answer, of which a message is sent."
     )
 
 
@@ -170,6 +174,8 @@ class Figure(Model):
     """What one run says of one metric."""
 
     value: float | None  # None: the run gave no such figure, which is a gap and no zero
+    at_least: float | None = None  # without a value: no load of the run was too much
+    below: float | None = None  # without a value: its lightest load was too much
     low: float | None = None  # of its 95 % interval
     high: float | None = None
     bracket: tuple[float | None, float | None] | None = None  # loads: (passes, fails]
@@ -211,6 +217,7 @@ class Segment(Model):
     runs: int
     mean: float
     standard_deviation: float | None  # of the sample; None for a single run
+    bound: Bound = "="  # ">=" or "<": bounds are among the runs, each counted as its limit
 
 
 class Change(Model):
@@ -225,6 +232,15 @@ class Change(Model):
     change_share: float  # after / before - 1
     p_value: float  # Student's t, before against after; the place was sought, so it flatters
     regression: bool  # the worse way
+
+    @property
+    def at_least(self) -> bool:
+        """Whether the figures have changed further than is shown, for what is shown is a bound."""
+        fell = self.change_share < 0
+        return (self.before.bound, self.after.bound) != ("=", "=") and (
+            self.before.bound in ({"=", ">="} if fell else {"=", "<"})
+            and self.after.bound in ({"=", "<"} if fell else {"=", ">="})
+        )
 
 
 class Cause(Model):
@@ -246,11 +262,21 @@ class Announced(Model):
     through: datetime  # the last run that was known then: a change up to it has been announced
 
 
+class Silence(Model):
+    """A metric of which the latest runs of a check say nothing."""
+
+    metric: str
+    since: datetime  # the scheduled time of the first of these runs
+    runs: int
+    why: str  # of the latest
+
+
 class Judgement(Model):
     """What a check's history said when it was last judged."""
 
     changes: tuple[Change, ...] = ()
     announced: tuple[Announced, ...] = ()  # the regressions of which a message was sent
+    silences: tuple[Silence, ...] = ()  # of which a message was sent, and that last
 
 
 class History(Judgement):

@@ -29,7 +29,6 @@ class ProtocolFacts:
         needs_user: Whether every server asks for a user.
         has_consistency: Whether an operation says how many replicas must have answered.
         parameters_max: How many `?` a prepared statement may have.
-        system_schemas: Patterns of the names of the server's own databases.
     """
 
     language: Language
@@ -39,7 +38,6 @@ class ProtocolFacts:
     needs_user: bool
     has_consistency: bool
     parameters_max: int
-    system_schemas: tuple[str, ...]
 
 
 _MYSQL = ProtocolFacts(
@@ -50,7 +48,6 @@ _MYSQL = ProtocolFacts(
     needs_user=True,
     has_consistency=False,
     parameters_max=65_535,  # num_params: two bytes of COM_STMT_PREPARE's answer
-    system_schemas=("mysql", "information_schema", "performance_schema", "sys"),
 )
 _CQL = ProtocolFacts(
     language="cql",
@@ -60,7 +57,6 @@ _CQL = ProtocolFacts(
     needs_user=False,
     has_consistency=True,
     parameters_max=65_535,  # a [short] counts the values of EXECUTE
-    system_schemas=("system", r"system_\w+"),
 )
 
 

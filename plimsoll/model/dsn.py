@@ -5,22 +5,24 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import ProtocolFacts, protocol_facts
-from plimsoll.model.engine import EngineTarget, Protocol, Tls
+from plimsoll.model.engine import EngineTarget, Protocol
+from plimsoll.model.tls import TlsMode, authorities, is_loopback, tls_towards
 
 _FACTS: dict[Protocol, ProtocolFacts] = {name: protocol_facts(name) for name in get_args(Protocol)}
 _SCHEMES = {scheme: name for name, facts in _FACTS.items() for scheme in facts.dsn_schemes}
+_MODES: dict[str, TlsMode] = {mode: mode for mode in get_args(TlsMode)}
 FORM = " or ".join(
     f"{facts.dsn_schemes[0]}://USER:PASSWORD@HOST:PORT/{facts.database_word.upper()}"
     for facts in _FACTS.values()
 )
-_TLS = {"off": None, "required": Tls(verify=False), "verify": Tls(verify=True)}
 
 
 def parse_dsn(text: str, *, option: str = "--dsn") -> EngineTarget:
     """Read a DSN.
 
-    Characters that mean something in a URL are written as %XX. `?tls=required` encrypts without
-    checking who answers; `?tls=verify` checks against the system's roots.
+    Characters that mean something in a URL are written as %XX. `?tls=` says how the connection is
+    encrypted (`plimsoll.model.tls`). Where it does not, a password is sent to another machine by
+    `verify` alone; on this one, where nobody stands between, and without a password it is `off`.
 
     Args:
         text: The DSN.
@@ -42,6 +44,7 @@ def parse_dsn(text: str, *, option: str = "--dsn") -> EngineTarget:
     protocol = _SCHEMES[parts.scheme]
     facts = _FACTS[protocol]
     port = facts.default_port if given_port is None else given_port
+    host = parts.hostname or ""
     database = unquote(parts.path.removeprefix("/"))
     needed = {"user": parts.username} if facts.needs_user else {}
     needed |= {"host": parts.hostname, facts.database_word: database}
@@ -52,27 +55,30 @@ def parse_dsn(text: str, *, option: str = "--dsn") -> EngineTarget:
         raise UsageError(f"{option}: the port must be from 1 to 65535, not {port}")
     if "/" in parts.path.removeprefix("/"):
         raise UsageError(f"{option}: a {facts.database_word}'s name has no /; the form is {FORM}")
+    mode = _tls_mode(parts.query, option)
+    if mode is None:
+        mode = "verify" if parts.password and not is_loopback(host) else "off"
     return EngineTarget(
         protocol=protocol,
-        host=parts.hostname or "",
+        host=host,
         port=port,
         user=unquote(parts.username or ""),
         password=unquote(parts.password or ""),
         database=database,
-        tls=_tls(parts.query, option),
+        tls=tls_towards(mode, authorities(host)),
     )
 
 
-def _tls(query: str, option: str) -> Tls | None:
+def _tls_mode(query: str, option: str) -> TlsMode | None:
     try:
         options = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
     except ValueError:
-        raise UsageError(f"{option}: options are written ?tls=required") from None
-    tls: Tls | None = None
+        raise UsageError(f"{option}: options are written ?tls=verify") from None
+    mode: TlsMode | None = None
     for name, value in options:
         if name != "tls":
             raise UsageError(f"{option}: unknown option {name!r} (allowed: tls)")
-        if value not in _TLS:
-            raise UsageError(f"{option}: unknown tls {value!r} (allowed: {', '.join(_TLS)})")
-        tls = _TLS[value]
-    return tls
+        if value not in _MODES:
+            raise UsageError(f"{option}: unknown tls {value!r} (allowed: {', '.join(_MODES)})")
+        mode = _MODES[value]
+    return mode

@@ -37,6 +37,9 @@ class EngineTarget(Model):
     password: str = Field(repr=False)
     database: str  # of CQL: the keyspace
     tls: Tls | None = None  # None: no TLS, unless the server demands it (then a clear error)
+    # for a whole login, whatever the load's time-out: a machine that stands still for some seconds
+    # is no reason to refuse a load
+    login_timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000
 
 
 # --- what it consists of ---

@@ -52,6 +52,8 @@ class SelfReport(Model):
     cpu_system_s: float
     cpu_us_per_operation: float | None
     busy_fraction: float | None  # share of the window in which its threads were not waiting
+    # its threads' time with work and without a processor; None where the system does not tell
+    processor_wait_s: float | None = None
     send_lateness_us: LatencySummary | None  # open loop: send minus due time
     backlog_max: int | None  # open loop: operations due that found no free connection, at the worst
     backlog_end: int | None  # ... and at the end of the window

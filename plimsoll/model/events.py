@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Bound, Verdict
-from plimsoll.model.check import Cause, Change
+from plimsoll.model.check import Cause, Change, Silence
 from plimsoll.model.run_record import Failure, RunState
 from plimsoll.model.steps import Statistic
 
@@ -99,4 +99,34 @@ class RegressionFound(Event):
     text: str  # the message to people
 
 
-EVENTS: tuple[type[Event], ...] = (RunStarted, StepJudged, RunEnded, TargetLeaked, RegressionFound)
+class CheckSilent(Event):
+    """The latest runs of a check say nothing of a metric: told once."""
+
+    detail_type: ClassVar[str] = "Check Silent"
+
+    team: str
+    check: str
+    silences: tuple[Silence, ...]
+    text: str  # the message to people
+
+
+class CheckAnswered(Event):
+    """A check that was told to be silent has a figure again: told once."""
+
+    detail_type: ClassVar[str] = "Check Answered"
+
+    team: str
+    check: str
+    silences: tuple[Silence, ...]  # that have ended, as they were when last judged
+    text: str  # the message to people
+
+
+EVENTS: tuple[type[Event], ...] = (
+    RunStarted,
+    StepJudged,
+    RunEnded,
+    TargetLeaked,
+    RegressionFound,
+    CheckSilent,
+    CheckAnswered,
+)

@@ -30,4 +30,10 @@ SERVE_EXPERIMENTS = (
     Permission(actions=("states:StopExecution",), resource=Resource.EXPERIMENT_EXECUTIONS),
 )
 STOP_RUN = Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS)
+RESOLVE_VERSION = Permission(
+    actions=("rds:DescribeDBEngineVersions",),
+    resource=Resource.ANY,
+    why="the versions that RDS offers belong to no resource of an account",
+)
+SEE_RUN = Permission(actions=("states:DescribeExecution",), resource=Resource.RUN_EXECUTIONS)
 TELL = Permission(actions=("events:PutEvents",), resource=Resource.EVENT_BUS)

@@ -33,6 +33,12 @@ class TeamSettings(ServiceSettings):
     teams: Json[dict[str, Team]]
 
 
+class ReachSettings(RunSettings):
+    """Who vouches for a target's server."""
+
+    rds_ca_file: str  # PEM; "" for those whom AWS names, which come with Plimsoll
+
+
 class PollSettings(RunSettings):
     """How long the workflow waits between two looks."""
 
@@ -112,14 +118,18 @@ class CreateTargetSettings(RunSettings, KindSettings):
     cassandra: Json[CassandraPlace | None]  # None: there are no such targets
 
 
-class PlanStepSettings(PollSettings):
+class PlanStepSettings(PollSettings, MetricSettings, ReachSettings):
     """Of `plan-step`."""
 
     start_lead_ms: int
     start_lead_ms_per_client: int
 
 
-class JudgeStepSettings(MetricSettings):
+class ConcludeSettings(PollSettings, MetricSettings):
+    """Of `conclude`."""
+
+
+class JudgeStepSettings(MetricSettings, ReachSettings):
     """Of `judge-step`."""
 
     on_one_machine: bool
@@ -135,16 +145,16 @@ class EndRunSettings(TeamSettings, BusSettings):
     """Of `end-run`."""
 
 
-class JanitorSettings(EndRunSettings):
+class StopSettings(TeamSettings):
+    """What it takes to stop a run, and to know whether it was started."""
+
+    run_machine_arn: str
+
+
+class JanitorSettings(EndRunSettings, StopSettings):
     """Of `janitor`."""
 
     alarm_topic_arn: str
-
-
-class StopSettings(TeamSettings):
-    """What it takes to stop a run."""
-
-    run_machine_arn: str
 
 
 class SettleCellsSettings(StopSettings, PollSettings):
@@ -152,7 +162,7 @@ class SettleCellsSettings(StopSettings, PollSettings):
 
 
 class SubmitSettings(StopSettings, TargetSettings):
-    """What it takes to record a run and to start it; of `submit-cell` and `start-check`."""
+    """What it takes to record a run and to start it; of `submit-cell`."""
 
     prices: Json[PriceOverrides]
     results_days: int | None  # after which a run is forgotten; None: never
@@ -168,6 +178,10 @@ class JudgeCheckSettings(ServiceSettings, BusSettings):
     """Of `judge-check`."""
 
     alarm_topic_arn: str
+
+
+class StartCheckSettings(SubmitSettings, JudgeCheckSettings):
+    """Of `start-check`."""
 
 
 class ExperimentSettings(SubmitSettings):

@@ -9,6 +9,7 @@ from plimsoll.model.function_parts import (
     READ_RECORD,
     READ_RUN,
     READ_SECRET,
+    SEE_RUN,
     SEE_STACK,
     TELL,
     WRITE_RECORD,
@@ -16,14 +17,15 @@ from plimsoll.model.function_parts import (
 )
 from plimsoll.model.function_settings import (
     ArmDeletionSettings,
+    ConcludeSettings,
     CreateTargetSettings,
     DeleteTargetSettings,
     EndRunSettings,
     JanitorSettings,
     JudgeStepSettings,
-    MetricSettings,
     PlanStepSettings,
     PollSettings,
+    ReachSettings,
     RecordRunSettings,
     RunSettings,
 )
@@ -97,7 +99,7 @@ OF_RUNS = (
         timeout_s=300,
         memory_mib=512,
         in_vpc=True,
-        settings=RunSettings,
+        settings=ReachSettings,
         permissions=(READ_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
@@ -107,7 +109,7 @@ OF_RUNS = (
         memory_mib=1769,
         in_vpc=True,
         engine=True,
-        settings=RunSettings,
+        settings=ReachSettings,
         permissions=(READ_RUN, READ_RECORD, READ_SECRET),
     ),
     Function(
@@ -116,8 +118,8 @@ OF_RUNS = (
         timeout_s=900,
         memory_mib=512,
         in_vpc=True,
-        settings=RunSettings,
-        permissions=(READ_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
+        settings=ReachSettings,
+        permissions=(READ_RUN, LIST_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
         name="plan-step",
@@ -142,7 +144,7 @@ OF_RUNS = (
         memory_mib=1769,  # one whole vCPU
         in_vpc=True,
         engine=True,
-        settings=RunSettings,
+        settings=ReachSettings,
         permissions=(READ_RUN, WRITE_RUN, READ_RECORD, READ_SECRET),
     ),
     Function(
@@ -157,10 +159,10 @@ OF_RUNS = (
     ),
     Function(
         name="conclude",
-        summary="Draws the verdict, and what set the limit, from all steps.",
+        summary="Draws the verdict, and what set the limit, once the target's metrics are there.",
         timeout_s=300,
         memory_mib=1769,
-        settings=MetricSettings,
+        settings=ConcludeSettings,
         permissions=(
             READ_RUN,
             WRITE_RUN,
@@ -220,6 +222,7 @@ OF_RUNS = (
         memory_mib=512,
         settings=JanitorSettings,
         permissions=(
+            SEE_RUN,
             READ_RECORD,
             WRITE_RECORD,
             CHANGE_LIMITS,

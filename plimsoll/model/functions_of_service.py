@@ -9,6 +9,8 @@ from plimsoll.model.function_parts import (
     READ_EXPERIMENT_RECORD,
     READ_RECORD,
     READ_RUN,
+    RESOLVE_VERSION,
+    SEE_RUN,
     SERVE_EXPERIMENTS,
     STOP_RUN,
     TELL,
@@ -20,6 +22,7 @@ from plimsoll.model.function_settings import (
     JudgeCheckSettings,
     ServiceSettings,
     SettleCellsSettings,
+    StartCheckSettings,
     SubmitSettings,
     TeamSettings,
 )
@@ -40,6 +43,7 @@ OF_SERVICE = (
         memory_mib=512,
         settings=SubmitSettings,
         permissions=(
+            SEE_RUN,
             READ_EXPERIMENT,
             READ_EXPERIMENT_RECORD,
             READ_RECORD,
@@ -48,6 +52,7 @@ OF_SERVICE = (
             WRITE_RUN,
             STOP_RUN,
             CHANGE_LIMITS,
+            RESOLVE_VERSION,
         ),
     ),
     Function(
@@ -83,20 +88,30 @@ OF_SERVICE = (
     Function(
         name="start-check",
         summary="Starts the runs of a check, when its schedule fires.",
-        timeout_s=60,
-        memory_mib=512,
+        timeout_s=120,
+        memory_mib=1024,
+        extras=("checks",),  # a run that is refused is judged at once
         retries=2,  # the runs' ids follow from the firing: a repeated call finds them
-        settings=SubmitSettings,
+        settings=StartCheckSettings,
         permissions=(
             WRITE_RUN,
             READ_RECORD,
             WRITE_RECORD,
             Permission(actions=("dynamodb:PutItem",), resource=Resource.RUNS_TABLE),
             Permission(
-                actions=("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
+                actions=(
+                    "dynamodb:GetItem",
+                    "dynamodb:PutItem",
+                    "dynamodb:UpdateItem",
+                    "dynamodb:Query",
+                ),
                 resource=Resource.SERVICE_TABLE,
             ),
             Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
+            Permission(actions=("sns:Publish",), resource=Resource.ALARM_TOPIC),
+            TELL,
+            RESOLVE_VERSION,
+            SEE_RUN,
         ),
     ),
     Function(
@@ -140,6 +155,7 @@ OF_SERVICE = (
             Permission(actions=("dynamodb:Query",), resource=Resource.RUNS_BY_TEAM),
             CHANGE_LIMITS,
             Permission(actions=("states:StartExecution",), resource=Resource.RUN_MACHINE),
+            SEE_RUN,
             Permission(actions=("states:StopExecution",), resource=Resource.RUN_EXECUTIONS),
             *SERVE_EXPERIMENTS,
             Permission(
@@ -160,6 +176,7 @@ OF_SERVICE = (
                 resource=Resource.CHECK_SCHEDULES,
             ),
             Permission(actions=("iam:PassRole",), resource=Resource.CHECK_ROLE),
+            RESOLVE_VERSION,
         ),
     ),
 )

@@ -18,7 +18,7 @@ class Amounts(Model):
 class QuotePhase(Model):
     """One phase of the run's time, with what is assumed of it."""
 
-    name: Literal["provision", "prepare", "warm", "search", "teardown"]
+    name: Literal["provision", "prepare", "warm", "search", "conclude", "teardown"]
     expected_s: float
     most_s: float
     assumption: str
@@ -37,6 +37,7 @@ class Quote(Model):
     """Time and money of a request. Where a price is missing, so is the sum: `missing` names it."""
 
     region: str
+    database_version: str | None = None  # as RDS resolved it; None: it was not asked
     as_of: date | None  # of the oldest price in it
     phases: tuple[QuotePhase, ...]
     time_s: Amounts

@@ -17,6 +17,7 @@ from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.databases import RdsEngine, rds_facts
 from plimsoll.model.instances import require_plausible
 from plimsoll.model.search_request import Search
+from plimsoll.model.tls import TlsMode
 from plimsoll.model.volume_samples import Drain
 from plimsoll.model.volumes import FaultPlan, Service, Volume, check, limits
 
@@ -33,7 +34,8 @@ class RdsTarget(Model):
     kind: Literal["rds"] = Field("rds", description="A database on RDS, made for this run.")
     engine: RdsEngine = Field(description="The database engine.")
     engine_version: Annotated[str, Field(pattern=r"^\d+(\.\d+){1,2}$")] = Field(
-        description="The engine's version as RDS names it, such as 8.4.6 or 11.4.5."
+        description="The engine's version as RDS names it, such as 8.4 or 11.4.10; of a major"
+        " version alone (8.4) RDS's default minor version is taken when the run is submitted."
     )
     instance_class: Annotated[str, Field(pattern=r"^db\.[a-z0-9-]+\.[a-z0-9]+$")] = Field(
         description="The instance class, such as db.m6i.large. One machine stands in for the"
@@ -51,6 +53,11 @@ class RdsTarget(Model):
     def provisioned(self) -> bool:
         """It is made for the run, and deleted after it."""
         return True
+
+    @property
+    def tls(self) -> TlsMode:
+        """How connections are encrypted: RDS's authorities vouch for its servers by name."""
+        return "verify"
 
     @property
     def service(self) -> Service:
@@ -85,6 +92,12 @@ class EndpointTarget(Model):
     )
     secret_arn: Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")] = Field(
         description="The Secrets Manager secret with its `username` and `password`."
+    )
+    tls: TlsMode = Field(
+        "verify",
+        description="How connections are encrypted: `verify` believes only a server whose"
+        " certificate is signed for its name, by RDS's authorities where it is RDS's and by the"
+        " system's else; `require` encrypts and believes whoever answers; `off` does neither.",
     )
 
     @property

@@ -39,6 +39,7 @@ class FleetFigures(Model):
     memory_max_mib: float | None  # the largest client
     cpu_us_per_operation: float | None
     busiest_client: float | None  # share of its window
+    most_waiting_percent: float | None = None  # of its work's time, a client's without a processor
     engine_version: str | None
 
 
@@ -70,6 +71,8 @@ class TargetFigures(Model):
     ebs_byte_balance_percent: float | None = None
     host_late_percent: float | None = None  # one machine only: of the time in I/O, due to its disk
     host_stolen_percent: float | None = None  # ... of its processor time, by its hypervisor
+    host_others_percent: float | None = None  # ... of that, by processes that are none of the run's
+    host_idle_percent: float | None = None  # ... of that, by nobody
 
 
 class SecondTotals(Model):
@@ -114,6 +117,8 @@ class TargetSample(Model):
     ebs_byte_balance_percent: float | None = None
     host_late_percent: float | None = None
     host_stolen_percent: float | None = None
+    host_others_percent: float | None = None
+    host_idle_percent: float | None = None
 
 
 class Seconds(Model):
@@ -154,6 +159,7 @@ class Versions(Model):
 
     plimsoll: str
     engine: str | None
+    database: str | None = None  # as RDS resolved the version asked for; None: an endpoint
     server: str | None  # as it names itself
     workload_sha256: str | None
 

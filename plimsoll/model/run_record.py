@@ -8,6 +8,7 @@ from pydantic import Field
 
 from plimsoll.model.base import Model
 from plimsoll.model.engine import Protocol
+from plimsoll.model.tls import TlsMode
 
 
 class RunState(StrEnum):
@@ -49,6 +50,7 @@ class TargetAddress(Model):
     identifier: str | None  # of the RDS or EC2 instance, under which CloudWatch knows it
     protocol: Protocol
     volume_id: str | None = None  # of the data volume of an EC2 instance; None: it has none of EBS
+    tls: TlsMode = "off"  # (of records that were written before it was noted)
     load_user: str | None = None  # whom the load connects as; None: the secret's own user
 
 
@@ -84,7 +86,9 @@ class RunRecord(Model):
     prepare_at: datetime | None = None
     step_at: datetime | None = None
     conclude_at: datetime | None = None
+    metrics_awaited_until: datetime | None = None  # it waits for the target's; None: it does not
     expires_at: datetime | None = None  # when the target is deleted, whatever happens
+    database_version: str | None = None  # as RDS resolved it; None: an endpoint, or an older run
     stack_id: str | None = None
     target_ready_at: datetime | None = None
     target: TargetAddress | None = None

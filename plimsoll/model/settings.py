@@ -22,6 +22,7 @@ class Setting(StrEnum):
     TARGET_SUBNET_GROUP = "TargetSubnetGroupName"
     TARGET_SECURITY_GROUP = "TargetSecurityGroupId"  # of RDS targets
     CASSANDRA = "Cassandra"  # JSON: what Cassandra targets need of the deployment; null: none
+    RDS_CA_FILE = "RdsCaFile"  # PEM: who signs the certificates of RDS's servers; "" for AWS's own
     TARGET_KINDS = "TargetKinds"  # JSON list of the kinds of targets that runs may have
     TARGET_AVAILABILITY_ZONE = "TargetAvailabilityZone"  # the fleet's own: no network between zones
     POLL_SECONDS = "PollSeconds"  # between two looks at a stack; whole seconds
@@ -46,6 +47,11 @@ class Setting(StrEnum):
 
 class Variables(Model):
     """What a function reads from its environment: each field is a variable, in lower case."""
+
+    @classmethod
+    def numbers_as_text(cls) -> bool:
+        """An environment has nothing but text."""
+        return True
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Self:

@@ -64,8 +64,12 @@ class Step(Model):
     backlog_end: Count | None = None  # open loop: operations due and unsent at the window's end
     clock_skew_ms: Amount | None = None  # greatest difference between the clients' clocks
     # one machine only: of the time in I/O, what its own disk took; of its processor time, what its
-    # hypervisor gave to others
+    # hypervisor gave to others, what processes had that are none of the run's, and what nobody had
     host_late_percent: Amount | None = None
     host_stolen_percent: Amount | None = None
+    host_others_percent: Amount | None = None
+    host_idle_percent: Amount | None = None
+    # clients on machines of their own: of the time with work, what the worst one had no processor
+    client_waiting_percent: Amount | None = None
     halves: tuple[Half, Half] | None = None
     recovered: bool | None = None  # had the target recovered from an overload before this step?

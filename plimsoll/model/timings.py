@@ -5,6 +5,7 @@ AWS, reckon with the same ones.
 """
 
 from plimsoll.model.base import Model
+from plimsoll.model.metric_periods import PATIENCE_PERIODS
 from plimsoll.model.settings import Setting
 
 
@@ -58,4 +59,7 @@ class Assumed(Model):
 
 
 STACK_CREATION = Assumed(expected_s=600, most_s=1800)
+METRICS_ARRIVAL = Assumed(
+    expected_s=120, most_s=PATIENCE_PERIODS * AWS_TIMINGS.metric_period_s
+)  # after a step's window
 STACK_DELETION = Assumed(expected_s=300, most_s=900)

@@ -1,5 +1,6 @@
 """Pydantic's errors as complaints: each names its field, its value, and what is allowed there."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -73,7 +74,8 @@ def complaints_of(annotation: Any, errors: Sequence[ErrorDetails]) -> list[Compl
 def _of_error(spot: Spot, error: ErrorDetails) -> Sequence[Complaint]:
     context = error.get("ctx", {})
     kind, path, given = error["type"], spot.path, error["input"]
-    value: Scalar = given if isinstance(given, str | int | float) else None
+    shown: Scalar = given if isinstance(given, str | int | float) else None
+    value = _in_json(shown)
     if isinstance(cause := context.get("error"), UsageError):  # a rule of ours
         return [complaint.within(*path) for complaint in cause.complaints]
     if kind == "value_error":
@@ -90,13 +92,18 @@ def _of_error(spot: Spot, error: ErrorDetails) -> Sequence[Complaint]:
         problem = _KINDS[kind]
     elif kind == "too_short":
         problem = f"needs at least {plural(context['min_length'], 'entry', 'entries')}"
-    if value is not None:
-        problem = f"{problem}, not {value!r}"
+    if shown is not None:
+        problem = f"{problem}, not {shown!r}"
     problem = problem[:1].lower() + problem[1:]
     allowed: tuple[str, ...] | Range | None = spot.choices or None
     if kind not in {"literal_error", "enum"}:
         allowed = _ALLOWED[kind](context) if kind in _ALLOWED else None
     return [Complaint(path, problem, value, allowed, listed=False)]
+
+
+def _in_json(value: Scalar) -> Scalar:
+    """Leave out what JSON does not have: infinite numbers, and no numbers."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _of_tag(spot: Spot, tag: object) -> Complaint:

@@ -78,6 +78,7 @@ def cost_lines(
         ],
         polls=(
             _between(record.provision_at, record.target_ready_at)
+            + _between(record.conclude_at, record.teardown_asked_at)
             + _between(record.teardown_asked_at, record.deleted_at)
         )
         / AWS_TIMINGS.poll_s,

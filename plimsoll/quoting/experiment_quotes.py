@@ -1,12 +1,13 @@
 """The quote of an experiment: those of its runs, and what they come to together. Pure."""
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from plimsoll import words
 from plimsoll.model.experiment import Experiment, batches, order
 from plimsoll.model.prices import PriceTable
 from plimsoll.model.quote import Amounts, CellQuote, ExperimentQuote
+from plimsoll.model.request import Request
 from plimsoll.quoting.quotes import NOTES, quote, sum_of
 from plimsoll.requests.cells import cells_of, of_each_cell
 
@@ -18,7 +19,11 @@ _WORKFLOW = (
 
 
 def quote_experiment(
-    experiment: Experiment, prices: PriceTable, *, runs_most: int | None = None
+    experiment: Experiment,
+    prices: PriceTable,
+    *,
+    runs_most: int | None = None,
+    version_of: Callable[[Request], str | None] = lambda _: None,
 ) -> ExperimentQuote:
     """Say what all runs of an experiment will take.
 
@@ -26,11 +31,15 @@ def quote_experiment(
         experiment: What is asked for.
         prices: Of the region.
         runs_most: The most runs that the team may have at once; None: no limit is known.
+        version_of: Has RDS resolve a request's engine version; None: it is not asked.
 
     Raises:
         UsageError: A run of it cannot be.
     """
-    quotes = of_each_cell(experiment, lambda request: quote(request, prices))
+    quotes = of_each_cell(
+        experiment,
+        lambda request: quote(request, prices, database_version=version_of(request)),
+    )
     cells = tuple(
         CellQuote(name=cell.name, variants=cell.variants, quote=of_cell)
         for cell, of_cell in zip(cells_of(experiment), quotes, strict=True)

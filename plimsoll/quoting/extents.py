@@ -9,9 +9,16 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from plimsoll import words
+from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import EndpointTarget, Request, TargetKind
-from plimsoll.model.timings import AWS_TIMINGS, STACK_CREATION, STACK_DELETION, Assumed
+from plimsoll.model.timings import (
+    AWS_TIMINGS,
+    METRICS_ARRIVAL,
+    STACK_CREATION,
+    STACK_DELETION,
+    Assumed,
+)
 from plimsoll.model.volumes import limits
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, clients_most, rehearse
@@ -59,13 +66,15 @@ def duration(request: Request, rows: int) -> Duration:
     step_s = request.load.warmup_s + request.load.duration_s
     most_clients = clients_most(request.search)
     probes = request.search.probes_max
-    each = step_s + JUDGING_S + AWS_TIMINGS.lead_s(rehearsed.clients)
-    slowest = step_s + JUDGING_S + AWS_TIMINGS.lead_s(most_clients)
+    wait_mean, wait_most = _waits_s(request)
+    each = step_s + JUDGING_S + AWS_TIMINGS.lead_s(rehearsed.clients) + wait_mean
+    slowest = step_s + JUDGING_S + AWS_TIMINGS.lead_s(most_clients) + wait_most
     load_expected, load_most = (_loading_s(request, rows, way) for way in (0, 1))
     warm_s = request.prepare.warm_s
     overhead = AWS_TIMINGS.lead_s(0) + JUDGING_S if warm_s else 0.0
     creation = STACK_CREATION if made else _NO_TIME
     deletion = STACK_DELETION if made else _NO_TIME
+    arrival = METRICS_ARRIVAL if made else _NO_TIME
     phases = (
         QuotePhase(
             name="provision",
@@ -91,8 +100,16 @@ def duration(request: Request, rows: int) -> Duration:
             expected_s=rehearsed.steps * each,
             most_s=probes * (slowest + request.load.recovery_max_s),
             assumption=f"{words.plural(round(rehearsed.steps), 'step')} of {words.duration(each)},"
-            " as the search takes against noiseless databases; at worst"
-            f" probes_max = {probes}, each with load.recovery_max_s",
+            f" as the search takes against noiseless databases{_waiting_assumption(request)}; at"
+            f" worst probes_max = {probes}, each with load.recovery_max_s",
+        ),
+        QuotePhase(
+            name="conclude",
+            expected_s=arrival.expected_s,
+            most_s=arrival.most_s,
+            assumption=f"CloudWatch's points come late: {METRICS_ARRIVAL.in_minutes}"
+            if made
+            else "an endpoint's metrics are not read",
         ),
         QuotePhase(
             name="teardown",
@@ -114,6 +131,24 @@ def _provision_assumption(kind: TargetKind) -> str:
             return "the endpoint is there"
         case _:
             assert_never(kind)
+
+
+def _waits_s(request: Request) -> tuple[float, float]:
+    """Seconds that a step waits so that its window holds whole minutes: on average, at most."""
+    if not request.target.provisioned:
+        return 0.0, 0.0
+    asked = request.load.warmup_s, request.load.duration_s, AWS_TIMINGS.metric_period_s
+    return mean_wait_s(*asked), longest_wait_s(*asked)
+
+
+def _waiting_assumption(request: Request) -> str:
+    mean, longest = _waits_s(request)
+    if not longest:
+        return ""
+    return (
+        f", {words.duration(mean)} of it, {words.duration(longest)} at worst, until its window"
+        " holds whole minutes of CloudWatch"
+    )
 
 
 def _loading_s(request: Request, rows: int, way: int) -> float:
@@ -154,7 +189,8 @@ def expected(request: Request, length: Duration) -> Extent:
         loading_client_s=request.prepare.clients * seconds["prepare"],
         step_clients=[(clients, client_s(length.step_s, clients))] * count
         + [(1, client_s(seconds["warm"], 1))],
-        polls=(seconds["provision"] + seconds["teardown"]) / AWS_TIMINGS.poll_s,
+        polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
+        / AWS_TIMINGS.poll_s,
     )
 
 
@@ -170,7 +206,8 @@ def most(request: Request, length: Duration) -> Extent:
         target_s=longest_s(request) if request.target.provisioned else 0.0,
         loading_client_s=request.prepare.clients * loading_s,
         step_clients=[(clients, client_s(length.step_s, clients))] * max(count, 1) + [(1, warm_s)],
-        polls=(seconds["provision"] + seconds["teardown"]) / AWS_TIMINGS.poll_s,
+        polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
+        / AWS_TIMINGS.poll_s,
     )
 
 

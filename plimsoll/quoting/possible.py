@@ -4,13 +4,16 @@ AWS may have what our tables of instances and volumes lack, such as a newer fami
 is left to AWS to refuse it. The stand-in on this machine can make only what the tables know.
 """
 
+from datetime import UTC, date, datetime
 from typing import assert_never
 
+from plimsoll import words
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.instances import instance_limits, known_families
 from plimsoll.model.prices import PriceTable
+from plimsoll.model.rds_versions import major_of, rds_majors, require_known
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request
 from plimsoll.quoting.budget import held_budget
 from plimsoll.quoting.quotes import quote
@@ -33,17 +36,33 @@ def require_possible(request: Request, prices: PriceTable, *, local: bool) -> No
         held_budget(request, quote(request, prices))
 
 
+def today() -> date:
+    """Give the day on which something is submitted."""
+    return datetime.now(UTC).date()
+
+
+def require_known_version(request: Request, *, on: date) -> None:
+    """Refuse a version of an RDS engine that is not known to be offered, where RDS is not asked.
+
+    Raises:
+        UsageError: It is not in the table, or its support has ended.
+    """
+    if isinstance(request.target, RdsTarget):
+        require_known(request.target.engine, request.target.engine_version, on=on)
+
+
 def require_stand_in(request: Request) -> None:
-    """Refuse an RDS instance that one machine has no limits and no memory for.
+    """Refuse an RDS instance that one machine has no limits and no memory for, or no such server.
 
     Of a Cassandra's unknown instance the volume alone is the limit.
 
     Raises:
-        UsageError: Its class is not in the table.
+        UsageError: Its class is not in the table, or the engine has no such major version.
     """
     match request.target:
         case RdsTarget():
             _require_instance_class(request.target.instance_class)
+            _require_major(request.target)
         case CassandraTarget() | EndpointTarget():
             pass
         case _:
@@ -57,3 +76,12 @@ def _require_instance_class(asked: str) -> None:
         families = tuple(f"db.{family}" for family in known_families() if family[0] != "i")
         path, problem = ("target", "instance_class"), f"one machine cannot stand in for {asked}"
         raise UsageError(Complaint(path, problem, asked, families)) from None
+
+
+def _require_major(target: RdsTarget) -> None:
+    """Refuse a major version that RDS never had; of the others this machine's server stands in."""
+    majors = rds_majors(target.engine)
+    if major_of(target.engine_version) not in majors:
+        name = f"{words.ENGINES[target.engine]} {target.engine_version}"
+        path, problem = ("target", "engine_version"), f"one machine cannot stand in for {name}"
+        raise UsageError(Complaint(path, problem, target.engine_version, tuple(majors)))

@@ -1,12 +1,13 @@
 """The quote: what a request will take in time and money, before anything is made. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 
 from plimsoll import words
 from plimsoll.model.prices import Price, PriceTable
 from plimsoll.model.quote import Amounts, Quote, QuoteLine
-from plimsoll.model.request import Request
+from plimsoll.model.rds_versions import extended_support_note
+from plimsoll.model.request import RdsTarget, Request
 from plimsoll.quoting import extents
 from plimsoll.quoting.budget import require_sufficient_budget
 from plimsoll.quoting.charges import Charge, Extent, charges, target_charges
@@ -19,12 +20,13 @@ NOTES = (
 )
 
 
-def quote(request: Request, prices: PriceTable) -> Quote:
+def quote(request: Request, prices: PriceTable, *, database_version: str | None = None) -> Quote:
     """Say what a run will take.
 
     Args:
         request: What is asked for.
         prices: Of the region.
+        database_version: As RDS resolved the version asked for; None: it was not asked.
 
     Raises:
         UsageError: Its workload cannot be, or its budget cannot suffice.
@@ -43,6 +45,7 @@ def quote(request: Request, prices: PriceTable) -> Quote:
     limit_s = extents.longest_s(request)
     made = Quote(
         region=prices.region,
+        database_version=database_version,
         as_of=oldest(line.price for line in lines),
         phases=length.phases,
         time_s=Amounts(
@@ -136,5 +139,9 @@ def _notes(request: Request, length: extents.Duration, usd: Amounts | None) -> I
             f"The run is expected to take {words.duration(expected_s)}, more than its time limit"
             f" of {time_limit}: it will probably end without a verdict."
         )
+    if isinstance(target := request.target, RdsTarget):
+        day = datetime.now(UTC).date()
+        extended = extended_support_note(target.engine, target.engine_version, on=day)
+        yield from () if extended is None else (extended,)
     if not request.target.provisioned:
         yield "The endpoint's own cost is not known here, nor whether the load changes it."

@@ -8,6 +8,7 @@ from plimsoll.model.results import RunResult
 from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.dollars import hourly_usd, run_cost_words, whose_price
 from plimsoll.report.rows import at_capacity
+from plimsoll.report.target_words import target_words
 
 VERDICTS = {
     "KNEE": "knee found",
@@ -17,6 +18,7 @@ VERDICTS = {
     "CLIENT_BOUND": "limited by the clients",
     "NOISY": "too noisy",
     "INCONSISTENT": "inconsistent figures",
+    "DISTURBED": "the machine was busy",
 }
 MEANINGS = {
     "KNEE": "a load passes and a heavier one fails",
@@ -26,6 +28,7 @@ MEANINGS = {
     "CLIENT_BOUND": "the clients were the limit: nothing is said about the database",
     "NOISY": "repetitions differ too much for a figure",
     "INCONSISTENT": "an audit fails on the step that would decide",
+    "DISTURBED": "the machine was busy with other work: measure again while it is idle",
 }
 REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP"}  # verdicts that say that a limit was reached
 LIMITS = {
@@ -83,7 +86,7 @@ def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None)
     """The answer: the verdict, how sure its figure is, what set the limit, and what it costs."""
     # The summary begins with a verb only where it has a figure.
     colon = ":" if capacity.max_sustainable_throughput_ops_per_second is None else ""
-    parts = [f"{words.target(result.request.target)}{colon} {capacity.summary}"]
+    parts = [f"{target_words(result)}{colon} {capacity.summary}"]
     if capacity.interval is not None and capacity.figure is not None:
         parts.append(f"the 95 % interval is {_span(capacity.interval)}")
     if (resource := _limited_by(capacity)) is not None:

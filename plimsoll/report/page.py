@@ -14,6 +14,7 @@ from plimsoll.model.results import RunResult, Seconds
 from plimsoll.report import by_load, curve, heat_map, report_tables, rows, theme, timeline
 from plimsoll.report.chart import Chart, Rows
 from plimsoll.report.headline import headline
+from plimsoll.report.target_words import target_words
 
 
 def _asset(name: str) -> str:
@@ -87,7 +88,7 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
         drawn,
         result=result,
         headline=headline(result, usd_per_hour),
-        target=words.target(result.request.target),
+        target=target_words(result),
         load_unit=words.LOAD_UNITS[capacity.axis] if capacity else "",
         statistic=words.statistic(capacity.statistic).replace("m", "M", 1) if capacity else "",
         operations=names,
@@ -125,6 +126,7 @@ def facts_of_run(result: RunResult) -> list[tuple[str, str]]:
         ("target existed for", words.duration(target_lived)),
         ("plimsoll", versions.plimsoll),
         ("load engine", versions.engine or words.NOTHING),
+        ("database, version made", (not result.local and versions.database) or words.NOTHING),
         ("server, as it names itself", versions.server or words.NOTHING),
         ("workload, SHA-256", versions.workload_sha256 or words.NOTHING),
         ("dataset, rows counted", words.number(result.rows)),

@@ -66,7 +66,7 @@ def limiting_resource(
 
 
 def _named(capacity: Capacity, uses: Sequence[Use], *, host_bound: bool) -> str:
-    if host_bound or capacity.verdict in {"LOWER_BOUND", "INCONSISTENT", "NOISY"}:
+    if host_bound or capacity.verdict in {"LOWER_BOUND", "INCONSISTENT", "DISTURBED", "NOISY"}:
         return "unknown"  # no limit was met, or one that is not the target's
     most = max(uses, key=lambda use: use.share, default=None)
     return most.resource if most is not None and most.share >= NEAR else "unknown"

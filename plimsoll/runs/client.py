@@ -14,7 +14,7 @@ from plimsoll.fleet.watchdog import killed_after
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.fleet import WARMING_STEP, ClientResult, StepPlan
-from plimsoll.model.function_settings import RunSettings
+from plimsoll.model.function_settings import ReachSettings
 from plimsoll.model.request import Request
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.metric_points import client_points
@@ -24,7 +24,7 @@ GRACE_S = 20.0  # after its window, to let operations end and to write its resul
 _CALLS = {"here": 0}  # calls of this process; the first one is its cold start
 
 
-def run_client(settings: RunSettings, run_id: str, step: int, client: int) -> None:
+def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> None:
     """Run one client of a step.
 
     Raises:
@@ -66,12 +66,14 @@ def run_client(settings: RunSettings, run_id: str, step: int, client: int) -> No
         _publish(result, plan)
 
 
-def _load(settings: RunSettings, run_id: str, plan: StepPlan, client: int) -> LoadReport:
+def _load(settings: ReachSettings, run_id: str, plan: StepPlan, client: int) -> LoadReport:
     record = records_of(settings).require_running(run_id)
     assert record.target is not None  # noqa: S101 - a step is planned for a target
     request = files_of(settings, run_id).get(REQUEST, Request)
     workload = compiled_workload(request).engine_workload(load_number=plan.load_number)
-    spec = load_spec(plan, client, workload=workload, target=load_target(record.target, run_id))
+    spec = load_spec(
+        plan, client, workload=workload, target=load_target(settings, record.target, run_id)
+    )
     return LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))
 
 

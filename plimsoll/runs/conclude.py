@@ -1,5 +1,8 @@
 """The verdict, drawn from all steps and the target's own figures."""
 
+from datetime import timedelta
+
+from plimsoll import words
 from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, files_of, step_path
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity import judge
@@ -7,14 +10,17 @@ from plimsoll.capacity.search import axis_of
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity
-from plimsoll.model.function_settings import MetricSettings
+from plimsoll.model.function_settings import ConcludeSettings
+from plimsoll.model.metric_periods import PATIENCE_PERIODS
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import LimitingResource, Seconds
+from plimsoll.model.run_record import RunRecord
 from plimsoll.model.volumes import VolumeLimits, limits
 from plimsoll.runs.bottleneck import limiting_resource
 from plimsoll.runs.metric_points import run_points
 from plimsoll.runs.plan_step import finished_steps
-from plimsoll.runs.target_figures import target_samples, with_figures
+from plimsoll.runs.target_figures import lack_points, target_samples, with_figures
+from plimsoll.targets.cloudwatch_metrics import has_metrics
 
 PUBLISHING_S = (
     120.0  # this function has 300 s; writing the whole run's metrics may take so many of them
@@ -37,16 +43,25 @@ def volume_limits(request: Request) -> VolumeLimits | None:
     return limits(target.volume, service=target.service)
 
 
-def conclude(settings: MetricSettings, run_id: str) -> None:
-    """Judge the run's steps and name what set the limit."""
-    records_of(settings).change(run_id, phase="conclude", conclude_at=now())
-    record = records_of(settings).get(run_id)
+def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
+    """Judge the run's steps and name what set the limit, once the target's metrics are there.
+
+    CloudWatch's points come a minute or two late. Whoever calls this waits meanwhile, which costs
+    less than a function that sleeps, and calls again.
+
+    Returns:
+        Whether it is `concluded`; if not, it is to be called again after `wait_s`.
+    """
+    record = _begun(settings, run_id)
     files = files_of(settings, run_id)
     request = files.get(REQUEST, Request)
-    since = record.step_at or record.submitted_at
-    samples = target_samples(settings, record, kind=request.target.kind, since=since)
+    since, kind = record.step_at or record.submitted_at, request.target.kind
+    samples = target_samples(settings, record, kind=kind, since=since, until=now())
     period_s = settings.metric_period_seconds
     steps = [with_figures(step, samples, period_s) for step in finished_steps(files)]
+    lacking = has_metrics(record.target, kind) and lack_points(steps, samples, period_s)
+    if lacking and _goes_on_waiting(settings, record):
+        return {"concluded": False, "wait_s": settings.poll_seconds}
     for step in steps:
         files.put_model(step_path(step.plan.index), step)
     seconds = Seconds(
@@ -61,12 +76,35 @@ def conclude(settings: MetricSettings, run_id: str) -> None:
     published = publish_from_environment(
         run_points(files, run_id, samples), time_limit_s=PUBLISHING_S
     )
-    notes = (f"metrics: {published.problem}",) if published.problem else ()
-    conclusion = Conclusion(capacity=capacity, limiting=limiting, notes=notes)
+    notes = [f"metrics: {published.problem}"] if published.problem else []
+    if lacking:
+        patience = words.duration(PATIENCE_PERIODS * period_s)
+        notes.append(f"the target's metrics of its last step were not all there after {patience}")
+    conclusion = Conclusion(capacity=capacity, limiting=limiting, notes=tuple(notes))
     files.put_model(CONCLUSION, conclusion)
     figure = capacity.max_sustainable_throughput_ops_per_second
     records_of(settings).change(
         run_id,
+        metrics_awaited_until=None,
         verdict=capacity.verdict,
         capacity_ops_per_second=None if figure is None else f"{figure:.1f}",
     )
+    return {"concluded": True, "wait_s": 0}
+
+
+def _begun(settings: ConcludeSettings, run_id: str) -> RunRecord:
+    """Note when the conclusion began; it begins once."""
+    record = records_of(settings).get(run_id)
+    if record.conclude_at is None:
+        records_of(settings).change(run_id, phase="conclude", conclude_at=now())
+        record = records_of(settings).get(run_id)
+    return record
+
+
+def _goes_on_waiting(settings: ConcludeSettings, record: RunRecord) -> bool:
+    """Say whether there is still time to wait, and note until when."""
+    assert record.conclude_at is not None  # noqa: S101 - it has begun
+    patience_s = PATIENCE_PERIODS * settings.metric_period_seconds
+    until = record.conclude_at + timedelta(seconds=patience_s)
+    records_of(settings).change(record.run_id, metrics_awaited_until=until)
+    return now() < until

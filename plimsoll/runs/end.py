@@ -243,6 +243,7 @@ def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResu
         versions=Versions(
             plimsoll=plimsoll.__version__,
             engine=next((step.fleet.engine_version for step in steps), None),
+            database=record.database_version,
             server=record.server_version,
             workload_sha256=workload_sha256(request),
         ),

@@ -1,11 +1,19 @@
 """The end of a step: merging what its clients wrote."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
-from plimsoll.aws.run_files import REQUEST, RunFiles, client_path, files_of, plan_path, step_path
-from plimsoll.aws.run_records import records_of
+from plimsoll.aws.run_files import (
+    REQUEST,
+    RunFiles,
+    client_path,
+    failures_under,
+    files_of,
+    plan_path,
+    step_path,
+)
+from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import StepError, UsageError
@@ -27,10 +35,10 @@ from plimsoll.targets.connection import engine_target
 VOID_MAX = 5  # after so many void steps in a row the run gives up
 
 
-def judge_step(
-    settings: JudgeStepSettings, run_id: str, step: int, failed: Iterable[Mapping[str, object]]
-) -> StepJudged:
-    """Merge what the clients of a step wrote into `steps/<n>/step.json`.
+def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudged:
+    """Merge what the clients of a step wrote, and what the workflow wrote of those that failed.
+
+    Into `steps/<n>/step.json`.
 
     A step that says nothing for a passing reason (all of its clients came too late, say) is void:
     the search asks for it again.
@@ -46,16 +54,19 @@ def judge_step(
     plan = files.get(plan_path(step), StepPlan)
     request = files.get(REQUEST, Request)
     results = _client_results(files, plan)
-    failures = failed_clients(failed)
+    failures = failed_clients(files.read_all(failures_under(step)))
     record = records_of(settings).get(run_id)
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
-    target = engine_target(record.target)
+    target = engine_target(settings, record.target)
     after = family_of(target.protocol).read_counters(target)
     merged = merged_step(plan, results, failures, server_after=after)
     if settings.on_one_machine:  # here metrics are there at once; on AWS they come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
-        samples = target_samples(settings, record, kind=request.target.kind, since=since)
+        kind = request.target.kind
+        samples = target_samples(settings, record, kind=kind, since=since, until=now())
         merged = with_host_figures(merged, samples, settings.metric_period_seconds)
+    else:
+        merged = with_clients_waits(merged)
     nothing = nothing_told(merged, results)
     if nothing is not None and nothing.passing and step != WARMING_STEP:
         merged = _void(merged, nothing.reason)
@@ -64,6 +75,15 @@ def judge_step(
     records_of(settings).change(run_id, step=step, steps_finished=len(finished))
     _require_sense(merged, nothing, finished, answers=after is not None)
     return step_judged(record, merged, finished, request)
+
+
+def with_clients_waits(step: StepResult) -> StepResult:
+    """Add to a step how long its clients waited for a processor.
+
+    On one machine that says nothing: they wait for the target, whose load they are.
+    """
+    waiting = {"client_waiting_percent": step.fleet.most_waiting_percent}
+    return step.model_copy(update={"step": step.step.model_copy(update=waiting)})
 
 
 def _void(step: StepResult, reason: str) -> StepResult:

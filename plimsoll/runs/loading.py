@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 import plimsoll_engine
 from plimsoll.aws.run_records import deadline_passed, now, require_loading_budget
-from plimsoll.model.function_settings import RunSettings
+from plimsoll.model.function_settings import ReachSettings
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.prepare_dataset import running
 from plimsoll.targets.connection import load_target
 
 
-def load_part(settings: RunSettings, run_id: str, part: Mapping[str, int]) -> dict[str, object]:
+def load_part(settings: ReachSettings, run_id: str, part: Mapping[str, int]) -> dict[str, object]:
     """Load one part of the dataset. Rows that are there already stay: a repetition completes.
 
     Raises:
@@ -25,7 +25,7 @@ def load_part(settings: RunSettings, run_id: str, part: Mapping[str, int]) -> di
         compiled_workload(request)
         .tables[part["table"]]
         .dataset_spec(
-            load_target(record.target, run_id),
+            load_target(settings, record.target, run_id),
             share=part["share"],
             shares=part["shares"],
             connections=request.prepare.connections_per_client,

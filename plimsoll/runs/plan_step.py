@@ -9,7 +9,13 @@ from plimsoll.aws.run_files import REQUEST, RunFiles, files_of, plan_path, step_
 from plimsoll.aws.run_records import deadline_passed, now, records_of
 from plimsoll.capacity import next_step
 from plimsoll.families.family import family_of
-from plimsoll.fleet.plan import barrier_epoch_ms, late_in_a_row, plan_step, warming_step
+from plimsoll.fleet.plan import (
+    barrier_epoch_ms,
+    late_in_a_row,
+    plan_step,
+    wait_for_period_ms,
+    warming_step,
+)
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
 from plimsoll.model.function_settings import PlanStepSettings
 from plimsoll.model.request import Request
@@ -18,8 +24,11 @@ from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import Done, NextStep
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.step_budget import require_step_budget
+from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.connection import engine_target
 
+PAUSE_LEAST_S = 10  # a step that would wait longer for its barrier is planned again, later
+PLANNING_S = 5  # what planning it again takes at most, as a rule: else it waits for a period more
 AFTER_STEP_S = 5.0  # for the clients to write their results and the step to be judged
 
 
@@ -33,7 +42,7 @@ class Next:
 
     @staticmethod
     def pause(wait_s: int) -> dict[str, object]:
-        """The target recovers first."""
+        """The target recovers first, or the step's window would hold no whole periods."""
         return _next("pause", wait_s=wait_s)
 
     @staticmethod
@@ -95,7 +104,7 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     if isinstance(following, Done):
         return Next.conclude()
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    target = engine_target(record.target)
+    target = engine_target(settings, record.target)
     counters = family_of(target.protocol).read_counters(target)
     recovered = _recovered(following, finished, counters)
     if recovered is False and not _waited_enough(finished, request):
@@ -137,17 +146,19 @@ def _start(
 ) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     require_step_budget(files_of(settings, record.run_id), record, request, plan)
-    target = engine_target(record.target)
+    late = late_in_a_row(finished)
+    early = _with_barrier(settings, plan, late)
+    kind = request.target.kind
+    period_s = settings.metric_period_seconds if has_metrics(record.target, kind) else None
+    pause_s = wait_for_period_ms(early, period_s) // 1000 - PLANNING_S
+    if pause_s >= PAUSE_LEAST_S:  # nothing waits so long for a barrier that costs meanwhile
+        return Next.pause(pause_s)
+    target = engine_target(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
         number = datasets.begin_load(compiled_workload(request))
-    start = barrier_epoch_ms(
-        round(time.time() * 1000),
-        clients=plan.clients,
-        lead_ms=settings.start_lead_ms,
-        per_client_ms=settings.start_lead_ms_per_client,
-        late_before=late_in_a_row(finished),
-    )
-    plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
+    plan = _with_barrier(settings, plan, late).model_copy(update={"load_number": number})
+    start = plan.start_at_epoch_ms + wait_for_period_ms(plan, period_s)
+    plan = plan.model_copy(update={"start_at_epoch_ms": start})
     ends_s = plan.window_end_epoch_ms / 1000 + AFTER_STEP_S
     if record.expires_at is not None and ends_s > record.expires_at.timestamp():
         raise deadline_passed(
@@ -159,3 +170,15 @@ def _start(
     files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
     records_of(settings).change(record.run_id, step=plan.index)
     return Next.step(plan)
+
+
+def _with_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> StepPlan:
+    """Let a step's clients start as soon as they can be there."""
+    start = barrier_epoch_ms(
+        round(time.time() * 1000),
+        clients=plan.clients,
+        lead_ms=settings.start_lead_ms,
+        per_client_ms=settings.start_lead_ms_per_client,
+        late_before=late_before,
+    )
+    return plan.model_copy(update={"start_at_epoch_ms": start})

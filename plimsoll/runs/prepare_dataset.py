@@ -1,14 +1,14 @@
 """The dataset: its tables before its rows are loaded, its indexes and its count after."""
 
-from collections.abc import Mapping, Sequence
+import json
 
 from plimsoll import words
-from plimsoll.aws.run_files import REQUEST, files_of
+from plimsoll.aws.run_files import PARTS_FAILURES, REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of, require_loading_budget
 from plimsoll.errors import DatasetError
 from plimsoll.families.family import family_of
 from plimsoll.fleet.failures import plain_cause
-from plimsoll.model.function_settings import RunSettings
+from plimsoll.model.function_settings import ReachSettings, RunSettings
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord
 from plimsoll.requests.request_workload import compiled_workload
@@ -18,7 +18,7 @@ ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a c
 SETTLING_MAX_S = 600  # of the 900 s that the function has
 
 
-def create_schema(settings: RunSettings, run_id: str) -> dict[str, object]:
+def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
     """Create the tables and divide the rows: `parts` is one item for each call of `load_part`.
 
     A table that is known to be full already, on an endpoint that was used before, has no parts.
@@ -27,7 +27,7 @@ def create_schema(settings: RunSettings, run_id: str) -> dict[str, object]:
     records_of(settings).change(run_id, phase="prepare", prepare_at=now())
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     workload = compiled_workload(request)
-    master = engine_target(record.target)
+    master = engine_target(settings, record.target)
     family = family_of(master.protocol)
     with family.open_datasets(master) as datasets:
         note = datasets.create_tables(workload)
@@ -57,10 +57,13 @@ def parts_of(rows: int, *, clients: int) -> int:
     return max(wanted, -(-rows // ROWS_OF_A_PART))
 
 
-def verify_dataset(
-    settings: RunSettings, run_id: str, failed_parts: Sequence[Mapping[str, object]]
-) -> None:
+def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> None:
     """Build the secondary indexes, count every table's rows, and let the server settle.
+
+    Args:
+        settings: Of the function.
+        run_id: The run.
+        failed_parts: How many parts could not be loaded; the workflow has written why.
 
     Raises:
         DatasetError: A part could not be loaded, or the server does not settle.
@@ -71,10 +74,12 @@ def verify_dataset(
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     require_loading_budget(record, now())
     if failed_parts:
-        first = plain_cause(str(failed_parts[0]["cause"]))
-        parts = words.plural(len(failed_parts), "part")
+        written = files_of(settings, run_id).read_all(PARTS_FAILURES)
+        causes = [plain_cause(str(json.loads(file)["cause"])) for file in written]
+        first = causes[0] if causes else "its cause could not be written"
+        parts = words.plural(failed_parts, "part")
         raise DatasetError(f"{parts} of the dataset could not be loaded; the first: {first}")
-    target = engine_target(record.target)
+    target = engine_target(settings, record.target)
     family = family_of(target.protocol)
     with family.open_datasets(target) as datasets:
         counted = datasets.finish(compiled_workload(request))

@@ -40,7 +40,7 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> None:
     files = files_of(settings, run_id)
     request = files.get(REQUEST, Request)
     assert not isinstance(request.target, EndpointTarget)  # noqa: S101 - none is made for it
-    template, own_parameters = _made_for(settings, request.target)
+    template, own_parameters = _made_for(settings, request.target, record.database_version)
     files.put(TEMPLATE, template)
     stack_id = create_stack(
         name=record.stack_name,
@@ -61,7 +61,7 @@ def template_url(bucket: str, key: str) -> str:
 
 
 def _made_for(
-    settings: CreateTargetSettings, target: RdsTarget | CassandraTarget
+    settings: CreateTargetSettings, target: RdsTarget | CassandraTarget, version: str | None
 ) -> tuple[str, dict[str, str]]:
     """Give a target's template, and those of its parameters that depend on its kind."""
     match target:
@@ -71,7 +71,7 @@ def _made_for(
                 "SecurityGroupId": settings.target_security_group,
                 "SubnetGroupName": settings.target_subnet_group,
             }
-            return template, {**place, **rds_parameters(target)}
+            return template, {**place, **rds_parameters(target, version or target.engine_version)}
         case CassandraTarget():
             settings.require_kind(target.kind)
             assert settings.cassandra is not None  # noqa: S101 - the line above has seen it
@@ -122,6 +122,7 @@ def await_target(settings: PollSettings, run_id: str) -> dict[str, object]:
             secret_arn=outputs.get("SecretArn"),
             identifier=outputs["InstanceIdentifier"],
             protocol=protocol_of(request),
+            tls=request.target.tls,
             volume_id=_volume_id(request.target, outputs["InstanceIdentifier"]),
         )
         records_of(settings).change(run_id, target=address, target_ready_at=now())
@@ -165,4 +166,5 @@ def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> Targ
         secret_arn=target.secret_arn,
         identifier=None,
         protocol=protocol_of_engine(target.engine),
+        tls=target.tls,
     )

@@ -5,14 +5,16 @@ import json
 import secrets
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import QUOTE, REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
-from plimsoll.errors import UsageError
+from plimsoll.errors import LimitReachedError, UsageError
 from plimsoll.model.function_settings import RunSettings, SubmitSettings, TeamSettings
-from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.rds_versions import require_unended
+from plimsoll.model.request import EndpointTarget, RdsTarget, Request, Target
 from plimsoll.model.run_record import Failure, RunRecord, RunState
 from plimsoll.prices import prices_for
 from plimsoll.quoting.budget import held_budget
@@ -20,7 +22,11 @@ from plimsoll.quoting.possible import require_stand_in
 from plimsoll.quoting.quotes import quote
 from plimsoll.requests.request_values import require_known_operations
 from plimsoll.runs.provision import endpoint_address
-from plimsoll.teams.limits import Limits, ask_of, limits_of
+from plimsoll.targets.engine_version import AskRds, database_version, rds_version
+from plimsoll.teams.limits import Ask, ask_of, limits_of
+from plimsoll.teams.reconcile import reconcile_team
+
+STARTED_WITHIN = timedelta(minutes=1)  # by `submit`, whose callers have no more time than that
 
 
 def run_id_for(team: str, idempotency_key: str | None) -> str:
@@ -46,12 +52,18 @@ def submit(
 
     Raises:
         UsageError: The workload cannot be, the deployment has no targets of its kind or does not
-            allow load on the endpoint, faults are asked for on AWS, or the key was used for another
-            request.
+            allow load on the endpoint, RDS does not offer the engine's version, faults are asked
+            for on AWS, or the key was used for another request.
         LimitReachedError: A limit of the team leaves no room for it.
     """
     run_id = run_id_for(request.team, idempotency_key)
-    created = record_request(settings, request, run_id=run_id, idempotency_key=idempotency_key)
+    created = record_request(
+        settings,
+        request,
+        run_id=run_id,
+        idempotency_key=idempotency_key,
+        begins_within=STARTED_WITHIN,
+    )
     try:
         start_execution(settings.run_machine_arn, run_id)
     except Exception:
@@ -67,6 +79,7 @@ def record_request(
     *,
     run_id: str,
     idempotency_key: str | None = None,
+    begins_within: timedelta = timedelta(hours=1),
 ) -> bool:
     """Record a run that something else starts: its workflow, by the run's id.
 
@@ -77,6 +90,7 @@ def record_request(
         request: What is asked for.
         run_id: Its name; one that is recorded already stays as it is.
         idempotency_key: That gave the run its name, if one did.
+        begins_within: After that, a run whose workflow was not started gives its share back.
 
     Returns:
         False where it was recorded before.
@@ -94,7 +108,8 @@ def record_request(
     if request.faults and not local:
         problem = "only a run on one machine (--local) may have them"
         raise UsageError(Complaint(("faults",), problem))
-    quoted = quote(request, prices_for(settings.prices))
+    version = version_made(settings, request.target)
+    quoted = quote(request, prices_for(settings.prices), database_version=version)
     body = request.model_dump_json()
     digest = hashlib.sha256(body.encode()).hexdigest()
     submitted_at = now()
@@ -111,40 +126,54 @@ def record_request(
         forget_at_epoch_s=int(forget_at.timestamp()) if forget_at else None,
         time_limit_s=request.time_limit_s,
         budget=held_budget(request, quoted),
+        database_version=version,
     )
-    limits = limits_of(settings, request.team)
-    taken = created = False
-    records = records_of(settings)
-    if (
-        limits is not None and records.find(run_id) is None
-    ):  # a run that is recorded already needs no new share
-        taken = limits.acquire(run_id, ask_of(request, quoted), at=submitted_at)
+    created = _create(settings, record, ask_of(request, quoted), begins_within)
+    if not created:
+        _require_same(settings, run_id, digest, idempotency_key)
     try:
-        created = records.create(record)
-        if not created:
-            _require_same(settings, run_id, digest, idempotency_key)
         files = files_of(settings, run_id)
         files.put(REQUEST, body)
         files.put_model(QUOTE, quoted)
     except Exception:
-        if created or taken:
+        if created:
             give_up(settings, run_id, request.team)
         raise
-    if limits is not None and taken and not created:
-        _release_of_ended(settings, limits, run_id)
     return created
+
+
+def _create(
+    settings: SubmitSettings, record: RunRecord, ask: Ask, begins_within: timedelta
+) -> bool:
+    """Record a run together with its share of the limits: both, or none of them.
+
+    Where there is no room, shares are looked for first whose runs nobody can begin any more.
+    """
+    records, limits = records_of(settings), limits_of(settings, record.team)
+    if limits is None:
+        return records.create(record)
+    if records.find(record.run_id) is not None:  # it needs no new share
+        return False
+    acquire = partial(
+        limits.acquire,
+        record.run_id,
+        ask,
+        at=record.submitted_at,
+        begins_within=begins_within,
+        together_with=records.creation(record),
+    )
+    try:
+        return acquire() or records.create(record)
+    except LimitReachedError as error:
+        if not error.waiting_helps or not reconcile_team(settings, record.team, at=now()):
+            raise
+        return acquire() or records.create(record)
 
 
 def _require_same(settings: RunSettings, run_id: str, digest: str, key: str | None) -> None:
     if records_of(settings).get(run_id).request_sha256 != digest:
         problem = "was used for another request"
         raise UsageError(Complaint(("Idempotency-Key",), problem, key))
-
-
-def _release_of_ended(settings: RunSettings, limits: Limits, run_id: str) -> None:
-    """Give back the share that a repeated submission took for a run that ended long ago."""
-    if records_of(settings).get(run_id).state.ended:
-        limits.release(run_id, usd=0.0)
 
 
 def give_up(settings: TeamSettings, run_id: str, team: str) -> None:
@@ -172,6 +201,24 @@ def check_request(settings: SubmitSettings, request: Request) -> None:
     require_known_operations(request)
     if isinstance(request.target, EndpointTarget):
         endpoint_address(request.target, settings.allowed_endpoints)
+
+
+def version_made(
+    settings: SubmitSettings, target: Target, *, ask: AskRds = rds_version
+) -> str | None:
+    """Give the version of its engine that a target will be made of, as RDS resolves it.
+
+    Args:
+        settings: Where.
+        target: What is asked for; of an existing endpoint none is made.
+        ask: Asks RDS.
+
+    Raises:
+        UsageError: Its support has ended, or RDS does not offer it.
+    """
+    if isinstance(target, RdsTarget) and not settings.on_one_machine:
+        require_unended(target.engine, target.engine_version, on=now().date())
+    return database_version(target, ask)
 
 
 def start_execution(state_machine_arn: str, run_id: str) -> None:

@@ -1,9 +1,10 @@
 """What a target's own metrics say of a step."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from plimsoll.model.function_settings import MetricSettings
+from plimsoll.model.metric_periods import held
 from plimsoll.model.request import TargetKind
 from plimsoll.model.results import StepResult, TargetSample
 from plimsoll.model.run_record import RunRecord
@@ -11,34 +12,55 @@ from plimsoll.targets.cloudwatch_metrics import figures, read_samples
 
 
 def target_samples(
-    settings: MetricSettings, record: RunRecord, *, kind: TargetKind, since: datetime
+    settings: MetricSettings,
+    record: RunRecord,
+    *,
+    kind: TargetKind,
+    since: datetime,
+    until: datetime,
 ) -> tuple[TargetSample, ...]:
-    """Read a run's target's metrics until now; none where it has no target."""
+    """Read a run's target's metrics over a time; none where it has no target."""
     if record.target is None:
         return ()
     return read_samples(
         record.target,
         kind,
         start=since,
-        end=datetime.now(UTC),
+        end=until,
         period_s=settings.metric_period_seconds,
     )
 
 
-def with_figures(step: StepResult, samples: Sequence[TargetSample], period_s: int) -> StepResult:
-    """Give a step the target's figures over its load.
+def lack_points(
+    steps: Sequence[StepResult], samples: Sequence[TargetSample], period_s: int
+) -> bool:
+    """Say whether points of the last step are still to come: those by which a limit is named."""
+    complete = {
+        sample.epoch_ms
+        for sample in samples
+        if None not in (sample.read_iops, sample.write_iops, sample.cpu_percent)
+    }
+    last = max(steps, key=lambda step: step.plan.window_end_epoch_ms, default=None)
+    return last is not None and not complete.issuperset(_periods(last, period_s))
 
-    Over its window, where that holds at least one whole period of the metrics; else over its
-    warm-up too.
+
+def with_figures(step: StepResult, samples: Sequence[TargetSample], period_s: int) -> StepResult:
+    """Give a step the target's figures over its load; it stays as it is where there are none."""
+    target = figures(samples, _periods(step, period_s), period_s=period_s)
+    return step if target is None else step.model_copy(update={"target": target})
+
+
+def _periods(step: StepResult, period_s: int) -> range:
+    """List the periods of the metrics within a step's window; in a short one, of its load.
+
+    The load has the warm-up in it.
     """
     plan = step.plan
     end = step.window_end_epoch_ms or plan.window_end_epoch_ms
     start = step.window_start_epoch_ms or plan.window_start_epoch_ms
-    for begin in (start, plan.start_at_epoch_ms):
-        target = figures(samples, start_epoch_ms=begin, end_epoch_ms=end, period_s=period_s)
-        if target is not None:
-            return step.model_copy(update={"target": target})
-    return step
+    return held(start, end, period_s=period_s) or held(
+        plan.start_at_epoch_ms, end, period_s=period_s
+    )
 
 
 def with_host_figures(
@@ -52,6 +74,8 @@ def with_host_figures(
         update={
             "host_late_percent": target.host_late_percent,
             "host_stolen_percent": target.host_stolen_percent,
+            "host_others_percent": target.host_others_percent,
+            "host_idle_percent": target.host_idle_percent,
         }
     )
     return step.model_copy(update={"step": known})

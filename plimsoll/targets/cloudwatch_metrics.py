@@ -1,7 +1,7 @@
 """What CloudWatch says of a target: storage, CPU and credits, of RDS or of EC2 and EBS."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, assert_never
@@ -54,6 +54,8 @@ _INSTANCE_BALANCES = (
 _HOST = (  # one machine only
     Metric("HostLateShare", "host_late_percent"),
     Metric("HostStolenShare", "host_stolen_percent"),
+    Metric("HostOthersShare", "host_others_percent"),
+    Metric("HostIdleShare", "host_idle_percent"),
 )
 # docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html
 RDS = Source(
@@ -107,6 +109,11 @@ def sources(target: TargetAddress, kind: TargetKind) -> list[tuple[Source, str]]
             return []
         case _:
             assert_never(kind)
+
+
+def has_metrics(target: TargetAddress | None, kind: TargetKind) -> bool:
+    """Say whether CloudWatch has figures of a target that is there."""
+    return target is not None and bool(sources(target, kind))
 
 
 def read_samples(
@@ -163,17 +170,16 @@ def _epoch_ms(moment: datetime) -> int:
 
 
 def figures(
-    samples: Iterable[TargetSample], *, start_epoch_ms: int, end_epoch_ms: int, period_s: int
+    samples: Iterable[TargetSample], periods: Container[int], *, period_s: int
 ) -> TargetFigures | None:
-    """Summarize the samples whose period lies wholly within a time; None where there is none.
+    """Summarize the samples of some periods; None where there is none.
 
-    A point at a moment describes the period that begins there.
+    Args:
+        samples: A point at a moment describes the period that begins there.
+        periods: When those that count begin, in milliseconds of the epoch.
+        period_s: Of the metrics.
     """
-    within = [
-        sample
-        for sample in samples
-        if start_epoch_ms <= sample.epoch_ms and sample.epoch_ms + period_s * 1000 <= end_epoch_ms
-    ]
+    within = [sample for sample in samples if sample.epoch_ms in periods]
     if not within:
         return None
     summaries = {field: _summary(field, how, within) for field, how in _SUMMARIES.items()}

@@ -1,14 +1,17 @@
 """Reaching a target: its secret, fetched where it is needed, never handed on."""
 
 import json
+from pathlib import Path
 
 from plimsoll.aws import clients
 from plimsoll.families.load_user import as_load_user
 from plimsoll.model.engine import EngineTarget
+from plimsoll.model.function_settings import ReachSettings
 from plimsoll.model.run_record import TargetAddress
+from plimsoll.model.tls import authorities, rds_authorities, tls_towards
 
 
-def engine_target(address: TargetAddress) -> EngineTarget:
+def engine_target(settings: ReachSettings, address: TargetAddress) -> EngineTarget:
     """Fetch a target's secret; gives what clients need to connect."""
     secret = {"username": "", "password": ""}  # of a target that asks for none
     if address.secret_arn is not None:
@@ -21,10 +24,19 @@ def engine_target(address: TargetAddress) -> EngineTarget:
         user=secret["username"],
         password=secret["password"],
         database=address.database,
+        tls=tls_towards(address.tls, _vouching(settings, address)),
     )
 
 
-def load_target(address: TargetAddress, run_id: str) -> EngineTarget:
+def _vouching(settings: ReachSettings, address: TargetAddress) -> str | None:
+    """Say who may vouch for a target's server; None: those whom the system trusts."""
+    if address.identifier is None:  # of an existing endpoint
+        return authorities(address.host)
+    ca_file = settings.rds_ca_file
+    return Path(ca_file).read_text() if ca_file else rds_authorities()
+
+
+def load_target(settings: ReachSettings, address: TargetAddress, run_id: str) -> EngineTarget:
     """Give what the workload's statements connect with: no more rights than they need."""
-    master = engine_target(address)
+    master = engine_target(settings, address)
     return master if address.load_user is None else as_load_user(master, run_id)

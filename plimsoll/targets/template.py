@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from plimsoll.model.cassandra_target import CassandraTarget, is_graviton
+from plimsoll.model.rds_versions import major_of
 from plimsoll.model.request import RdsTarget
 
 RDS_TEMPLATE = "rds.template.json"
@@ -38,17 +39,21 @@ def parameter_group_family(engine: str, version: str) -> str:
     MySQL and MariaDB: engine and major.minor, as `aws rds describe-db-engine-versions` gives them
     (mysql8.4, mariadb11.4).
     """
-    major, minor = version.split(".")[:2]
-    return f"{engine}{major}.{minor}"
+    return f"{engine}{major_of(version)}"
 
 
-def rds_parameters(target: RdsTarget) -> dict[str, str]:
-    """Give the parameters of RDS's template that follow from the target asked for."""
+def rds_parameters(target: RdsTarget, version: str) -> dict[str, str]:
+    """Give the parameters of RDS's template that follow from the target asked for.
+
+    Args:
+        target: What is asked for.
+        version: Of the engine, as RDS names it.
+    """
     volume = target.volume
     return {
         "Engine": target.engine,
-        "EngineVersion": target.engine_version,
-        "ParameterGroupFamily": parameter_group_family(target.engine, target.engine_version),
+        "EngineVersion": version,
+        "ParameterGroupFamily": parameter_group_family(target.engine, version),
         "InstanceClass": target.instance_class,
         "DatabaseName": target.database,
         "StorageType": volume.type,

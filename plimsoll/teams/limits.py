@@ -9,18 +9,18 @@ millionths: at acquisition the most that a run may cost, at its release what it 
 
 import math
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
+from boto3.dynamodb.types import TypeSerializer
 
 from plimsoll import words
 from plimsoll.aws import clients
-from plimsoll.aws.run_records import pass_over, read_item
+from plimsoll.aws.run_records import pass_over, read_item, values_of
 from plimsoll.complaints import FieldPath, Range
-from plimsoll.errors import LimitReachedError, UnreadableRecordError
+from plimsoll.errors import LimitReachedError, PlimsollError, UnreadableRecordError
 from plimsoll.model.base import Model
 from plimsoll.model.deployment import Team
 from plimsoll.model.function_settings import TeamSettings
@@ -28,8 +28,12 @@ from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
 from plimsoll.quoting.rehearsal import clients_most
 
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef, UpdateTypeDef
+
 ATTEMPTS = 20  # attempts that may be lost to another run's acquisition or release
 _GRANT = "grant#"
+_CONDITION = "ConditionalCheckFailed"
 _MICRO = 1_000_000
 _IOPS_PATH: FieldPath = ("target", "volume", "iops")
 _USD_PATH: FieldPath = ("budget_usd",)  # bounds what a run may cost
@@ -52,6 +56,7 @@ class Grant(Model):
     usd_micro: int
     month: str  # 2026_11: whose spend it counts in
     at: datetime
+    begins_within_s: int = 3600  # else its workflow was never started; see `reconcile`
 
 
 def _grant(value: object) -> Grant:
@@ -95,11 +100,26 @@ class Limits:
         self._limits = limits
         self._key = {"pk": {"S": f"team#{team}"}, "sk": {"S": "limits"}}
 
-    def acquire(self, run_id: str, ask: Ask, *, at: datetime) -> bool:
+    def acquire(
+        self,
+        run_id: str,
+        ask: Ask,
+        *,
+        at: datetime,
+        begins_within: timedelta = timedelta(hours=1),
+        together_with: "TransactWriteItemTypeDef | None" = None,
+    ) -> bool:
         """Take a run's share.
 
+        Args:
+            run_id: The run.
+            ask: What it needs.
+            at: Now.
+            begins_within: How long it may take until the run's workflow is started.
+            together_with: A conditional write of another item: both are made, or none.
+
         Returns:
-            False where the run holds it already.
+            False where the run holds it already, or the other write's condition does not hold.
 
         Raises:
             LimitReachedError: A limit would be passed, or a price that it needs is missing.
@@ -111,12 +131,15 @@ class Limits:
             usd_micro=round((ask.usd_most or 0.0) * _MICRO),
             month=f"{at:%Y_%m}",
             at=at,
+            begins_within_s=round(begins_within.total_seconds()),
         )
+        update = self._changing(*self._taking(run_id, grant))
         for _ in range(ATTEMPTS):
-            if self._update(*self._taking(run_id, grant)):
+            failed = _write({"Update": update}, *([together_with] if together_with else []))
+            if not any(failed):
                 return True
             item = self._item()
-            if _GRANT + run_id in item:
+            if _GRANT + run_id in item or failed[1:] == [_CONDITION]:
                 return False
             self._require_room(item, grant, ask)
         raise LimitReachedError(f"team {self._team}: too many runs begin at once; try again")
@@ -144,7 +167,12 @@ class Limits:
             ":iops": -held.iops,
             ":settled": settled,
         }
-        return self._update(expression, "attribute_exists(#grant)", run_id, held.month, values)
+        update = self._changing(expression, "attribute_exists(#grant)", run_id, held.month, values)
+        for _ in range(ATTEMPTS):
+            failed = _write({"Update": update})
+            if not any(failed) or failed == [_CONDITION]:
+                return not any(failed)
+        raise PlimsollError(f"team {self._team}: too many runs begin and end at once; try again")
 
     def grants(self) -> dict[str, Grant]:
         """Give what runs hold, by their ids; what cannot be read is passed over."""
@@ -260,33 +288,41 @@ class Limits:
         expression = "SET #grant = :grant ADD #runs :one, #clients :clients, #iops :iops, #usd :usd"
         return expression, " AND ".join(conditions), run_id, grant.month, values
 
-    def _update(
+    def _changing(
         self, expression: str, condition: str, run_id: str, month: str, values: dict[str, object]
-    ) -> bool:
-        client = clients.dynamodb()
+    ) -> "UpdateTypeDef":
         write = TypeSerializer().serialize
-        try:
-            client.update_item(
-                TableName=self._table,
-                Key=self._key,
-                UpdateExpression=expression,
-                ConditionExpression=condition,
-                ExpressionAttributeNames={
-                    "#grant": _GRANT + run_id,
-                    "#runs": "runs",
-                    "#clients": "clients",
-                    "#iops": "iops",
-                    "#usd": f"usd_{month}",
-                },
-                ExpressionAttributeValues={name: write(value) for name, value in values.items()},
-            )
-        except client.exceptions.ConditionalCheckFailedException:
-            return False
-        return True
+        return {
+            "TableName": self._table,
+            "Key": self._key,
+            "UpdateExpression": expression,
+            "ConditionExpression": condition,
+            "ExpressionAttributeNames": {
+                "#grant": _GRANT + run_id,
+                "#runs": "runs",
+                "#clients": "clients",
+                "#iops": "iops",
+                "#usd": f"usd_{month}",
+            },
+            "ExpressionAttributeValues": {name: write(value) for name, value in values.items()},
+        }
 
     def _item(self) -> dict[str, Any]:
         answer = clients.dynamodb().get_item(
             TableName=self._table, Key=self._key, ConsistentRead=True
         )
-        read = TypeDeserializer().deserialize
-        return {name: read(value) for name, value in answer.get("Item", {}).items()}
+        return values_of(answer.get("Item", {}))
+
+
+def _write(*writes: "TransactWriteItemTypeDef") -> list[str | None]:
+    """Make all writes or none; for each, say what kept it from being made, None where nothing did.
+
+    Another write to one of the items at the same time keeps it from being made, too.
+    """
+    client = clients.dynamodb()
+    try:
+        client.transact_write_items(TransactItems=writes)
+    except client.exceptions.TransactionCanceledException as error:
+        reasons = error.response["CancellationReasons"]
+        return [None if each["Code"] == "None" else each["Code"] for each in reasons]
+    return []

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from plimsoll.aws import clients
 from plimsoll.aws.run_records import pass_over, records_of
 from plimsoll.errors import UnreadableRecordError
-from plimsoll.model.function_settings import RunSettings, TeamSettings
+from plimsoll.model.function_settings import RunSettings, StopSettings
 from plimsoll.model.run_record import Failure, RunRecord, RunState
 from plimsoll.teams.limits import Grant, limits_of
 
-BEGINS_WITHIN = timedelta(hours=1)  # age of a share; a workflow starts in seconds
 LASTS_AT_MOST = timedelta(
     days=3
 )  # the time-outs of the workflow (2 days) and of its teardown together
@@ -22,37 +22,40 @@ class Over:
     usd: float | None
 
 
-def reconcile(settings: TeamSettings, *, at: datetime) -> list[str]:
+def reconcile(settings: StopSettings, *, at: datetime) -> list[str]:
     """Release the shares of runs that have ended, that never began, or that nothing knows.
 
     Returns:
         The ids of the runs whose shares were given back.
     """
-    released = []
-    for team in settings.teams:
-        limits = limits_of(settings, team)
-        if limits is None:
-            continue
-        for run_id, grant in limits.grants().items():
-            try:
-                over = _over(settings, run_id, grant, at)
-            except UnreadableRecordError as error:
-                pass_over(error)
-                over = Over(None) if at - grant.at > LASTS_AT_MOST else None
-            if over is not None and limits.release(run_id, usd=over.usd):
-                released.append(run_id)
+    return [run_id for team in settings.teams for run_id in reconcile_team(settings, team, at=at)]
+
+
+def reconcile_team(settings: StopSettings, team: str, *, at: datetime) -> list[str]:
+    """Release such shares of one team; returns the ids of their runs."""
+    released: list[str] = []
+    limits = limits_of(settings, team)
+    for run_id, grant in limits.grants().items() if limits is not None else ():
+        try:
+            over = _over(settings, run_id, grant, at)
+        except UnreadableRecordError as error:
+            pass_over(error)
+            over = Over(None) if at - grant.at > LASTS_AT_MOST else None
+        if limits is not None and over is not None and limits.release(run_id, usd=over.usd):
+            released.append(run_id)
     return released
 
 
-def _over(settings: RunSettings, run_id: str, grant: Grant, at: datetime) -> Over | None:
+def _over(settings: StopSettings, run_id: str, grant: Grant, at: datetime) -> Over | None:
     """Look whether a run is over; None: it may still be under way."""
     record = records_of(settings).find(run_id)
     held_for = at - grant.at
+    late = held_for > timedelta(seconds=grant.begins_within_s)
     if record is None:
-        return Over(0.0) if held_for > BEGINS_WITHIN else None
+        return Over(0.0) if late else None
     if record.state.ended:
         return _ended(record)
-    if record.state is RunState.PENDING and held_for > BEGINS_WITHIN:
+    if record.state is RunState.PENDING and late and not _is_started(settings, run_id):
         return Over(0.0) if _kept_from_beginning(settings, run_id, at) else None
     return Over(None) if held_for > LASTS_AT_MOST else None
 
@@ -61,6 +64,17 @@ def _ended(record: RunRecord) -> Over:
     if record.started_at is None:
         return Over(0.0)
     return Over(None if record.cost_usd is None else float(record.cost_usd))
+
+
+def _is_started(settings: StopSettings, run_id: str) -> bool:
+    """Whether a run has a workflow, be it one that has not come to its first state yet."""
+    client = clients.stepfunctions()
+    machine = settings.run_machine_arn.replace(":stateMachine:", ":execution:")
+    try:
+        client.describe_execution(executionArn=f"{machine}:{run_id}")
+    except client.exceptions.ExecutionDoesNotExist:
+        return False
+    return True
 
 
 def _kept_from_beginning(settings: RunSettings, run_id: str, at: datetime) -> bool:

@@ -9,7 +9,8 @@ from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine import Consistency, EngineOperation, EngineStatement, Let, Protocol
 from plimsoll.model.values import Value
 from plimsoll.workload.declared import Declared, Listed, Name, read, refusal, within
-from plimsoll.workload.statements import Copies, Statement
+from plimsoll.workload.names import Names
+from plimsoll.workload.statements import Copies, Statement, require_short
 from plimsoll.workload.values import Scope, read_value, used_variables
 
 MAX_OPERATIONS = 100
@@ -31,8 +32,15 @@ class Operation(Declared):
     let: dict[Name, Any] = Field(default_factory=dict)
     statements: Annotated[Listed[Any], Field(min_length=1, max_length=MAX_STATEMENTS)]
 
-    def resolve(self, name: str, tables: Copies) -> dict[Protocol, EngineOperation]:
+    def resolve(
+        self, name: str, tables: Copies, names: Mapping[Language, Names]
+    ) -> dict[Protocol, EngineOperation]:
         """Resolve it for each protocol in whose language all its statements have a text.
+
+        Args:
+            name: The operation's.
+            tables: How many copies there are of each table.
+            names: What its statements may name.
 
         Raises:
             WorkloadError: Something in it cannot be.
@@ -42,11 +50,13 @@ class Operation(Declared):
             with within("let", variable):
                 scope = scope.with_variable(variable, read_value(declared, scope))
         texts: list[dict[Language, EngineStatement]] = []
+        characters = 0
         drawn: list[Value] = list(scope.variables.values())
         for index, declared in enumerate(self.statements):
             with within("statements", index):
                 statement = read(Statement, declared, scope)
-                texts.append(statement.resolve(tables))
+                texts.append(statement.resolve(tables, names))
+                require_short(characters := characters + _characters(texts[-1]))
                 drawn += statement.values
         used = used_variables(drawn)
         for variable in scope.variables:
@@ -80,6 +90,10 @@ class Operations(Declared):
             problem = "the weights sum to nothing: at least one must be above 0"
             raise refusal(problem, "operations")
         return self
+
+
+def _characters(texts: Mapping[Language, EngineStatement]) -> int:
+    return sum(len(text) for statement in texts.values() for text in statement.sql)
 
 
 def _still_used(

@@ -1,59 +1,275 @@
-"""What a statement may reach: the tables of its own database, and nothing beside them.
+"""What a statement may do: read and write rows of its workload's tables, and nothing beside them.
 
-This refuses what can be seen in a statement's text, before anything is provisioned. What really
-keeps a load in its database is the user that it connects as (`plimsoll.families.load_user`).
+Tables, functions, words and kinds of statements are allowed by list. Servers look for a table in
+few places: after FROM, JOIN, INTO and UPDATE, and after a comma among tables. The reader below
+follows exactly these, through subqueries and joins; it leaves the rest of the grammar to the
+server. What it does not know it refuses. docs/decisions/0060 says why it is ours.
+
+This keeps mistakes and malice from an endpoint whose user may do more than it should. On targets of
+our own the user that a load connects as may do no more either (`plimsoll.families.load_user`).
 """
 
-import re
-from typing import get_args
+from dataclasses import dataclass
 
-from plimsoll.model.databases import protocol_facts
-from plimsoll.model.engine import Protocol
+from plimsoll.complaints import unknown
+from plimsoll.errors import WorkloadError
+from plimsoll.workload.cursor import END, Cursor, shown, word_of
+from plimsoll.workload.declared import refusal
+from plimsoll.workload.names import Names
+from plimsoll.workload.tokens import Token, tokens_of
+from plimsoll.workload.vocabulary import vocabulary
 
-FIRST_WORDS = ("delete", "insert", "replace", "select", "update", "with")
-_SYSTEM = [name for known in get_args(Protocol) for name in protocol_facts(known).system_schemas]
-_TEXT = re.compile(r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\"", re.DOTALL)
-_QUOTED_NAME = re.compile(r'"(\w+)"(?=\s*\.)|(?<=\.)\s*"(\w+)"')  # a name of CQL beside a dot
-_NAME = re.compile(r"`(?:[^`]|``)*`")
-_COMMENT = re.compile(r"--[ \t][^\n]*|\#[^\n]*|/\*.*?\*/", re.DOTALL)
-_HARMLESS = re.compile(  # FROM and UPDATE that name no table
-    r"\b(extract|trim|substring|substr)\s*\([^()]*\)|\bon\s+duplicate\s+key\s+update\b"
-)
-_PLACES = re.compile(  # where tables are named, up to the next clause
-    r"\b(?:from|join|into|update|table|using)\b(?P<tables>.*?)(?=\b(?:from|join|into|update|where"
-    r"|group|order|limit|having|set|values|value|select|on|using|union|for|window)\b|$)",
-    re.DOTALL,
-)
-_QUALIFIED = re.compile(
-    r"\s*(?:(?:low_priority|ignore|delayed|quick|only)\s+)*[\w$]+\s*\.\s*[\w$*]"
-)
-_SYSTEM_NAME = re.compile(rf"(?<![\w.$])(?:{'|'.join(_SYSTEM)})\s*\.\s*\w")
+DEPTH_MOST = 40  # of parentheses within each other
+_AFTER_TABLES = {"WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "SET", "VALUES", "LOCK"}
+_JOINS = {"JOIN", "STRAIGHT_JOIN"}
+_WITH_FROM = {"EXTRACT", "TRIM", "SUBSTRING", "SUBSTR"}  # functions whose FROM leads to no table
+_STRUCTURE = _AFTER_TABLES | _JOINS
+_STRUCTURE |= {"SELECT", "FROM", "ON", "FOR", "AS", "WITH", "USING", "INDEX", "COLLATE"}
 
 
-def _as_word(name: re.Match[str]) -> str:
-    return re.sub(r"\W", "_", name[0].strip("`"))
+@dataclass
+class _Level:
+    """Where the reader is, between the parentheses around it.
 
-
-def beyond(text: str) -> str | None:
-    """Say how a statement reaches beyond its own tables; None where it does not, as far as seen.
-
-    Args:
-        text: SQL or CQL, its tables filled in.
+    Attributes:
+        tables: Whether a comma is followed by a table.
+        selected: Whether a FROM belongs to a SELECT.
+        call: The function whose parameters these are.
     """
-    plain = _TEXT.sub("''", _QUOTED_NAME.sub(r"\1\2", text))
-    if re.search(r"/\*M?!", plain):
-        return "a comment that servers execute"
-    plain = _HARMLESS.sub(" ", _NAME.sub(_as_word, _COMMENT.sub(" ", plain)).lower())
-    first = re.match(r"[\s(]*(\w*)", plain)
-    if first is None or first[1] not in FIRST_WORDS:
-        word = first[1].upper() if first and first[1] else "nothing"
-        return f"{word}, which is none of {', '.join(FIRST_WORDS).upper()}"
-    if re.search(r"\binto\s+(outfile|dumpfile)\b|\bload_file\s*\(", plain):
-        return "a file of the server"
-    if system_name := _SYSTEM_NAME.search(plain):
-        return f"the server's own {system_name[0]}..."
-    for place in _PLACES.finditer(plain):
-        for table in re.sub(r"[()]", " ", place["tables"]).split(","):
-            if _QUALIFIED.match(table):
-                return f"another database ({table.strip().split()[0]})"
-    return None
+
+    tables: bool = False
+    selected: bool = False
+    call: str = ""
+
+
+def read_statement(text: str, names: Names) -> tuple[Token, ...]:
+    """Read a statement whose tables are filled in.
+
+    Raises:
+        WorkloadError: It does something else than to read or write rows of the workload's tables,
+            or what it does cannot be told.
+    """
+    tokens = tokens_of(text, names.language)
+    _Reader(tokens, names).statement()
+    return tokens
+
+
+def _beyond(what: str) -> WorkloadError:
+    return refusal(f"reaches beyond the workload's tables: {what}")
+
+
+class _Reader(Cursor):
+    """Goes through a statement once, from left to right."""
+
+    def __init__(self, tokens: tuple[Token, ...], names: Names) -> None:
+        super().__init__(tokens)
+        self._depth = 0
+        self._vocabulary = vocabulary(names.language)
+        self._names = names
+        self._tables = set(names.tables)  # and what WITH names, from there on
+        self._made: set[str] = set()  # names that the statement makes: for tables and columns
+        self._used: list[tuple[str | None, str]] = []  # qualifier and column
+
+    def statement(self) -> None:
+        """Read all of it."""
+        of_union = self.peek().is_mark("(")  # (SELECT ...) UNION (SELECT ...)
+        first = "SELECT" if of_union else word_of(self.next())
+        if first not in self._vocabulary.kinds:
+            kinds = ", ".join(sorted(self._vocabulary.kinds))
+            raise refusal(f"begins with {first or 'no word'}, which is none of {kinds}")
+        match first:
+            case "WITH":
+                self._with()
+            case "INSERT" | "REPLACE":
+                self.skip("LOW_PRIORITY", "HIGH_PRIORITY", "IGNORE")
+                self.require("INTO")
+                self._table(self.next())
+                self._read(_Level())
+            case "UPDATE":
+                self.skip("LOW_PRIORITY", "IGNORE")
+                self._factor()
+                self._read(_Level(tables=True))
+            case "DELETE" if self._vocabulary.joins:
+                self.skip("LOW_PRIORITY", "QUICK", "IGNORE")
+                self.require("FROM")
+                self._table(self.next())
+                if self.peek() is not END:
+                    self.require("WHERE", "ORDER", "LIMIT", "RETURNING")
+                self._read(_Level())
+            case _:
+                self._read(_Level(selected=True))
+        if self.peek() is not END:
+            raise refusal("has a ) too many")
+        self._require_known()
+
+    def _with(self) -> None:
+        recursive = self.skip("RECURSIVE")
+        while True:
+            name = self._own_name()
+            if recursive:
+                self._tables.add(name)
+            if self.peek().is_mark("("):
+                self._list_of_names()
+            self.require("AS")
+            self.expect("(")
+            self._within(_Level())
+            self._tables.add(name)
+            self._made.add(name.lower())
+            if not self.peek().is_mark(","):
+                break
+            self.next()
+        self.require("SELECT")
+        self._read(_Level(selected=True))
+
+    def _read(self, level: _Level) -> None:
+        """Read up to the end, or to the parenthesis that closes what was opened."""
+        while (token := self.peek()) is not END and not token.is_mark(")"):
+            self.next()
+            word = word_of(token)
+            if token.is_mark("("):
+                self._within(_Level())
+            elif token.is_mark(",") and level.tables:
+                self._factor()
+            elif token.is_mark("."):
+                raise refusal("has a . that belongs to no name")
+            elif word in _STRUCTURE:
+                self._clause(word, level)
+            elif word:
+                self._operand(token, word)
+            elif token.kind == "name":
+                self._name(token)
+            elif token.kind == "text" and self.peek().is_mark("("):  # a name, by sql_mode
+                raise refusal(f"calls {shown(token)}, which is text")
+
+    def _clause(self, word: str, level: _Level) -> None:
+        """Read a word that says whether tables follow."""
+        if word == "SELECT":
+            level.selected, level.tables = True, False
+        elif (word == "FROM" and level.selected) or (word in _JOINS and level.tables):
+            level.tables = True
+            self._factor()
+        elif word in _AFTER_TABLES or (word == "FROM" and level.call in _WITH_FROM):
+            level.tables = False
+        elif word == "FOR":
+            self.require("UPDATE", "SHARE")
+            level.tables = False
+        elif word == "ON" and self.skip("DUPLICATE"):
+            self.require("KEY")
+            self.require("UPDATE")
+            level.tables = False
+        elif word != "ON":
+            self._phrase(word, level)
+
+    def _phrase(self, word: str, level: _Level) -> None:
+        """Read a word that something particular has to follow."""
+        match word:
+            case "USING" if not self._vocabulary.joins:
+                self.require("TTL", "TIMESTAMP")
+            case "USING" | "INDEX" if level.tables:  # JOIN ... USING (column), FORCE INDEX (name)
+                self._list_of_names()
+            case "WITH":
+                self.require("ROLLUP")
+            case "COLLATE":
+                self._own_name()
+            case "AS":
+                if self.peek().kind == "name" or self._is_free(self.peek()):
+                    self._made.add(self._own_name().lower())
+            case _:
+                raise refusal(f"has {word} where it may lead to another table")
+
+    def _operand(self, token: Token, word: str) -> None:
+        """Read a function, a word of an expression, or a column."""
+        known = self._vocabulary
+        opens = self.peek().is_mark("(")
+        if self.is_call(token) and word in known.functions:
+            self.next()
+            self._within(_Level(call=word))
+        elif word in known.words or (word in known.modifiers and not opens):
+            return
+        elif opens:
+            raise refusal(f"calls {shown(token)}, which is no function that is allowed")
+        elif word in known.reserved:
+            raise refusal(f"has {word}, which is not allowed here: a column of this name is quoted")
+        else:
+            self._name(token)
+
+    def _within(self, level: _Level) -> None:
+        """Read what stands between parentheses, the first of which is read."""
+        self._depth += 1
+        if self._depth > DEPTH_MOST:
+            raise refusal(f"has more than {DEPTH_MOST} parentheses within each other")
+        if level.tables and word_of(self.peek()) != "SELECT":
+            self._factor()
+        self._read(level)
+        self.expect(")")
+        self._depth -= 1
+
+    def _factor(self) -> None:
+        """Read a table where the server looks for one, and its other name."""
+        token = self.next()
+        if token.is_mark("("):
+            self._within(_Level(tables=True))
+        else:
+            self._table(token)
+        if not self._vocabulary.joins:
+            return
+        if self.skip("AS") or self.peek().kind == "name" or self._is_free(self.peek()):
+            self._made.add(self._own_name().lower())
+
+    def _table(self, token: Token) -> None:
+        """Take a table's name, which is one of the workload's."""
+        name = token.text
+        if self._names.language == "cql" and token.kind == "word":
+            name = name.lower()
+        if self.peek().is_mark("."):
+            raise _beyond(f"another database, {shown(token)}")
+        if token.kind not in {"word", "name"} or name not in self._tables:
+            raise _beyond(shown(token))
+        if word_of(token) in self._vocabulary.reserved:
+            raise refusal(f"has {name}, which is a table in quotes only")
+
+    def _name(self, token: Token) -> None:
+        """Take a column, or `table.column`."""
+        qualifier, column = None, token
+        if self.peek().is_mark("."):
+            self.next()
+            qualifier, column = token.text, self.next()
+        if self.peek().is_mark("(") or self.peek().is_mark("."):
+            raise _beyond(shown(token))
+        if column.kind in {"word", "name"}:
+            self._used.append((qualifier, column.text))
+        elif qualifier is None or not column.is_mark("*"):
+            raise refusal(f"has {shown(column)} where a column of {shown(token)} should be")
+        else:
+            self._used.append((qualifier, "*"))
+
+    def _require_known(self) -> None:
+        tables = {*map(str.lower, self._names.tables), *self._made}
+        columns = {*self._names.columns, *self._made, "*"}
+        for qualifier, column in self._used:
+            if qualifier is not None and qualifier.lower() not in tables:
+                raise WorkloadError(unknown("table", qualifier, tables))
+            if column.lower() not in columns:
+                hint = "AS makes other names"
+                raise WorkloadError(unknown("column", column, self._names.columns, hint=hint))
+
+    def _list_of_names(self) -> None:
+        """Read `(a, b)`: names that are looked for among those of the tables that are there."""
+        self.expect("(")
+        while self.skip("PRIMARY") or self._own_name():  # as an index of MySQL is called
+            if not self.peek().is_mark(","):
+                break
+            self.next()
+        self.expect(")")
+
+    def _own_name(self) -> str:
+        token = self.next()
+        if token.kind != "name" and not self._is_free(token):
+            raise refusal(f"has {shown(token)} where a name should be")
+        return token.text
+
+    def _is_free(self, token: Token) -> bool:
+        """Whether an unquoted word is a name, wherever it stands."""
+        word, known = word_of(token), self._vocabulary
+        taken = word in _STRUCTURE or word in known.words or word in known.modifiers
+        return bool(word) and not taken and word not in known.reserved

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Annotated, Self, assert_never, get_args
 
 from pydantic import AfterValidator, Field, model_validator
@@ -12,22 +13,19 @@ from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine import EngineStatement, Protocol
 from plimsoll.model.values import Value
 from plimsoll.workload.declared import Declared, Given, Listed, Text, refusal, within
-from plimsoll.workload.reach import beyond
+from plimsoll.workload.names import Names
+from plimsoll.workload.reach import read_statement
 from plimsoll.workload.tables import copy_names
+from plimsoll.workload.tokens import Token, tokens_of
 from plimsoll.workload.values import AnyValue, WholeNumber
 
 MAX_ALTERNATIVES = 10_000
+MAX_CHARACTERS = 4 * 2**20  # of statements written out for each copy and each word
 MAX_PLACEHOLDERS = min(protocol_facts(name).parameters_max for name in get_args(Protocol))
 
 Copies = Mapping[str, int | None]  # of each table; None: one table, without a number
 
 _NAME = re.compile(r"\{(\w+)\}")
-# What a `?` inside does not count in: quoted text, quoted names, comments.
-_QUOTED = re.compile(
-    r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\"|`[^`]*`|--[ \t][^\n]*|\#[^\n]*|/\*.*?\*/",
-    re.DOTALL,
-)
-_VALUES = re.compile(r"^(?P<head>.*\bvalues\s*)(?P<row>\([^()]*\))\s*$", re.IGNORECASE | re.DOTALL)
 
 
 def _word(word: str) -> str:
@@ -66,14 +64,16 @@ class Statement(Declared):
         """What is drawn for it."""
         return self.binds if self.choose is None else (*self.binds, self.choose)
 
-    def resolve(self, tables: Copies) -> dict[Language, EngineStatement]:
+    def resolve(
+        self, tables: Copies, names: Mapping[Language, Names]
+    ) -> dict[Language, EngineStatement]:
         """Write it in each language that it has a text in.
 
         Raises:
             WorkloadError: Unknown tables, unbound or superfluous parameters ...
         """
         return {
-            language: self._written(text, language, tables)
+            language: self._written(text, tables, names[language])
             for language in get_args(Language)
             if (text := self._text(language)) is not None
         }
@@ -87,7 +87,8 @@ class Statement(Declared):
             case _:
                 assert_never(language)
 
-    def _written(self, text: str, language: Language, tables: Copies) -> EngineStatement:
+    def _written(self, text: str, tables: Copies, names: Names) -> EngineStatement:
+        language = names.language
         template = text.strip().rstrip("; \n")
         self._check_word(template, tables)
         with within(language):
@@ -96,9 +97,15 @@ class Statement(Declared):
             raise refusal("picks a table's copy, and no table here has copies", "choose")
         with within(language):
             alternatives = self._alternatives(template, tables, copies or 1, language)
-            self._check(alternatives)
+            # copies differ in names of ours alone; chosen words may be anything's name
+            for alternative in alternatives if self.one_of else alternatives[:1]:
+                count = sum(map(_is_placeholder, read_statement(alternative, names)))
+                if count != len(self.binds):
+                    raise refusal(f"has {count} ? for {len(self.binds)} binds")
             return EngineStatement(
-                sql=tuple(_with_rows(text, self.rows_per_statement) for text in alternatives),
+                sql=tuple(
+                    _with_rows(text, self.rows_per_statement, language) for text in alternatives
+                ),
                 binds=self.binds * self.rows_per_statement,
                 repeat=self.repeat,
                 choose=self.choose if len(alternatives) > 1 else None,
@@ -113,8 +120,6 @@ class Statement(Declared):
 
     def _copies(self, template: str, tables: Copies) -> int | None:
         """How many copies the tables of the statement have; they must agree."""
-        if ";" in _QUOTED.sub("", template):
-            raise refusal("holds more than one statement")
         names = [name for name in _NAME.findall(template) if name not in (self.one_of or ())]
         for name in names:
             if name not in tables:
@@ -130,7 +135,7 @@ class Statement(Declared):
         (words,) = self.one_of.values() if self.one_of else [("",)]
         if copies * len(words) > MAX_ALTERNATIVES:
             raise refusal(f"has more than {MAX_ALTERNATIVES} alternatives")
-
+        require_short(len(template) * copies * len(words) * self.rows_per_statement)
         names = {table: copy_names(table, number) for table, number in tables.items()}
 
         def fill(copy: int, word: str) -> str:
@@ -144,15 +149,6 @@ class Statement(Declared):
 
         return [fill(copy, word) for copy in range(copies) for word in words]
 
-    def _check(self, alternatives: list[str]) -> None:
-        for text in alternatives:
-            if (count := placeholders(text)) != len(self.binds):
-                raise refusal(f"has {count} ? for {len(self.binds)} binds")
-        # Copies of a table differ in names of ours alone; chosen words may be anything's name.
-        for text in alternatives if self.one_of else alternatives[:1]:
-            if reached := beyond(text):
-                raise refusal(f"reaches beyond the workload's tables: {reached}")
-
 
 def _table_name(name: str, language: Language) -> str:
     match language:
@@ -164,15 +160,32 @@ def _table_name(name: str, language: Language) -> str:
             assert_never(language)
 
 
-def placeholders(text: str) -> int:
-    """Count the `?` of a statement that stand for values."""
-    return _QUOTED.sub("", text).count("?")
+def require_short(characters: int) -> None:
+    """Refuse statements that are too long together, written out for each copy and each word.
+
+    Raises:
+        WorkloadError: They are.
+    """
+    if characters > MAX_CHARACTERS:
+        raise refusal(
+            f"more than {MAX_CHARACTERS} characters, written out for each copy, word and row"
+        )
 
 
-def _with_rows(text: str, rows: int) -> str:
+def _is_placeholder(token: Token) -> bool:
+    return token.is_mark("?")
+
+
+def _with_rows(text: str, rows: int, language: Language) -> str:
+    """Repeat the list after VALUES, which holds all placeholders and no parentheses."""
     if rows == 1:
         return text
-    match = _VALUES.match(text)
-    if match is None or placeholders(match["row"]) != placeholders(text):
+    tokens = tokens_of(text, language)
+    row = list(takewhile(lambda token: token.text.upper() != "VALUES", reversed(tokens)))[::-1]
+    marks = [token.text for token in row if token.is_mark("(") or token.is_mark(")")]
+    whole = len(row) > 2 and row[0].is_mark("(") and row[-1].is_mark(")") and marks == ["(", ")"]
+    outside = tokens[: len(tokens) - len(row)]
+    if not whole or not outside or any(map(_is_placeholder, outside)):
         raise refusal("rows_per_statement needs a statement that ends in VALUES (?, ?, ...)")
-    return match["head"] + ", ".join([match["row"]] * rows)
+    written = text[row[0].start : row[-1].end]
+    return text[: row[0].start] + ", ".join([written] * rows)

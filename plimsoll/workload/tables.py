@@ -12,6 +12,7 @@ from plimsoll.workload.declared import Declared, Given, Listed, Name, Text, refu
 from plimsoll.workload.values import BIGINT_MAX, AnyValue
 
 MAX_COPIES = 1000
+MAX_TABLES = 10_000  # with their copies
 
 _INTEGER = r"(?:tinyint|smallint|mediumint|int|integer|bigint)(?: unsigned)?"
 _SIZED = r"(?P<sized>char|varchar|binary|varbinary)\((?P<length>\d{1,5})\)"
@@ -138,6 +139,8 @@ class Tables(Declared):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
+        if sum(shape.copies or 1 for shape in self.tables.values()) > MAX_TABLES:
+            raise refusal(f"more than {MAX_TABLES} tables, their copies counted", "tables")
         seen: dict[str, str] = {}
         for table, shape in self.tables.items():
             for name in copy_names(table, shape.copies):

@@ -3,20 +3,22 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, get_args
 
 from pydantic import Field, model_validator
 
 from plimsoll.complaints import Complaint, Place, Range, Scalar, unknown
 from plimsoll.documents import Document
 from plimsoll.errors import UsageError, WorkloadError
-from plimsoll.model.databases import protocol_facts
+from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine import EngineOperation, EngineWorkload, KeySpace, Protocol
 from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.ddl import define
 from plimsoll.workload.declared import Declared, Given, Text, read, refusal, within
+from plimsoll.workload.names import Names
 from plimsoll.workload.operations import Operations
 from plimsoll.workload.parameters import Parameter, Parameters, referenced, substitute
+from plimsoll.workload.statements import require_short
 from plimsoll.workload.tables import Tables, TableShape
 from plimsoll.workload.values import Scope
 
@@ -189,12 +191,15 @@ class Workload:
             part = {"tables": self.tables_document.value["tables"]}
             tables = read(Tables, substitute(part, values), Scope(row=True)).tables
         copies = {name: shape.copies for name, shape in tables.items()}
+        names = {language: Names.of(tables, language) for language in get_args(Language)}
         resolved = []
+        characters = 0
         with _in_document(self.document):
             part = {"operations": self.document.value["operations"]}
             for name, operation in read(Operations, substitute(part, values)).operations.items():
                 with within("operations", name):
-                    resolved.append(operation.resolve(name, copies))
+                    resolved.append(operation.resolve(name, copies, names))
+                    require_short(characters := characters + _characters(resolved[-1]))
         return tables, resolved
 
     def _define(self, tables: Mapping[str, TableShape], protocol: Protocol) -> tuple[Table, ...]:
@@ -245,6 +250,11 @@ def read_workload(
     )
     workload.check()
     return workload
+
+
+def _characters(operation: Mapping[Protocol, EngineOperation]) -> int:
+    sent = [each for family in operation.values() for each in family.statements]
+    return sum(len(text) for statement in sent for text in statement.sql)
 
 
 @contextmanager

@@ -55,7 +55,7 @@ class RdsTemplate(TargetStack):
             "Instance",
             db_instance_identifier=name,
             engine=self.text("Engine", "The database engine.", allowed=ENGINES),
-            engine_version=self.text("EngineVersion", "The engine's version, such as 8.4.6."),
+            engine_version=self.text("EngineVersion", "The engine's version, such as 8.4.10."),
             db_instance_class=self.text(
                 "InstanceClass", "The instance class.", pattern=r"db\.[a-z0-9.-]+"
             ),

@@ -28,6 +28,7 @@ WITHOUT_RESOURCE = {
     *INTERFACE_ACTIONS,
     "cloudwatch:GetMetricData",
     "timestream:DescribeEndpoints",
+    "rds:DescribeDBEngineVersions",
     "rds:DescribeDBInstances",
     "rds:DescribeEngineDefaultParameters",
     "rds:DescribeEvents",

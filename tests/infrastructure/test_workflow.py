@@ -38,7 +38,7 @@ def statements(template: Template, role: dict[str, Any]) -> list[dict[str, Any]]
 def _called(made: dict[str, Any]) -> dict[str, Any]:
     """The functions and machines that a definition names."""
     given = made["DefinitionSubstitutions"].items()
-    return {name: arn for name, arn in given if name != "EventBusName"}
+    return {name: arn for name, arn in given if name.endswith("Arn")}
 
 
 def test_every_file_is_a_machine(app_template: Template) -> None:

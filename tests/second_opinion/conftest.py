@@ -16,13 +16,13 @@ from plimsoll.statemachines import STATE_MACHINES
 from tests.second_opinion.interpreters import INTERPRETERS, StepFunctions, running
 from tests.second_opinion.recordings import REPOSITORY
 from tests.second_opinion.scenarios import Scenario, definition
-from tests.second_opinion.scripted_aws import Call, ScriptedAws
+from tests.second_opinion.scripted_aws import WRITTEN, Call, ScriptedAws
 from tests.second_opinion.written_down import Outcome, write_down
 
 # AWS's recordings are in LocalStack's repository, of which nothing is kept here: a clone is wanted
 collect_ignore = [] if REPOSITORY in os.environ else ["test_recordings.py"]
 # what a Map calls for its items at the same time, in no order
-_AT_ONCE = {"load-client": "clients", "load-dataset": "parts"}
+_AT_ONCE = {"load-client": "items", "load-dataset": "items", WRITTEN: "items"}
 _TWO_CELLS = {"submit-cell": "cells", "run": "cells"}
 
 

@@ -6,13 +6,14 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import boto3
 from botocore.config import Config
 
-from plimsoll.local.account import ACCOUNT, NO_ACCOUNT, REGION
+from plimsoll.local.account import ACCOUNT, REGION, Keys
 from plimsoll.local.databases.cassandra_program import find_java
 from tests.second_opinion import environment_of_its_own as environment
 
@@ -52,10 +53,11 @@ class Interpreter:
         self._process = process
         self.url = url
 
-    def call_aws_at(self, url: str) -> None:
-        """Say where its states call AWS; once, before the first execution."""
+    def call_aws_at(self, url: str, keys: Keys | None = None) -> None:
+        """Say where its states call AWS, and what they sign with; once, before all executions."""
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{url}\n".encode())
+        given = {"url": url, "keys": asdict(keys or Keys.random())}
+        self._process.stdin.write(json.dumps(given).encode() + b"\n")
         self._process.stdin.flush()
 
 
@@ -80,7 +82,7 @@ class StepFunctions:
     """Step Functions' API at a URL."""
 
     def __init__(self, url: str) -> None:
-        session: Any = boto3.session.Session(**NO_ACCOUNT)
+        session: Any = boto3.session.Session(**Keys.random().session)
         config = Config(retries={"total_max_attempts": 1}, proxies={}, read_timeout=_TIMEOUT_S)
         self._client = session.client("stepfunctions", endpoint_url=url, config=config)
 
@@ -96,6 +98,20 @@ class StepFunctions:
             stateMachineArn=machine, name=name, input=json.dumps(given)
         )
         return str(started["executionArn"])
+
+    def carried(self, execution: str) -> list[int]:
+        """Measure what entered and left each state of an execution, in bytes."""
+        pages = self._client.get_paginator("get_execution_history")
+        events = [e for p in pages.paginate(executionArn=execution) for e in p["events"]]
+        details = [
+            event[kind] for event in events for kind in event if kind.endswith("EventDetails")
+        ]
+        return [
+            len(detail[part].encode())
+            for detail in details
+            for part in ("input", "output", "parameters")
+            if part in detail
+        ]
 
     def wait(self, execution: str) -> dict[str, Any]:
         """Wait until an execution has ended; describe it."""

@@ -16,6 +16,7 @@ from plimsoll.statemachines import (
 from tests.second_opinion.scripted_aws import (
     SERVICE_FAULT,
     THROTTLED,
+    WRITTEN,
     Answer,
     Ended,
     Failed,
@@ -51,6 +52,7 @@ def _parts(count: int) -> Answer:
 
 
 PAUSE, CONCLUDE = _next("pause"), _next("conclude")
+CONCLUDED = {"concluded": True, "wait_s": 0}
 GONE = {"gone": True, "wait_s": 0}
 SETTLED = {"settled": True, "wait_s": 0}
 JUDGED = {
@@ -73,9 +75,10 @@ BASE: Mapping[str, Script] = {
         "verify-dataset": [{"rows": 10}],
         "plan-step": [_step(0, 1), _step(1, 2), PAUSE, _step(2, 3), CONCLUDE],
         "load-client": [None],
+        WRITTEN: [None],
         "judge-step": [JUDGED],
         "bus": [None],
-        "conclude": [None],
+        "conclude": [{"concluded": False, "wait_s": 0}, CONCLUDED],
         "publish-target": [None],
         "delete-target": [{"gone": False, "wait_s": 0}, GONE],
         "end-run": _told,
@@ -147,7 +150,8 @@ def definition(machine: str) -> str:
         machine_placeholder(name): f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:{name}"
         for name in STATE_MACHINES
     }
-    return substitute(read_definition(machine), {**functions, **machines, Setting.EVENT_BUS: "bus"})
+    named = {str(Setting.EVENT_BUS): "bus", str(Setting.RESULTS_BUCKET): "results"}
+    return substitute(read_definition(machine), {**functions, **machines, **named})
 
 
 def _called(state: Mapping[str, Any]) -> str:
@@ -155,6 +159,8 @@ def _called(state: Mapping[str, Any]) -> str:
     functions = {f"${{{row.arn_placeholder}}}": name for name, row in FUNCTIONS.items()}
     arguments = json.dumps(state["Arguments"])
     named = [name for placeholder, name in functions.items() if placeholder in arguments]
+    if "s3:putObject" in state["Resource"]:
+        return WRITTEN
     return named[0] if named else "run" if "RunStateMachineArn" in arguments else "bus"
 
 
@@ -181,6 +187,8 @@ RETRIED_LONG = {"delete-target", "settle-cells"}
 def _failures_of_every_state() -> Iterator[Scenario]:
     for machine in STATE_MACHINES:
         for state, called in tasks(machine):
+            if called == WRITTEN:  # nothing has failed that would be written
+                continue
             status = "SUCCEEDED" if called in PASSED_OVER else "FAILED"
             always = {"bus": BUS_IS_GONE, "run": CELL_FAILED}.get(called, BROKEN)
             slow = called in RETRIED_LONG
@@ -211,6 +219,15 @@ def _of_runs() -> Iterator[Scenario]:
     yield Scenario("run", "nothing to measure", {"plan-step": [CONCLUDE]})
     for what, answer in {"fails": BROKEN, "runs long": LONG}.items():
         yield Scenario("run", f"one client {what}", {"load-client:1": [answer]})
+    many: Script = {
+        "create-schema": [_parts(30)],
+        "load-dataset": [LONG],
+        "plan-step": [_step(1, 1000), CONCLUDE],
+        "load-client": [LONG],
+    }
+    yield Scenario("run", "30 parts and 1000 clients fail", many, slow=True)
+    unwritten: Script = {"load-client": [BROKEN], WRITTEN: [Refused("SlowDown", 503)]}
+    yield Scenario("run", "failures that cannot be written", unwritten, slow=True)
     untyped = {"load-client:1": [Failed(None)]}
     yield Scenario("run", "one client says no type", untyped, differs=UNTYPED)
     for what, refusal in {"throttled": THROTTLED, "faulty": SERVICE_FAULT}.items():
@@ -223,6 +240,7 @@ def _of_runs() -> Iterator[Scenario]:
         "await-target": {"ready": True},
         "create-schema": {},
         "plan-step": {},
+        "conclude": {"concluded": True},
     }
     for called, answer in lacking.items():
         yield Scenario("run", f"{called} answers too little", {called: [answer]}, "FAILED")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import unquote
 
+WRITTEN = "failures"  # what is called to write a file of a run's failures
 _ITEMS = ("client", "cell", "name")  # members of a payload that say which item of a Map it is for
 
 
@@ -75,6 +76,8 @@ class Call:
     @property
     def item(self) -> object:
         """Which item of a Map it is for: a client, a part's share, a cell; None outside."""
+        if self.name == WRITTEN:
+            return self.payload["key"]
         if self.name == "load-dataset":
             return self.payload["part"]["share"]
         return next((self.payload[key] for key in _ITEMS if key in self.payload), None)
@@ -168,6 +171,20 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: _Server
 
+    def do_PUT(self) -> None:
+        """Answer S3's PutObject: a file of a run, `/bucket/runs/<run id>/...`."""
+        failure = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        _, bucket, path = unquote(self.path).split("?")[0].split("/", 2)
+        payload = {"bucket": bucket, "key": path, "failure": failure}
+        answer = self.server.scripted.call(WRITTEN, payload, path.split("/")[1])
+        if isinstance(answer, Refused):
+            refusal = (
+                f"<Error><Code>{answer.code}</Code><Message>{answer.message}</Message></Error>"
+            )
+            self._send(answer.status, {}, refusal.encode())
+        else:
+            self._send(200, {}, b"")
+
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         scripted = self.server.scripted
@@ -212,7 +229,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             body = {"errorMessage": answer.message, "errorType": answer.error, "stackTrace": []}
             if answer.error is None:
                 del body["errorType"]
-        content = json.dumps(body).encode()
+        headers["Content-Type"] = "application/json"
+        self._send(status, headers, json.dumps(body).encode())
+
+    def _send(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
         self.send_response(status)
         for name, value in {
             **headers,
@@ -220,7 +240,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             "X-Amz-Executed-Version": "$LATEST",
         }.items():
             self.send_header(name, value)
-        self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)

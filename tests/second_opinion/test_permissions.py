@@ -37,6 +37,7 @@ from tests.second_opinion.iam_requests import (
 )
 from tests.second_opinion.journal import AwsCall, read_calls, write_functions
 from tests.second_opinion.scenarios import tasks
+from tests.second_opinion.scripted_aws import WRITTEN
 
 # The twin is given the names of the deployment, so that what is written down needs no translation.
 NAMED = (
@@ -154,6 +155,10 @@ def _of_machines(deployed: Deployed) -> Iterator[tuple[str, IamRequest]]:
             if called == "bus":
                 bus = next(iter(deployed.of_type("AWS::Events::EventBus")))
                 yield role, IamRequest("events:PutEvents", deployed.arn(bus))
+            elif called == WRITTEN:
+                bucket = f"arn:aws:s3:::{_settings(deployed)[Setting.RESULTS_BUCKET]}"
+                for path in ("steps/1/failures/0", "prepare/failures/0-0"):
+                    yield role, IamRequest("s3:PutObject", f"{bucket}/runs/r/{path}.json", TLS)
             elif called == "run":
                 yield from ((role, request) for request in _nested("plimsoll-run"))
             else:
@@ -263,6 +268,9 @@ def _never_of_one(deployed: Deployed) -> Iterator[tuple[str, IamRequest]]:
         yield role, IamRequest("cloudformation:DeleteStack", ANOTHERS_STACK)
         yield role, IamRequest("rds:DeleteDBInstance", f"arn:aws:rds:{AT}:db:payroll")
         yield role, IamRequest("iam:CreateRole", ANOTHERS_ROLE)
+    bucket = f"arn:aws:s3:::{names[Setting.RESULTS_BUCKET]}"
+    for path in ("runs/r/result.json", "runs/r/steps/1/clients/0.json", "experiments/e/failures/0"):
+        yield deployed.machine_role("run"), IamRequest("s3:PutObject", f"{bucket}/{path}", TLS)
     for machine in STATE_MACHINES:
         function = f"arn:aws:lambda:{AT}:function:payroll"
         yield deployed.machine_role(machine), IamRequest("lambda:InvokeFunction", function)

@@ -37,7 +37,7 @@ def test_the_demo_finds_its_knee_on_another_interpreter(
         running(localstack_command(), tmp_path / "localstack.log") as localstack,
         LocalTwin(tmp_path / "twin", step_functions_url=localstack.url) as twin,
     ):
-        localstack.call_aws_at(twin.endpoint_url)
+        localstack.call_aws_at(twin.endpoint_url, twin.keys)
         run = LocalRun(twin, patient)
         record = run.wait()
         assert record.failure is None, record.failure

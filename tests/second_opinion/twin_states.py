@@ -1,7 +1,7 @@
 """The twin's Step Functions alone, on a port of this machine, its calls answered elsewhere.
 
-The first line of standard output says where it listens, the first line of standard input where its
-states call AWS; the end of standard input ends it.
+The first line of standard output says where it listens, the first line of standard input (JSON)
+where its states call AWS; the end of standard input ends it.
 """
 
 import json
@@ -40,7 +40,8 @@ def main() -> None:
     )
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     print(json.dumps({"port": server.server_port}), flush=True)
-    os.environ["MOTO_PORT"] = str(urlsplit(sys.stdin.readline()).port)  # where states call
+    url = json.loads(sys.stdin.readline())["url"]
+    os.environ["MOTO_PORT"] = str(urlsplit(url).port)  # where states call
     sys.stdin.read()
     os._exit(0)  # an execution may still wait in a thread
 

@@ -10,6 +10,7 @@ from moto import mock_aws
 
 from plimsoll.aws import clients
 from plimsoll.model.tables import RUNS, SERVICE, TABLES
+from tests.support.recorded_aws import recorded_answers
 
 if TYPE_CHECKING:
     from moto.core.config import DefaultConfig
@@ -34,7 +35,11 @@ def aws_account(*, region: str = REGION, outside: Sequence[str] = ()) -> Iterato
         outside: Patterns of the URLs that are asked for real.
     """
     config: DefaultConfig = {"core": {"passthrough": {"urls": list(outside), "services": []}}}
-    with pytest.MonkeyPatch.context() as environment, mock_aws(config=config) as mock:
+    with (
+        pytest.MonkeyPatch.context() as environment,
+        mock_aws(config=config) as mock,
+        recorded_answers(),
+    ):
         environment.setenv("AWS_DEFAULT_REGION", region)
         clients.through(None)
         yield mock

@@ -9,14 +9,15 @@ from plimsoll.local.deploying import default_settings
 from plimsoll.model.function_settings import (
     ApiSettings,
     ArmDeletionSettings,
+    ConcludeSettings,
     CreateTargetSettings,
     DeleteTargetSettings,
     JanitorSettings,
-    JudgeCheckSettings,
     JudgeStepSettings,
     PlanStepSettings,
     RecordRunSettings,
     SettleCellsSettings,
+    StartCheckSettings,
 )
 from plimsoll.model.settings import Setting
 from plimsoll.model.tables import TABLES
@@ -24,13 +25,14 @@ from plimsoll.model.timings import AWS_TIMINGS
 
 
 class EverySetting(
+    StartCheckSettings,
     ApiSettings,
     ArmDeletionSettings,
     CreateTargetSettings,
     DeleteTargetSettings,
     JanitorSettings,
-    JudgeCheckSettings,
     JudgeStepSettings,
+    ConcludeSettings,
     PlanStepSettings,
     RecordRunSettings,
     SettleCellsSettings,

@@ -7,7 +7,7 @@ REQUESTED: dict[str, Any] = {
     "target": {
         "kind": "rds",
         "engine": "mariadb",
-        "engine_version": "11.4.5",
+        "engine_version": "11.4",
         "instance_class": "db.m5.large",
         "volume": {"type": "io1", "size_gib": 100, "iops": 1000},
     },

@@ -12,7 +12,7 @@ from plimsoll.cli import quote
 from plimsoll.errors import UsageError
 from tests.support.requested import REQUESTED
 
-MYSQL = {"engine": "mysql", "engine_version": "8.4.6"}
+MYSQL = {"engine": "mysql", "engine_version": "8.4"}
 VOLUME = {"type": "io1", "size_gib": 100, "iops": 3000}
 REQUEST = {**REQUESTED, "target": {**REQUESTED["target"], **MYSQL, "volume": VOLUME}}
 

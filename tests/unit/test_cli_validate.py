@@ -48,6 +48,38 @@ def test_what_cannot_be_is_refused_by_field(
     assert told in str(refused.exception)
 
 
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [
+        ("11.4.5", "RDS's support of MariaDB 11.4.5 ended on 2026-05-31 (allowed: 11.4, 11.4.10)"),
+        ("11.4.99", "MariaDB 11.4.99 is none of the versions that RDS is known to offer"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["validate", "quote"])
+def test_a_version_that_rds_does_not_offer_is_refused_for_aws_and_not_for_this_machine(
+    tmp_path: Path, verb: str, version: str, told: str
+) -> None:
+    asked: dict[str, Any] = {"target": {**REQUESTED["target"], "engine_version": version}}
+    refused = validated(tmp_path, verb=verb, **asked)
+    assert isinstance(refused.exception, UsageError)
+    assert f"target.engine_version: {told}" in str(refused.exception)
+    assert validated(tmp_path, "--local", **asked).exit_code == 0
+
+
+def test_a_major_version_that_there_never_was_is_refused_everywhere(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"target": {**REQUESTED["target"], "engine_version": "99.1"}}
+    refused = validated(tmp_path, "--local", **asked)
+    assert "one machine cannot stand in for MariaDB 99.1" in str(refused.exception)
+    assert "99.1 is none of the versions" in str(validated(tmp_path, **asked).exception)
+
+
+def test_extended_support_is_a_warning(tmp_path: Path) -> None:
+    target = {**REQUESTED["target"], "engine": "mysql", "engine_version": "8.0"}
+    found = validated(tmp_path, target=target)
+    assert found.exit_code == 0
+    assert "on AWS: MySQL 8.0 has been in RDS Extended Support since 2026-08-01" in found.output
+
+
 def test_what_is_wrong_is_told_as_data_whatever_its_sentences_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -183,6 +183,21 @@ def test_a_noun_may_have_a_plural_of_its_own() -> None:
     assert words.plural(2, "batch", "batches") == "2 batches"
 
 
+def test_a_target_is_told_with_the_version_made_and_with_what_stands_in_for_it() -> None:
+    asked = RdsTarget(
+        engine="mysql",
+        engine_version="8.4",
+        instance_class="db.m5.large",
+        volume=Volume(type="gp2", size_gib=100),
+    )
+    place = "on db.m5.large, gp2 100 GiB"
+    assert words.target(asked, version="8.4.10") == f"MySQL 8.4.10 {place}"
+    stood_in = words.target(asked, version="8.4", stand_in="11.4.5-MariaDB")
+    assert stood_in == f"MariaDB 11.4.5 on this machine, for MySQL 8.4 {place}"
+    own = words.target(asked, stand_in="8.4.6")
+    assert own == f"MySQL 8.4.6 on this machine, for MySQL 8.4 {place}"
+
+
 @pytest.mark.parametrize(
     ("usd", "expected"), [(1.33334e-05, "$0.0000133334"), (0.1, "$0.10"), (2.5e-05, "$0.000025")]
 )

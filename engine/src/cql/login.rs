@@ -11,7 +11,7 @@ use super::prepared::{self, Statement};
 use super::request;
 use crate::error::EngineError;
 use crate::generators::program::Prepared;
-use crate::session::connect::{Login, Opener, Session, lost, mind_deadline};
+use crate::session::connect::{Login, Opener, Session, lost};
 use crate::session::link::Link;
 use crate::session::tls;
 
@@ -96,8 +96,7 @@ struct Channel {
 impl Channel {
     /// Sends what has been written to `out`, and awaits the answer.
     fn ask(&mut self) -> Result<Frame<'_>, EngineError> {
-        mind_deadline(&self.link.stream, self.deadline)?;
-        self.link.send_all(&self.out).map_err(lost)?;
+        self.link.send_all(&self.out, self.deadline).map_err(lost)?;
         self.out.clear();
         for _ in 0..MOST_EVENTS {
             let header = self.read_frame()?;
@@ -128,8 +127,7 @@ impl Channel {
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<(), EngineError> {
-        mind_deadline(&self.link.stream, self.deadline)?;
-        self.link.receive_exact(buffer).map_err(|error| match error.kind() {
+        self.link.receive_exact(buffer, self.deadline).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 EngineError::new("connection_lost", "the server closed the connection at the login")
             }

@@ -51,11 +51,15 @@ fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * SECOND + now.tv_nsec as u64
 }
 
-/// CPU time that the process has used so far.
+/// What processors have done for this process so far, and kept from it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cpu {
     pub user: Duration,
     pub system: Duration,
+    /// How long the calling thread was ready to run and had no processor; None: not known.
+    pub waited: Option<Duration>,
+    /// What the hypervisor gave to others while this machine had work for it; None: not known.
+    pub stolen: Option<Duration>,
 }
 
 impl Cpu {
@@ -69,13 +73,47 @@ impl Cpu {
         let duration = |time: libc::timeval| {
             Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
         };
-        Cpu { user: duration(usage.ru_utime), system: duration(usage.ru_stime) }
+        Cpu {
+            user: duration(usage.ru_utime),
+            system: duration(usage.ru_stime),
+            // sched-stats.rst of Linux: time on a processor, time in the run queue, in nanoseconds
+            waited: number_in("/proc/thread-self/schedstat", 1).map(Duration::from_nanos),
+            // proc_stat(5): "cpu", then user, nice, system, idle, iowait, irq, softirq, steal
+            stolen: number_in("/proc/stat", 8).map(|ticks| Duration::from_millis(ticks * TICK_MS)),
+        }
     }
 
     pub fn since(&self, earlier: Cpu) -> Self {
+        let between = |now: Option<Duration>, then: Option<Duration>| {
+            now.zip(then).map(|(now, then)| now.saturating_sub(then))
+        };
         Cpu {
             user: self.user.saturating_sub(earlier.user),
             system: self.system.saturating_sub(earlier.system),
+            waited: between(self.waited, earlier.waited),
+            stolen: between(self.stolen, earlier.stolen),
         }
+    }
+}
+
+/// Linux counts in `/proc` in hundredths of a second, whatever its own tick is.
+const TICK_MS: u64 = 10;
+
+/// The number at a place among the words of a file; None where there is none.
+fn number_in(file: &str, place: usize) -> Option<u64> {
+    std::fs::read_to_string(file).ok()?.split_whitespace().nth(place)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_does_not_tell_is_not_known() {
+        assert_eq!(number_in("/proc/none", 1), None);
+        assert_eq!(number_in("/proc/self/comm", 8), None);
+        let (then, now) = (Cpu::default(), Cpu { waited: Some(Duration::ZERO), ..Cpu::now() });
+        assert_eq!(now.since(then).waited, None);
+        assert_eq!(now.since(now).waited, Some(Duration::ZERO));
     }
 }

@@ -1,6 +1,7 @@
 //! The report, put together from what the threads recorded.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::clock::Cpu;
 use super::record::Tally;
@@ -109,6 +110,7 @@ fn client(shared: &Shared<'_>, finished: &[Finished]) -> SelfReport {
         cpu_us_per_operation: (ended > 0).then(|| cpu_s * 1e6 / ended as f64),
         busy_fraction: (window_ns > 0)
             .then(|| (1.0 - waited as f64 / window_ns as f64).clamp(0.0, 1.0)),
+        processor_wait_s: processor_wait_s(finished),
         send_lateness_us: open.then(|| Summary::of(&lateness)),
         backlog_max: open.then_some(backlog_max),
         backlog_end: open.then(|| sum(|thread| thread.backlog_end)),
@@ -120,4 +122,11 @@ fn client(shared: &Shared<'_>, finished: &[Finished]) -> SelfReport {
             .max()
             .map(|ns| ns / 1_000),
     }
+}
+
+/// How long its threads had work and no processor: in the run queue, or for the hypervisor's others.
+fn processor_wait_s(finished: &[Finished]) -> Option<f64> {
+    let waited: Option<Duration> = finished.iter().map(|thread| thread.cpu.waited).sum();
+    let stolen = finished.first()?.cpu.stolen; // every thread sees that of the whole machine
+    Some((waited? + stolen.unwrap_or_default()).as_secs_f64())
 }

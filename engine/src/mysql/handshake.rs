@@ -1,7 +1,5 @@
 //! The handshake; its packets and authentication plugins come from `mysql_common`.
 
-use std::sync::Arc;
-
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin as _, Context, Response};
 use mysql_common::constants::CapabilityFlags as Flags;
 use mysql_common::io::ParseBuf;
@@ -9,25 +7,24 @@ use mysql_common::packets::{
     AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse, SslRequest,
 };
 use mysql_common::proto::MySerialize;
-use rustls::ClientConfig;
 
 use super::channel::{Channel, server_error};
 use crate::error::EngineError;
+use crate::session::connect::Opener;
 use crate::session::tls;
-use crate::spec::Target;
+use crate::session::trust::Trust;
 
 const UTF8MB4_GENERAL_CI: u8 = 45;
 const MAX_PACKET: u32 = 1 << 30;
 /// More exchanges than any authentication plugin needs.
 const ROUNDS: usize = 16;
+/// Of `caching_sha2_password`: the server has not seen the password yet, and wants it.
+const PERFORM_FULL_AUTHENTICATION: u8 = 0x04;
 
 /// Reads the server's greeting, encrypts where asked, authenticates. Returns whether the server
 /// sends no EOF packets from now on.
-pub fn handshake(
-    channel: &mut Channel,
-    target: &Target,
-    tls: Option<&Arc<ClientConfig>>,
-) -> Result<bool, EngineError> {
+pub fn handshake(channel: &mut Channel, opener: &Opener) -> Result<bool, EngineError> {
+    let Opener { target, tls, trust, .. } = opener;
     let greeting = channel.read_packet()?;
     if greeting.first() == Some(&0xff) {
         return Err(server_error(&greeting));
@@ -41,11 +38,8 @@ pub fn handshake(
         channel.write_packet(&serialized(&request))?;
         channel.link.tls = Some(tls::client(config, &target.host)?);
     }
-    let mut account = Account {
-        password: target.password.as_bytes(),
-        encrypted: tls.is_some(),
-        scramble: server.nonce(),
-    };
+    let mut account =
+        Account { password: target.password.as_bytes(), trust: *trust, scramble: server.nonce() };
     let plugin = server.auth_plugin().unwrap_or(AuthPlugin::MysqlNativePassword);
     // a server may propose a plugin that is not known here, and then switch to the account's own
     let plugin = match plugin {
@@ -107,14 +101,16 @@ fn authenticate(
             Some(0xfe) => {
                 let (plugin, scramble) = switched(&packet)?;
                 account.scramble = scramble;
-                if matches!(plugin, AuthPlugin::MysqlClearPassword) && !account.encrypted {
-                    let message = "the server asks for the password in clear: use TLS";
-                    return Err(EngineError::new("tls_required", message));
-                }
+                account.require_trust(&plugin)?;
                 *procedure = plugin.init().map_err(unsupported)?;
                 Some(account.answer(procedure, None)?.unwrap_or_default())
             }
-            Some(0x01) => account.answer(procedure, Some(&packet[1..]))?,
+            Some(0x01) => {
+                if packet[1..] == [PERFORM_FULL_AUTHENTICATION] {
+                    account.trust.require_encrypted()?;
+                }
+                account.answer(procedure, Some(&packet[1..]))?
+            }
             _ => return Err(EngineError::protocol("an unknown packet while logging in")),
         };
         if let Some(reply) = reply {
@@ -137,11 +133,23 @@ fn switched(packet: &[u8]) -> Result<(AuthPlugin<'static>, Vec<u8>), EngineError
 /// What an authentication plugin is given.
 struct Account<'a> {
     password: &'a [u8],
-    encrypted: bool,
+    trust: Trust,
     scramble: Vec<u8>,
 }
 
 impl Account<'_> {
+    /// An error where the plugin would tell the server more than this connection may.
+    fn require_trust(&self, plugin: &AuthPlugin<'_>) -> Result<(), EngineError> {
+        match plugin {
+            AuthPlugin::MysqlClearPassword => self.trust.require_verified(),
+            AuthPlugin::Sha256Password => self.trust.require_encrypted(),
+            AuthPlugin::MysqlOldPassword => {
+                Err(EngineError::new("auth", "the server asks for an outdated login"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The plugin's answer to a challenge; to the server's scramble where there is none.
     fn answer(
         &self,
@@ -166,7 +174,7 @@ impl Context for &Account<'_> {
         false
     }
     fn is_tls_transport(&self) -> bool {
-        self.encrypted
+        self.trust > Trust::Open
     }
     fn scramble(&self) -> &[u8] {
         &self.scramble

@@ -1,10 +1,12 @@
 //! A connection that inserts rows, many in one statement.
 
+use std::time::Instant;
+
 use super::answer::{Answer, Outcome, refusal};
 use super::login::Known;
 use super::packets::{self, Binds, COM_QUIT, NO_ROW};
 use crate::dataset::inserter::{Batches, Inserter, Rows};
-use crate::dataset::patience::Patience;
+use crate::dataset::patience::{CHECK_EVERY, Patience};
 use crate::error::EngineError;
 use crate::generators::program::Prepared;
 use crate::generators::values::{Kind, Value};
@@ -68,7 +70,7 @@ impl Inserter for MysqlInserter {
     fn quit(&mut self) {
         self.out.clear();
         packets::command(COM_QUIT, b"", &mut self.out);
-        let _ = self.session.link.send_all(&self.out); // it is over either way
+        let _ = self.session.link.send_all(&self.out, Instant::now() + CHECK_EVERY); // it is over either way
     }
 }
 

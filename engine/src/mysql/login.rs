@@ -29,7 +29,7 @@ impl Login for Known {
         deadline: Instant,
     ) -> Result<Session<Self>, EngineError> {
         let mut channel = Channel::new(stream, deadline);
-        let deprecate_eof = handshake(&mut channel, &opener.target, opener.tls.as_ref())
+        let deprecate_eof = handshake(&mut channel, opener)
             .map_err(|error| explain(error, opener.tls.is_some()))?;
         let mut statement_ids = Vec::with_capacity(opener.prepared.len());
         for prepared in &opener.prepared {
@@ -69,8 +69,8 @@ fn prepare(
     };
     let columns = u16::from_le_bytes([columns_low, columns_high]);
     let binds = u16::from_le_bytes([binds_low, binds_high]);
-    for described in [binds, columns] {
-        let end = u16::from(described > 0 && !deprecate_eof);
+    for described in [binds, columns].map(u32::from) {
+        let end = u32::from(described > 0 && !deprecate_eof);
         for _ in 0..described + end {
             channel.read_packet()?;
         }

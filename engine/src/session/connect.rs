@@ -10,18 +10,16 @@ use rustls::ClientConfig;
 
 use super::link::Link;
 use super::tls;
+use super::trust::Trust;
 use crate::error::EngineError;
 use crate::generators::program::Prepared;
 use crate::spec::Target;
-
-/// The longest that one attempt to connect may take. It does not depend on the time-out of the
-/// load's operations: a machine that stands still for some seconds is no reason to refuse a load.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How to open a session, again and again.
 pub struct Opener {
     pub(crate) target: Target,
     pub(crate) tls: Option<Arc<ClientConfig>>,
+    pub(crate) trust: Trust,
     pub(crate) prepared: Vec<Prepared>,
 }
 
@@ -45,26 +43,30 @@ pub trait Login: Sized + Send + 'static {
 impl Opener {
     pub fn new(target: Target, prepared: Vec<Prepared>) -> Result<Self, EngineError> {
         let tls = target.tls.as_ref().map(tls::configure).transpose()?;
-        Ok(Opener { target, tls, prepared })
+        let trust = Trust::of(target.tls.as_ref());
+        Ok(Opener { target, tls, trust, prepared })
     }
 
-    /// Opens a session. A panic while the handshake is read is an error like any other: the crate
+    /// Opens a session, within the target's limit for all of it from the server's address on: not
+    /// for each step, which a server can make as many of as it likes. A panic while the handshake is read is an error like any other: the crate
     /// that reads MySQL's gets bytes that any server may choose.
     pub fn open<K: Login>(&self) -> Result<Session<K>, EngineError> {
-        let deadline = Instant::now() + PATIENCE;
-        let open = || K::log_in(self, self.reach()?, deadline);
+        let deadline = Instant::now() + Duration::from_millis(self.target.login_timeout_ms.into());
+        let open = || K::log_in(self, self.reach(deadline)?, deadline);
         catch_unwind(AssertUnwindSafe(open))
             .unwrap_or_else(|_| Err(EngineError::protocol("the handshake cannot be read")))
     }
 
-    fn reach(&self) -> Result<TcpStream, EngineError> {
+    fn reach(&self, deadline: Instant) -> Result<TcpStream, EngineError> {
         let Target { host, port, .. } = &self.target;
         let addresses = (host.as_str(), *port)
             .to_socket_addrs()
             .map_err(|error| EngineError::new("dns", format!("{host} has no address: {error}")))?;
         let mut last = EngineError::new("dns", format!("{host} has no address"));
         for address in addresses {
-            match TcpStream::connect_timeout(&address, PATIENCE) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            // no time at all is refused as an argument
+            match TcpStream::connect_timeout(&address, left.max(Duration::from_millis(1))) {
                 Ok(stream) => {
                     stream.set_nodelay(true).map_err(lost)?;
                     return Ok(stream);
@@ -84,21 +86,11 @@ impl Opener {
     }
 }
 
-/// Lets each read and write take as long as is left until the deadline; an error once it has passed.
-pub(crate) fn mind_deadline(stream: &TcpStream, deadline: Instant) -> Result<(), EngineError> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    if left.is_zero() {
-        return Err(EngineError::new("connect_timeout", "the server does not answer the login"));
-    }
-    stream.set_read_timeout(Some(left)).map_err(lost)?;
-    stream.set_write_timeout(Some(left)).map_err(lost)
-}
-
 /// The error of a read or a write during a login.
 pub(crate) fn lost(error: io::Error) -> EngineError {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            EngineError::new("connect_timeout", "the server does not answer the login")
+            EngineError::new("connect_timeout", "the server does not end the login in time")
         }
         io::ErrorKind::Other | io::ErrorKind::InvalidData => {
             EngineError::new("tls", format!("TLS: {error}"))

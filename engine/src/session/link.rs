@@ -1,7 +1,8 @@
 //! A TCP connection, with TLS or without; blocking while it is set up, then not.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustls::ClientConnection;
@@ -51,9 +52,15 @@ impl Link {
         Ok(())
     }
 
-    pub fn receive_exact(&mut self, mut buffer: &mut [u8]) -> io::Result<()> {
+    /// Fills the buffer, blocking; an error at the deadline, however little each read brings.
+    pub fn receive_exact(&mut self, mut buffer: &mut [u8], deadline: Instant) -> io::Result<()> {
         while !buffer.is_empty() {
-            match self.receive(buffer) {
+            let mut stream = Until { stream: &self.stream, deadline };
+            let received = match &mut self.tls {
+                None => stream.read(buffer),
+                Some(tls) => receive_tls(tls, &mut stream, buffer),
+            };
+            match received {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(n) => buffer = &mut buffer[n..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -63,9 +70,15 @@ impl Link {
         Ok(())
     }
 
-    pub fn send_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+    /// Sends it all, blocking; an error at the deadline.
+    pub fn send_all(&mut self, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
         while !bytes.is_empty() || self.unsent() {
-            match self.send(bytes) {
+            let mut stream = Until { stream: &self.stream, deadline };
+            let sent = match &mut self.tls {
+                None => stream.write(bytes),
+                Some(tls) => send_tls(tls, &mut stream, bytes),
+            };
+            match sent {
                 Ok(n) => bytes = &bytes[n..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -75,9 +88,40 @@ impl Link {
     }
 }
 
+/// A stream each of whose reads and writes waits for what is left until a deadline.
+struct Until<'a> {
+    stream: &'a TcpStream,
+    deadline: Instant,
+}
+
+impl Until<'_> {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
+    }
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Until<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 fn receive_tls(
     tls: &mut ClientConnection,
-    stream: &mut TcpStream,
+    stream: &mut (impl Read + Write),
     buffer: &mut [u8],
 ) -> io::Result<usize> {
     loop {
@@ -96,7 +140,11 @@ fn receive_tls(
     }
 }
 
-fn send_tls(tls: &mut ClientConnection, stream: &mut TcpStream, bytes: &[u8]) -> io::Result<usize> {
+fn send_tls(
+    tls: &mut ClientConnection,
+    stream: &mut impl Write,
+    bytes: &[u8],
+) -> io::Result<usize> {
     if !flush(tls, stream)? {
         return Err(io::ErrorKind::WouldBlock.into());
     }
@@ -109,7 +157,7 @@ fn send_tls(tls: &mut ClientConnection, stream: &mut TcpStream, bytes: &[u8]) ->
 }
 
 /// Hands to the kernel what TLS has ready; returns whether that was all.
-fn flush(tls: &mut ClientConnection, stream: &mut TcpStream) -> io::Result<bool> {
+fn flush(tls: &mut ClientConnection, stream: &mut impl Write) -> io::Result<bool> {
     while tls.wants_write() {
         match tls.write_tls(stream) {
             Ok(_) => {}

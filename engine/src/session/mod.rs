@@ -3,3 +3,4 @@
 pub mod connect;
 pub mod link;
 pub mod tls;
+pub mod trust;

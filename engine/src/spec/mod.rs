@@ -56,6 +56,12 @@ pub struct Target {
     pub database: String,
     #[serde(default)]
     pub tls: Option<Tls>,
+    #[serde(default = "ten_seconds")]
+    pub login_timeout_ms: u32,
+}
+
+fn ten_seconds() -> u32 {
+    10_000
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -1,7 +1,12 @@
 """Cassandra sessions for schemas, counts and the server's own metrics; never for load."""
 
 import logging
+import ssl
 from collections.abc import Sequence
+from concurrent.futures import Future
+from functools import partial
+from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 from cassandra import (
@@ -24,12 +29,18 @@ from cassandra.cluster import (
 from cassandra.policies import FallthroughRetryPolicy, WhiteListRoundRobinPolicy
 
 from plimsoll.errors import CassandraTimeoutError, PlimsollError
-from plimsoll.families.connecting import short, tls_context
+from plimsoll.families.connecting import (
+    Watch,
+    WatchedSocket,
+    no_answer,
+    short,
+    tls_context,
+    tls_problem,
+)
 from plimsoll.model.engine import EngineTarget
 
 Rows = list[tuple[Any, ...]]
 
-CONNECT_TIMEOUT_S = 10
 REQUEST_TIMEOUT_S = 60  # of statements about the schema, which flush tables
 TRIES = 4  # of a statement whose time passed in the server
 # a node that gives up a read of its own because its time is up calls that a replica's failure
@@ -52,6 +63,8 @@ class CassandraSession:
             PlimsollError: The server cannot be reached or refuses; one line, without the password.
         """
         self.target = target
+        timeout_s = target.login_timeout_ms / 1000
+        self._watch = watch = Watch(timeout_s)
         profile = ExecutionProfile(
             load_balancing_policy=WhiteListRoundRobinPolicy([target.host]),
             retry_policy=FallthroughRetryPolicy(),  # the caller judges time-outs
@@ -64,20 +77,22 @@ class CassandraSession:
             auth_provider=PlainTextAuthProvider(target.user, target.password)
             if target.user
             else None,
-            ssl_context=tls_context(target.tls),
+            ssl_context=tls_context(target.tls, watch),
             ssl_options={"server_hostname": target.host} if target.tls else None,
             protocol_version=4,
-            connect_timeout=CONNECT_TIMEOUT_S,
-            control_connection_timeout=CONNECT_TIMEOUT_S,
+            compression=False,  # a few bytes can be told to be gigabytes
+            connection_class=_watched(watch),
+            connect_timeout=timeout_s,
+            control_connection_timeout=timeout_s,
             execution_profiles={EXEC_PROFILE_DEFAULT: profile},
             schema_metadata_enabled=False,
             token_metadata_enabled=False,
         )
         try:
-            self._session: Session = self._cluster.connect()
-        except (NoHostAvailable, DriverException, OSError) as error:
-            self._cluster.shutdown()
+            self._session = _connected(self._cluster, watch, timeout_s)
+        except Exception as error:  # noqa: BLE001 - by what it sends, a server makes the driver raise anything
             raise PlimsollError(_refusal(target, error)) from None
+        watch.logged_in()
 
     def __enter__(self) -> "CassandraSession":
         """Give the session itself."""
@@ -111,6 +126,7 @@ class CassandraSession:
 
     def start(self, cql: str, values: Sequence[object] = ()) -> ResponseFuture:
         """Send a statement; `result` awaits its answer."""
+        self._watch.answer_begins()
         return self._session.execute_async(cql, list(values) or None)
 
     def result(self, future: ResponseFuture, cql: str) -> Rows:
@@ -128,6 +144,9 @@ class CassandraSession:
                 by_server = not isinstance(error, OperationTimedOut)
                 raise CassandraTimeoutError(message, by_server=by_server) from None
             raise PlimsollError(message) from None
+        except Exception as error:  # noqa: BLE001 - see above
+            unreadable = f"the database's answer cannot be read ({type(error).__name__})"
+            raise PlimsollError(f"{unreadable} to: {short(cql)}") from None
 
     def keyspace_exists(self, name: str) -> bool:
         """Whether there is a keyspace of this name."""
@@ -156,6 +175,36 @@ class CassandraSession:
         return f"Cassandra {row[0]}"
 
 
+def _watched(watch: Watch) -> type[Any]:
+    """Make the driver's connections mind a watch."""
+    sockets = SimpleNamespace(socket=partial(WatchedSocket.made, watch))
+    return type("Connection", (Cluster.connection_class,), {"_socket_impl": sockets})
+
+
+def _connected(cluster: Cluster, watch: Watch, timeout_s: float) -> Session:
+    """Log in, in so much time: the driver has a limit for each of its many steps alone.
+
+    Raises:
+        TimeoutError: The time is up.
+        Exception: The driver's, or of any kind: what the server sends decides it.
+    """
+    connected: Future[Session] = Future()
+
+    def connect() -> None:
+        try:
+            connected.set_result(cluster.connect())
+        except Exception as error:  # noqa: BLE001 - it is raised where it is awaited
+            cluster.shutdown()
+            connected.set_exception(error)
+
+    Thread(target=connect, daemon=True).start()
+    try:
+        return connected.result(timeout_s)
+    except TimeoutError:
+        watch.cut_off()  # which ends the thread, too
+        raise
+
+
 def quoted(name: str) -> str:
     """Quote a name, so that CQL changes nothing of it."""
     return '"' + name.replace('"', '""') + '"'
@@ -165,6 +214,10 @@ def _refusal(target: EngineTarget, error: Exception) -> str:
     place = f"{target.host}:{target.port}"
     reasons = list(error.errors.values()) if isinstance(error, NoHostAvailable) else [error]
     reason = reasons[0] if reasons else error
+    if isinstance(reason, TimeoutError | OperationTimedOut):
+        return f"cannot connect to {place}: {no_answer(target.login_timeout_ms / 1000)}"
+    if isinstance(reason, ssl.SSLError):
+        return f"cannot connect to {place}: {tls_problem(reason)}"
     if isinstance(reason, AuthenticationFailed):
         if not target.user:
             return f"{place}: the server asks for a user and a password"

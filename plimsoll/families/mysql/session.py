@@ -2,29 +2,96 @@
 
 import ssl
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import pymysql
-from pymysql.constants import ER
+import pymysql.connections
+from pymysql.constants import CR, ER
 
 from plimsoll.errors import PlimsollError
-from plimsoll.families.connecting import short, tls_context
+from plimsoll.families.connecting import (
+    ASKS_FOR_PASSWORD,
+    Trust,
+    Watch,
+    no_answer,
+    reach,
+    short,
+    tls_context,
+    tls_problem,
+)
 from plimsoll.model.engine import EngineTarget
 
-Connection: TypeAlias = "pymysql.Connection[pymysql.cursors.Cursor]"  # generic in its types alone
+if TYPE_CHECKING:
+    _Driver = pymysql.connections.Connection[pymysql.cursors.Cursor]
+else:
+    _Driver = pymysql.connections.Connection  # generic in its types alone
 Rows = tuple[tuple[Any, ...], ...]
 
-_CONNECT_TIMEOUT_S = 10
 _REFUSED = {
     ER.ACCESS_DENIED_ERROR: "wrong user or password",
     ER.DBACCESS_DENIED_ERROR: "the user may not use this database",
     ER.BAD_DB_ERROR: "there is no such database",
     ER.CON_COUNT_ERROR: "the server is full of connections",
     ER.HOST_NOT_PRIVILEGED: "the server does not let this machine in",
-    3159: "the server demands TLS; add ?tls=required to the DSN",  # MySQL
-    2026: "the server offers no TLS",
-    4151: "the server demands TLS; add ?tls=required to the DSN",  # MariaDB
+    3159: "the server demands TLS: `tls` must be verify or require",  # MySQL
+    CR.CR_SSL_CONNECTION_ERROR: "the server offers no TLS; `tls` off does without",
+    4151: "the server demands TLS: `tls` must be verify or require",  # MariaDB
 }
+# what asks a server that cannot be told the password in clear for a key of its own
+_KEY_REQUESTS = (b"\x01", b"\x02")  # of sha256_password, of caching_sha2_password
+_CLEAR_TEXT = ("mysql_clear_password", "dialog")
+
+
+class _Refused:
+    """Stands for a plugin that would tell the server more than a connection may."""
+
+    def __init__(self, _connection: object) -> None:
+        pass
+
+    def authenticate(self, _packet: object) -> None:
+        """Refuse."""
+        raise pymysql.OperationalError(CR.CR_AUTH_PLUGIN_ERR, ASKS_FOR_PASSWORD)
+
+
+class Connection(_Driver):
+    """A connection that tells a server no more than it may, and is not kept waiting by it."""
+
+    def __init__(self, target: EngineTarget) -> None:
+        """Log in, each statement its own transaction.
+
+        Raises:
+            Exception: Of any kind: what the server sends decides it.
+        """
+        self._watch = Watch(target.login_timeout_ms / 1000)
+        self._trust = Trust.of(target.tls)
+        refused = ["mysql_old_password"]  # whoever asks for it can find the password out
+        refused += _CLEAR_TEXT if self._trust < Trust.VERIFIED else ()
+        refused += ("sha256_password",) if self._trust < Trust.ENCRYPTED else ()
+        super().__init__(
+            host=target.host,
+            port=target.port,
+            user=target.user,
+            password=target.password,
+            database=target.database,
+            ssl=tls_context(target.tls, self._watch),
+            ssl_disabled=target.tls is None,
+            auth_plugin_map=dict.fromkeys(refused, _Refused),
+            autocommit=True,
+            defer_connect=True,
+        )
+        self.connect(reach(target, self._watch))
+        self._watch.logged_in()
+
+    def write_packet(self, payload: bytes) -> None:
+        """Send a packet of the login: not a request for a key under which the password would go."""
+        if payload in _KEY_REQUESTS and self._trust < Trust.ENCRYPTED:
+            raise pymysql.OperationalError(CR.CR_AUTH_PLUGIN_ERR, ASKS_FOR_PASSWORD)
+        super().write_packet(payload)
+
+    def query(self, sql: str | bytes, unbuffered: bool = False) -> int:
+        """Send a statement and read its answer, which has its own share of bytes."""
+        self._watch.answer_begins()
+        return int(super().query(sql, unbuffered))
 
 
 def connect(target: EngineTarget) -> Connection:
@@ -34,24 +101,9 @@ def connect(target: EngineTarget) -> Connection:
         PlimsollError: The server cannot be reached or refuses; one line, without the password.
     """
     try:
-        connection = pymysql.connect(
-            host=target.host,
-            port=target.port,
-            user=target.user,
-            password=target.password,
-            database=target.database,
-            ssl=tls_context(target.tls),
-            ssl_disabled=target.tls is None,
-            connect_timeout=_CONNECT_TIMEOUT_S,
-            read_timeout=_CONNECT_TIMEOUT_S,
-            autocommit=True,
-        )
-    except (pymysql.MySQLError, OSError, RuntimeError) as error:
+        return Connection(target)
+    except Exception as error:  # noqa: BLE001 - by what it sends, a server makes the driver raise anything
         raise PlimsollError(_refusal(target, error)) from None
-    # The limit on reading was for the login alone: it ends the wait for a server that accepts and
-    # says nothing. Building an index may take hours.
-    connection._read_timeout = None  # type: ignore[attr-defined]  # noqa: SLF001 - no other way
-    return connection
 
 
 def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> Rows:
@@ -67,6 +119,8 @@ def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> 
     except pymysql.MySQLError as error:
         code, message = _parts(error)
         raise PlimsollError(f"the database says: {message} ({code}) to: {short(sql)}") from None
+    except Exception as error:  # noqa: BLE001 - see above
+        raise PlimsollError(f"{_unreadable(error)} to: {short(sql)}") from None
 
 
 def server_version(connection: Connection) -> str:
@@ -79,13 +133,26 @@ def _refusal(target: EngineTarget, error: Exception) -> str:
     place = f"{target.host}:{target.port}"
     code, message = _parts(error)
     if code in _REFUSED:
-        return f"{target.user}@{place}/{target.database}: {_REFUSED[code]} ({message}, {code})"
-    reason = error.__context__ if isinstance(error, pymysql.err.OperationalError) else None
-    if isinstance(reason, TimeoutError):
-        message = f"no answer within {_CONNECT_TIMEOUT_S} s"
-    elif isinstance(reason, ssl.SSLError):
-        message = f"TLS: {reason.reason or reason}"
+        reason = _REFUSED[code]
+        if code == ER.ACCESS_DENIED_ERROR and target.tls is None:
+            reason += ", or the account demands TLS"
+        return f"{target.user}@{place}/{target.database}: {reason} ({message}, {code})"
+    # what the socket said is behind what the driver made of it
+    cause = error.__context__ if isinstance(error, pymysql.MySQLError) else error
+    if isinstance(cause, TimeoutError):
+        message = no_answer(target.login_timeout_ms / 1000)
+    elif isinstance(cause, ssl.SSLError):
+        message = tls_problem(cause)
+    elif message == ASKS_FOR_PASSWORD:
+        remedy = "`tls` must be verify"
+        message = f"{message}: {remedy}"
+    elif not isinstance(error, pymysql.MySQLError | OSError):
+        message = _unreadable(error)
     return f"cannot connect to {place}: {message}"
+
+
+def _unreadable(error: Exception) -> str:
+    return f"the database's answer cannot be read ({type(error).__name__})"
 
 
 def _parts(error: Exception) -> tuple[int, str]:

@@ -9,10 +9,16 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
 from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.local.account import REGION, Keys
 
 _CLOSE_TIMEOUT_S = 30.0
 _END_TIMEOUT_S = 15.0
@@ -25,12 +31,15 @@ class AwsProcess:
         port: Where it answers, on 127.0.0.1.
     """
 
-    def __init__(self, directory: Path, functions: Mapping[str, Path], **settings: object) -> None:
+    def __init__(
+        self, directory: Path, functions: Mapping[str, Path], keys: Keys, **settings: object
+    ) -> None:
         """Start it and wait until it answers.
 
         Args:
             directory: Its folder: logs, volumes, data directories.
             functions: Folder of each function's handler, by function name.
+            keys: Every call of it is signed with them.
             settings: The rest of its configuration.
 
         Raises:
@@ -53,6 +62,7 @@ class AwsProcess:
         configuration = {
             "directory": str(directory),
             "functions": {name: str(root) for name, root in functions.items()},
+            "keys": asdict(keys),  # through a pipe: the list of processes shows arguments
             **settings,
         }
         try:
@@ -64,6 +74,7 @@ class AwsProcess:
             self._process.wait()
             raise
         self._log = log
+        self._keys = Credentials(keys.aws_access_key_id, keys.aws_secret_access_key)
         if not line:
             self.close()
             raise PlimsollError(f"the local stand-in for AWS did not start: {self._last_words()}")
@@ -101,11 +112,10 @@ class AwsProcess:
         Raises:
             PlimsollError: It refuses, or is gone.
         """
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}/_twin/{name}",
-            data=json.dumps(question).encode(),
-            method="POST",
-        )
+        url, body = f"http://127.0.0.1:{self.port}/_twin/{name}", json.dumps(question).encode()
+        signed = AWSRequest("POST", url, {"Content-Type": "application/json"}, body)
+        SigV4Auth(self._keys, "twin", REGION).add_auth(signed)
+        request = urllib.request.Request(url, data=body, headers=dict(signed.headers.items()))
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
             with opener.open(request, timeout=60) as response:

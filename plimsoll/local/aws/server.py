@@ -19,17 +19,12 @@ import socket
 import sys
 from pathlib import Path
 
-from plimsoll.local.account import REGION
+from plimsoll.local.account import Keys
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.leftovers import remove_databases, remove_orphaned_homes
 
 # No credential, profile or setting of this machine's user is ever read.
 _NO_ACCOUNT = {
-    "AWS_ACCESS_KEY_ID": "twin",
-    "AWS_SECRET_ACCESS_KEY": "twin",
-    "AWS_SESSION_TOKEN": "twin",
-    "AWS_DEFAULT_REGION": REGION,
-    "AWS_REGION": REGION,
     "AWS_CONFIG_FILE": os.devnull,
     "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
     "AWS_EC2_METADATA_DISABLED": "true",
@@ -49,12 +44,14 @@ def main() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)  # executions report their own errors
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
-    os.environ.update(_NO_ACCOUNT)
+    os.environ["MOTO_DISABLE_GLOBAL_CORS"] = "true"  # no page of a browser may read an answer
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a library prints must not be read as an answer
 
     configuration = json.loads(sys.stdin.buffer.readline())
     directory = Path(configuration["directory"])
+    aws = {**_NO_ACCOUNT, **Keys(**configuration["keys"]).environment}
+    os.environ.update(aws)
     lock = (directory / "lock").open("w")  # held until this process ends
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -67,7 +64,9 @@ def main() -> None:
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
     port = listener.getsockname()[1]
     pool = SandboxPool(
-        directory / "logs", {**_NO_ACCOUNT, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+        directory / "logs",
+        {**aws, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"},
+        hopeless=_end_at_once,
     )
     pool.preload([Path(root) for root in configuration["functions"].values()])
     gc.disable()  # what is loaded stays: the garbage collector need not look through it again
@@ -86,6 +85,12 @@ def main() -> None:
         if orphaned:
             shutil.rmtree(directory, ignore_errors=True)
         os._exit(0)  # a request may still hang in a thread: do not wait for it
+
+
+def _end_at_once(reason: str) -> None:
+    """End with a sentence; guards and the kernel end what was started, the parent removes it."""
+    print(reason, file=sys.stderr, flush=True)
+    os._exit(1)
 
 
 if __name__ == "__main__":

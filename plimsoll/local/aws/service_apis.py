@@ -14,6 +14,7 @@ from moto.moto_server.werkzeug_app import (
 )
 from werkzeug.serving import make_server
 
+from plimsoll.local.account import RDS_CA_FILE, Keys
 from plimsoll.local.aws import corrections
 from plimsoll.local.aws.corrections import executions
 from plimsoll.local.aws.deliveries import Deliveries
@@ -21,6 +22,7 @@ from plimsoll.local.aws.eventbridge import EventRules
 from plimsoll.local.aws.front import Front
 from plimsoll.local.aws.lambda_invoke import Functions
 from plimsoll.local.aws.scheduler import Scheduler
+from plimsoll.local.aws.signatures import SignedCalls
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.resources import cloudformation
 from plimsoll.local.resources.registry import Databases
@@ -54,7 +56,10 @@ class Services:
         self._databases = Databases(
             Path(configuration["directory"]) / "databases",
             memory_scale=configuration["memory_scale"],
+            metric_period_s=configuration["metric_period_s"],
+            metrics_late_s=configuration["metrics_late_s"],
         )
+        (Path(configuration["directory"]) / RDS_CA_FILE).write_text(self._databases.authority.pem)
         cloudformation.apply(self._databases)
         roots = {name: Path(root) for name, root in configuration["functions"].items()}
         self._functions = Functions(pool, roots, configuration["retry_delay_s"])
@@ -67,14 +72,15 @@ class Services:
             "databases": self._list_databases,
             "protect": self._protect,
         }
+        front = Front(
+            DomainDispatcherApplication(create_backend_app),
+            questions,
+            configuration["step_functions_url"],
+        )
         http = make_server(
             "127.0.0.1",
             0,
-            Front(
-                DomainDispatcherApplication(create_backend_app),
-                questions,
-                configuration["step_functions_url"],
-            ),
+            SignedCalls(front, Keys(**configuration["keys"]), listener.getsockname()[1]),
             threaded=True,
             request_handler=_QuietHandler,
             fd=listener.fileno(),

@@ -14,13 +14,13 @@ _INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "TMPDIR", "PYTHONPATH")
 
 
 def sandbox_environment(
-    function: FunctionSpec, sandbox_id: int, shared: Mapping[str, str], api_address: str
+    function: FunctionSpec, sandbox_id: str, shared: Mapping[str, str], api_address: str
 ) -> dict[str, str]:
     """Give a sandbox's whole environment.
 
     Args:
         function: Whose it is.
-        sandbox_id: Its part of the Runtime API.
+        sandbox_id: Its part of the Runtime API, which is for it alone to know.
         shared: Variables of every function.
         api_address: Host and port of the Runtime API.
     """
@@ -32,7 +32,7 @@ def sandbox_environment(
         "AWS_LAMBDA_FUNCTION_NAME": function.name,
         "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
         "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.name}",
-        "AWS_LAMBDA_LOG_STREAM_NAME": str(sandbox_id),
+        "AWS_LAMBDA_LOG_STREAM_NAME": sandbox_id[:8],
         "AWS_LAMBDA_RUNTIME_API": f"{api_address}/{sandbox_id}",
         "LAMBDA_TASK_ROOT": str(function.task_root),
         "TZ": ":UTC",

@@ -98,7 +98,7 @@ class Nursery:
     """The command loop: forks, kills and reaps sandboxes."""
 
     def __init__(self) -> None:
-        self.pids: dict[int, int] = {}  # sandbox id -> process id
+        self.pids: dict[str, int] = {}  # sandbox id -> process id
 
     def run(self) -> None:
         """Serve until standard input ends."""

@@ -1,5 +1,7 @@
 """The Lambda Runtime API for all sandboxes, on loopback: `/<sandbox>/2018-06-01/runtime/...`.
 
+A sandbox's name is its secret: who does not know one is refused.
+
 Paths and headers: https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
 """
 
@@ -8,6 +10,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
+from plimsoll.local.callers import is_of_a_page
 from plimsoll.local.lambdas.invocation import Invocation
 
 _PREFIX = "2018-06-01/runtime/"
@@ -16,13 +19,16 @@ _PREFIX = "2018-06-01/runtime/"
 class Sandboxes(Protocol):
     """What the Runtime API needs of the pool of sandboxes."""
 
-    def next_invocation(self, sandbox: int) -> Invocation | None:
+    def knows(self, sandbox: str) -> bool:
+        """Say whether there is a sandbox of this name."""
+
+    def next_invocation(self, sandbox: str) -> Invocation | None:
         """Block until there is an invocation for a sandbox; None when there will be none."""
 
-    def answered(self, sandbox: int, request_id: str, body: bytes, *, failed: bool) -> bool:
+    def answered(self, sandbox: str, request_id: str, body: bytes, *, failed: bool) -> bool:
         """Take an invocation's result or error; False if the sandbox does not run it."""
 
-    def failed_to_start(self, sandbox: int, body: bytes) -> None:
+    def failed_to_start(self, sandbox: str, body: bytes) -> None:
         """Take the error of a sandbox whose handler could not be loaded."""
 
 
@@ -68,6 +74,8 @@ class _Request(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         sandbox, rest = self._route()
+        if not self._is_of_a_sandbox(sandbox):
+            return self._send(403)
         if rest != "invocation/next":
             return self._send(404)
         invocation = self.server.sandboxes.next_invocation(sandbox)
@@ -83,6 +91,9 @@ class _Request(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         sandbox, rest = self._route()
+        if not self._is_of_a_sandbox(sandbox):
+            self.close_connection = True  # its body is not read
+            return self._send(403)
         body = self._body()
         match rest.split("/"):
             case ["init", "error"]:
@@ -96,9 +107,15 @@ class _Request(BaseHTTPRequestHandler):
             case _:
                 return self._send(404)
 
-    def _route(self) -> tuple[int, str]:
-        _, sandbox, rest = self.path.split("/", 2)
-        return int(sandbox), rest.removeprefix(_PREFIX)
+    def _route(self) -> tuple[str, str]:
+        sandbox, _, rest = self.path.removeprefix("/").partition("/")
+        return sandbox, rest.removeprefix(_PREFIX)
+
+    def _is_of_a_sandbox(self, sandbox: str) -> bool:
+        """Whether a sandbox calls: the others do not know what it is called."""
+        host, origin = self.headers.get("Host"), self.headers.get("Origin")
+        own = not is_of_a_page(host=host, origin=origin, port=self.server.server_port)
+        return own and self.server.sandboxes.knows(sandbox)
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding", "").lower() != "chunked":

@@ -1,13 +1,10 @@
 """The pool: warm sandboxes per function, a new one when all are busy, none after its time-out."""
 
-import json
-import os
 import queue
-import subprocess
-import sys
+import secrets
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +12,7 @@ from typing import Any
 from plimsoll.local.lambdas.environment import sandbox_environment
 from plimsoll.local.lambdas.invocation import Answer, FunctionSpec, Invocation, exit_reason
 from plimsoll.local.lambdas.logs import FunctionLogs
+from plimsoll.local.lambdas.nursery_process import NurseryProcess
 from plimsoll.local.lambdas.runtime_api import RuntimeApi
 
 # AWS gives the start of a runtime 10 s; a hundred at once on two cores need longer.
@@ -26,18 +24,21 @@ class Sandbox:
     """One runtime process.
 
     Attributes:
+        id: Its part of the Runtime API, which nobody else can guess.
         pid: Process id, 0 until it has been forked.
         forked: Set when the process id is known, which may be after it asks for work.
         inbox: The invocation it is to run next; None ends it.
         running: The invocation it runs.
+        ended_by: Why its process has ended, once it has.
     """
 
-    id: int
     function: FunctionSpec
+    id: str = field(default_factory=lambda: secrets.token_hex(16))
     pid: int = 0
     forked: threading.Event = field(default_factory=threading.Event)
     inbox: "queue.SimpleQueue[Invocation | None]" = field(default_factory=queue.SimpleQueue)
     running: Invocation | None = None
+    ended_by: str | None = None
 
 
 class SandboxPool:
@@ -46,34 +47,33 @@ class SandboxPool:
     Nothing here invokes a function a second time: retries are the caller's.
     """
 
-    def __init__(self, logs: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        logs: Path,
+        environment: Mapping[str, str],
+        hopeless: Callable[[str], None] = lambda _: None,
+    ) -> None:
         """Start the nursery. Call it from a thread that lives as long as the pool.
 
         Args:
             logs: Folder for one log file per function.
             environment: Variables of every function: region, credentials, endpoint.
+            hopeless: Called with the reason where no function can run any more.
         """
         self._logs = FunctionLogs(logs)
         self._environment = dict(environment)
         self._lock = threading.Lock()
-        self._sandboxes: dict[int, Sandbox] = {}
+        self._sandboxes: dict[str, Sandbox] = {}
         self._idle: dict[FunctionSpec, list[Sandbox]] = {}
-        self._count = 0
         self._closed = False
         self._api = RuntimeApi(self)
-        self._nursery = subprocess.Popen(
-            [sys.executable, "-m", "plimsoll.local.lambdas.nursery", str(os.getpid())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # a fork must find one thread
+        self._nursery = NurseryProcess(
+            report=self._on_report, died=self._end_all, hopeless=hopeless
         )
-        self._orders = threading.Lock()
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
 
     def preload(self, task_roots: Sequence[Path]) -> None:
         """Load the libraries that functions import into the nursery."""
-        self._order({"preload": [str(root) for root in task_roots]})
+        self._nursery.preload([str(root) for root in task_roots])
 
     def invoke(self, function: FunctionSpec, payload: bytes) -> Answer:
         """Run a function once and wait for its answer; a time-out kills its process."""
@@ -108,18 +108,18 @@ class SandboxPool:
         """End every sandbox, running or not."""
         with self._lock:
             self._closed = True
-            sandboxes = list(self._sandboxes.values())
-        if self._nursery.stdin is not None:
-            self._nursery.stdin.close()  # when the nursery ends, the kernel kills the sandboxes
-        self._nursery.wait()
-        self._listener.join()
-        for sandbox in sandboxes:
-            self._exited(sandbox.id, -9)
+        self._nursery.close()
+        self._end_all(exit_reason(-9))
         self._api.close()
 
     # called by the Runtime API
 
-    def next_invocation(self, sandbox: int) -> Invocation | None:
+    def knows(self, sandbox: str) -> bool:
+        """Say whether a sandbox is one of the pool."""
+        with self._lock:
+            return sandbox in self._sandboxes
+
+    def next_invocation(self, sandbox: str) -> Invocation | None:
         """Offer a sandbox for use, and wait for what it is to run."""
         with self._lock:
             box = self._sandboxes.get(sandbox)
@@ -132,12 +132,16 @@ class SandboxPool:
         if invocation is not None:
             with self._lock:
                 box.running = invocation
+                ended_by = box.ended_by
+            if ended_by is not None:  # it was given this in the moment of its end
+                invocation.fail("Runtime.ExitError", ended_by)
+                return None
             box.forked.wait(START_TIMEOUT_S)
             self._logs.started(box.function.name, invocation, box.pid)
             invocation.deliver()
         return invocation
 
-    def answered(self, sandbox: int, request_id: str, body: bytes, *, failed: bool) -> bool:
+    def answered(self, sandbox: str, request_id: str, body: bytes, *, failed: bool) -> bool:
         """Hand an answer to its caller."""
         with self._lock:
             box = self._sandboxes.get(sandbox)
@@ -147,7 +151,7 @@ class SandboxPool:
         invocation.finish(Answer(body, failed=failed))
         return True
 
-    def failed_to_start(self, sandbox: int, body: bytes) -> None:
+    def failed_to_start(self, sandbox: str, body: bytes) -> None:
         """Hand the error of a handler that cannot be loaded to the caller that waits for it."""
         with self._lock:
             box = self._sandboxes.get(sandbox)
@@ -167,23 +171,24 @@ class SandboxPool:
         return sandbox or self._spawn(function, invocation)
 
     def _spawn(self, function: FunctionSpec, invocation: Invocation | None = None) -> Sandbox:
-        with self._lock:
-            self._count += 1
-            sandbox = Sandbox(self._count, function)
-            self._sandboxes[sandbox.id] = sandbox
-            if invocation is not None:
-                sandbox.inbox.put(invocation)
-        self._order(
-            {
-                "spawn": sandbox.id,
-                "environment": sandbox_environment(
-                    function, sandbox.id, self._environment, self._api.address
-                ),
-                "task_root": str(function.task_root),
-                "handler": function.handler,
-                "log": str(self._logs.file(function.name)),
-            }
-        )
+        sandbox = Sandbox(function)
+        if invocation is not None:
+            sandbox.inbox.put(invocation)
+        order = {
+            "spawn": sandbox.id,
+            "environment": sandbox_environment(
+                function, sandbox.id, self._environment, self._api.address
+            ),
+            "task_root": str(function.task_root),
+            "handler": function.handler,
+            "log": str(self._logs.file(function.name)),
+        }
+        with self._nursery.orders:
+            with self._lock:
+                self._sandboxes[sandbox.id] = sandbox
+            ordered = self._nursery.order(order)
+        if not ordered:
+            self._ended(sandbox.id, exit_reason(-9))
         return sandbox
 
     def _time_out(self, sandbox: Sandbox, invocation: Invocation, limit_s: float) -> None:
@@ -192,37 +197,29 @@ class SandboxPool:
             if sandbox.running is not invocation and invocation.delivered_to_handler:
                 return  # it answered just now, and may already run another invocation
             self._sandboxes.pop(sandbox.id, None)
-        self._order({"kill": sandbox.id})
+        self._nursery.order({"kill": sandbox.id})
 
-    def _order(self, command: dict[str, Any]) -> None:
-        line = json.dumps(command).encode() + b"\n"
-        with self._orders:
-            try:
-                assert self._nursery.stdin is not None  # noqa: S101 - a pipe was asked for
-                self._nursery.stdin.write(line)
-                self._nursery.stdin.flush()
-            except (OSError, ValueError):  # the nursery has ended, and its sandboxes with it
-                if "spawn" in command:
-                    self._exited(command["spawn"], -9)
+    def _on_report(self, message: dict[str, Any]) -> None:
+        if "spawned" in message:
+            with self._lock:
+                if sandbox := self._sandboxes.get(message["spawned"]):
+                    sandbox.pid = message["pid"]
+                    sandbox.forked.set()
+        else:
+            self._ended(message["exited"], exit_reason(message["status"]))
 
-    def _listen(self) -> None:
-        assert self._nursery.stdout is not None  # noqa: S101 - a pipe was asked for
-        with self._nursery.stdout as answers:
-            for line in answers:
-                message = json.loads(line)
-                if "spawned" in message:
-                    with self._lock:
-                        if sandbox := self._sandboxes.get(message["spawned"]):
-                            sandbox.pid = message["pid"]
-                            sandbox.forked.set()
-                else:
-                    self._exited(message["exited"], message["status"])
+    def _end_all(self, reason: str) -> None:
+        with self._lock:
+            sandboxes = list(self._sandboxes)
+        for sandbox in sandboxes:
+            self._ended(sandbox, reason)
 
-    def _exited(self, sandbox_id: int, status: int) -> None:
+    def _ended(self, sandbox_id: str, reason: str) -> None:
         with self._lock:
             sandbox = self._sandboxes.pop(sandbox_id, None)
             if sandbox is None:  # killed at its time-out
                 return
+            sandbox.ended_by = reason
             idle = self._idle.get(sandbox.function, [])
             if sandbox in idle:
                 idle.remove(sandbox)
@@ -231,4 +228,4 @@ class SandboxPool:
             invocation = sandbox.inbox.get()
         sandbox.inbox.put(None)
         if invocation is not None and not invocation.done.is_set():
-            invocation.fail("Runtime.ExitError", exit_reason(status))
+            invocation.fail("Runtime.ExitError", reason)

@@ -16,7 +16,7 @@ from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
-from plimsoll.local.resources.sampler import Sampler, as_ec2
+from plimsoll.local.resources.sampler import as_ec2
 from plimsoll.model.cassandra_target import CQL_PORT, DATA_DEVICE, has_instance_store
 from plimsoll.model.instances import InstanceLimits, instance_limits
 from plimsoll.model.volumes import Volume
@@ -66,7 +66,7 @@ def create_instance(
         )
         undo.callback(server.remove)
         volume_id = None if data is None else _describe_volume(instance_id, volume.volume)
-        sampler = Sampler(volume, server.pid, as_ec2(instance_id, volume_id))
+        sampler = databases.sample(volume, server.pid, as_ec2(instance_id, volume_id))
         attributes = {"InstanceId": instance_id, "PrivateIp": server.host}
         return Database(
             identifier=f"plimsoll-{run_id}",

@@ -1,10 +1,11 @@
 """What RDS offers, and how it writes the values of parameters."""
 
 import re
-from typing import assert_never, get_args
+from typing import get_args
 
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import RdsEngine
+from plimsoll.model.rds_versions import major_of, rds_majors
 
 # RDS writes defaults as formulas of the class's memory in bytes:
 # https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_ParamValuesRef.html (read 2026-11)
@@ -26,26 +27,9 @@ def check_engine(engine: str, version: str) -> RdsEngine:
             f"{engine} cannot run on one machine yet: there are mysql and mariadb (MariaDB is "
             "the server for both)"
         )
-    if not re.fullmatch(r"\d+\.\d+(\.\d+)*", version) or not any(
-        version == offered or version.startswith(f"{offered}.") for offered in _offered(known)
-    ):
+    if not re.fullmatch(r"\d+\.\d+(\.\d+)*", version) or major_of(version) not in rds_majors(known):
         raise UsageError(f"Cannot find version {version} for {engine}")
     return known
-
-
-def _offered(engine: RdsEngine) -> tuple[str, ...]:
-    """List the major versions that RDS is known to offer and this machine stands in for.
-
-    Not checked against RDS's release notes: a version that is missing here is refused on one
-    machine, not on AWS.
-    """
-    match engine:
-        case "mysql":
-            return ("5.7", "8.0", "8.4")
-        case "mariadb":
-            return ("10.4", "10.5", "10.6", "10.11", "11.4", "11.8")
-        case _:
-            assert_never(engine)
 
 
 def evaluate(value: str, memory_bytes: int) -> str | int:

@@ -10,12 +10,13 @@ from typing import Any, assert_never
 from moto.secretsmanager.models import FakeSecret, secretsmanager_backends
 
 from plimsoll.local.account import ACCOUNT, REGION
+from plimsoll.local.databases.certificates import CertificateFiles
 from plimsoll.local.databases.database_server import DatabaseServer
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.resources.rds_engines import check_engine
 from plimsoll.local.resources.rds_mariadb_settings import MIB, server_settings
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
-from plimsoll.local.resources.sampler import Sampler, as_rds
+from plimsoll.local.resources.sampler import as_rds
 from plimsoll.model.databases import RdsEngine, rds_facts
 from plimsoll.model.instances import instance_limits
 from plimsoll.model.volumes import Volume
@@ -56,12 +57,13 @@ def create_rds(
             directory / "server",
             volume,
             parameters=parameters,
+            certificate=databases.authority.sign(directory / "tls", "127.0.0.1"),
             memory_bytes=round(memory_mib * MIB * databases.memory_scale),
             account=(user, password, str(properties.get("DBName", user))),
         )
         undo.callback(server.remove)
         secret = _make_secret(user, password)
-        sampler = Sampler(volume, server.pid, as_rds(identifier))
+        sampler = databases.sample(volume, server.pid, as_rds(identifier))
         attributes = {
             "Endpoint.Address": server.host,
             "Endpoint.Port": str(server.port),
@@ -79,6 +81,7 @@ def _start_server(
     volume: EmulatedVolume,
     *,
     parameters: Mapping[str, str],
+    certificate: CertificateFiles,
     memory_bytes: int,
     account: tuple[str, str, str],
 ) -> DatabaseServer:
@@ -88,9 +91,10 @@ def _start_server(
         case "mysql" | "mariadb":
             return MariaDbServer.start(
                 directory=directory,
-                settings=server_settings(
-                    parameters, memory_bytes=memory_bytes, limits=volume.limits
-                ),
+                settings={
+                    **server_settings(parameters, memory_bytes=memory_bytes, limits=volume.limits),
+                    **certificate.settings,
+                },
                 environment=volume.environment(),
                 user=user,
                 password=password,

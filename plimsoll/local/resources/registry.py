@@ -5,13 +5,15 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
 from plimsoll.errors import UsageError
+from plimsoll.local.databases.certificates import Authority
 from plimsoll.local.databases.database_server import DatabaseServer
-from plimsoll.local.resources.sampler import Sampler
+from plimsoll.local.resources.sampler import Naming, Sampler
 from plimsoll.volumes import EmulatedVolume
 
 
@@ -35,15 +37,26 @@ Start = Callable[[Path, ExitStack], Database]
 class Databases:
     """All instances of a twin. Thread-safe."""
 
-    def __init__(self, directory: Path, *, memory_scale: float) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        memory_scale: float,
+        metric_period_s: int = 1,
+        metrics_late_s: float = 0,
+    ) -> None:
         """Take over a folder.
 
         Args:
             directory: Where each instance gets a folder.
             memory_scale: This machine's memory for one unit of the instance class's.
+            metric_period_s: Seconds that a point of CloudWatch is of.
+            metrics_late_s: How long after its period's end it comes.
         """
         self._directory = directory
+        self._sampler = partial(Sampler, period_s=metric_period_s, late_s=metrics_late_s)
         self.memory_scale = memory_scale
+        self.authority = Authority.new()  # of the servers' certificates
         self._lock = threading.Lock()
         self._running: dict[str, Database] = {}
 
@@ -66,6 +79,10 @@ class Databases:
         with self._lock:
             self._running[identifier] = database
         return database
+
+    def sample(self, volume: EmulatedVolume, pid: int, naming: Naming) -> Sampler:
+        """Publish what an instance does, until that is closed."""
+        return self._sampler(volume, pid, naming)
 
     def _take(self, identifier: str) -> Path:
         directory = self._directory / identifier

@@ -1,12 +1,14 @@
-"""Once a second: what a target's volume and processor did, to CloudWatch under AWS's own names.
+"""Once a period: what a target's volume and processor did, to CloudWatch under AWS's own names.
 
 https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html,
 https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html,
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html. AWS
-publishes once a minute; a run on one machine is too short for that. Two metrics are the twin's own
+publishes once a minute, a minute or two late; a run on one machine is too short for that, so that
+its period is a second unless its deployment says otherwise. Four metrics are the twin's own
 and say how far this machine disturbed the target: `HostLateShare` is the percent of the time in I/O
-that was due to this machine and not to the volume; `HostStolenShare` is the percent of this
-machine's processor time that its hypervisor gave to others.
+that was due to this machine and not to the volume. Of this machine's processor time,
+`HostStolenShare` is the percent that its hypervisor gave to others, `HostOthersShare` what went to
+processes that are none of the run's (other targets among them), `HostIdleShare` what went to none.
 """
 
 import datetime as dt
@@ -17,21 +19,22 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from moto.cloudwatch.models import cloudwatch_backends
 
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.local.machine import CpuTimes, cpu_times, stolen_share
+from plimsoll.local.machine import CpuShares, CpuTimes, cpu_times, shares
 from plimsoll.model.volume_samples import VolumeRates, VolumeSample, rates
 from plimsoll.volumes import EmulatedVolume
 
-HELD_UP_MAX_S = 60  # a longer standstill has points of its last minute only
+HELD_UP_MAX = 60  # points of a standstill; a longer one has those of its end only
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
 class Points:
-    """One second's values of one thing that CloudWatch knows."""
+    """One period's values of one thing that CloudWatch knows."""
 
     namespace: str
     dimension: tuple[str, str]  # name and value
@@ -40,11 +43,12 @@ class Points:
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen in one second."""
+    """What was seen in one period."""
 
+    period_s: int
     volume: VolumeRates
     cpu_percent: float | None  # of this machine's, by the target
-    stolen_percent: float | None  # of this machine's, by its hypervisor
+    machine: CpuShares | None
 
 
 Naming = Callable[[Seen], Sequence[Points]]
@@ -62,8 +66,8 @@ def cpu_seconds(pid: int) -> float | None:
 def as_rds(identifier: str) -> Naming:
     """Name what was seen as RDS does."""
 
-    def name(second: Seen) -> Sequence[Points]:
-        seen = second.volume
+    def name(period: Seen) -> Sequence[Points]:
+        seen = period.volume
         values: dict[str, tuple[float | None, str]] = {
             "ReadIOPS": (seen.read_iops, "Count/Second"),
             "WriteIOPS": (seen.write_iops, "Count/Second"),
@@ -73,7 +77,7 @@ def as_rds(identifier: str) -> Naming:
             "WriteLatency": (_seconds(seen.write_latency_us), "Seconds"),
             "DiskQueueDepth": (seen.queue, "Count"),
             "BurstBalance": (seen.burst_balance_percent, "Percent"),
-            **_machine(second),
+            **_machine(period),
         }
         return [Points("AWS/RDS", ("DBInstanceIdentifier", identifier), values)]
 
@@ -83,19 +87,19 @@ def as_rds(identifier: str) -> Naming:
 def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
     """Name what was seen as EC2 and EBS do; without a volume of EBS, disks of the instance's own.
 
-    EBS and EC2 count operations and bytes of a period, RDS gives rates. A period here is a second.
+    EBS and EC2 count operations and bytes of a period, RDS gives rates.
     """
 
-    def name(second: Seen) -> Sequence[Points]:
-        seen = second.volume
+    def name(period: Seen) -> Sequence[Points]:
+        seen, length_s = period.volume, period.period_s
         prefix = "Volume" if volume_id else "Disk"
         storage: dict[str, tuple[float | None, str]] = {
-            f"{prefix}ReadOps": (seen.read_iops, "Count"),
-            f"{prefix}WriteOps": (seen.write_iops, "Count"),
-            f"{prefix}ReadBytes": (seen.read_mib_s * 2**20, "Bytes"),
-            f"{prefix}WriteBytes": (seen.write_mib_s * 2**20, "Bytes"),
+            f"{prefix}ReadOps": (seen.read_iops * length_s, "Count"),
+            f"{prefix}WriteOps": (seen.write_iops * length_s, "Count"),
+            f"{prefix}ReadBytes": (seen.read_mib_s * 2**20 * length_s, "Bytes"),
+            f"{prefix}WriteBytes": (seen.write_mib_s * 2**20 * length_s, "Bytes"),
         }
-        instance = _machine(second)
+        instance = _machine(period)
         if volume_id is None:
             instance |= storage
             return [Points("AWS/EC2", ("InstanceId", instance_id), instance)]
@@ -112,11 +116,17 @@ def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
 
 
 def _machine(seen: Seen) -> dict[str, tuple[float | None, str]]:
-    return {
+    known: dict[str, tuple[float | None, str]] = {
         "CPUUtilization": (seen.cpu_percent, "Percent"),
         "HostLateShare": (_percent(seen.volume.late_share), "Percent"),
-        "HostStolenShare": (seen.stolen_percent, "Percent"),
     }
+    if seen.machine is not None:
+        known |= {
+            "HostStolenShare": (_percent(seen.machine.stolen), "Percent"),
+            "HostOthersShare": (_percent(seen.machine.others), "Percent"),
+            "HostIdleShare": (_percent(seen.machine.idle), "Percent"),
+        }
+    return known
 
 
 def _seconds(microseconds: float | None) -> float | None:
@@ -127,35 +137,60 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def seconds_to_publish(published_s: int, ended_epoch_ms: int) -> range:
-    """Say which seconds need points now: each second gets them once, since CloudWatch sums counts.
+def periods_to_publish(published: int, ended_epoch_ms: int, period_s: int = 1) -> range:
+    """Say which periods need points now: each gets them once, since CloudWatch sums counts.
 
-    A point belongs to the second that begins at its time, as CloudWatch's points belong to the
-    period that begins there. So a second gets its points when it has ended. Where this machine
-    stood still for several seconds, each of them gets the average of the whole interval.
+    A point belongs to the period that begins at its time. So a period gets its points when it has
+    ended. Where this machine stood still for several periods, each of them gets the average of the
+    whole interval.
 
     Args:
-        published_s: The last second with points; 0: none has any.
+        published: The number of the last period with points, counted from the epoch; 0: none has
+            any.
         ended_epoch_ms: When the interval that was measured ended.
+        period_s: Of the metrics.
     """
-    last_s = max(published_s + 1, ended_epoch_ms // 1000 - 1)
-    first_s = max(published_s + 1, last_s - HELD_UP_MAX_S + 1) if published_s else last_s
-    return range(first_s, last_s + 1)
+    last = max(published + 1, ended_epoch_ms // (1000 * period_s) - 1)
+    first = max(published + 1, last - HELD_UP_MAX + 1) if published else last
+    return range(first, last + 1)
 
 
-def wait_s(epoch_s: float) -> float:
-    """Give how long to wait for the next look: until a second ends, half a second at least."""
-    return math.ceil(epoch_s + 0.5) - epoch_s
+def wait_s(epoch_s: float, period_s: int = 1) -> float:
+    """Give how long to wait for the next look: until a period ends, half a second at least."""
+    return math.ceil((epoch_s + 0.5) / period_s) * period_s - epoch_s
 
 
 class Sampler:
     """Publishes one target's figures until it is closed."""
 
-    def __init__(self, volume: EmulatedVolume, pid: int, naming: Naming) -> None:
+    _targets: ClassVar[set[int]] = set()  # process ids of all that run here
+
+    def __init__(
+        self,
+        volume: EmulatedVolume,
+        pid: int,
+        naming: Naming,
+        *,
+        period_s: int = 1,
+        late_s: float = 0,
+    ) -> None:
+        """Begin.
+
+        Args:
+            volume: Its volume.
+            pid: Its server.
+            naming: What CloudWatch calls what is seen.
+            period_s: Seconds that a point is of.
+            late_s: How long after a period's end its points come; less than a period.
+        """
+        self._run_pid = os.getppid()  # whoever asked for the twin: all of a run is below it
+        self._targets.add(pid)
         self._volume = volume
         self._pid = pid
         self._naming = naming
-        self._published_s = 0  # the last second that got its points
+        self._period_s = period_s
+        self._late_s = late_s
+        self._published = 0  # the last period that got its points
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -164,29 +199,32 @@ class Sampler:
         """Stop, and wait until it has stopped: the volume may then be taken away."""
         self._closed.set()
         self._thread.join()
+        self._targets.discard(self._pid)
 
     def _run(self) -> None:
         before, cpu_before, machine_before = self._look()
-        while not self._closed.wait(wait_s(time.time())):
+        while not self._closed.wait(wait_s(time.time(), self._period_s)):
             after, cpu, machine = self._look()
             volume = rates(before, after)
             used_s = None if cpu is None or cpu_before is None else cpu - cpu_before
             cores = os.cpu_count() or 1
             cpu_percent = None if used_s is None else 100 * used_s / volume.interval_s / cores
-            stolen = _percent(stolen_share(machine_before, machine))
-            self._publish(Seen(volume, cpu_percent, stolen), after.epoch_ms)
+            seen = Seen(self._period_s, volume, cpu_percent, shares(machine_before, machine))
+            self._closed.wait(self._late_s)
+            self._publish(seen, after.epoch_ms)
             before, cpu_before, machine_before = after, cpu, machine
 
     def _look(self) -> tuple[VolumeSample, float | None, CpuTimes | None]:
-        return self._volume.sample(), cpu_seconds(self._pid), cpu_times()
+        times = cpu_times(self._run_pid, strangers=self._targets - {self._pid})
+        return self._volume.sample(), cpu_seconds(self._pid), times
 
     def _publish(self, seen: Seen, epoch_ms: int) -> None:
-        for second in seconds_to_publish(self._published_s, epoch_ms):
-            self._published_s = second
-            self._publish_second(seen, dt.datetime.fromtimestamp(second, dt.UTC))
+        for number in periods_to_publish(self._published, epoch_ms, self._period_s):
+            self._published = number
+            self._publish_period(seen, dt.datetime.fromtimestamp(number * self._period_s, dt.UTC))
 
-    def _publish_second(self, seen: Seen, second: dt.datetime) -> None:
-        at = second.replace(tzinfo=None)
+    def _publish_period(self, seen: Seen, begin: dt.datetime) -> None:
+        at = begin.replace(tzinfo=None)
         for points in self._naming(seen):
             name, value_of = points.dimension
             known = {n: (v, unit) for n, (v, unit) in points.values.items() if v is not None}

@@ -1,5 +1,6 @@
 """What the API refuses, and how it says so: nothing is made, and every field is named."""
 
+import json
 from typing import Any, get_args
 
 import pytest
@@ -73,7 +74,7 @@ def nested(levels: int) -> dict[str, Any]:
         (
             {"workload": {"definition": WORKLOAD, "records": 1}},
             "workload.definition.operations.read.statements[0].sql",
-            "reaches beyond the workload's tables: the server's own mysql.u",
+            "reaches beyond the workload's tables: another database, 'mysql'",
             None,
         ),
         ({"search": {"strategy": "steps", "clients": [0]}}, "search.clients[0]", "not 0", ">= 1"),
@@ -291,3 +292,44 @@ def test_an_unexpected_error_is_told_without_its_words(
     assert "canary" not in refused.text
     assert logged[0]["extra"] == {"request_id": "request-1"}
     assert "canary" in str(logged[0]["exc_info"])
+
+
+NUMBERS = [
+    *(("target", "volume", name) for name in ("size_gib", "iops")),
+    ("workload", "records"),
+    ("search", "clients", 0),
+    ("budget_usd",),
+    ("time_limit_s",),
+    ("load", "connections"),
+    ("limits", "p99_ms"),
+]
+
+
+def body_with(path: tuple[str | int, ...], number: str) -> str:
+    """Write the request of the tests with something else at one place, as JSON cannot be given."""
+    request = json.loads(json.dumps(REQUESTED))
+    part = request
+    for name in path[:-1]:
+        part = part[name] if isinstance(name, int) else part.setdefault(name, {})
+    part[path[-1]] = "here"
+    return json.dumps(request).replace('"here"', number)
+
+
+@pytest.mark.parametrize("path", NUMBERS)
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "1E400"])
+def test_a_number_beyond_every_number_is_no_json(
+    api: Api, path: tuple[str | int, ...], number: str
+) -> None:
+    answered = api("POST", "/runs", body_with(path, number))
+    assert (answered.status, answered.body["type"]) == (400, "urn:plimsoll:problem:not-json")
+    assert f"{number} is beyond every number" in answered.body["detail"]
+
+
+@pytest.mark.parametrize("path", NUMBERS)
+@pytest.mark.parametrize("value", ["true", '"1"', '"yes"', "[1]", "{}"])
+def test_a_number_is_neither_text_nor_a_truth_value(
+    api: Api, path: tuple[str | int, ...], value: str
+) -> None:
+    answered = api("POST", "/runs", body_with(path, value))
+    assert answered.status == 422
+    assert answered.body["errors"]

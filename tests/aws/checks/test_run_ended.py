@@ -33,15 +33,20 @@ def fire(deployment: EverySetting, at: datetime) -> dict[str, str]:
 
 
 def end(deployment: EverySetting, run_id: str, ops_per_second: float | None) -> int:
-    """Write a run's result, and judge as the event of its end has it; gives the messages."""
+    """Write the result of a run, with its capacity or failed, and judge; gives the messages."""
+    if ops_per_second is None:
+        return end_with(deployment, run_id, None)
+    good = Step(
+        clients=1, throughput_ops_per_second=ops_per_second, latency_us={"update": {"p99": 9}}
+    )
+    slow = Step(clients=2, throughput_ops_per_second=1, latency_us={"update": {"p99": 9999}})
+    return end_with(deployment, run_id, [good, slow])
+
+
+def end_with(deployment: EverySetting, run_id: str, steps: Sequence[Step] | None) -> int:
+    """Write a run's result, and judge as the event of its end has it; None: it failed."""
     result, _ = synthetic_run(run_id=run_id)
-    steps = [
-        Step(
-            clients=1, throughput_ops_per_second=ops_per_second, latency_us={"update": {"p99": 9}}
-        ),
-        Step(clients=2, throughput_ops_per_second=1, latency_us={"update": {"p99": 9999}}),
-    ]
-    capacity = judge_steps(steps, RULES) if ops_per_second is not None else None
+    capacity = judge_steps(steps, RULES) if steps is not None else None
     state = RunState.SUCCEEDED if capacity else RunState.FAILED
     changed = {"capacity": capacity, "state": state}
     deployment.files(run_id).put_model(RESULT, result.model_copy(update=changed))
@@ -60,7 +65,7 @@ def seed(
         store.open_point(TEAM, "nightly", point)
 
 
-def go_on(deployment: EverySetting, figures: Sequence[float], first: int) -> list[int]:
+def go_on(deployment: EverySetting, figures: Sequence[float | None], first: int) -> list[int]:
     """Let the check fire day by day; gives the number of messages after each run."""
     return [
         end(deployment, fire(deployment, day(first + index))["target"], value)
@@ -170,3 +175,51 @@ def test_a_bus_that_is_away_keeps_no_message_back(
 
 def test_runs_of_no_check_and_of_deleted_ones_are_nobodys(deployment: EverySetting) -> None:
     assert judge_check(deployment, "20260101-000000-abcdef") == {"messages": 0}
+
+
+def test_a_check_without_an_answer_two_nights_long_is_one_message_and_its_recovery_another(
+    deployment: EverySetting, outbox: list[dict[str, Any]], bus: list[dict[str, Any]]
+) -> None:
+    put_check(deployment, TEAM, check())
+    seed(deployment, STEADY)
+    assert go_on(deployment, [None, None, None, None, 1000, 1001], first=8) == [0, 1, 0, 0, 1, 0]
+    silent, answered = outbox
+    assert silent["TopicArn"] == deployment.alarm_topic_arn
+    assert silent["Subject"] == "Plimsoll: nightly: no answer for 2 runs in a row"
+    assert silent["Message"].splitlines()[2] == (
+        "capacity: 2 runs without a figure since 2026-01-09 02:30 UTC."
+        " Latest: the run FAILED: it drew no verdict"
+    )
+    assert answered["Subject"] == "Plimsoll: nightly: it answers again: capacity"
+    assert "capacity: 4 runs without a figure since 2026-01-09" in answered["Message"]
+    assert [event["DetailType"] for event in bus] == ["Check Silent", "Check Answered"]
+    assert read_history(deployment, TEAM, "nightly").silences == ()
+
+
+def test_a_check_that_never_answers_is_told_too(
+    deployment: EverySetting, outbox: list[dict[str, Any]]
+) -> None:
+    put_check(deployment, TEAM, check(thresholds={"missing_runs_max": 3}))
+    assert go_on(deployment, [None] * 5, first=0) == [0, 0, 1, 0, 0]
+    assert len(outbox) == 1
+
+
+def test_a_run_that_sustains_not_even_its_first_load_is_a_regression(
+    deployment: EverySetting, outbox: list[dict[str, Any]]
+) -> None:
+    put_check(deployment, TEAM, check())
+    seed(deployment, STEADY)
+    overloaded = [
+        Step(clients=1, throughput_ops_per_second=300, latency_us={"update": {"p99": 9999}})
+    ]
+    sent = [
+        end_with(deployment, fire(deployment, day(8 + index))["target"], overloaded)
+        for index in range(3)
+    ]
+    assert sent == [0, 1, 0]
+    [message] = outbox
+    assert message["Subject"] == "Plimsoll: nightly: capacity fell by 70 % or more"
+    assert (
+        "After:  < 300 ops/s (mean of 2 runs, standard deviation 0 ops/s;"
+        " bounds among them count as their limits)"
+    ) in message["Message"]

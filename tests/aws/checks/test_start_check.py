@@ -95,6 +95,23 @@ def test_a_run_that_is_refused_is_a_gap_that_says_why(
     )
 
 
+def test_runs_that_are_refused_night_after_night_are_one_message(
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch, outbox: list[dict[str, Any]]
+) -> None:
+    put_check(deployment, TEAM, check())
+
+    def refuse(*_: object, **__: object) -> str:
+        raise PlimsollError("team payments has 2 runs at once (allowed: 2)")
+
+    monkeypatch.setattr(starting, "submit", refuse)
+    sent = []
+    for day in range(1, 5):
+        fire(deployment, AT.replace(day=day))
+        sent.append(len(outbox))
+    assert sent == [0, 1, 1, 1]
+    assert "Latest: it was not started: team payments has 2 runs" in outbox[0]["Message"]
+
+
 @pytest.mark.parametrize(
     ("change", "same"),
     [

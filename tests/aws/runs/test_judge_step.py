@@ -1,5 +1,7 @@
 """A step knows of the one machine that everything runs on; on AWS it asks nothing of CloudWatch."""
 
+import json
+
 import pytest
 
 from plimsoll.aws.run_files import client_path, plan_path, step_path
@@ -27,7 +29,7 @@ def judged(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EverySe
     for client in (0, 1):
         one = result(client, [100] * 400).model_copy(update={"run_id": RUN})
         files.put_model(client_path(1, client), one)
-    monkeypatch.setattr(judge_step, "engine_target", lambda known: known)
+    monkeypatch.setattr(judge_step, "engine_target", lambda _, known: known)
     monkeypatch.setattr(mysql, "read_counters", lambda _: after(1100))
     return deployment
 
@@ -36,7 +38,13 @@ def test_on_one_machine_the_step_knows_how_far_the_machine_was_disturbed(
     judged: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     samples = tuple(
-        TargetSample(epoch_ms=START_MS + ms, host_late_percent=late, host_stolen_percent=4.0)
+        TargetSample(
+            epoch_ms=START_MS + ms,
+            host_late_percent=late,
+            host_stolen_percent=4.0,
+            host_others_percent=late + 5,
+            host_idle_percent=40.0,
+        )
         for ms, late in ((2_000, 20.0), (3_000, 40.0))
     )
 
@@ -46,17 +54,26 @@ def test_on_one_machine_the_step_knows_how_far_the_machine_was_disturbed(
 
     here = judged.model_copy(update={"on_one_machine": True, "metric_period_seconds": 1})
     monkeypatch.setattr(judge_step, "target_samples", read)
-    judge_step.judge_step(here, RUN, 1, failed=[])
+    judge_step.judge_step(here, RUN, 1)
     step = here.files(RUN).get(step_path(1), StepResult).step
     assert (step.host_late_percent, step.host_stolen_percent) == (30.0, 4.0)
+    assert (step.host_others_percent, step.host_idle_percent) == (35.0, 40.0)
+    assert step.client_waiting_percent is None  # here clients wait for the target, their own load
+
+
+def write_failure(deployment: EverySetting, step: int, client: int, error: str, cause: str) -> None:
+    """Write a client's failure as the workflow does."""
+    failure = {"client": client, "error": error, "cause": cause}
+    deployment.files(RUN).put(f"steps/{step}/failures/{client}.json", json.dumps(failure))
 
 
 def late(deployment: EverySetting, step: int) -> None:
     """Judge a step for which both of its clients came too late."""
     deployment.files(RUN).put_model(plan_path(step), planned().model_copy(update={"index": step}))
     cause = "called 9.0 s after the barrier"
-    refused = [{"client": n, "error": "ClientTooLateError", "cause": cause} for n in (0, 1)]
-    told = judge_step.judge_step(deployment, RUN, step, refused)
+    for client in (0, 1):
+        write_failure(deployment, step, client, "ClientTooLateError", cause)
+    told = judge_step.judge_step(deployment, RUN, step)
     assert (told.step, told.throughput_ops_per_second, told.passed) == (step, None, None)
     assert told.problems[0].startswith("it says nothing of the target: no client of step ")
 
@@ -65,14 +82,14 @@ def test_a_step_that_all_clients_missed_is_void_and_the_run_goes_on(judged: Ever
     late(judged, 2)
     step = judged.files(RUN).get(step_path(2), StepResult).step
     assert step.void == (
-        "no client of step 2 ran: client 0: called 9.0 s after the barrier;"
-        " client 1: called 9.0 s after the barrier"
+        "no client of step 2 ran:"
+        " 2 clients (0, 1) failed: ClientTooLateError: called 9.0 s after the barrier"
     )
     assert judged.records.get(RUN).steps_finished == 1
 
 
 def test_five_void_steps_in_a_row_end_the_run(judged: EverySetting) -> None:
-    judge_step.judge_step(judged, RUN, 1, failed=[])
+    judge_step.judge_step(judged, RUN, 1)
     for step in (2, 3, 4, 5):
         late(judged, step)
     with pytest.raises(StepError, match=r"5 steps in a row say nothing; .* of step 6 ran"):
@@ -83,9 +100,23 @@ def test_five_void_steps_in_a_row_end_the_run(judged: EverySetting) -> None:
 def test_a_step_whose_clients_failed_ends_the_run_at_once(judged: EverySetting, step: int) -> None:
     plan = planned(clients=1).model_copy(update={"index": step})
     judged.files(RUN).put_model(plan_path(step), plan)
-    killed = {"client": 0, "error": "Lambda.Unknown", "cause": "signal: killed"}
-    with pytest.raises(StepError, match=f"^no client of step {step} ran: client 0: signal"):
-        judge_step.judge_step(judged, RUN, step, [killed])
+    write_failure(judged, step, 0, "Lambda.Unknown", "signal: killed")
+    with pytest.raises(StepError, match=rf"^no client of step {step} ran: client 0 .*: signal"):
+        judge_step.judge_step(judged, RUN, step)
+
+
+def test_a_thousand_failures_are_all_written_and_told_within_an_event(judged: EverySetting) -> None:
+    """Of 1,002 clients two ran. What the workflow carries and the bus takes is 256 KiB."""
+    judged.files(RUN).put_model(plan_path(1), planned(clients=1002))
+    for client in range(2, 1002):
+        write_failure(judged, 1, client, "Sandbox.Timedout", f"request {client} timed out " * 20)
+    told = judge_step.judge_step(judged, RUN, 1)
+    assert len(told.model_dump_json()) < 256 * 1024 / 10
+    assert told.problems[0] == f"client 2 failed: Sandbox.Timedout: {'request 2 timed out ' * 20}"
+    assert "990 clients more failed, for other reasons" in told.problems
+    step = judged.files(RUN).get(step_path(1), StepResult)
+    assert [failed.client for failed in step.fleet.failed] == list(range(2, 1002))
+    assert (step.fleet.ran, step.fleet.missing) == (2, ())
 
 
 def test_on_aws_nothing_is_asked_of_cloudwatch_which_this_function_may_not_reach(
@@ -95,6 +126,7 @@ def test_on_aws_nothing_is_asked_of_cloudwatch_which_this_function_may_not_reach
         raise AssertionError("judge-step has no permission for this on AWS, nor a way there")
 
     monkeypatch.setattr(judge_step, "target_samples", refused)
-    judge_step.judge_step(judged, RUN, 1, failed=[])
+    judge_step.judge_step(judged, RUN, 1)
     step = judged.files(RUN).get(step_path(1), StepResult).step
     assert (step.host_late_percent, step.host_stolen_percent) == (None, None)
+    assert step.client_waiting_percent == pytest.approx(100 * 0.2 / 0.6)

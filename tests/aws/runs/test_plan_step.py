@@ -1,5 +1,6 @@
 """Planning: the workflow may call it again after an answer that was lost."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,7 +16,7 @@ from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
 
 TARGET = TargetAddress(
-    protocol="mysql", host="db", port=3306, database="plimsoll", secret_arn=None, identifier=None
+    protocol="mysql", host="db", port=3306, database="plimsoll", secret_arn=None, identifier="db-1"
 )
 
 
@@ -52,6 +53,26 @@ def planned(deployment: EverySetting) -> Any:
     return plan_step.plan_next(deployment, RUN)["step"]
 
 
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now_s = 60.0 * 30_000_000  # a whole minute of the year 2027
+
+    def time(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A step planned now has its window begin with a minute: after a lead of 20.01 s and 30 s."""
+    clock = Clock()
+    clock.now_s += 60 - 20.01 - 30
+    monkeypatch.setattr(plan_step, "time", clock)
+    return clock
+
+
+@pytest.mark.usefixtures("clock")
 def test_a_repeated_call_plans_the_same_warming_step_again(running: EverySetting) -> None:
     assert planned(running) == 0
     barrier = running.files(RUN).get(plan_path(0), StepPlan).start_at_epoch_ms
@@ -61,7 +82,33 @@ def test_a_repeated_call_plans_the_same_warming_step_again(running: EverySetting
     assert planned(running) == 1
 
 
+@pytest.mark.usefixtures("clock")
 def test_a_repeated_call_plans_the_same_measured_step_again(running: EverySetting) -> None:
     running.records.change(RUN, step=0)
     running.files(RUN).put(step_path(0), "{}")
     assert [planned(running), planned(running)] == [1, 1]
+
+
+@pytest.mark.parametrize("late_s", [0, 0.5, 14.9, 15.1, 30, 44, 59.9])
+def test_a_steps_window_is_a_whole_minute_whenever_it_is_planned(
+    running: EverySetting, clock: Clock, late_s: float
+) -> None:
+    """Up to 15 s its clients wait for the barrier; for longer the workflow does, which is cheap."""
+    running.records.change(RUN, step=0)
+    running.files(RUN).put(step_path(0), "{}")
+    clock.now_s += late_s
+    asked = plan_step.plan_next(running, RUN)
+    if 0 < late_s < 45:
+        assert (asked["next"], asked["wait_s"]) == ("pause", math.floor(60 - late_s) - 5)
+        clock.now_s += 60 - late_s - 5 + 2  # planning began 2 s after the pause
+        asked = plan_step.plan_next(running, RUN)
+    assert asked["next"] == "step"
+    plan = running.files(RUN).get(plan_path(1), StepPlan)
+    assert plan.window_start_epoch_ms % 60_000 == 0
+    assert plan.window_end_epoch_ms % 60_000 == 0
+    assert plan.start_at_epoch_ms - 1000 * clock.now_s < 20_010 + 15_001
+
+
+def test_the_warming_step_waits_for_no_minute(running: EverySetting, clock: Clock) -> None:
+    clock.now_s += 1
+    assert plan_step.plan_next(running, RUN)["next"] == "step"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import queue
 import re
 import signal
 import subprocess
@@ -209,3 +210,73 @@ def running_pid(pool: SandboxPool, function: str) -> int:
             if name == function and pid:
                 return pid
         time.sleep(0.01)
+
+
+REASON = "the process that functions are forked from was killed, as happens when this machine runs"
+
+
+def killed(pool: SandboxPool) -> int:
+    """Kill a pool's nursery, as the kernel does when memory runs out; gives its process."""
+    pid = pool._nursery.pid
+    os.kill(pid, signal.SIGKILL)
+    return pid
+
+
+def test_a_killed_nursery_fails_what_runs_and_another_takes_its_place(logs: Path) -> None:
+    pool = SandboxPool(logs, {})
+    pool.preload([PROBE])
+    try:
+        body(call(pool, {}, spec("idle")))  # one sandbox that waits, warm
+        with ThreadPoolExecutor(2) as callers:
+            waiting = [
+                callers.submit(call, pool, {"sleep_s": LONG_S}, spec(name)) for name in ("a", "b")
+            ]
+            sandboxes = [psutil.Process(running_pid(pool, name)) for name in ("a", "b")]
+            first = killed(pool)
+            for one in waiting:
+                told = json.loads(one.result(LONG_S).payload)
+                assert told["errorType"] == "Runtime.ExitError"
+                assert REASON in told["errorMessage"]
+        assert not psutil.wait_procs(sandboxes, timeout=LONG_S)[1]
+        body(until_not_of_the_killed(pool))
+        assert pool._nursery.pid != first
+        killed(pool)  # and so again
+        body(until_not_of_the_killed(pool))
+    finally:
+        pool.close()
+
+
+def until_not_of_the_killed(pool: SandboxPool) -> Answer:
+    """Call until the next nursery answers; what is called in between fails, and at once."""
+    while (answer := call(pool, {}, spec("idle"))).failed:
+        assert REASON in json.loads(answer.payload)["errorMessage"]
+    return answer
+
+
+def test_calls_that_meet_the_death_of_a_nursery_are_all_answered(logs: Path) -> None:
+    pool = SandboxPool(logs, {})
+    pool.preload([PROBE])
+    try:
+        body(call(pool, {}, spec("met")))
+        with ThreadPoolExecutor(16) as callers:
+            answers = [callers.submit(call, pool, {}, spec("met")) for _ in range(48)]
+            answers[8].result(LONG_S)
+            killed(pool)
+            told = [answer.result(LONG_S) for answer in answers]
+        assert any(not answer.failed for answer in told)
+        for answer in told:
+            assert not answer.failed or REASON in json.loads(answer.payload)["errorMessage"]
+    finally:
+        pool.close()
+
+
+def test_a_nursery_that_dies_before_it_can_do_anything_is_not_replaced(logs: Path) -> None:
+    hopeless: queue.SimpleQueue[str] = queue.SimpleQueue()
+    pool = SandboxPool(logs, {}, hopeless=hopeless.put)
+    try:
+        killed(pool)
+        assert REASON in hopeless.get(timeout=LONG_S)
+        answer = call(pool, {}, spec("late"))
+        assert answer.failed
+    finally:
+        pool.close()

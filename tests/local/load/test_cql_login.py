@@ -41,7 +41,7 @@ def test_a_password_is_given_where_it_is_asked_for() -> None:
 
 def test_all_streams_go_through_one_encrypted_connection(tls: ssl.SSLContext) -> None:
     with FakeCqlServer(tls=tls) as server:
-        assert succeeded(load(server, options="?tls=required")) == 400
+        assert succeeded(load(server, options="?tls=require")) == 400
         (session,) = server.sessions
         assert len(session.executions) == 400
 
@@ -59,5 +59,5 @@ def test_one_side_alone_with_tls_is_one_clear_error(tls: ssl.SSLContext) -> None
         load(server)
     assert refused.value.code in {"protocol", "connection_lost"}
     with FakeCqlServer() as server, pytest.raises(plimsoll_engine.EngineError) as refused:
-        load(server, options="?tls=required")
+        load(server, options="?tls=require")
     assert refused.value.code in {"tls", "connect_timeout", "connection_lost"}

@@ -18,16 +18,22 @@ def pass_gate(gates: Path, function: str, event: dict[str, Any]) -> None:
     """Wait while the function's gate is closed; have it frozen under load where that is asked."""
     number = event.get("client", event.get("part", {}).get("share"))
     name = function if number is None else f"{function}-{number}"
-    gate = gates / f"{name}-{event.get('run_id')}"
-    if gate.exists():
+    gate = _closed(gates, name, event)
+    if gate is not None:
         _tell(gate)
         while gate.exists():
             time.sleep(LOOK_S)
-    freezing = gates / f"freeze-{gate.name}"
+    freezing = _closed(gates, f"freeze-{name}", event)
     _CALLS["here"] += 1
-    if freezing.exists():
+    if freezing is not None:
         arguments = (freezing, event["start_at_epoch_ms"] / 1000, _CALLS["here"])
         threading.Thread(target=_freeze, args=arguments, daemon=True).start()
+
+
+def _closed(gates: Path, name: str, event: dict[str, Any]) -> Path | None:
+    """Give the gate that is closed for a run, or for every run; None where none is."""
+    both = gates / f"{name}-{event.get('run_id')}", gates / name
+    return next((gate for gate in both if gate.exists()), None)
 
 
 def _tell(gate: Path) -> None:

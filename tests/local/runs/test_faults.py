@@ -91,13 +91,13 @@ def rows_of(run: LocalRun) -> int:
 
 
 def test_a_target_that_cannot_be_created(bench: Bench) -> None:
-    run = bench.start(tiny("impossible", target__engine_version="99.1"))
+    run = bench.start(tiny("impossible", target__parameters={"no_such_parameter": 1}))
     record, result = bench.end(run)
     assert record.state is RunState.FAILED, why(record)
     assert result.failure is not None
     assert result.failure.phase == "provision"
     assert result.failure.error == "TargetCreationError"
-    assert "Cannot find version 99.1" in result.failure.cause
+    assert "no_such_parameter" in result.failure.cause
 
 
 def test_the_database_dies_while_the_dataset_is_loaded(bench: Bench) -> None:

@@ -85,13 +85,13 @@ def test_a_run_prints_its_result_and_leaves_its_files(tmp_path: Path) -> None:
 
 
 def test_a_failed_run_says_so_and_exits_with_1(tmp_path: Path) -> None:
-    request = request_file(tmp_path, target__engine_version="99.1")
+    request = request_file(tmp_path, target__parameters={"no_such_parameter": 1})
     out = tmp_path / "out"
     process = run_here(tmp_path, request, out)
     stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
     assert "FAILED in its provision phase" in stdout
-    assert "Cannot find version 99.1 for mariadb" in stdout
+    assert "unknown variable 'no_such_parameter=1'" in stdout
     assert "Traceback" not in stdout + stderr
     assert left_of(tmp_path) == []
 

@@ -111,6 +111,7 @@ def test_a_function_that_takes_too_long_is_a_gateways_time_out(twin: LocalTwin) 
         {"Host": "127.0.0.1:1"},
         {"Origin": "https://page.example"},
         {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:8080"},
     ],
 )
 def test_a_page_in_a_browser_is_refused(service: LocalService, headers: dict[str, str]) -> None:
@@ -125,3 +126,8 @@ def test_ten_mebibytes_are_the_most(service: LocalService) -> None:
     connection.endheaders()  # refused by its length: none of it has to be sent
     assert connection.getresponse().status == 413
     connection.close()
+
+
+def test_a_body_that_no_function_can_be_given_is_too_long_as_well(service: LocalService) -> None:
+    response, body = _ask(service, "POST", "/echo", b"x" * (7 * 2**20))
+    assert (response.status, json.loads(body)) == (413, {"message": "Request Too Long"})

@@ -1,21 +1,35 @@
 """`plimsoll serve` as a user meets it: a process that answers, and that leaves nothing."""
 
 import signal
+import stat
 from pathlib import Path
 
+import pytest
+
 from plimsoll.client.address import read_address
+from plimsoll.client.tokens import HOME_VARIABLE
 from plimsoll.model.results import RunResult
 from tests.local.runs.test_run_verb import left_of, plimsoll
 from tests.local.service.conftest import Caller, body
 
 
-def test_its_end_stops_every_run_and_leaves_their_results_alone(tmp_path: Path) -> None:
+def test_its_end_stops_every_run_and_leaves_their_results_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
     results = tmp_path / "results"
     process = plimsoll(tmp_path, "serve", "--port", "0", "--dir", str(results))
     assert process.stdout is not None
     url = process.stdout.readline().strip()
-    api = Caller(read_address(url, source="serve"), principal=None, profile=None)
-    failed = api.start(body("fails", target__engine_version="99.1"))
+    address = read_address(url, source="serve")
+    [file] = (tmp_path / "home").rglob("*.token")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    api = Caller(address, principal=None, profile=None)  # it finds the token by itself
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv(HOME_VARIABLE, str(tmp_path / "of another user"))
+        stranger = Caller(address, principal=None, profile=None)
+    assert stranger("GET", "/runs").status == 401
+    failed = api.start(body("fails", target__parameters={"no_such_parameter": 1}))
     api.end(failed)  # else it is stopped, too
     started = api("POST", "/experiments", _long_experiment())
     assert started.status == 202, started
@@ -31,6 +45,8 @@ def test_its_end_stops_every_run_and_leaves_their_results_alone(tmp_path: Path) 
         for path in results.glob("*/result.json")
     }
     assert saved == {failed: "FAILED", running: "STOPPED"}
+    assert "the token is " in stderr
+    assert not file.exists()
     assert left_of(tmp_path) == []
 
 
@@ -40,6 +56,22 @@ def _long_experiment() -> dict[str, object]:
     shared = {name: value for name, value in written.items() if name not in {"name", "tags"}}
     seeds = {f"seed-{n}": {"load": {"seed": n}} for n in (1, 2)}
     return {"name": "long", "request": shared, "axes": {"seed": seeds}, "at_once": 1}
+
+
+def test_without_a_token_whoever_is_on_this_machine_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
+    results = str(tmp_path / "results")
+    process = plimsoll(tmp_path, "serve", "--port", "0", "--no-token", "--dir", results)
+    assert process.stdout is not None
+    url = process.stdout.readline().strip()
+    anybody = Caller(read_address(url, source="serve"), principal=None, profile=None)
+    assert anybody("GET", "/runs").body["runs"] == []
+    process.send_signal(signal.SIGTERM)
+    _, stderr = process.communicate(timeout=400)
+    assert "the token is" not in stderr
+    assert not (tmp_path / "home").exists()
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path, api: Caller) -> None:

@@ -12,12 +12,13 @@ from click.testing import CliRunner, Result
 
 from plimsoll.cli.main import cli
 from plimsoll.client.address import URL_VARIABLE
-from plimsoll.errors import PlimsollError
+from plimsoll.client.refusals import ServiceError
+from plimsoll.errors import PlimsollError, PreflightError, UsageError
 from tests.local.runs.conftest import wait_until
 from tests.local.service.conftest import PATIENCE_S, Caller, body
 
 Verb = Callable[..., Result]
-NOT_THERE = "99.1"
+NOT_THERE = {"no_such_parameter": 1}
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_a_run_is_watched_to_its_end_and_brought_home(
 
 def test_the_runs_of_a_file_are_started_and_awaited(verb: Verb, tmp_path: Path) -> None:
     runs = {name: {"description": name} for name in ("one", "two")}
-    file = _file(tmp_path, {**body("both", target__engine_version=NOT_THERE), "runs": runs})
+    file = _file(tmp_path, {**body("both", target__parameters=NOT_THERE), "runs": runs})
     result = verb("submit", file, "--wait", "--json")
     assert result.return_value == 1  # for they fail
     told = json.loads(result.stdout)["runs"]
@@ -62,19 +63,50 @@ def test_the_runs_of_a_file_are_started_and_awaited(verb: Verb, tmp_path: Path) 
     assert {run["name"] for run in told.values()} == {"both-one", "both-two"}
 
 
+def test_the_preflight_says_that_no_account_is_behind_one_machine(
+    verb: Verb, tmp_path: Path
+) -> None:
+    file = _file(tmp_path, body("looked-at"))
+    told = json.loads(verb("preflight", file, "--json").stdout)
+    assert told["passed"] is True
+    states = {check["name"]: check["state"] for check in told["checks"]}
+    here = {"API": "passed", "version": "passed", "team": "passed", "request": "passed"}
+    assert states == {**here, "AWS": "not applicable"}
+    shown = verb("preflight", file)
+    assert shown.return_value == 0
+    assert "one machine stands in for it" in shown.stdout
+
+
+def test_a_check_that_fails_keeps_a_run_from_being_submitted(verb: Verb, tmp_path: Path) -> None:
+    """Another team's run, and a version of the engine that there never was."""
+    file = _file(tmp_path, {**body("of-others"), "team": "other"})
+    assert verb("preflight", file).return_value == 1
+    refused = verb("submit", file)
+    assert isinstance(refused.exception, PreflightError)
+    assert refused.exception.exit_code == 3
+    assert "1 check failed: nothing was submitted" in str(refused.exception)
+    assert "belongs to team default" in refused.stderr
+    unasked = verb("submit", file, "--no-preflight").exception
+    assert isinstance(unasked, ServiceError)
+    unknown = verb("submit", _file(tmp_path, body("unknown", target__engine_version="99.1")))
+    assert isinstance(unknown.exception, UsageError)
+    assert "one machine cannot stand in for MariaDB 99.1" in str(unknown.exception)
+    assert "of-others" not in verb("list").stdout
+
+
 def test_a_run_that_failed_is_told_with_its_cause(verb: Verb, tmp_path: Path) -> None:
-    file = _file(tmp_path, body("fails", target__engine_version=NOT_THERE))
+    file = _file(tmp_path, body("fails", target__parameters=NOT_THERE))
     [run_id] = json.loads(verb("submit", file, "--json").stdout).values()
     watched = verb("watch", run_id)
     assert watched.return_value == 1
     assert "FAILED in its provision phase" in watched.stdout
     told = verb("status", run_id)
     assert told.return_value == 0
-    assert f"Cannot find version {NOT_THERE}" in told.stdout
+    assert "no_such_parameter" in told.stdout
 
 
 def test_a_key_is_one_run(verb: Verb, tmp_path: Path) -> None:
-    file = _file(tmp_path, body("keyed", target__engine_version=NOT_THERE))
+    file = _file(tmp_path, body("keyed", target__parameters=NOT_THERE))
     first, second = (verb("submit", file, "--key", "of-the-verb").stdout for _ in range(2))
     assert first == second
 
@@ -119,8 +151,10 @@ def test_a_refusal_is_one_line(
 
 def test_an_experiment_is_started_watched_and_told(verb: Verb, tmp_path: Path) -> None:
     shared = {k: v for k, v in body("x").items() if k not in {"name", "team", "tags"}}
-    versions = {f"v{n}": {"target": {"engine_version": f"99.{n}"}} for n in (1, 2)}
-    asked = {"name": "matrix", "request": shared, "axes": {"version": versions}, "seed": 1}
+    parameters = {
+        f"v{n}": {"target": {"parameters": {f"no_such_parameter_{n}": 1}}} for n in (1, 2)
+    }
+    asked = {"name": "matrix", "request": shared, "axes": {"parameter": parameters}, "seed": 1}
     file = _file(tmp_path, asked)
     assert "is an experiment" in str(verb("submit", file).exception)
     started = verb("experiment", "start", file, "--wait", "--json")
@@ -147,7 +181,7 @@ def test_a_file_without_axes_is_no_experiment(verb: Verb, tmp_path: Path) -> Non
 def check_file(tmp_path: Path) -> Path:
     """A check whose run fails at once."""
     path = tmp_path / "check.yaml"
-    request = body("checked", target__engine_version=NOT_THERE)
+    request = body("checked", target__parameters=NOT_THERE)
     path.write_text(json.dumps({"schedule": "cron(0 0 1 1 ? 2190)", "request": request}))
     return path
 

@@ -1,7 +1,8 @@
 """LocalStack's Step Functions alone, on a port of this machine, in an environment of its own.
 
-The first line of standard output says where it answers, the first line of standard input where its
-states call AWS; the end of standard input ends it. It runs on Python 3.13, which LocalStack needs.
+The first line of standard output says where it answers, the first line of standard input (JSON)
+where its states call AWS and with which keys; the end of standard input ends it. It runs on Python
+3.13, which LocalStack needs.
 """
 
 import argparse
@@ -44,7 +45,7 @@ def use_java(java: Path, jars: Path) -> None:
     )
 
 
-def call_aws_at(url: str, region: str) -> None:
+def call_aws_at(url: str, keys: dict[str, str], region: str) -> None:
     """Let the states call AWS at a URL, without asking for a role first."""
 
     @cache
@@ -53,8 +54,7 @@ def call_aws_at(url: str, region: str) -> None:
             service,
             region_name=region,
             endpoint_url=url,
-            aws_access_key_id="twin",
-            aws_secret_access_key="twin",
+            **keys,
             config=Config(
                 retries={"total_max_attempts": 1},
                 read_timeout=24 * 3600,
@@ -109,7 +109,8 @@ def main() -> None:
     )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(json.dumps({"port": server.server_port}), flush=True)
-    call_aws_at(sys.stdin.readline().strip(), given.region)
+    aws = json.loads(sys.stdin.readline())
+    call_aws_at(aws["url"], aws["keys"], given.region)
     sys.stdin.read()
 
 

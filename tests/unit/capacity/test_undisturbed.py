@@ -44,6 +44,40 @@ def test_either_the_disk_or_the_hypervisor_may_disturb(
     assert told in audit.detail
 
 
+@pytest.mark.parametrize(
+    ("others", "idle", "passed", "told"),
+    [
+        (10.0, 0.0, True, "this machine: 10 % of its processor time went to other processes"),
+        (10.1, 2.0, False, "this machine was busy: 10.1 % of its processor time went to other"),
+        (10.1, 2.0, False, "to other processes and 2 % to none (10 % allowed)"),
+        (48.3, 49.9, False, "this machine was busy: 48.3 %"),
+        (48.3, 50.0, True, "and 50 % to none"),  # of many processors: nobody waits for one
+        (0.0, 0.0, True, "0 % to none"),  # the run's own load fills the machine: that is its limit
+    ],
+)  # fmt: skip
+def test_other_processes_disturb_where_they_leave_less_than_half_of_the_machine_idle(
+    others: float, idle: float, passed: bool, told: str
+) -> None:
+    audit = undisturbed(Step(clients=1, host_others_percent=others, host_idle_percent=idle))
+    assert audit.passed is passed
+    assert told in audit.detail
+
+
+@pytest.mark.parametrize(("waiting", "passed"), [(25.0, True), (25.1, False)])
+def test_clients_on_machines_of_their_own_see_how_long_their_work_waited(
+    waiting: float, passed: bool
+) -> None:
+    audit = undisturbed(Step(clients=1, client_waiting_percent=waiting))
+    assert audit.passed is passed
+    told = "a client's machine" if passed else "a client's machine was busy"
+    assert audit.detail.startswith(f"{told}: {waiting:g} % of its work waited for a processor")
+
+
+def test_only_what_failed_is_told_of_a_machine_that_was_busy() -> None:
+    audit = undisturbed(Step(clients=1, host_late_percent=1.0, host_stolen_percent=11.0))
+    assert "I/O" not in audit.detail
+
+
 def test_a_disturbed_step_is_asked_again_where_another_dispute_would_have_ended_the_search() -> (
     None
 ):
@@ -64,6 +98,34 @@ def test_what_is_measured_once_the_machine_is_at_rest_decides() -> None:
 
 def test_a_machine_that_never_comes_to_rest_gives_no_figure() -> None:
     capacity = judge([*QUIET, *[COLLAPSED] * 6], ONCE)
-    assert capacity.verdict == "INCONSISTENT"
+    assert capacity.verdict == "DISTURBED"
     assert capacity.cause == "audit:undisturbed"
-    assert "63 % of the time in I/O was due to its own disk" in capacity.summary
+    busy = "this machine was busy: 63 % of the time in I/O was due to its own disk (25 % allowed)"
+    assert busy in capacity.summary
+
+
+def test_a_baseline_that_was_disturbed_makes_no_knee_of_what_comes_after_it() -> None:
+    """As a run that began beside a build: what is slow at 1 client is the machine."""
+    slow = Step(
+        clients=1,
+        throughput_ops_per_second=600,
+        latency_us={"update": {"p99": 900}},
+        host_others_percent=64.0,
+        host_idle_percent=0.5,
+    )
+    capacity = judge([slow, *QUIET[1:], step(3, 2100, 9000)], ONCE)
+    assert capacity.verdict == "DISTURBED"
+    assert capacity.max_sustainable_throughput_ops_per_second is None
+    assert "64 % of its processor time went to other processes" in capacity.summary
+
+
+def test_whatever_else_is_wrong_with_a_disturbed_step_comes_of_the_disturbance() -> None:
+    late = COLLAPSED.model_copy(update={"clients_ran": 2})
+    capacity = judge([*QUIET, *[late] * 6], ONCE)
+    assert (capacity.verdict, capacity.cause) == ("DISTURBED", "audit:undisturbed")
+    assert capacity.causes == ("audit:undisturbed", "audit:clients_ran")
+
+
+def test_a_load_that_was_disputed_for_another_reason_at_rest_is_inconsistent() -> None:
+    at_rest = step(3, 300, 9000).model_copy(update={"clients_ran": 2})
+    assert judge([*QUIET, COLLAPSED, at_rest, at_rest], ONCE).verdict == "INCONSISTENT"

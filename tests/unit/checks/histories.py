@@ -20,6 +20,7 @@ REQUEST: dict[str, Any] = {
 }
 CHECK: dict[str, Any] = {"name": "nightly", "schedule": "rate(1 day)", "request": REQUEST}
 CAPACITY = "capacity"
+FigureGiven = Figure | float | None
 
 
 def check(**changes: Any) -> Check:
@@ -32,7 +33,7 @@ def day(number: int) -> datetime:
 
 
 def history(
-    figures: Sequence[float | None] | Mapping[str, Sequence[float | None]],
+    figures: Sequence[FigureGiven] | Mapping[str, Sequence[FigureGiven]],
     control: Sequence[float | None] | None = None,
     *,
     comparable: str = "same",
@@ -57,15 +58,27 @@ def history(
     ]
 
 
-def _run(run_id: str, values: Mapping[str, float | None], comparable: str = "same") -> RunOfCheck:
-    figures = {
-        name: Figure(value=value, why_none=None if value is not None else "LOWER_BOUND")
-        for name, value in values.items()
-    }
+def below(limit: float) -> Figure:
+    """Of a run whose lightest load, of so many ops/s, was too much."""
+    return Figure(value=None, below=limit, why_none="BELOW_FIRST_STEP: nothing passed")
+
+
+def at_least(limit: float) -> Figure:
+    """Of a run whose heaviest load, of so many ops/s, was not too much."""
+    return Figure(value=None, at_least=limit, why_none="LOWER_BOUND: nothing failed")
+
+
+def _run(run_id: str, values: Mapping[str, FigureGiven], comparable: str = "same") -> RunOfCheck:
     return RunOfCheck(
         run_id=run_id,
         comparable=comparable,
         state=RunState.SUCCEEDED,
         verdict="KNEE",
-        figures=figures,
+        figures={name: _figure(value) for name, value in values.items()},
     )
+
+
+def _figure(given: FigureGiven) -> Figure:
+    if isinstance(given, Figure):
+        return given
+    return Figure(value=given, why_none="NOISY: it varied" if given is None else None)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from plimsoll.checks.changes import changes, series
+from plimsoll.checks.changes import changes
+from plimsoll.checks.series import series
 from tests.unit.checks.histories import CAPACITY, check, day, history
 
 STEADY = [1001, 998, 1003, 997, 1002, 999, 1004, 996, 1000, 1001, 998, 1002]
@@ -97,6 +98,6 @@ def test_every_change_is_found_and_each_is_measured_against_its_neighbors() -> N
 
 def test_a_check_that_asks_for_another_run_begins_a_new_history() -> None:
     before = history(STEADY, comparable="old request")
-    after = history([None] * 12 + scaled(STEADY, 0.5))[12:]
+    after = history([*[None] * 12, *scaled(STEADY, 0.5)])[12:]
     assert changes(check(), [*before, *after]) == ()
     assert len(series([*before, *after], CAPACITY)) == 12

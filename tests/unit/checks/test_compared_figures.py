@@ -43,18 +43,19 @@ def test_a_knee_is_a_capacity_with_its_bracket() -> None:
 
 
 @pytest.mark.parametrize(
-    ("steps", "why"),
+    ("steps", "why", "bounds"),
     [
-        ([offered(500), offered(750)], "LOWER_BOUND"),
-        ([offered(500, p99_us=5000)], "BELOW_FIRST_STEP"),
-        ([offered(500), offered(750, client_busy=0.95)], "CLIENT_BOUND"),
+        ([offered(500), offered(750)], "LOWER_BOUND", (750, None)),
+        ([offered(500, p99_us=5000)], "BELOW_FIRST_STEP", (None, 500)),
+        ([offered(500), offered(750, client_busy=0.95)], "CLIENT_BOUND", (None, None)),
     ],
 )
-def test_a_verdict_without_a_capacity_is_a_gap_that_names_it(
-    steps: Sequence[Step], why: str
+def test_a_verdict_without_a_capacity_has_no_value_but_its_bound_and_its_name(
+    steps: Sequence[Step], why: str, bounds: tuple[float | None, float | None]
 ) -> None:
     found = figure(steps, CAPACITY)
     assert found.value is None
+    assert (found.at_least, found.below) == bounds
     assert found.why_none is not None
     assert found.why_none.startswith(why)
 

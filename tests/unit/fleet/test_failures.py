@@ -5,7 +5,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from plimsoll.fleet.failures import Nothing, failed_clients, nothing_told, plain_cause
+from plimsoll.fleet.failures import (
+    Nothing,
+    failed_clients,
+    nothing_told,
+    plain_cause,
+    told_together,
+)
 from plimsoll.fleet.step import merged_step
 from plimsoll.model.fleet import ClientResult, FailedClient
 from tests.unit.fleet.test_merge import after, planned, result
@@ -30,7 +36,8 @@ def test_plain_cause(cause: str, sentence: str) -> None:
 
 
 def test_failed_clients_keep_their_number_and_error() -> None:
-    (failed,) = failed_clients([{"client": 3, "error": "Lambda.Unknown", "cause": TOLD}])
+    written = json.dumps({"client": 3, "error": "Lambda.Unknown", "cause": TOLD})
+    (failed,) = failed_clients([written.encode()])
     assert (failed.client, failed.error, failed.cause) == (3, "Lambda.Unknown", 'no route: "db"')
 
 
@@ -47,9 +54,31 @@ def test_a_step_with_an_answer_to_each_operation_tells_something() -> None:
     assert told(result(0, [100]), result(1, [])) is None
 
 
+def test_clients_that_failed_for_the_same_cause_are_told_together() -> None:
+    killed = [
+        FailedClient(client=n, error="Lambda.Unknown", cause="killed") for n in range(20, 980)
+    ]
+    failed = [refused(3), *killed, refused(1000), refused(7)]
+    assert told_together(failed) == [
+        "960 clients (20, 21, 22, 23, 24, 25, 26, 27, 28, 29, ...) failed: Lambda.Unknown: killed",
+        "3 clients (3, 1000, 7) failed: ClientTooLateError: called 4.0 s after it",
+    ]
+    assert told_together([refused(3)]) == [
+        "client 3 failed: ClientTooLateError: called 4.0 s after it"
+    ]
+
+
+def test_a_thousand_causes_are_not_all_told() -> None:
+    failed = [FailedClient(client=n, error="E", cause=str(n)) for n in range(1000)]
+    told = told_together(failed)
+    assert len(told) == 11
+    assert told[-1] == "990 clients more failed, for other reasons"
+
+
 def test_clients_that_all_came_too_late_may_be_in_time_the_next_time() -> None:
     assert told(failed=[refused(0), refused(1)]) == Nothing(
-        "no client of step 1 ran: client 0: called 4.0 s after it; client 1: called 4.0 s after it",
+        "no client of step 1 ran:"
+        " 2 clients (0, 1) failed: ClientTooLateError: called 4.0 s after it",
         passing=True,
     )
 
@@ -57,11 +86,13 @@ def test_clients_that_all_came_too_late_may_be_in_time_the_next_time() -> None:
 def test_clients_that_failed_otherwise_or_never_started_will_again() -> None:
     killed = FailedClient(client=1, error="Lambda.Unknown", cause="signal: killed")
     assert told(failed=[refused(0), killed]) == Nothing(
-        "no client of step 1 ran: client 0: called 4.0 s after it; client 1: signal: killed",
+        "no client of step 1 ran: client 0 failed: ClientTooLateError: called 4.0 s after it;"
+        " client 1 failed: Lambda.Unknown: signal: killed",
         passing=False,
     )
     assert told(failed=[refused(0)]) == Nothing(
-        "no client of step 1 ran: client 0: called 4.0 s after it", passing=False
+        "no client of step 1 ran: client 0 failed: ClientTooLateError: called 4.0 s after it",
+        passing=False,
     )
     none = Nothing("no client of step 1 ran: none of them started", passing=False)
     assert told() == none

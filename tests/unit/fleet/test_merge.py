@@ -73,8 +73,8 @@ def result(
         seconds=seconds,
         client=SelfReport(
             cpu_user_s=0.3, cpu_system_s=0.1, cpu_us_per_operation=None,
-            busy_fraction=0.1 * (client + 1), send_lateness_us=None, backlog_max=None,
-            backlog_end=None, unsent=None,
+            busy_fraction=0.1 * (client + 1), processor_wait_s=0.1 * (client + 1),
+            send_lateness_us=None, backlog_max=None, backlog_end=None, unsent=None,
             unanswered=0, oldest_unanswered_us=None,
         ),
         connection_report=ConnectionReport(opened=1, replaced=0, failed={}),
@@ -147,6 +147,7 @@ def test_a_step_names_who_failed_who_is_missing_and_how_busy_the_busiest_was() -
     fleet = step.fleet
     assert (fleet.planned, fleet.ran, fleet.missing) == (4, 2, (3,))
     assert fleet.busiest_client == pytest.approx(0.2)
+    assert fleet.most_waiting_percent == pytest.approx(100 * 0.2 / (0.2 + 0.3 + 0.1))
     assert fleet.start_spread_ms == 30
     assert fleet.cold_starts == 1
     assert fleet.memory_max_mib == 51

@@ -1,38 +1,101 @@
-"""Stolen processor time is a share of all of it, between two moments."""
+"""This machine's processor time: what its hypervisor, other processes and nobody had of it."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from plimsoll.local import machine
-from plimsoll.local.machine import CpuTimes, cpu_times, stolen_share
+from plimsoll.local.machine import CpuShares, CpuTimes, cpu_times, shares
+
+KERNEL_THREAD = 0x00200040
+# pid: parent, flags, and the ticks of its own and of children that have ended. The run is 10: a
+# command, its stand-in, and a target; 30 is another target of it, with a process of its own.
+PROCESSES = {
+    1: (0, 0x400000, 4),
+    2: (0, KERNEL_THREAD, 3),
+    3: (2, KERNEL_THREAD, 9),
+    7: (1, 0x400000, 20),
+    10: (7, 0x400000, 5),
+    11: (10, 0x400000, 10),
+    20: (11, 0x400000, 40),
+    30: (11, 0x400000, 30),
+    31: (30, 0x400000, 3),
+}
 
 
-def test_the_kernels_line_is_read_without_the_guests_time_that_users_holds_already(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stat = tmp_path / "stat"
-    stat.write_text("cpu  100 10 50 800 20 1 4 15 90 9\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
-    monkeypatch.setattr(machine, "_STAT", stat)
-    assert cpu_times() == CpuTimes(total=1000, stolen=15)
+@pytest.fixture
+def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine of which user, nice and system took 160 of 1000 ticks."""
+    (tmp_path / "stat").write_text("cpu  100 10 50 800 20 1 4 15 90 9\ncpu0 1 2 3 4 5 6 7 8 9\n")
+    for pid, (parent, flags, ticks) in PROCESSES.items():
+        (tmp_path / str(pid)).mkdir()
+        times = f"{ticks - 3} 1 1 1"
+        (tmp_path / f"{pid}/stat").write_text(
+            f"{pid} (a (name) of it) S {parent} 1 1 0 -1 {flags} 0 0 0 0 {times} 20 0 1\n"
+        )
+    monkeypatch.setattr(machine, "_PROC", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("proc")
+def test_others_are_whoever_is_neither_of_the_run_nor_a_thread_of_the_kernels() -> None:
+    of_the_run, of_the_kernel = 5 + 10 + 40 + 30 + 3, 3 + 9
+    others = 160 - of_the_run - of_the_kernel
+    assert cpu_times(run=10) == CpuTimes(total=1000, stolen=15, idle=820, others=others)
+
+
+@pytest.mark.usefixtures("proc")
+def test_another_target_of_the_same_twin_is_a_stranger_with_all_that_it_runs() -> None:
+    alone, beside = cpu_times(run=10), cpu_times(run=10, strangers={30})
+    assert alone is not None
+    assert beside is not None
+    assert beside.others - alone.others == 30 + 3
+
+
+def test_a_process_that_ends_while_it_is_read_is_left_out(proc: Path) -> None:
+    before = cpu_times(run=10)
+    (proc / "20/stat").unlink()
+    (proc / "20/stat").symlink_to(proc / "gone")
+    after = cpu_times(run=10)
+    assert before is not None
+    assert after is not None
+    assert after.others - before.others == 40
 
 
 def test_a_system_without_the_kernels_figures_says_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "_STAT", tmp_path / "none")
-    assert cpu_times() is None
+    monkeypatch.setattr(machine, "_PROC", tmp_path / "none")
+    assert cpu_times(run=10) is None
+
+
+def test_a_busy_process_of_the_runs_is_no_other_and_a_strangers_is() -> None:
+    """As the kernel itself counts them."""
+    burn = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\ninput()"
+    with subprocess.Popen(
+        [sys.executable, "-c", burn], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as busy:
+        assert busy.stdout is not None
+        busy.stdout.readline()
+        known = [machine._known_ticks(busy.pid, strangers) for strangers in ((), {busy.pid})]
+        busy.kill()
+    assert known[0] - known[1] >= 0.4 * os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "share"),
+    ("before", "after", "expected"),
     [
-        (CpuTimes(1000, 15), CpuTimes(1200, 45), 0.15),
-        (CpuTimes(1000, 15), CpuTimes(1200, 15), 0.0),
-        (CpuTimes(1000, 15), CpuTimes(1000, 15), None),
-        (None, CpuTimes(1000, 15), None),
-        (CpuTimes(1000, 15), None, None),
+        (CpuTimes(1000, 15, 800, 50), CpuTimes(1200, 45, 860, 70), CpuShares(0.15, 0.3, 0.1)),
+        (CpuTimes(1000, 15, 800, 50), CpuTimes(1200, 15, 800, 44), CpuShares(0.0, 0.0, 0.0)),
+        (CpuTimes(1000, 15, 800, 50), CpuTimes(1000, 15, 800, 50), None),
+        (None, CpuTimes(1000, 15, 800, 50), None),
+        (CpuTimes(1000, 15, 800, 50), None, None),
     ],
 )
-def test_share(before: CpuTimes | None, after: CpuTimes | None, share: float | None) -> None:
-    assert stolen_share(before, after) == (None if share is None else pytest.approx(share))
+def test_shares(
+    before: CpuTimes | None, after: CpuTimes | None, expected: CpuShares | None
+) -> None:
+    assert shares(before, after) == expected

@@ -7,6 +7,11 @@ from hypothesis import strategies as st
 from plimsoll.errors import UsageError
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import EngineTarget, Tls
+from plimsoll.model.tls import rds_authorities
+
+VERIFIED = Tls(verify=True, ca_pem=None)  # by whom the system trusts
+RDS = "db-1.c9akciq32.eu-west-1.rds.amazonaws.com"
+PROXY = "a.proxy-c9akciq32.eu-west-1.rds.amazonaws.com"  # has a certificate of Amazon's public ones
 
 
 def target(**changes: object) -> EngineTarget:
@@ -26,19 +31,24 @@ def target(**changes: object) -> EngineTarget:
 @pytest.mark.parametrize(
     ("dsn", "expected"),
     [
-        ("mysql://u:p@db/d", target()),
-        ("mariadb://u:p@db:3307/d", target(port=3307)),
+        ("mysql://u:p@db/d", target(tls=VERIFIED)),
+        ("mariadb://u:p@db:3307/d", target(port=3307, tls=VERIFIED)),
         ("mysql://u@db/d", target(password="")),
-        ("mysql://u:p%40%2F%3A%25@db/d", target(password="p@/:%")),
+        ("mysql://u:p%40%2F%3A%25@db/d", target(password="p@/:%", tls=VERIFIED)),
         ("mysql://u:p@[::1]:3306/d", target(host="::1")),
-        ("cassandra://u:p@db/k", target(protocol="cql", port=9042, database="k")),
+        ("mysql://u:p@localhost/d", target(host="localhost")),
+        ("mysql://u:p@127.0.0.2/d", target(host="127.0.0.2")),
+        ("mysql://u:p@10.0.0.2/d", target(host="10.0.0.2", tls=VERIFIED)),
+        ("cassandra://u:p@db/k", target(protocol="cql", port=9042, database="k", tls=VERIFIED)),
         (
             "cassandra://db:19042/k",
             target(protocol="cql", port=19042, user="", password="", database="k"),
         ),
         ("mysql://u:p@db/d?tls=off", target()),
-        ("mysql://u:p@db/d?tls=required", target(tls=Tls(verify=False))),
-        ("mysql://u:p@db/d?tls=verify", target(tls=Tls(verify=True))),
+        ("mysql://u:p@db/d?tls=require", target(tls=Tls(verify=False))),
+        ("mysql://u:p@db/d?tls=verify", target(tls=VERIFIED)),
+        (f"mysql://u:p@{RDS}/d", target(host=RDS, tls=Tls(ca_pem=rds_authorities()))),
+        (f"mysql://u:p@{PROXY}/d", target(host=PROXY, tls=VERIFIED)),
     ],
 )
 def test_what_it_means(dsn: str, expected: EngineTarget) -> None:
@@ -64,8 +74,8 @@ def test_what_it_means(dsn: str, expected: EngineTarget) -> None:
         ("mysql://u:hunter2@db/d/e", "a database's name has no /"),
         ("cassandra://u:hunter2@db/k/l", "a keyspace's name has no /"),
         ("mysql://u:hunter2@db/d?ssl=1", "unknown option 'ssl' (allowed: tls)"),
-        ("mysql://u:hunter2@db/d?tls=on", "unknown tls 'on' (allowed: off, required, verify)"),
-        ("mysql://u:hunter2@db/d?tls", "options are written ?tls=required"),
+        ("mysql://u:hunter2@db/d?tls=on", "unknown tls 'on' (allowed: verify, require, off)"),
+        ("mysql://u:hunter2@db/d?tls", "options are written ?tls=verify"),
     ],
 )
 def test_what_is_none_is_refused_and_never_repeated(dsn: str, message: str) -> None:

@@ -34,6 +34,10 @@ def request(**changes: Any) -> Request:
     return Request.model_validate({**asked, **changes})
 
 
+def phase(found: Quote, name: str) -> Any:
+    return next(one for one in found.phases if one.name == name)
+
+
 def line(found: Quote, what: str) -> Any:
     return next(one for one in found.lines if what in one.what)
 
@@ -127,14 +131,41 @@ def test_a_run_that_will_not_end_in_time_is_told_so() -> None:
 
 
 def test_a_run_whose_first_step_will_not_end_in_time_is_told_so() -> None:
-    """Creation 600 s, rows and count 73, warming 95, the step 125: 893.01 s."""
-    asked = request(workload={"name": "ycsb-b", "records": 200_000}, time_limit_s=894)
+    """Creation 600 s, rows and count 73, warming 95, the step 155: 923.01 s."""
+    asked = request(workload={"name": "ycsb-b", "records": 200_000}, time_limit_s=924)
     assert not [note for note in quote(asked, builtin()).notes if "first step" in note]
-    found = quote(asked.model_copy(update={"time_limit_s": 893}), builtin())
+    found = quote(asked.model_copy(update={"time_limit_s": 923}), builtin())
     assert found.notes[0] == (
-        "Its first step is expected to end after 14 min 53 s, later than its time limit of"
-        " 14 min 53 s: it will probably measure nothing."
+        "Its first step is expected to end after 15 min 23 s, later than its time limit of"
+        " 15 min 23 s: it will probably measure nothing."
     )
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "step_s", "told"),
+    [
+        # 30 s of warm-up, the window, 15 s and 20 s around them; then what it waits
+        (60, 155, ", 30 s of it, 1 min at worst, until its window holds whole minutes"),
+        (90, 162.5, ", 7.5 s of it, 30 s at worst, until its window holds whole minutes"),
+        (20, 85, "databases; at worst"),
+    ],
+)
+def test_a_quote_has_the_time_until_a_window_holds_whole_minutes(
+    duration_s: float, step_s: float, told: str
+) -> None:
+    found = quote(request(load={"duration_s": duration_s}), builtin())
+    searching, steps = phase(found, "search"), found.steps.expected
+    assert searching.expected_s / steps == pytest.approx(step_s, abs=0.1)
+    assert told in searching.assumption
+    of_endpoint = phase(quote(request(target=ENDPOINT), builtin()), "search")
+    assert "whole minutes" not in of_endpoint.assumption
+
+
+def test_a_quote_has_the_time_until_the_last_points_have_come() -> None:
+    concluding = phase(quote(request(), builtin()), "conclude")
+    assert (concluding.expected_s, concluding.most_s) == (120, 180)
+    assert "come late: 2 minutes, 3 at most" in concluding.assumption
+    assert phase(quote(request(target=ENDPOINT), builtin()), "conclude").most_s == 0
 
 
 def test_more_rows_on_a_slower_volume_take_longer() -> None:

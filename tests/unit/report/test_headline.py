@@ -39,7 +39,8 @@ def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:
         for end in (capacity.interval.low_ops_per_second, capacity.interval.high_ops_per_second)
     )
     assert found.sentence == (
-        f"MariaDB 11.4.5 on db.m6i.large, io1 100 GiB, 1,000 IOPS {capacity.summary};"
+        "MariaDB 11.4.5 on this machine, for MariaDB 11.4.5 on db.m6i.large, io1 100 GiB,"
+        f" 1,000 IOPS {capacity.summary};"
         f" the 95 % interval is {low} to {high} ops/s; storage set the limit."
     )
     facts = dict(found.facts)

@@ -92,6 +92,7 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
      "nvme", []),
     (of("target", ENDPOINT, "host", ""), "target.host", "", ["at least 1 long"]),
     (of("target", ENDPOINT, "port", 0), "target.port", 0, [">= 1"]),
+    (of("target", ENDPOINT, "tls", "on"), "target.tls", "on", ["verify", "require", "off"]),
     (of("target", ENDPOINT, "secret_arn", "s"), "target.secret_arn", "s",
      ["^arn:aws[a-z-]*:secretsmanager:"]),
     # the workload
@@ -174,7 +175,7 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     # fields that nothing knows of: what stands there is not repeated
     ({"foo": "hunter2"}, "foo", None, sorted(Request.model_fields)),
     (of("target", ENDPOINT, "password", "hunter2"), "target.password", None,
-     ["database", "engine", "host", "kind", "port", "secret_arn"]),
+     ["database", "engine", "host", "kind", "port", "secret_arn", "tls"]),
 ]  # fmt: skip
 
 

@@ -25,14 +25,15 @@ def target(**volume: object) -> RdsTarget:
 @pytest.mark.parametrize(
     ("engine", "version", "family"),
     [("mysql", "8.4.6", "mysql8.4"), ("mysql", "8.0.42", "mysql8.0"),
-     ("mariadb", "11.4.5", "mariadb11.4"), ("mariadb", "10.11.13", "mariadb10.11")],
+     ("mariadb", "11.4.5", "mariadb11.4"), ("mariadb", "10.11.13", "mariadb10.11"),
+     ("mysql", "5.7.44-rds.20260521", "mysql5.7")],
 )  # fmt: skip
 def test_parameter_group_family(engine: str, version: str, family: str) -> None:
     assert parameter_group_family(engine, version) == family
 
 
 def test_every_parameter_is_one_of_the_template() -> None:
-    given = rds_parameters(target(type="io1", size_gib=100, iops=1000))
+    given = rds_parameters(target(type="io1", size_gib=100, iops=1000), "11.4.10")
     declared = json.loads(read_template(RDS_TEMPLATE))["Parameters"]
     assert set(given) <= set(declared)
     without_default = {name for name, p in declared.items() if "Default" not in p}
@@ -40,10 +41,11 @@ def test_every_parameter_is_one_of_the_template() -> None:
                   "SubnetGroupName"}  # fmt: skip
     assert without_default - set(given) == of_the_run
     assert (given["Iops"], given["StorageThroughputMibS"]) == ("1000", "0")
+    assert (given["EngineVersion"], given["ParameterGroupFamily"]) == ("11.4.10", "mariadb11.4")
 
 
 def test_nothing_to_provision_is_zero() -> None:
-    assert rds_parameters(target(type="gp2", size_gib=100))["Iops"] == "0"
+    assert rds_parameters(target(type="gp2", size_gib=100), "11.4.10")["Iops"] == "0"
 
 
 def test_engine_parameters_are_written_as_text_and_nothing_else_changes() -> None:

@@ -43,7 +43,7 @@ operations:
     statements:
       - sql: SELECT * FROM {item} WHERE id BETWEEN ? AND ?
         binds: [n, m]
-      - sql: SELECT '?' FROM {part} WHERE id = ? -- really?
+      - sql: SELECT '?' FROM {part} WHERE id = ?
         choose: which
         repeat: 2
         binds: [{key: part}]
@@ -66,7 +66,7 @@ def test_what_is_sound_is_taken() -> None:
     ]
     read, write = compiled.engine.operations
     assert read.statements[1].sql == tuple(
-        f"SELECT '?' FROM `part{n}` WHERE id = ? -- really?" for n in (1, 2, 3)
+        f"SELECT '?' FROM `part{n}` WHERE id = ?" for n in (1, 2, 3)
     )
     assert write.statements[0].sql == ("INSERT INTO `item` (id, name) VALUES (?, ?), (?, ?)",)
     assert compiled.tables[0].row[1].model_dump()["length"] == 7

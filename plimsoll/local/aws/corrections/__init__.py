@@ -8,6 +8,7 @@ from plimsoll.local.aws.corrections import (
     clients,
     definitions,
     distributed_map,
+    engine_versions,
     executions,
     function_errors,
     integrations,
@@ -18,7 +19,7 @@ from plimsoll.local.aws.corrections import (
 
 
 def apply() -> None:
-    """Apply every correction of the Step Functions interpreter."""
+    """Apply every correction: of the Step Functions interpreter, but for the last."""
     for correction in (
         clients,
         definitions,
@@ -29,5 +30,6 @@ def apply() -> None:
         distributed_map,
         executions,
         string_literals,
+        engine_versions,
     ):
         correction.apply()

@@ -1,11 +1,14 @@
 """The members of SDK calls: PascalCase in a state machine, botocore's own case on the wire.
 
+JSON in place of bytes, such as an object's body, is written as text.
+
 moto leaves the translation out, drops arguments that it does not know, and lets datetimes through,
 which no JSON can hold.
 https://docs.aws.amazon.com/step-functions/latest/dg/supported-services-awssdk.html
 """
 
 import datetime as dt
+import json
 from typing import Any
 
 from botocore.model import ListShape, MapShape, Shape, StructureShape
@@ -51,6 +54,8 @@ def to_request(value: Any, shape: Shape, path: str = "") -> Any:
         return [to_request(item, shape.member, path) for item in value]
     if isinstance(shape, MapShape) and isinstance(value, dict):
         return {key: to_request(item, shape.value, path) for key, item in value.items()}
+    if shape.type_name == "blob" and not isinstance(value, (str, bytes)):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
     return value
 
 

@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from plimsoll.local.account import NO_ACCOUNT
+from plimsoll.local.account import Keys
 from plimsoll.local.aws import scheduler
 
 LAMBDA = "arn:aws:lambda:us-east-1:123456789012:function:check"
@@ -30,7 +30,7 @@ class Bench:
     """Schedules that are made at one moment, however long their making takes."""
 
     def __init__(self) -> None:
-        self.client = boto3.client("scheduler", **NO_ACCOUNT)
+        self.client = boto3.client("scheduler", **Keys.random().session)
         self.deliveries = Deliveries()
         self.scheduler = scheduler.Scheduler(self.deliveries)  # type: ignore[arg-type]
         self.scheduler.close()  # time passes only in `after`

@@ -43,7 +43,9 @@ def test_rds_formulas_are_worked_out(value: str, result: str | int) -> None:
     assert evaluate(value, GIB) == result
 
 
-@pytest.mark.parametrize(("engine", "version"), [("mysql", "8.4.6"), ("mariadb", "11.4.5")])
+@pytest.mark.parametrize(
+    ("engine", "version"), [("mysql", "8.4.6"), ("mysql", "8.4"), ("mariadb", "11.4.5")]
+)
 def test_offered_versions_pass(engine: str, version: str) -> None:
     check_engine(engine, version)
 

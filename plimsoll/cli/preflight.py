@@ -1,0 +1,86 @@
+"""`plimsoll preflight`: whether AWS and the service can make what a request asks for."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from plimsoll import words
+from plimsoll.cli.output import console, table_of
+from plimsoll.cli.service_calls import json_option, locate, profile_option, service_options
+from plimsoll.client.address import Address
+from plimsoll.client.http import Http
+from plimsoll.client.service_client import Service
+from plimsoll.errors import PreflightError, UsageError
+from plimsoll.model.experiment import Experiment
+from plimsoll.model.request import Request
+from plimsoll.preflight.checks import Check
+from plimsoll.preflight.deployment_checks import REQUEST
+from plimsoll.preflight.preflight import preflight
+from plimsoll.requests.cells import cells_of
+from plimsoll.requests.experiment_file import read_file
+
+_COLORS = {"passed": "green", "failed": "red", "unknown": "yellow", "not applicable": "dim"}
+
+
+@click.command("preflight")
+@click.argument("request_file", type=click.Path(path_type=Path))
+@service_options
+@profile_option
+@json_option
+def command(request_file: Path, *, url: str | None, stack: str | None, as_json: bool) -> int:
+    """Check whether REQUEST_FILE can be run on AWS, as far as these credentials can see.
+
+    Each check passed, failed (with what to do) or is unknown (with why); nothing is made. `submit`
+    does it first. Exit code 1: a check failed.
+    """
+    asked = read_file(request_file)
+    address = locate(url, stack)
+    if isinstance(asked, Experiment):
+        requests, at_once = {cell.name: cell.request for cell in cells_of(asked)}, asked.at_once
+    else:
+        requests, at_once = asked, None
+    found = preflight(Service(Http(address)), address, requests, stack=stack, at_once=at_once)
+    if as_json:
+        checks = [check.model_dump(mode="json") for check in found.checks]
+        click.echo(json.dumps({"passed": not found.failed, "checks": checks}, indent=2))
+    else:
+        print_checks(found.checks, console())
+    return int(bool(found.failed))
+
+
+def print_checks(checks: Sequence[Check], to: Console) -> None:
+    """Print checks as a table."""
+    table = table_of("check", "", "what was found", "what to do")
+    for check in checks:
+        name = f"{check.name} ({', '.join(check.runs)})" if check.runs else check.name
+        state = f"[{_COLORS[check.state]}]{check.state}[/]"
+        table.add_row(name, state, check.detail, check.to_do or "")
+    to.print(table)
+
+
+def require_preflight(
+    service: Service, address: Address, requests: Mapping[str, Request], *, stack: str | None
+) -> None:
+    """Look before something is submitted, and say on standard error what was found.
+
+    Raises:
+        UsageError: The service refuses a request.
+        PreflightError: Another check failed.
+    """
+    found = preflight(service, address, requests, stack=stack)
+    counts = {
+        state: sum(check.state == state for check in found.checks)
+        for state in ("passed", "failed", "unknown")
+    }
+    told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    click.echo(f"preflight: {told} (plimsoll preflight tells each)", err=True)
+    wrong = [check.detail for check in found.failed if check.name == REQUEST]
+    if wrong and len(wrong) == len(found.failed):
+        raise UsageError(*wrong)
+    if found.failed:
+        print_checks(found.failed, Console(stderr=True, width=max(200, console().width)))
+        what = words.plural(len(found.failed), "check")
+        raise PreflightError(f"{what} failed: nothing was submitted (--no-preflight submits)")

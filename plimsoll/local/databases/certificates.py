@@ -1,0 +1,107 @@
+"""Certificates for the servers of one machine: an authority of its own, as RDS has one."""
+
+import datetime as dt
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+DAY = dt.timedelta(days=1)
+LIFETIME = 365 * DAY  # longer than `plimsoll serve` runs; the keys are gone with it
+
+
+@dataclass(frozen=True)
+class CertificateFiles:
+    """Where a server's certificate and its key lie, both as PEM."""
+
+    certificate: Path
+    key: Path
+
+    @property
+    def settings(self) -> dict[str, str | int]:
+        """What makes a MariaDB offer TLS with them."""
+        return {"ssl": 1, "ssl_cert": str(self.certificate), "ssl_key": str(self.key)}
+
+
+@dataclass(frozen=True)
+class Authority:
+    """Signs certificates."""
+
+    key: ec.EllipticCurvePrivateKey
+    certificate: x509.Certificate
+
+    @classmethod
+    def new(cls) -> "Authority":
+        """Make one, which vouches for itself."""
+        key = new_key()
+        extension = x509.BasicConstraints(ca=True, path_length=None)
+        unsigned = unsigned_certificate(key, subject="Plimsoll", issuer="Plimsoll")
+        signed = unsigned.add_extension(extension, critical=True).sign(key, hashes.SHA256())
+        return cls(key, signed)
+
+    @property
+    def pem(self) -> str:
+        """Its own certificate."""
+        return self.certificate.public_bytes(serialization.Encoding.PEM).decode()
+
+    def sign(
+        self, folder: Path, address: str, *, until: dt.timedelta = LIFETIME
+    ) -> CertificateFiles:
+        """Write a key and a certificate for an IP address into a new folder.
+
+        Args:
+            folder: Where; only its owner may read it.
+            address: Whom the certificate names.
+            until: From now on, how long it is valid.
+        """
+        key = new_key()
+        names = x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))])
+        unsigned = unsigned_certificate(key, subject="server", issuer="Plimsoll", until=until)
+        signed = unsigned.add_extension(names, critical=False).sign(self.key, hashes.SHA256())
+        folder.mkdir(mode=0o700)
+        return written(folder, signed, key)
+
+
+def new_key() -> ec.EllipticCurvePrivateKey:
+    """Draw a key; one of a curve takes no time."""
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def unsigned_certificate(
+    key: ec.EllipticCurvePrivateKey, *, subject: str, issuer: str, until: dt.timedelta = LIFETIME
+) -> x509.CertificateBuilder:
+    """Describe a certificate that begins before `until` does, by two days."""
+    ends = dt.datetime.now(dt.UTC) + until
+    return (
+        x509.CertificateBuilder()
+        .subject_name(_name(subject))
+        .issuer_name(_name(issuer))
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(min(ends, dt.datetime.now(dt.UTC)) - 2 * DAY)
+        .not_valid_after(ends)
+    )
+
+
+def _name(common_name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+
+
+def written(
+    folder: Path, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey
+) -> CertificateFiles:
+    """Write a certificate and its key."""
+    files = CertificateFiles(folder / "cert.pem", folder / "key.pem")
+    files.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    files.key.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return files

@@ -1,0 +1,127 @@
+"""The deployment: whether its API answers, to whom, in which version, and how its stack stands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+import plimsoll
+from plimsoll.aws import clients
+from plimsoll.client.address import DEFAULT_STACK, OUTPUT, Address
+from plimsoll.client.refusals import ServiceError
+from plimsoll.client.service_client import Service
+from plimsoll.errors import PlimsollError
+from plimsoll.model.request import Request
+from plimsoll.preflight.checks import Check, failed, passed, unknown
+
+API, CLIENT, TEAM, REQUEST, STACK = "API", "version", "team", "request", "stack"
+_MAY_CALL = "execute-api:Invoke on the API, in an account that its deployment lets in (docs/api.md)"
+_STANDING = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE")
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """The stack of the service that is called, as the caller's credentials see it.
+
+    Attributes:
+        name: The stack's.
+        status: Of CloudFormation.
+        zones: In which targets may be placed; None: an older stack, which does not say.
+    """
+
+    name: str
+    status: str
+    zones: tuple[str, ...] | None
+
+
+def service_checks(service: Service, requests: Sequence[Request]) -> tuple[Check, ...]:
+    """Ask the service itself: as whom it knows the caller, and what it says of each request.
+
+    Args:
+        service: The service.
+        requests: One for each run.
+    """
+    try:
+        version = service.health().version
+    except PlimsollError as error:
+        why = f"it depends on the {API}"
+        return failed(API, str(error), _MAY_CALL), *(
+            unknown(n, why) for n in (CLIENT, TEAM, REQUEST)
+        )
+    return (
+        passed(API, "it answers"),
+        _version(version),
+        _team(service, requests),
+        *_quoted(service, requests),
+    )
+
+
+def find_stack(address: Address, stack: str | None) -> Deployed | None:
+    """Find the stack whose API has this address; None: these credentials see none.
+
+    Only then the account that they belong to is the deployment's: an API may be called from others.
+
+    Args:
+        address: Of the API.
+        stack: The stack's name, if one was given.
+    """
+    name = stack or DEFAULT_STACK
+    try:
+        described = clients.cloudformation().describe_stacks(StackName=name)["Stacks"][0]
+    except (BotoCoreError, ClientError):
+        return None
+    outputs = {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", [])}
+    if outputs.get(OUTPUT, "").rstrip("/") != address.url:
+        return None
+    zones = outputs.get("AvailabilityZones")
+    return Deployed(name, described["StackStatus"], tuple(zones.split(",")) if zones else None)
+
+
+def stack_check(found: Deployed | None) -> Check:
+    """Say how the stack stands."""
+    if found is None:
+        why = "these credentials see no stack whose API this is: name it by --stack"
+        return unknown(STACK, why)
+    if found.status in _STANDING:
+        return passed(STACK, f"{found.name} is {found.status}")
+    to_do = "wait for its end" if found.status.endswith("_IN_PROGRESS") else "npx cdk deploy"
+    return failed(STACK, f"{found.name} is {found.status}", to_do)
+
+
+def _version(of_service: str) -> Check:
+    own = plimsoll.__version__
+    if own.split(".")[:2] == of_service.split(".")[:2]:
+        return passed(CLIENT, f"the service is {of_service}, this command {own}")
+    problem = f"the service is {of_service}, this command is {own}"
+    to_do = f"use plimsoll {of_service}, or deploy {own}: npx cdk deploy"
+    return failed(CLIENT, problem, to_do)
+
+
+def _team(service: Service, requests: Sequence[Request]) -> Check:
+    named = sorted({each.team for each in requests if "team" in each.model_fields_set})
+    teams: list[str | None] = [*named] or [None]
+    try:
+        for team in teams:
+            list(service.runs(most=1, team=team))
+    except ServiceError as error:
+        to_do = "the deployment's cdk.json names each team's principals (docs/api.md)"
+        return failed(TEAM, str(error), to_do)
+    except PlimsollError as error:
+        return unknown(TEAM, str(error))
+    return passed(TEAM, f"the caller belongs to {', '.join(named) or 'a team'}")
+
+
+def _quoted(service: Service, requests: Sequence[Request]) -> list[Check]:
+    """Have the service quote each request: it checks it, and asks RDS with its own rights."""
+    checks = []
+    for request in requests:
+        try:
+            service.quote(request)
+        except ServiceError as error:
+            if error.exit_code != 2:
+                checks.append(unknown(REQUEST, str(error)))
+            else:
+                checks.append(failed(REQUEST, f"{request.name}: {error}", "mend the request"))
+        except PlimsollError as error:
+            checks.append(unknown(REQUEST, str(error)))
+    return checks or [passed(REQUEST, "the service can make it")]

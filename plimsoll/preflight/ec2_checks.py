@@ -1,0 +1,77 @@
+"""Whether EC2 has a Cassandra target's instance, and where."""
+
+from collections.abc import Iterable, Sequence
+
+from plimsoll.aws import clients
+from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
+from plimsoll.preflight.rds_checks import ZONE, zone_check
+
+TYPE = "instance type"
+
+
+def cassandra_target_checks(
+    target: CassandraTarget, zones: Sequence[str] | None
+) -> tuple[Check, ...]:
+    """Check what EC2 offers in the clients' region.
+
+    Args:
+        target: What is asked for.
+        zones: Of the deployment; None: not known.
+    """
+    name = target.instance_type
+
+    def look() -> list[Check]:
+        pages = (
+            clients.ec2()
+            .get_paginator("describe_instance_type_offerings")
+            .paginate(
+                LocationType="availability-zone",
+                Filters=[{"Name": "instance-type", "Values": [name]}],
+            )
+        )
+        offered = sorted(one["Location"] for page in pages for one in page["InstanceTypeOfferings"])
+        if not offered:
+            problem = f"EC2 has no {name} in {clients.ec2().meta.region_name}"
+            to_do = "target.instance_type: what there is says aws ec2 describe-instance-types"
+            return [failed(TYPE, problem, to_do), unknown(ZONE, f"it depends on the {TYPE}")]
+        return [passed(TYPE, f"{name} can be had"), zone_check(name, offered, zones)]
+
+    return asked((TYPE, ZONE), look)
+
+
+def vcpus_of(types: Iterable[str]) -> dict[str, int]:
+    """Ask EC2 how many vCPUs instances of these types have; types that it does not know lack."""
+    pages = (
+        clients.ec2()
+        .get_paginator("describe_instance_types")
+        .paginate(Filters=[{"Name": "instance-type", "Values": sorted(set(types))}])
+    )
+    return {
+        one["InstanceType"]: one["VCpuInfo"]["DefaultVCpus"]
+        for page in pages
+        for one in page["InstanceTypes"]
+    }
+
+
+def vcpus_running(families: frozenset[str]) -> int:
+    """Count the vCPUs of the account's instances that run or start, of some families' types."""
+    pages = (
+        clients.ec2()
+        .get_paginator("describe_instances")
+        .paginate(Filters=[{"Name": "instance-state-name", "Values": ["pending", "running"]}])
+    )
+    return sum(
+        one["CpuOptions"]["CoreCount"] * one["CpuOptions"]["ThreadsPerCore"]
+        for page in pages
+        for reservation in page["Reservations"]
+        for one in reservation["Instances"]
+        if one.get("CpuOptions") and family_of(one["InstanceType"]) in families
+    )
+
+
+def family_of(instance_type: str) -> str:
+    """Name an instance type's family by its letters: r of r5d.large, im of im4gn.large."""
+    head = instance_type.partition(".")[0]
+    digits = next((at for at, letter in enumerate(head) if letter.isdigit()), len(head))
+    return head[:digits]

@@ -1,0 +1,104 @@
+"""The preflight of a request: every check, in order."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never
+
+import boto3
+from botocore.config import Config
+
+from plimsoll.aws import clients
+from plimsoll.client.address import Address
+from plimsoll.client.service_client import Service
+from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.request import EndpointTarget, RdsTarget, Request
+from plimsoll.preflight.checks import Check, Preflight, unknown
+from plimsoll.preflight.deployment_checks import find_stack, service_checks, stack_check
+from plimsoll.preflight.ec2_checks import cassandra_target_checks
+from plimsoll.preflight.quota_checks import quota_checks
+from plimsoll.preflight.rds_checks import rds_target_checks, role_check
+
+# a check is worth no long wait: what does not answer is not to be known
+_HASTY = Config(
+    connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 2}
+)
+
+
+def preflight(
+    service: Service,
+    address: Address,
+    requests: Mapping[str, Request],
+    *,
+    stack: str | None = None,
+    at_once: int | None = None,
+) -> Preflight:
+    """Check whether runs could be on the service, with the caller's own rights; makes nothing.
+
+    Args:
+        service: The service.
+        address: Where it is.
+        requests: One for each run, by its name.
+        stack: The name of its stack; None: the usual one.
+        at_once: How many runs go at the same time; None: all.
+    """
+    asked = list(requests.values())
+    ordered = _ordered(requests)
+    checks = list(service_checks(service, [requests[names[0]] for names in ordered]))
+    if not address.signed:
+        why = f"no AWS account is behind {address.url}: one machine stands in for it"
+        checks.append(Check(name="AWS", state="not applicable", detail=why))
+        return Preflight(checks=tuple(checks))
+    _through(address.region)
+    deployed = find_stack(address, stack)
+    checks.append(stack_check(deployed))
+    zones = deployed.zones if deployed else None
+    for names in ordered:
+        runs = names if len(ordered) > 1 else ()
+        of_target = _of_target(requests[names[0]], zones)
+        checks += (check.model_copy(update={"runs": runs}) for check in of_target)
+    if deployed is None:
+        why = "it is the deployment's account that counts, and these credentials may be another's"
+        checks.append(unknown("quotas, roles", why))
+    else:
+        most = sorted(asked, key=_weight, reverse=True)[:at_once]
+        checks += quota_checks(most)
+        if any(isinstance(request.target, RdsTarget) for request in asked):
+            checks += role_check()
+    return Preflight(checks=tuple(checks))
+
+
+def _through(region: str | None) -> None:
+    make: Any = boto3.client  # its types know a service's name only as a literal
+    clients.through(lambda service: make(service, region_name=region, config=_HASTY))
+
+
+def _ordered(requests: Mapping[str, Request]) -> list[tuple[str, ...]]:
+    """Put the names of runs together whose targets are ordered alike."""
+    alike: dict[str, list[str]] = {}
+    for name, request in requests.items():
+        alike.setdefault(_order(request), []).append(name)
+    return [tuple(names) for names in alike.values()]
+
+
+def _of_target(request: Request, zones: Sequence[str] | None) -> tuple[Check, ...]:
+    target = request.target
+    match target:
+        case RdsTarget():
+            return rds_target_checks(target, zones)
+        case CassandraTarget():
+            return cassandra_target_checks(target, zones)
+        case EndpointTarget():
+            return ()  # nothing is ordered; the service has said whether it allows load on it
+        case _:
+            assert_never(target)
+
+
+def _order(request: Request) -> str:
+    ordered = {"kind", "engine", "engine_version", "instance_class", "instance_type", "volume"}
+    return json.dumps(request.target.model_dump(mode="json", include=ordered), sort_keys=True)
+
+
+def _weight(request: Request) -> tuple[int, int]:
+    """Put runs that take more of the account first."""
+    volume = getattr(request.target, "volume", None)
+    return (volume.size_gib if volume else 0, request.prepare.clients)

@@ -1,0 +1,115 @@
+"""Whether the account's quotas leave room for what all runs of a request take at once.
+
+The codes are those of Service Quotas. Lambda's and EC2's: the tables "Service quotas" of the pages
+lambda-service.html and ec2-service.html of the AWS General Reference; RDS's: rds-service.html
+(docs.aws.amazon.com/general/latest/gr/), read 2026-11-22.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from plimsoll import words
+from plimsoll.aws import clients
+from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.request import RdsTarget, Request
+from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
+from plimsoll.preflight.ec2_checks import family_of, vcpus_of, vcpus_running
+from plimsoll.quoting.rehearsal import clients_most
+
+FUNCTIONS_BESIDE = 20  # of a run at once, besides its clients (docs/deploying.md)
+STANDARD = frozenset({"a", "c", "d", "h", "i", "im", "is", "m", "r", "t", "z"})
+
+
+@dataclass(frozen=True)
+class Quota:
+    """A quota of Service Quotas.
+
+    Attributes:
+        name: Of the check.
+        service: Its service's code.
+        code: Its own.
+        unit: Of what it counts.
+    """
+
+    name: str
+    service: str
+    code: str
+    unit: str
+
+
+LAMBDA = Quota("quota: Lambda", "lambda", "L-B99A9384", "concurrent executions")
+RDS_INSTANCES = Quota("quota: RDS instances", "rds", "L-7B6409FD", "DB instances")
+RDS_STORAGE = Quota("quota: RDS storage", "rds", "L-7ADDB58A", "GB of storage")
+EC2_STANDARD = Quota("quota: EC2", "ec2", "L-1216C47A", "vCPUs of standard instances")
+
+
+def quota_checks(requests: Sequence[Request]) -> tuple[Check, ...]:
+    """Check the quotas that these runs need, if all of them go at once.
+
+    Args:
+        requests: One for each run.
+    """
+    targets = [request.target for request in requests]
+    on_rds = [target for target in targets if isinstance(target, RdsTarget)]
+    on_ec2 = [target.instance_type for target in targets if isinstance(target, CassandraTarget)]
+    checks = list(_check(LAMBDA, lambda: sum(map(_functions, requests)), used=lambda: None))
+    if on_rds:
+        storage = sum(target.volume.size_gib for target in on_rds)
+        checks += _check(RDS_INSTANCES, lambda: len(on_rds), used=lambda: _used("DBInstances"))
+        checks += _check(RDS_STORAGE, lambda: storage, used=lambda: _used("AllocatedStorage"))
+    if other := sorted({name for name in on_ec2 if family_of(name) not in STANDARD}):
+        why = f"the quota of {', '.join(other)} is not known to Plimsoll"
+        checks.append(unknown(EC2_STANDARD.name, why, "see Service Quotas, Amazon EC2"))
+    elif on_ec2:
+        checks += _check(EC2_STANDARD, lambda: _vcpus(on_ec2), used=lambda: vcpus_running(STANDARD))
+    return tuple(checks)
+
+
+def _functions(request: Request) -> int:
+    return max(clients_most(request.search), request.prepare.clients) + FUNCTIONS_BESIDE
+
+
+def _vcpus(types: Sequence[str]) -> int:
+    known = vcpus_of(types)
+    return sum(known.get(name, 0) for name in types)
+
+
+def _used(name: str) -> int | None:
+    """Read how much of a quota of RDS is in use."""
+    quotas = clients.rds().describe_account_attributes()["AccountQuotas"]
+    return next((each["Used"] for each in quotas if each.get("AccountQuotaName") == name), None)
+
+
+def _check(
+    quota: Quota, needed: Callable[[], int], *, used: Callable[[], int | None]
+) -> tuple[Check, ...]:
+    return asked([quota.name], lambda: _compared(quota, needed(), used()))
+
+
+def _compared(quota: Quota, needed: int, used: int | None) -> Iterator[Check]:
+    limit = _limit(quota)
+    need = f"{needed:,} of {limit:,} {quota.unit} needed at once"
+    beside = "others' use is not reckoned with" if used is None else f"{used:,} in use"
+    if needed + (used or 0) <= limit:
+        yield passed(quota.name, f"{need}; {beside}")
+        return
+    more = words.number(needed + (used or 0))
+    to_do = (
+        f"have it raised to {more} at least: aws service-quotas request-service-quota-increase"
+        f" --service-code {quota.service} --quota-code {quota.code} --desired-value N"
+    )
+    yield failed(quota.name, f"{need}; {beside}", to_do)
+
+
+def _limit(quota: Quota) -> int:
+    """Read a quota's value in the account; AWS's default where none was ever set."""
+    client = clients.service_quotas()
+    try:
+        found = client.get_service_quota(ServiceCode=quota.service, QuotaCode=quota.code)
+    except client.exceptions.NoSuchResourceException:
+        return int(
+            client.get_aws_default_service_quota(ServiceCode=quota.service, QuotaCode=quota.code)[
+                "Quota"
+            ]["Value"]
+        )
+    return int(found["Quota"]["Value"])

@@ -1,0 +1,151 @@
+"""Whether RDS makes such a database: its version, class, storage and zone."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from plimsoll import words
+from plimsoll.aws import clients
+from plimsoll.complaints import Range
+from plimsoll.errors import UsageError
+from plimsoll.model.request import RdsTarget
+from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
+from plimsoll.targets.engine_version import rds_version
+
+if TYPE_CHECKING:
+    from mypy_boto3_rds.type_defs import OrderableDBInstanceOptionTypeDef as Option
+
+VERSION, CLASS, STORAGE, ZONE = "engine version", "instance class", "storage", "zone"
+ROLE = "service-linked role of RDS"
+ROLE_NAME = "AWSServiceRoleForRDS"
+_MAKE_ROLE = "aws iam create-service-linked-role --aws-service-name rds.amazonaws.com"
+
+
+def rds_target_checks(target: RdsTarget, zones: Sequence[str] | None) -> tuple[Check, ...]:
+    """Check what RDS offers in the clients' region.
+
+    Args:
+        target: What is asked for.
+        zones: Of the deployment; None: not known.
+    """
+    (version,) = asked([VERSION], lambda: [_version(target)])
+    if version.state != "passed":
+        why = f"it depends on the {VERSION}"
+        return version, *(unknown(name, why) for name in (CLASS, STORAGE, ZONE))
+    rest = asked((CLASS, STORAGE, ZONE), lambda: _orderable(target, version.detail, zones))
+    name = f"{words.ENGINES[target.engine]} {version.detail}"
+    of = "" if version.detail == target.engine_version else f", for {target.engine_version}"
+    return version.model_copy(update={"detail": name + of}), *rest
+
+
+def role_check() -> tuple[Check, ...]:
+    """Look for the role by which RDS acts in the account."""
+
+    def look() -> list[Check]:
+        try:
+            clients.iam().get_role(RoleName=ROLE_NAME)
+        except clients.iam().exceptions.NoSuchEntityException:
+            why = (
+                f"there is no {ROLE_NAME} yet: RDS makes it with the account's first database,"
+                " which may come too early for that one"
+            )
+            return [unknown(ROLE, why, _MAKE_ROLE)]
+        return [passed(ROLE, ROLE_NAME)]
+
+    return asked([ROLE], look)
+
+
+def _version(target: RdsTarget) -> Check:
+    try:
+        return passed(VERSION, rds_version(target.engine, target.engine_version))
+    except UsageError as error:
+        (complaint,) = error.complaints
+        offered = ", ".join(complaint.allowed_words)
+        return failed(VERSION, complaint.problem, f"target.engine_version: one of {offered}")
+
+
+def _orderable(target: RdsTarget, version: str, zones: Sequence[str] | None) -> Iterator[Check]:
+    pages = (
+        clients.rds()
+        .get_paginator("describe_orderable_db_instance_options")
+        .paginate(
+            Engine=target.engine,
+            EngineVersion=version,
+            DBInstanceClass=target.instance_class,
+            Vpc=True,
+        )
+    )
+    options = [option for page in pages for option in page["OrderableDBInstanceOptions"]]
+    name = f"{words.ENGINES[target.engine]} {version}"
+    if not options:
+        region = clients.rds().meta.region_name
+        problem = f"RDS has no {target.instance_class} for {name} in {region}"
+        yield failed(CLASS, problem, f"target.instance_class: {_listing(target, version)}")
+        why = f"it depends on the {CLASS}"
+        yield from (unknown(each, why) for each in (STORAGE, ZONE))
+        return
+    yield passed(CLASS, f"{target.instance_class} can be had with {name}")
+    fitting = [option for option in options if option.get("StorageType") == target.volume.type]
+    if not fitting:
+        types = sorted({option.get("StorageType", "") for option in options})
+        problem = f"{target.instance_class} has no {target.volume.type} with {name}"
+        yield failed(STORAGE, problem, f"target.volume.type: one of {', '.join(types)}")
+        yield unknown(ZONE, f"it depends on the {STORAGE}")
+        return
+    yield _storage(target, fitting[0])
+    found = sorted({zone["Name"] for option in fitting for zone in option["AvailabilityZones"]})
+    what = f"{target.instance_class} with {target.volume.type}"
+    yield zone_check(what, found, zones)
+
+
+def _storage(target: RdsTarget, option: "Option") -> Check:
+    volume = target.volume
+    asked_for = {
+        "size_gib": (volume.size_gib, option.get("MinStorageSize"), option.get("MaxStorageSize")),
+        "iops": (
+            volume.iops,
+            option.get("MinIopsPerDbInstance"),
+            option.get("MaxIopsPerDbInstance"),
+        ),
+        "throughput_mib_s": (
+            volume.throughput_mib_s,
+            option.get("MinStorageThroughputPerDbInstance"),
+            option.get("MaxStorageThroughputPerDbInstance"),
+        ),
+    }
+    for field, (value, least, most) in asked_for.items():
+        outside = value is not None and (
+            (least is not None and value < least) or (most is not None and value > most)
+        )
+        if outside:
+            allowed = Range(least=least, most=most)
+            problem = f"{field} {value:,} is not what RDS has with {target.instance_class}"
+            return failed(STORAGE, problem, f"target.volume.{field}: {allowed}")
+    return passed(STORAGE, words.volume(volume))
+
+
+def zone_check(what: str, offered: Sequence[str], zones: Sequence[str] | None) -> Check:
+    """Compare the zones that have something with the deployment's.
+
+    Args:
+        what: That is offered there.
+        offered: Names of zones.
+        zones: Of the deployment; None: not known.
+    """
+    there = ", ".join(offered) or "no zone"
+    if zones is None:
+        why = f"{what} is offered in {there}; the deployment's zones are not known here"
+        return unknown(ZONE, why)
+    common = [zone for zone in zones if zone in offered]
+    if common:
+        return passed(ZONE, f"{what} is offered in {', '.join(common)}")
+    own = ", ".join(zones)
+    problem = f"{what} is offered in {there}, and the deployment is in {own}"
+    return failed(ZONE, problem, "another class, or a deployment in such a zone (network.existing)")
+
+
+def _listing(target: RdsTarget, version: str) -> str:
+    return (
+        f"what there is says aws rds describe-orderable-db-instance-options"
+        f" --engine {target.engine} --engine-version {version}"
+        " --query 'OrderableDBInstanceOptions[].DBInstanceClass'"
+    )

@@ -1,0 +1,37 @@
+"""The names that the statements of a workload may use."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from plimsoll.model.databases import Language
+from plimsoll.workload.tables import TableShape, copy_names
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that the statements of a workload may use, in one language."""
+
+    language: Language
+    tables: frozenset[str]
+    columns: frozenset[str]
+
+    @classmethod
+    def of(cls, shapes: Mapping[str, TableShape], language: Language) -> "Names":
+        """Take those of its tables, each copy by its own name."""
+        copies = (copy_names(table, shape.copies) for table, shape in shapes.items())
+        tables = {name for names in copies for name in names}
+        columns = {name for shape in shapes.values() for name in _columns(shape, language)}
+        if language == "cql":
+            tables = set(map(str.lower, tables))
+        return cls(language, frozenset(tables), frozenset(map(str.lower, columns)))
+
+
+def _columns(shape: TableShape, language: Language) -> Iterable[str]:
+    match language:
+        case "sql":
+            return shape.columns
+        case "cql":
+            return shape.cql_names.values()
+        case _:
+            assert_never(language)

@@ -1,0 +1,97 @@
+"""Statements as tokens, in one pass from left to right.
+
+What servers read differently by their version or their settings is no token, so that a statement
+means the same here and there: comments (some are executed), backslashes in text (`sql_mode`), `;`,
+`@`, `{`, and letters beyond ASCII outside quotes. In SQL, `"` quotes text or a name, by `sql_mode`:
+what stands in it is taken for neither. Each pattern takes as much as it can and never less
+(possessive quantifiers), so that the time is linear in the statement's length.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+from plimsoll.model.databases import Language
+from plimsoll.workload.declared import refusal
+
+Kind = Literal["name", "text", "number", "word", "mark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A part of a statement.
+
+    Attributes:
+        kind: `name` in quotes, `text`, `number`, `word`, or `mark`: an operator, a parenthesis ...
+        text: As it is written; a name without its quotes.
+        start: Where it begins in the statement.
+        end: Where what follows it begins.
+    """
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+
+    def is_mark(self, mark: str) -> bool:
+        """Whether it is this mark; one in quotes is none."""
+        return self.kind == "mark" and self.text == mark
+
+
+_COMMON = r"""
+    (?P<space>[ \t\r\n]++)
+  | (?P<comment>--|/\*|\*/)
+  | (?P<number>(?:0x[0-9A-Fa-f]++|[0-9]++(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?)(?![\w$.]))
+  | (?P<word>[A-Za-z_][A-Za-z0-9_]*+)
+"""
+PATTERNS = {
+    "sql": re.compile(
+        rf"""{_COMMON}
+  | (?P<hash>\#)
+  | (?P<text>'(?:[^'\\\0]|'')*+'|"(?:[^"\\\0]|"")*+")
+  | `(?P<name>[^`\\\0]++)`(?!`)
+  | (?P<mark>[-+*/%=<>!&|^~(),.?])
+""",
+        re.VERBOSE | re.ASCII,
+    ),
+    "cql": re.compile(
+        rf"""{_COMMON}
+  | (?P<hash>//)
+  | (?P<text>'(?:[^'\\\0]|'')*+')
+  | "(?P<name>[^"\\\0]++)"(?!")
+  | (?P<mark>[-+*/%=<>!(),.?])
+""",
+        re.VERBOSE | re.ASCII,
+    ),
+}
+
+
+def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
+    """Read a statement.
+
+    Raises:
+        WorkloadError: Something in it is no token; says what.
+    """
+    tokens: list[Token] = []
+    at = 0
+    while at < len(text):
+        found = PATTERNS[language].match(text, at)
+        if found is None:
+            raise refusal(_unreadable(text[at]))
+        kind = cast("str", found.lastgroup)
+        if kind in {"comment", "hash"}:
+            raise refusal(f"holds a comment ({found[0]}); YAML's own, after #, are not sent")
+        if kind in get_args(Kind):
+            tokens.append(Token(cast("Kind", kind), found[kind], at, found.end()))
+        at = found.end()
+    return tuple(tokens)
+
+
+def _unreadable(character: str) -> str:
+    match character:
+        case ";":
+            return "holds more than one statement"
+        case "'" | '"' | "`":
+            return f"a quoted part ({character}) has no end, or holds a backslash or a quoted quote"
+        case _:
+            return f"cannot be read from {character!r} on: text is in quotes, values are binds"

@@ -1,0 +1,111 @@
+"""`plimsoll run` in a place of its own, held at the begin of a phase, so that a fault meets it."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from tests.faults.place import Place
+from tests.local.runs.conftest import ROOT, gated_functions, tiny
+
+# tests that run in the background ignore Ctrl-C, and so would what they start
+MAIN = """
+import signal
+from pathlib import Path
+
+import plimsoll.local.twin as twin
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+packaged = twin.packaged_folder
+twin.packaged_folder = lambda name: Path({functions!r}) if name == "functions" else packaged(name)
+from plimsoll.cli.main import main
+main()
+"""
+HELD = {  # by phase: the function that is held when it begins, or frozen under its load
+    "provision": "await-target",
+    "prepare": "load-dataset-1",
+    "load": "freeze-load-client-0",
+    "judge": "judge-step",
+    "conclude": "conclude",
+    "teardown": "delete-target",
+}
+LOOK_S = 0.05
+PATIENCE_S = 240.0  # what takes longer hangs
+
+
+@dataclass(frozen=True)
+class FaultyRun:
+    """A run that is held.
+
+    Attributes:
+        command: `plimsoll run` itself.
+        worker: The process of the function that is held.
+        gate: The file that holds it.
+    """
+
+    place: Place
+    command: "subprocess.Popen[str]"
+    worker: psutil.Process
+    gate: Path
+
+    @classmethod
+    def start(cls, place: Place, folder: Path, phase: str) -> "FaultyRun":
+        """Start it and wait until it has reached a phase."""
+        gates = folder / "gates"
+        gates.mkdir()
+        gate = gates / HELD[phase]
+        gate.touch()
+        command = started(place, folder, gates)
+        reached = gate.with_suffix(".reached")
+        await_true(lambda: reached.exists() or command.poll() is not None, f"{phase} reached")
+        if command.poll() is not None:
+            raise AssertionError("it ended before: " + "".join(command.communicate()))
+        return cls(place, command, psutil.Process(int(reached.read_text())), gate)
+
+    def process(self, words: str) -> psutil.Process:
+        """Find the process of the run whose command line has some words, once it is there."""
+        found: list[psutil.Process] = []
+
+        def there() -> bool:
+            found[:] = [p for p in self.place.processes() if words in _command_line(p)]
+            return bool(found)
+
+        await_true(there, words)
+        # a sandbox has its nursery's command line: the first of them is the parent
+        return min(found, key=lambda process: process.create_time())
+
+    def let_go(self) -> None:
+        """Open the gate: what is held goes on, if it still lives."""
+        self.gate.unlink()
+        if self.worker.is_running():
+            self.worker.send_signal(signal.SIGCONT)
+
+
+def started(place: Place, folder: Path, gates: Path) -> "subprocess.Popen[str]":
+    """Start a run of seconds whose functions pass the gates."""
+    functions = gated_functions(folder / "functions", gates)
+    request = folder / "request.yaml"
+    request.write_text(tiny("faulty", load__duration_s=2).model_dump_json())  # JSON is YAML
+    main = MAIN.format(functions=str(functions))
+    arguments = ["run", str(request), "--local", "--out", str(folder / "out")]
+    on_disk = ["--data-dir", str(place.temporary)]
+    return place.start([sys.executable, "-c", main, *arguments, *on_disk], folder=ROOT)
+
+
+def await_true(true: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < deadline, f"waited in vain for: {what}"
+        time.sleep(LOOK_S)
+
+
+def _command_line(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:  # it has ended
+        return ""

@@ -1,0 +1,167 @@
+"""Each phase of a run x each fault: nothing hangs, nothing is left, one sentence says what it was.
+
+`make faults` tries all of them, and `make test` those of `REPRESENTATIVE`.
+"""
+
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.faults.faulty_run import HELD, PATIENCE_S, FaultyRun, await_true, started
+from tests.faults.place import MEMORY, place
+
+STOPPED_S = 10
+EARLY = ("provision", "prepare", "load", "judge")  # a database or a disk is still needed
+INTERRUPTED = 128 + signal.SIGINT
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is done to a held run, and how the run has to end.
+
+    Attributes:
+        codes: The exit code by phase; of phases that are not named, 0.
+        told: What its output says where it does not end well (a regular expression).
+    """
+
+    does: Callable[[FaultyRun], None]
+    codes: Mapping[str, int]
+    told: str
+
+
+def everywhere(code: int) -> dict[str, int]:
+    return dict.fromkeys(HELD, code)
+
+
+def stop_and_go(run: FaultyRun) -> None:
+    stand_in = run.process("plimsoll.local.aws.server")
+    stand_in.suspend()
+    time.sleep(STOPPED_S)  # the fault itself
+    stand_in.resume()
+
+
+FAULTS = {
+    "INT": Fault(
+        lambda run: run.command.send_signal(signal.SIGINT), everywhere(INTERRUPTED), "interrupted"
+    ),
+    "TERM": Fault(
+        lambda run: run.command.send_signal(signal.SIGTERM), everywhere(INTERRUPTED), "interrupted"
+    ),
+    "KILL": Fault(lambda run: run.command.kill(), everywhere(-signal.SIGKILL), ""),
+    "KILL of the stand-in": Fault(
+        lambda run: run.process("plimsoll.local.aws.server").kill(),
+        everywhere(1),
+        r"the local stand-in for AWS has ended \(Killed\)|the local stand-in for AWS is gone",
+    ),
+    "KILL of the database": Fault(
+        lambda run: run.process("bin/mariadbd").kill(),
+        dict.fromkeys(EARLY, 1),
+        r"FAILED in its (provision|prepare|step) phase: \w+",
+    ),
+    "KILL of the worker": Fault(
+        lambda run: run.worker.kill(),
+        {"load": 1},
+        r"FAILED in its step phase: StepError: no client of step 1 ran: .*signal: killed",
+    ),
+    "KILL of the nursery": Fault(
+        lambda run: run.process("plimsoll.local.lambdas.nursery").kill(), everywhere(1), "nursery"
+    ),
+    "STOP for 10 s": Fault(stop_and_go, {}, ""),
+    "full disk": Fault(
+        lambda run: run.place.fill(run.place.temporary),
+        {"provision": 1, "prepare": 1},
+        "(?i)no space left",
+    ),
+}
+REPRESENTATIVE = {
+    ("provision", "KILL"),
+    ("prepare", "full disk"),
+    ("load", "KILL of the stand-in"),
+    ("load", "TERM"),
+    ("judge", "KILL of the nursery"),
+}
+
+
+def cases() -> list[object]:
+    """All of them; those that `make test` leaves out carry a mark."""
+    every = [(phase, name) for name in FAULTS for phase in HELD]
+    return [
+        pytest.param(*case, marks=() if case in REPRESENTATIVE else pytest.mark.every_fault)
+        for case in every
+    ]
+
+
+@pytest.mark.parametrize(("phase", "name"), cases())
+def test_a_fault(
+    tmp_path: Path, phase: str, name: str, record_property: Callable[[str, object], None]
+) -> None:
+    fault = FAULTS[name]
+    with place(tmp_path, disk_mib=1024) as own:
+        run = FaultyRun.start(own, tmp_path, phase)
+        fault.does(run)
+        run.let_go()
+        code, output = ended(run.command)
+        own.empty(own.temporary)
+        left = what_is_left(run)
+    record_property("fault", name)
+    record_property("hung", code is None)
+    record_property("leaked", bool(left))
+    record_property("traced", "Traceback" in output)
+    assert code == fault.codes.get(phase, 0), output
+    assert left == []
+    assert "Traceback" not in output
+    if code:
+        assert re.search(fault.told, output), output
+
+
+def ended(command: "subprocess.Popen[str]") -> tuple[int | None, str]:
+    """Give the exit code, None where it hangs, and all that it printed."""
+    try:
+        stdout, stderr = command.communicate(timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        command.kill()
+        stdout, stderr = command.communicate()
+        return None, stderr + stdout
+    return command.returncode, stderr + stdout
+
+
+def what_is_left(run: FaultyRun) -> list[str]:
+    """List what is left, once whoever was told by the command's death has done his part."""
+    own = run.place
+    if run.command.returncode == -signal.SIGKILL:
+        await_true(lambda: not own.processes(), "the end of what it had started")
+    return [" ".join(process.cmdline()) for process in own.processes()] + own.files()
+
+
+@pytest.mark.parametrize(
+    ("memory", "full"),
+    [("ro", False), pytest.param("size=2g", True, marks=pytest.mark.every_fault)],
+    ids=["no /dev/shm", "a full /dev/shm"],
+)
+def test_no_memory_to_share(
+    tmp_path: Path, memory: str, full: bool, record_property: Callable[[str, object], None]
+) -> None:
+    """The state of volumes lies elsewhere then, or the run says that there is no room for it."""
+    (tmp_path / "gates").mkdir()
+    with place(tmp_path, memory=memory) as own:
+        if full:
+            own.fill(MEMORY)
+        command = started(own, tmp_path, tmp_path / "gates")
+        code, output = ended(command)
+        own.empty(MEMORY)
+        left = [str(process) for process in own.processes()] + own.files()
+    record_property("fault", f"{'a full' if full else 'no'} /dev/shm")
+    record_property("hung", code is None)
+    record_property("leaked", bool(left))
+    record_property("traced", "Traceback" in output)
+    assert code == (1 if full else 0), output
+    assert left == []
+    assert "Traceback" not in output
+    if full:
+        assert re.search("(?i)no space left", output), output

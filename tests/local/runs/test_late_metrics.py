@@ -1,0 +1,73 @@
+"""Metrics as AWS has them, of whole periods and late: the limit is named all the same.
+
+A minute is six seconds here; all that reckons with it is the same.
+"""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from plimsoll.aws.run_files import RESULT
+from plimsoll.cli.progress import RunProgress
+from plimsoll.local.runner import LocalRun
+from plimsoll.local.twin import LocalTwin
+from plimsoll.model.metric_periods import PATIENCE_PERIODS
+from plimsoll.model.results import RunResult
+from plimsoll.model.settings import Setting
+from tests.local.runs.conftest import measured, tiny, why
+
+PERIOD_S = 6
+LATE_S = 4.0
+Ended = tuple[RunResult, str]
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+    """A run that reads what its memory cannot hold from 1,000 IOPS: its result, what was told."""
+    asked = tiny(
+        "late-metrics",
+        target__volume={"type": "io1", "size_gib": 100, "iops": 1000},
+        target__parameters={"innodb_buffer_pool_size": 5 * 2**20},
+        workload={"name": "ycsb-c", "records": 10_000},
+        search={"strategy": "steps", "clients": [1, 8]},
+        load={"warmup_s": 1, "duration_s": PERIOD_S, "recovery_max_s": 1, "timeout_ms": 30_000},
+        limits={"statistic": "mean", "confirmation": None, "audits_off": ["undisturbed"]},
+    )
+    console = Console(file=io.StringIO(), record=True, width=200)
+    progress = RunProgress(asked, console)
+    settings = {Setting.METRIC_PERIOD_SECONDS: str(PERIOD_S)}
+    home = tmp_path_factory.mktemp("late") / "twin"
+    with LocalTwin(home, settings=settings, metrics_late_s=LATE_S) as twin:
+        run = LocalRun(twin, asked)
+        record = run.wait(progress.show)
+        assert record.failure is None, why(record)
+        return run.files.get(RESULT, RunResult), console.export_text()
+
+
+def test_the_storage_is_named_from_whole_periods(ended: Ended) -> None:
+    result, _ = ended
+    assert result.limiting is not None
+    assert result.limiting.resource == "storage", result.limiting.evidence
+    assert "of 1,000 IOPS" in "; ".join(result.limiting.evidence)
+    assert result.notes == ()
+
+
+def test_every_window_holds_the_points_that_its_figures_are_of(ended: Ended) -> None:
+    result, _ = ended
+    for step in measured(result):
+        assert step.plan.window_start_epoch_ms % (1000 * PERIOD_S) == 0
+        assert step.target is not None
+        assert (step.target.period_s, step.target.points) == (PERIOD_S, 1)
+
+
+def test_the_conclusion_waited_for_the_last_points_and_said_so(ended: Ended) -> None:
+    result, told = ended
+    last = max(step.plan.window_end_epoch_ms for step in result.steps)
+    moments = result.moments
+    assert moments.teardown is not None
+    assert moments.conclude is not None
+    assert 1000 * moments.teardown.timestamp() >= last + 1000 * LATE_S
+    waited = (moments.teardown - moments.conclude).total_seconds()
+    assert waited < PATIENCE_PERIODS * PERIOD_S, "it did not wait for what was there"
+    assert "conclude: the target's metrics are awaited, until " in told

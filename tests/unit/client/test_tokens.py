@@ -1,0 +1,76 @@
+"""The token of a service on this machine: its owner's alone, and sent to that service alone."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from plimsoll.client.address import read_address
+from plimsoll.client.http import Http
+from plimsoll.client.tokens import HOME_VARIABLE, TOKEN_VARIABLE, find_token, new_token, token_file
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
+    monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
+    return tmp_path / "home"
+
+
+def test_only_its_owner_reads_it_and_it_goes_with_its_service(home: Path) -> None:
+    with new_token(8080) as token:
+        file = token_file(8080)
+        assert file.is_relative_to(home)
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+        assert find_token("http://127.0.0.1:8080") == token
+    assert not file.exists()
+
+
+def test_each_service_has_another_one() -> None:
+    with new_token(1) as first, new_token(2) as second:
+        assert first != second
+        assert find_token("http://127.0.0.1:2/") == second
+
+
+def test_what_a_killed_service_left_is_replaced_not_written_into(tmp_path: Path) -> None:
+    bait = tmp_path / "another's"
+    bait.touch()
+    token_file(8080).parent.mkdir(parents=True)
+    token_file(8080).symlink_to(bait)
+    with new_token(8080) as token:
+        assert find_token("http://127.0.0.1:8080") == token
+    assert bait.read_text() == ""
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:8081",  # another service
+        "http://localhost:8080",  # may be [::1], where anybody listens
+        "http://[::1]:8080",
+        "http://127.0.0.1",
+    ],
+)
+def test_it_is_not_sent_to_anyone_else(url: str) -> None:
+    with new_token(8080):
+        assert find_token(url) is None
+
+
+def test_the_variable_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN_VARIABLE, "of a tunnel")
+    with new_token(8080):
+        assert find_token("http://localhost:8080") == "of a tunnel"
+
+
+def test_a_signed_call_carries_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN_VARIABLE, "of this machine")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "x")
+    away = Http(read_address("https://x.execute-api.eu-west-1.amazonaws.com", source="--url"))
+    here = Http(read_address("http://127.0.0.1:8080", source="--url"))
+    sent = [
+        each._prepared(each._request("GET", "/runs", None, None, None)) for each in (away, here)
+    ]
+    assert "of this machine" not in sent[0].headers["Authorization"]
+    assert sent[1].headers["Authorization"] == "Bearer of this machine"

@@ -1,0 +1,89 @@
+"""Which versions RDS is known to offer on a day, and what is said of the others."""
+
+from datetime import date
+from typing import get_args
+
+import pytest
+
+from plimsoll.errors import UsageError
+from plimsoll.model.databases import RdsEngine
+from plimsoll.model.rds_versions import (
+    AS_OF,
+    extended_support_note,
+    major_of,
+    rds_majors,
+    require_known,
+    require_unended,
+)
+
+
+@pytest.mark.parametrize(
+    ("engine", "version"),
+    [("mariadb", "11.4"), ("mariadb", "11.4.10"), ("mariadb", "11.8.6"), ("mariadb", "10.11"),
+     ("mysql", "8.4"), ("mysql", "8.4.10"), ("mysql", "8.0"), ("mysql", "5.7")],
+)  # fmt: skip
+def test_what_is_offered_passes(engine: RdsEngine, version: str) -> None:
+    require_known(engine, version, on=AS_OF)
+
+
+@pytest.mark.parametrize(
+    ("engine", "version", "problem", "allowed"),
+    [
+        ("mariadb", "11.4.5", "RDS's support of MariaDB 11.4.5 ended on 2026-05-31",
+         ("11.4", "11.4.10")),
+        ("mariadb", "11.4.9", "RDS's support of MariaDB 11.4.9 ended on 2026-10-31",
+         ("11.4", "11.4.10")),
+        ("mysql", "8.4.6", "RDS's support of MySQL 8.4.6 ended on 2026-09-30",
+         ("8.4", "8.4.10", "8.4.9", "8.4.8", "8.4.7")),
+        ("mariadb", "10.6", "RDS's support of MariaDB 10.6 ended on 2026-08-31",
+         ("11.8", "11.4", "10.11")),
+        ("mariadb", "10.6.22", "RDS's support of MariaDB 10.6 ended on 2026-08-31",
+         ("11.8", "11.4", "10.11")),
+    ],
+)  # fmt: skip
+def test_what_is_past_its_end_is_refused_with_the_day_and_what_there_is(
+    engine: RdsEngine, version: str, problem: str, allowed: tuple[str, ...]
+) -> None:
+    for check in (require_unended, require_known):
+        with pytest.raises(UsageError) as refused:
+            check(engine, version, on=AS_OF)
+        (complaint,) = refused.value.complaints
+        assert complaint.field == "target.engine_version"
+        assert (complaint.value, complaint.problem) == (version, problem)
+        assert complaint.allowed == allowed
+
+
+@pytest.mark.parametrize(
+    ("engine", "version"), [("mariadb", "11.4.99"), ("mariadb", "99.1"), ("mysql", "9.7")]
+)
+def test_what_is_not_in_the_table_is_refused_only_where_rds_is_not_asked(
+    engine: RdsEngine, version: str
+) -> None:
+    require_unended(engine, version, on=AS_OF)
+    with pytest.raises(UsageError, match=f"{version} is none of the versions"):
+        require_known(engine, version, on=AS_OF)
+
+
+def test_a_version_is_offered_to_the_end_of_its_last_day() -> None:
+    require_known("mariadb", "11.8.5", on=date(2026, 11, 30))
+    with pytest.raises(UsageError, match="ended on 2026-11-30"):
+        require_known("mariadb", "11.8.5", on=date(2026, 12, 1))
+    with pytest.raises(UsageError, match=r"MySQL 8\.0 ended on 2029-07-31"):
+        require_known("mysql", "8.0", on=date(2029, 8, 1))
+
+
+def test_extended_support_is_named_where_it_costs() -> None:
+    assert extended_support_note("mysql", "8.0.46", on=date(2026, 7, 31)) is None
+    note = extended_support_note("mysql", "8.0.46", on=AS_OF)
+    assert note is not None
+    assert "MySQL 8.0 has been in RDS Extended Support since 2026-08-01" in note
+    assert extended_support_note("mysql", "8.4", on=AS_OF) is None
+    assert extended_support_note("mariadb", "10.6", on=AS_OF) is None
+
+
+@pytest.mark.parametrize("engine", get_args(RdsEngine))
+def test_the_table_is_in_order(engine: RdsEngine) -> None:
+    for name, major in rds_majors(engine).items():
+        assert {major_of(minor) for minor in major.minors} <= {name}
+        assert major.until >= major.standard_until
+        assert all(until is None or until <= major.until for until in major.minors.values())
