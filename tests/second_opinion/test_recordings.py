@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.second_opinion.interpreters import StepFunctions, running, twin_command
-from tests.second_opinion.recordings import REPOSITORY, FunctionAnswer, Recording, Repository
+from tests.second_opinion.recorded_execution import FunctionAnswer, Recording
+from tests.second_opinion.recordings import REPOSITORY, Repository
 from tests.second_opinion.scripted_aws import Raised, ScriptedAws
 
 RECORDINGS = list(Repository(Path(os.environ[REPOSITORY])).recordings())
