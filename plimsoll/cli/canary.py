@@ -110,12 +110,14 @@ def _on_aws(
 ) -> int:
     from plimsoll.canary.allowance import allow  # noqa: PLC0415 - an extra
     from plimsoll.canary.on_aws import OnAws  # noqa: PLC0415 - an extra
+    from plimsoll.canary.orderable import require_orderable  # noqa: PLC0415 - an extra
     from plimsoll.cli.canary_text import announce  # noqa: PLC0415 - an extra
 
     request = _request()
     allowance = allow(request, quote(request, builtin()), budget_usd)
     place = OnAws(folder, region=region, profile=profile)
     place.require_free()
+    require_orderable(request)
     announce(place.creates(), allowance, budget_usd)
     if not yes:
         _ask()
@@ -125,6 +127,7 @@ def _on_aws(
         folder,
         lasts_s=allowance.lasts_s,
         allowance=allowance,
+        checks=[require_orderable],
         as_json=as_json,
     )
 

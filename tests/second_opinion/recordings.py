@@ -2,8 +2,9 @@
 
 They are read from a clone of that repository (Apache-2.0), and nothing of it is kept here. A
 recording is a test's snapshot: the history of an execution. Its definition is in the template that
-the test names. Those count that use what this project's machines use: JSONata, and no Task, since
-the functions are not there; what was masked when it was recorded is left out.
+the test names. Those count that use what this project's machines use: JSONata throughout, and of
+Tasks `lambda:invoke`, whose answers the history holds; what was masked when it was recorded is left
+out, and so are definitions that a test has edited.
 """
 
 import ast
@@ -11,45 +12,18 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
 
-from plimsoll.local.aws.corrections.definitions import faults
+from tests.second_opinion.recorded_execution import Recording, recording_of
 
 _FOLDER = "tests/aws/services/stepfunctions"
 _TEMPLATES = f"{_FOLDER}/templates"
 REPOSITORY = "LOCALSTACK_REPOSITORY"  # the variable that says where the clone is
 PARAMETRIZE = "pytest.mark.parametrize"
-_MASKED = ('"date"', '"timestamp"')
-_ENDS = {
-    "ExecutionSucceeded": "SUCCEEDED",
-    "ExecutionFailed": "FAILED",
-    "ExecutionTimedOut": "TIMED_OUT",
-}
-
-
-@dataclass(frozen=True)
-class Recording:
-    """One execution of the real service.
-
-    Attributes:
-        name: File, test and case.
-        definition: The state machine.
-        given: The execution's input.
-        status: How it ended.
-        output: If it succeeded.
-        error: If it failed.
-    """
-
-    name: str
-    definition: str
-    given: Any
-    status: str
-    output: Any
-    error: str | None
+_TEMPLATE_FILE = re.compile(r"_templates?\.py$")
 
 
 class Repository:
@@ -81,7 +55,9 @@ class Repository:
                 if place is None:
                     continue
                 definition = _definition(self._read(place))
-                recording = _recording(f"{PurePosixPath(file).name}::{case}", definition, snapshot)
+                recording = recording_of(
+                    f"{PurePosixPath(file).name}::{case}", definition, snapshot
+                )
                 if recording is not None:
                     yield recording
 
@@ -89,7 +65,7 @@ class Repository:
         """The file of each template by its name in the tests: `Class.CONSTANT`."""
         found: dict[str, str] = {}
         for file in self._files:
-            if not (file.startswith(_TEMPLATES) and file.endswith("_templates.py")):
+            if not (file.startswith(_TEMPLATES) and _TEMPLATE_FILE.search(file)):
                 continue
             folder = PurePosixPath(file).parent
             for group in ast.parse(self._read(file)).body:
@@ -102,14 +78,23 @@ class Repository:
 
 def _constants(group: ast.ClassDef) -> Iterator[tuple[str, str]]:
     for statement in group.body:
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        name = _assigned(statement)
+        if name is not None:
             texts = [
                 node.value
                 for node in ast.walk(statement)
                 if isinstance(node, ast.Constant) and isinstance(node.value, str)
             ]
             if texts:
-                yield statement.target.id, texts[-1]
+                yield name, texts[-1]
+
+
+def _assigned(statement: ast.stmt) -> str | None:
+    """The name that a statement gives a value, with a type or without."""
+    match statement:
+        case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+    return None
 
 
 def _templates_of_tests(source: str) -> dict[str, str]:
@@ -131,6 +116,8 @@ def _templates_of_tests(source: str) -> dict[str, str]:
 
 def _cases(test: ast.FunctionDef, aliases: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Each case of a test that stands for one template, by the case's name."""
+    if _edits(test):
+        return
     for decorator in test.decorator_list:
         if not (isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == PARAMETRIZE):
             continue
@@ -155,6 +142,15 @@ def _cases(test: ast.FunctionDef, aliases: Mapping[str, str]) -> Iterator[tuple[
         yield test.name, loaded[0]
 
 
+def _edits(test: ast.FunctionDef) -> bool:
+    """Whether a test changes the template that it has loaded, so that this is not what was run."""
+    return any(
+        (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
+        or (isinstance(node, ast.Attribute) and node.attr == "update")
+        for node in ast.walk(test)
+    )
+
+
 def _named(value: ast.AST, aliases: Mapping[str, str]) -> list[str]:
     """The templates that an expression names."""
     return [
@@ -177,39 +173,3 @@ def _definition(text: str) -> Any:
 
 def _yaml(text: str) -> Any:
     return yaml.safe_load(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE).replace("\t", " "))
-
-
-def _recording(name: str, definition: Any, snapshot: Mapping[str, Any]) -> Recording | None:
-    """Make a recording of a snapshot; None where it is not one of a machine like ours."""
-    written = json.dumps(definition)
-    histories = [
-        part["events"]
-        for part in snapshot["recorded-content"].values()
-        if isinstance(part, dict) and "events" in part
-    ]
-    if faults(written) or '"Task"' in written or len(histories) != 1:
-        return None
-    first, last = histories[0][0], histories[0][-1]
-    given = _parsed(first["executionStartedEventDetails"]["input"])
-    if any(word in json.dumps(given) for word in _MASKED):
-        return None
-    details: Mapping[str, Any] = next(
-        (value for key, value in last.items() if key.endswith("EventDetails")), {}
-    )
-    return Recording(
-        name,
-        written,
-        given,
-        _ENDS[last["type"]],
-        _parsed(details.get("output")),
-        details.get("error"),
-    )
-
-
-def _parsed(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except json.JSONDecodeError:
-        return value

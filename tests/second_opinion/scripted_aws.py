@@ -27,6 +27,13 @@ class Failed:
 
 
 @dataclass(frozen=True)
+class Raised:
+    """A function's error, with all that it said of it."""
+
+    told: Any
+
+
+@dataclass(frozen=True)
 class Refused:
     """A call that AWS refuses before anything is done."""
 
@@ -184,7 +191,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if invoked := re.fullmatch(r"/2015-03-31/functions/(.+)/invocations", self.path):
             name = unquote(invoked[1]).split(":")[-1]
             payload = json.loads(body or b"{}")
-            run_id = payload.get("run_id") or payload["experiment_id"]
+            run_id = payload.get("run_id") or payload.get("experiment_id", "")
             self._answer(scripted.call(name, payload, run_id))
             return
         given = json.loads(body)
@@ -215,6 +222,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if isinstance(answer, Refused):
             status, headers = answer.status, {"x-amzn-ErrorType": answer.code}
             body = {"__type": answer.code, "message": answer.message}
+        elif isinstance(answer, Raised):
+            headers, body = {"X-Amz-Function-Error": "Unhandled"}, answer.told
         elif isinstance(answer, Failed):
             headers = {"X-Amz-Function-Error": "Unhandled"}
             body = {"errorMessage": answer.message, "errorType": answer.error, "stackTrace": []}
@@ -225,7 +234,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _send(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
         self.send_response(status)
-        for name, value in {**headers, "x-amzn-RequestId": "r"}.items():
+        for name, value in {
+            **headers,
+            "x-amzn-RequestId": "r",
+            "X-Amz-Executed-Version": "$LATEST",
+        }.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()

@@ -67,6 +67,34 @@ def test_what_is_not_there_fails_the_state(machines: Any, output: Any, told: str
     assert "'A'" in failed["cause"]
 
 
+FAULTY = {"A": {"Type": "Pass", "Output": "{% $missing %}", "End": True}}
+AROUND: dict[str, dict[str, Any]] = {
+    "map": {"Type": "Map", "Items": [1], "ItemProcessor": {"StartAt": "A", "States": FAULTY}},
+    "parallel": {"Type": "Parallel", "Branches": [{"StartAt": "A", "States": FAULTY}]},
+}
+
+
+@pytest.mark.parametrize("around", AROUND.values(), ids=AROUND.keys())
+def test_an_error_within_a_map_or_parallel_keeps_its_name(
+    machines: Any, around: dict[str, Any]
+) -> None:
+    """Seen of AWS, of a Map: LocalStack's recording of MAP_CATCH_ERROR_OUTPUT_WITH_RETRY."""
+    failed = machines.run({"Around": {**around, "End": True}})
+    assert (failed["status"], failed["error"]) == ("FAILED", "States.QueryEvaluationError")
+    catch = {"ErrorEquals": ["States.QueryEvaluationError"], "Next": "Caught"}
+    states = {
+        "Around": {**around, "Catch": [catch], "End": True},
+        "Caught": {"Type": "Pass", "Output": "caught", "End": True},
+    }
+    assert machines.output(states) == "caught"
+
+
+def test_a_fail_that_names_no_error_has_none(machines: Any) -> None:
+    """Seen of AWS: LocalStack's recording of RAISE_EMPTY_FAILURE."""
+    failed = machines.run({"A": {"Type": "Fail"}})
+    assert (failed["status"], failed.get("error"), failed.get("cause")) == ("FAILED", None, None)
+
+
 def test_a_null_output_is_told_as_null(machines: Any) -> None:
     assert machines.output({"A": {"Type": "Pass", "Output": None, "End": True}}) is None
 

@@ -131,7 +131,8 @@ def _eval_states(self: Program, env: Any) -> None:
     except Exception as error:  # noqa: BLE001 - whatever it is, the execution tells it
         details = getattr(error, "get_execution_failed_event_details", lambda: None)()
         cause = f"{type(error).__name__}({error})"
-        env.set_error(details or {"error": "States.Runtime", "cause": cause})
+        # a Fail that names neither error nor cause has none of either: an empty object
+        env.set_error({"error": "States.Runtime", "cause": cause} if details is None else details)
 
 
 def _conclude(env: Any) -> None:

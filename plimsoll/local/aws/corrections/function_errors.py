@@ -1,10 +1,11 @@
-"""Errors of functions, as Step Functions names them.
+"""Errors, as Step Functions names them.
 
 https://docs.aws.amazon.com/step-functions/latest/dg/concepts-error-handling.html: a Lambda error
 without an `errorType` is `Lambda.Unknown`; `States.ALL` catches neither `States.Runtime` nor
 `States.DataLimitExceeded` (they end the execution); a Choice that nothing matches is
 `States.NoChoiceMatched`. An error of EventBridge's own, such as a bus that is not there, is
-`EventBridge.<its name>`, and can be caught.
+`EventBridge.<its name>`, and can be caught. What fails an item of a Map or a branch of a Parallel
+keeps its name outside, where moto knows no name that begins with `States.`.
 """
 
 import json
@@ -18,7 +19,10 @@ from moto.stepfunctions.parser.asl.component.common.error_name.custom_error_name
 from moto.stepfunctions.parser.asl.component.common.error_name.error_equals_decl import (
     ErrorEqualsDecl,
 )
+from moto.stepfunctions.parser.asl.component.common.error_name.error_name import ErrorName
 from moto.stepfunctions.parser.asl.component.common.error_name.failure_event import FailureEvent
+from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration import iteration_worker
+from moto.stepfunctions.parser.asl.component.state.exec.state_parallel import branches_decl
 from moto.stepfunctions.parser.asl.component.state.exec.state_task import lambda_eval_utils
 from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state_task_service_events import (  # noqa: E501
     StateTaskServiceEvents,
@@ -29,6 +33,10 @@ from plimsoll.local.replacing import replace
 _TERMINAL = {"States.Runtime", "States.DataLimitExceeded"}
 _original_events_error = StateTaskServiceEvents._from_error  # noqa: SLF001 - likewise
 _original_matches = ErrorEqualsDecl._eval_body  # noqa: SLF001 - the correction wraps it
+
+
+class _OuterError(ErrorName):
+    """The name of an error as it leaves a Map or a Parallel, whatever it is."""
 
 
 class _FunctionError(lambda_eval_utils.LambdaFunctionErrorException):
@@ -74,3 +82,5 @@ def apply() -> None:
     replace(StateTaskServiceEvents, _from_error=_events_error)
     replace(lambda_eval_utils, LambdaFunctionErrorException=_FunctionError)
     replace(ErrorEqualsDecl, _eval_body=_matches)
+    for around in (iteration_worker, branches_decl):
+        replace(around, CustomErrorName=_OuterError)
