@@ -32,6 +32,7 @@ class Assessed:
     reasons: tuple[FailureReason, ...]  # why it fails; empty: it does not
     passes: int  # among the repetitions that count
     fails: int
+    said_nothing: int  # repetitions that an audit disputes, or that failed before a recovery
     doubtful: bool  # it would pass, but a soft audit failed for most repetitions
     confirmed: bool  # repeated as often as the rules ask; always True without `confirmation`
     throughputs: tuple[float, ...]  # ops/s, of the repetitions that the figure is made of
@@ -112,11 +113,10 @@ class Best:
 
 
 def _assess(point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best: Best) -> Assessed:
-    worst_first = sorted(_reasons(point.figures, rules, limit_us), key=lambda r: -r.excess)
-    going_back = _retrograde(point, best, rules.retrograde_share)
-    reasons = tuple(worst_first + going_back)
     counted = point.counted
-    failed = [bool(_reasons(r.figures, rules, limit_us)) for r in counted]
+    reasons = _reasons(point.figures, rules, limit_us, best, max(1, len(counted)))
+    reasons_each = [_reasons(r.figures, rules, limit_us, best, 1) for r in counted]
+    failed = [bool(each) for each in reasons_each]
     believed = "recovered" in rules.audits_off
     # A failure on a target that still recovers from an overload says nothing.
     dirty = [
@@ -132,14 +132,15 @@ def _assess(point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best:
     if rules.confirmation is not None:
         confirmed, refuted = _standing(throughputs, fails, clean, rules, best.noise)
         if refuted and not reasons:
-            reasons = (_refuted(fails, clean, point, rules, limit_us),)
+            reasons = (_refuted(fails, clean, reasons_each),)
         elif reasons and not refuted and clean > 1:
-            reasons = tuple(going_back)  # undecided: as many repetitions passed as failed
+            reasons = ()  # undecided: at least as many repetitions passed as failed
     return Assessed(
         point=point,
         reasons=reasons,
         passes=clean - fails,
         fails=fails,
+        said_nothing=sum(r.disputed for r in point.repetitions) + sum(dirty),
         doubtful=2 * sum(r.doubtful for r in counted) > len(counted),
         confirmed=confirmed,
         throughputs=throughputs,
@@ -178,15 +179,27 @@ def _standing(
 
 
 def _refuted(
-    fails: int, clean: int, point: LoadPoint, rules: Rules, limit_us: Mapping[str, float]
+    fails: int, clean: int, reasons_each: Sequence[Sequence[FailureReason]]
 ) -> FailureReason:
     """Name what most repetitions failed for, where their median passes but too many do not."""
-    codes = [reason.code for r in point.counted for reason in _reasons(r.figures, rules, limit_us)]
+    codes = [reason.code for reasons in reasons_each for reason in reasons]
     code = max(sorted(set(codes)), key=codes.count)
     return FailureReason(code, 1.0, f"{fails} of {clean} repetitions fail ({code})")
 
 
 def _reasons(
+    figures: StepFigures,
+    rules: Rules,
+    limit_us: Mapping[str, float],
+    best: Best,
+    repetitions: int,
+) -> tuple[FailureReason, ...]:
+    """Every reason to fail a step, or the medians of so many repetitions; the worst first."""
+    own = sorted(_own_reasons(figures, rules, limit_us), key=lambda reason: -reason.excess)
+    return (*own, *_retrograde(figures, best, repetitions, rules.retrograde_share))
+
+
+def _own_reasons(
     figures: StepFigures, rules: Rules, limit_us: Mapping[str, float]
 ) -> list[FailureReason]:
     """Every reason to fail a step that its own figures give, whatever other steps did."""
@@ -231,10 +244,12 @@ def _require_latencies(figures: StepFigures, limit_us: Mapping[str, float]) -> N
         )
 
 
-def _retrograde(point: LoadPoint, best: Best, share: float) -> list[FailureReason]:
+def _retrograde(
+    figures: StepFigures, best: Best, repetitions: int, share: float
+) -> list[FailureReason]:
     """In a closed loop: a heavier load that gives less throughput than a lighter one did."""
-    throughput = point.figures.throughput
-    if point.figures.rate is not None or throughput >= best.floor(len(point.counted), share):
+    throughput = figures.throughput
+    if figures.rate is not None or throughput >= best.floor(repetitions, share):
         return []
     text = f"throughput fell from {words.rate(best.throughput)} to {words.throughput(throughput)}"
     excess = best.throughput / throughput if throughput else math.inf

@@ -1,31 +1,30 @@
 """Confidence in the throughput of one load, from its repetitions.
 
-Repetitions of a step are few: 3 to 12. The percentile bootstrap cannot serve there: it never
-leaves the range of the sample, so with three repetitions it covers the truth 75 times in 100 at
-best (1 - 2 / 2^3), and with ten still only 90 (Hesterberg 2015, "What Teachers Should Know About
-the Bootstrap"). What keeps its word is the *studentized* bootstrap, or bootstrap-t (Efron and
-Tibshirani 1993, "An Introduction to the Bootstrap", section 12.5), taken on the logarithms, since
-rates scatter in proportion. Below five repetitions it degenerates too (resamples of one repeated
-value have no spread), and Student's t (1908), its normal-theory limit, takes its place. The test
-`tests/unit/capacity/test_intervals.py` shows what each covers; docs/method.md has the table.
+Repetitions of a step are few, 3 to 15, and now and then one of them met a bad window: something on
+the machine or in the cloud that slowed it by half. The interval is Student's t (1908) on the
+logarithms, since rates scatter in proportion, over the repetitions that are like each other: what
+lies far from their median, by a scale that outliers do not move (Rousseeuw and Croux 1993,
+"Alternatives to the Median Absolute Deviation"), is no repetition of the same thing. Resampling
+serves worse: the percentile bootstrap covers the truth 75 times in 100 of three repetitions
+(Hesterberg 2015, "What Teachers Should Know About the Bootstrap"), and the studentized one puts the
+lower end below every observation as soon as there is an outlier. The test
+`tests/unit/capacity/test_intervals.py` shows what is covered; docs/method.md has the table.
 """
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import cache
-from statistics import fmean
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import combinations
+from statistics import fmean, median
 
 from plimsoll.model.capacity import Interval
 
-FloatTable = NDArray[np.float64]
-IntegerTable = NDArray[np.int64]
-
-BOOTSTRAP_FROM = 5  # repetitions
-RESAMPLES = 2_000
-SEED = 19_080_301  # any fixed number: the same repetitions always give the same interval
+OUTLIERS_FROM = 8  # repetitions: of fewer none can be told to be the odd one
+OUTLIER = 4.5  # times the scale of the repetitions: so far from their median few lie by chance
+OUTLIER_LEAST = 0.02  # of the median: nearer than this nothing is far
+OUTLIERS_SHARE = 0.25  # more of them are no outliers
+QUARTILE_TO_DEVIATION = 2.2191  # 1 / the lower quartile of |x - y| for two normal deviates
+# Rousseeuw and Croux's factors for small samples, 2 to 9; larger ones by their formula.
+_SMALL = (0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872)
 
 # Quantiles of Student's t for 1, 2, 3 ... degrees of freedom (Fisher and Yates 1938, table III).
 # fmt: off
@@ -65,8 +64,38 @@ def deviation(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
 
 
+def scale(values: Sequence[float]) -> float:
+    """Give the standard deviation that values scatter with, but for outliers among them.
+
+    Rousseeuw and Croux's Qn (1993): of the differences between any two of n values the k-th
+    smallest, k = h (h - 1) / 2 with h = n // 2 + 1. Up to half of the values may be anything.
+    """
+    n = len(values)
+    differences = sorted(abs(x - y) for x, y in combinations(values, 2))
+    half = n // 2 + 1
+    factor = _SMALL[n - 2] if n < 10 else n / (n + (1.4 if n % 2 else 3.8))
+    return factor * QUARTILE_TO_DEVIATION * differences[half * (half - 1) // 2 - 1]
+
+
+def alike(values: Sequence[float]) -> list[float]:
+    """Leave out outliers: what lies beyond 4.5 times the scale from the median (of logarithms).
+
+    Never more than a quarter of the values, nor any of fewer than eight, nor of values that are not
+    positive.
+    """
+    if len(values) < OUTLIERS_FROM or min(values) <= 0:
+        return list(values)
+    logs = [math.log(value) for value in values]
+    middle = median(logs)
+    far = max(OUTLIER * scale(logs), OUTLIER_LEAST)
+    kept = [v for v, log in zip(values, logs, strict=True) if abs(log - middle) <= far]
+    return kept if len(values) - len(kept) <= OUTLIERS_SHARE * len(values) else list(values)
+
+
 def pooled_noise(groups: Iterable[Sequence[float]]) -> float:
     """Standard deviation of the logarithm among repetitions, pooled over groups of them.
+
+    From the lower quartile of the differences within groups, which bad windows do not move.
 
     Args:
         groups: the repetitions of each load, in one unit. Those of fewer than two values, or with
@@ -75,14 +104,17 @@ def pooled_noise(groups: Iterable[Sequence[float]]) -> float:
     Returns:
         0 where nothing was repeated.
     """
-    squares, degrees = 0.0, 0
-    for values in groups:
-        if len(values) >= 2 and min(values) > 0:
-            logs = [math.log(value) for value in values]
-            middle = fmean(logs)
-            squares += sum((log - middle) ** 2 for log in logs)
-            degrees += len(logs) - 1
-    return math.sqrt(squares / degrees) if degrees else 0.0
+    differences = sorted(
+        abs(math.log(x / y))
+        for values in groups
+        if min(values, default=0) > 0
+        for x, y in combinations(values, 2)
+    )
+    if not differences:
+        return 0.0
+    place = (len(differences) - 1) / 4
+    low, high = differences[math.floor(place)], differences[math.ceil(place)]
+    return QUARTILE_TO_DEVIATION * (low + (high - low) * (place % 1))
 
 
 def coefficient_of_variation(values: Sequence[float]) -> float | None:
@@ -106,6 +138,7 @@ def relative_margin(values: Sequence[float], tail: float, noise: float = 0.0) ->
     """
     if len(values) < 2 or min(values) <= 0:
         return math.inf
+    values = alike(values)
     spread = max(noise, deviation([math.log(value) for value in values]))
     return 1 - math.exp(-t_quantile(tail, len(values) - 1) * spread / math.sqrt(len(values)))
 
@@ -122,49 +155,14 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | No
     """
     if len(values) < 2 or min(values) <= 0:
         return None
-    logs = np.log(np.sort(np.asarray(values, dtype=float)))
-    n, middle = len(logs), float(logs.mean())
-    error = float(logs.std(ddof=1)) / math.sqrt(n)
-    tail = round((1 - confidence) / 2, 3)
-    if error < 1e-12:
-        return Interval(
-            low_ops_per_second=values[0],
-            high_ops_per_second=values[0],
-            confidence=confidence,
-            repetitions=n,
-            method="identical repetitions",
-            seed=None,
-        )
-    if n < BOOTSTRAP_FROM:
-        high = t_quantile(tail, n - 1)
-        low, method = -high, "Student's t on logarithms"
-    else:
-        low, high = _studentized(logs, middle, tail)
-        method = "studentized bootstrap on logarithms"
+    kept = sorted(alike(values))
+    logs = [math.log(value) for value in kept]
+    n, middle, same = len(kept), fmean(logs), kept[0] == kept[-1]
+    margin = t_quantile(round((1 - confidence) / 2, 3), n - 1) * deviation(logs) / math.sqrt(n)
     return Interval(
-        low_ops_per_second=math.exp(middle - high * error),
-        high_ops_per_second=math.exp(middle - low * error),
+        low_ops_per_second=kept[0] if same else math.exp(middle - margin),
+        high_ops_per_second=kept[0] if same else math.exp(middle + margin),
         confidence=confidence,
         repetitions=n,
-        method=method,
-        seed=SEED if method.startswith("studentized") else None,
+        method="identical repetitions" if same else "Student's t on logarithms",
     )
-
-
-@cache
-def _drawn(n: int) -> IntegerTable:
-    """Which repetitions each resample takes; the same at every call."""
-    return np.random.default_rng(SEED).integers(0, n, (RESAMPLES, n))
-
-
-def _studentized(logs: FloatTable, middle: float, tail: float) -> tuple[float, float]:
-    """Quantiles of (mean* - mean) / error* over resamples with any spread."""
-    n = len(logs)
-    resamples = logs[_drawn(n)]
-    means = resamples.mean(axis=1)
-    from_mean = resamples - means[:, None]
-    errors = np.sqrt(np.einsum("ij,ij->i", from_mean, from_mean) / (n - 1) / n)
-    some = errors > 1e-12
-    quotients = (means[some] - middle) / errors[some]
-    low, high = np.quantile(quotients, (tail, 1 - tail))
-    return float(low), float(high)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import median
 
 from plimsoll import words
@@ -35,7 +34,7 @@ class LoadPoint:
 
     load: float
     repetitions: tuple[Repetition, ...]
-    counted: tuple[Repetition, ...]  # consistent ones, all of the greatest fleet that differs
+    counted: tuple[Repetition, ...]  # consistent ones, of the largest fleet
     figures: StepFigures  # medians of `counted`; of all repetitions where none counts
     client_bound: str | None
 
@@ -140,7 +139,7 @@ def _idle_connections(step: Step) -> float | None:
 def _greatest_fleet(
     repetitions: Sequence[Repetition],
 ) -> tuple[list[Repetition], str | None]:
-    """Leave out the fleets that a larger one at the same load outdid.
+    """Keep the repetitions of the largest fleet: those of a smaller one are not of the same thing.
 
     Returns:
         The repetitions that count, and why they may still be client-bound, or None: where the
@@ -150,15 +149,13 @@ def _greatest_fleet(
     for repetition in repetitions:
         fleets.setdefault(repetition.step.clients or 0, []).append(repetition)
     sizes = sorted(fleets)
-    medians = [median(r.figures.throughput for r in fleets[size]) for size in sizes]
-    first, raised = 0, None
-    for index, (fewer, more) in enumerate(pairwise(medians)):
-        raised = None
-        if more > fewer * (1 + RAISED_SHARE):
-            first = index + 1
-            raised = (
-                f"{words.plural(sizes[index + 1], 'client')} gave {words.throughput(more)}"
-                f" where {sizes[index]:,} gave {words.throughput(fewer)}"
-            )
-    counted = [repetition for size in sizes[first:] for repetition in fleets[size]]
-    return counted, raised
+    if len(sizes) < 2:
+        return list(repetitions), None
+    fewer, more = (median(r.figures.throughput for r in fleets[size]) for size in sizes[-2:])
+    raised = None
+    if more > fewer * (1 + RAISED_SHARE):
+        raised = (
+            f"{words.plural(sizes[-1], 'client')} gave {words.throughput(more)}"
+            f" where {sizes[-2]:,} gave {words.throughput(fewer)}"
+        )
+    return fleets[sizes[-1]], raised

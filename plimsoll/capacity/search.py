@@ -1,15 +1,15 @@
 """Which step comes next, computed from the finished steps anew at every call.
 
 Every strategy goes the same way: it establishes the baseline, climbs until a step fails (or
-throughput stops growing), narrows the bracket, then *confirms* the heaviest load that passed by
-repeating it. A load that does not hold is given up for the next lighter one. Other tools stop after
-the bisection and try each load once: under 10 % noise that claims too much in a fifth of the runs
-or more (docs/method.md).
+throughput stops growing), narrows the bracket, asks the failure that closes it once more, then
+*confirms* a load just below it by repeating it. A load that does not hold is given up for a lighter
+one, a failure that is not seen again for a heavier one. Other tools stop after the bisection and
+try each load once: under 10 % noise that claims too much in a fifth of the runs or more, and one
+bad window ends the search wherever it comes (docs/method.md).
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from plimsoll import words
 from plimsoll.capacity.assess import Assessed, assess, limits
@@ -17,12 +17,11 @@ from plimsoll.capacity.intervals import pooled_noise
 from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
 from plimsoll.capacity.loads import gather
 from plimsoll.capacity.verdict import Climb, climb
+from plimsoll.capacity.wishes import Wish, wished_step
 from plimsoll.model.capacity import Rules
 from plimsoll.model.search_request import (
     Done,
     NextStep,
-    Purpose,
-    RampSearch,
     Search,
     StepsSearch,
 )
@@ -31,23 +30,13 @@ from plimsoll.model.steps import Step
 __all__ = ["axis_of", "next_step"]
 
 BASELINE_REPETITIONS = 3  # its noise moves every relative limit
-AGAIN_GAP = 0.25  # a failure that would cost more than this is repeated before it is believed
 AGAIN_MAX = 3  # tries at a load whose figures the audits dispute
-DISTURBED_MAX = 6  # the same where this machine disturbed it, which does not last
-MORE_CLIENTS = 1.5
+DISTURBED_MAX = 6  # the same where this machine disturbed some, which does not last
 LEFT_TO_CONFIRM = 8  # probes
-BACK_OFF = 0.5  # times the noise: how far below the bracket the load to confirm lies
-NOISE_FACTOR = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """A load to apply, before it is made a step."""
-
-    load: float
-    purpose: Purpose
-    why: str
-    more_clients: bool = False
+NOISE_FACTOR = 0.5  # a bracket is no narrower than so many times the noise
+BACK_OFF = 0.5  # times the noise: how far below the failure the load to confirm lies
+NOISE_MOST = 0.2  # of the logarithm: three repetitions may show any amount by chance
+NEAR = 0.75  # of the heaviest load that passed: below that, the climb has left a load behind
 
 
 def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextStep | Done:
@@ -70,11 +59,13 @@ def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextSte
         return Done(why=f"all {search.probes_max} probes are spent")
     valid = [step for step in finished if step.void is None]
     if not valid:
-        return _step(search, finished, Wish(ladder.first, "baseline", "the lightest load"), [])
+        return wished_step(
+            search, finished, Wish(ladder.first, "baseline", "the lightest load"), []
+        )
     points = gather(valid, rules, ladder.axis)
     judged = assess(points, rules, limits(points, rules))
     wish = _wish(search, ladder, judged, valid, rules, left=search.probes_max - len(finished))
-    return wish if isinstance(wish, Done) else _step(search, finished, wish, judged)
+    return wish if isinstance(wish, Done) else wished_step(search, finished, wish, judged)
 
 
 def _wish(
@@ -93,7 +84,7 @@ def _wish(
         or _relieve_clients(search, judged, finished, ladder)
         or _baseline(judged, rules)
         or _bracket(search, ladder, judged, way, left=left)
-        or _confirm(ladder, judged, way, rules, left=left)
+        or _confirm(ladder, judged, way, rules)
     )
 
 
@@ -105,15 +96,20 @@ def _of_last(judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladde
 def _repeat_disputed(
     judged: Sequence[Assessed], finished: Sequence[Step], ladder: Ladder
 ) -> Wish | Done | None:
-    """Repeat a step that the audits dispute, for it says nothing; but not for ever."""
+    """Repeat a load of which the audits leave nothing; but not for ever."""
     last = _of_last(judged, finished, ladder)
     if last.point.consistent and not last.doubtful:
         return None
-    tries = len(last.point.repetitions)
-    disturbed = all(repetition.disturbed for repetition in last.point.repetitions)
-    if tries < (DISTURBED_MAX if disturbed else AGAIN_MAX):
+    if not _given_up(last) and not (last.doubtful and len(last.point.counted) >= AGAIN_MAX):
         return Wish(last.point.load, "again", "the audits dispute this step")
     return Done(why=f"the audits dispute every step at {words.load(last.point.load, ladder.axis)}")
+
+
+def _given_up(assessed: Assessed) -> bool:
+    """Whether so many tries at a load said nothing, in whatever order, that it is left as it is."""
+    disturbed = sum(repetition.disturbed for repetition in assessed.point.repetitions)
+    others = assessed.said_nothing - disturbed
+    return others >= AGAIN_MAX or assessed.said_nothing >= DISTURBED_MAX
 
 
 def _relieve_clients(
@@ -146,7 +142,8 @@ def _baseline(judged: Sequence[Assessed], rules: Rules) -> Wish | None:
     names = lightest.point.figures.latency_us
     relative = any(name not in rules.limits_us for name in names)
     wanted = BASELINE_REPETITIONS if rules.confirmation and relative else 1
-    if len(lightest.point.counted) < wanted and not lightest.failed:
+    enough = len(lightest.point.counted) >= wanted or _given_up(lightest)
+    if not enough and not lightest.failed:
         return Wish(lightest.point.load, "baseline", "its latency is the measure of the others")
     return None
 
@@ -165,86 +162,76 @@ def _bracket(
         return Wish(higher, "climb", "all lighter loads passed") if higher else None
     load = failing.point.load
     failed = f"{words.load(load, ladder.axis)} failed"
-    low = way.passing[-1].point.load if way.passing else 0.0
-    tries = len(failing.point.counted)
-    if failing.fails < 2 and tries < AGAIN_MAX and (load - low) / load > AGAIN_GAP:
-        return Wish(load, "again", "one failure would cost much: is it true?")
+    if way.passing:
+        low = way.passing[-1].point.load
+        middle = ladder.between(low, load) if left > LEFT_TO_CONFIRM else None
+        if middle and _is_wide(low, load, ladder, judged):
+            return Wish(middle, "bisect", f"{words.number(low)} passed, {failed}")
+    if not way.believed and not _given_up(failing):
+        return Wish(load, "again", "what decides has to be seen twice")
     if not way.passing:
         lower = ladder.down(load)
         lightest = Done(why=f"the lightest load, {words.load(load, ladder.axis)}, fails")
         return Wish(lower, "descend", failed) if lower else lightest
-    if beyond is not None:
-        return Wish(beyond, "climb", "the whole list is wanted")
-    wide = (load - low) / load > max(ladder.resolution, NOISE_FACTOR * _noise(judged))
-    middle = ladder.between(low, load) if wide and left > LEFT_TO_CONFIRM else None
-    return Wish(middle, "bisect", f"{words.number(low)} passed, {failed}") if middle else None
+    return Wish(beyond, "climb", "the whole list is wanted") if beyond else None
+
+
+def _is_wide(low: float, high: float, ladder: Ladder, judged: Sequence[Assessed]) -> bool:
+    """Whether a bracket is wider than what was asked for, and than noise lets anyone see."""
+    return (high - low) / high > max(ladder.resolution, NOISE_FACTOR * _noise(judged))
 
 
 def _noise(judged: Sequence[Assessed]) -> float:
-    """Noise of the latencies of the loads that passed (`pooled_noise`)."""
-    points = [assessed.point for assessed in judged if assessed.passed]
-    return pooled_noise(
+    """Noise of the latencies of the loads that passed twice or more (`pooled_noise`)."""
+    points = [assessed.point for assessed in judged if assessed.passes > 1]
+    noise = pooled_noise(
         [r.figures.latency_us[name] for r in point.counted if name in r.figures.latency_us]
         for point in points
         for name in point.figures.latency_us
     )
+    return min(NOISE_MOST, noise)
 
 
-def _confirm(
-    ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rules, *, left: int
-) -> Wish | Done:
+def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rules) -> Wish | Done:
     """Repeat the load of the answer until it is confirmed or refuted."""
     chosen = way.plateau[0] if way.plateau else way.passing[-1]
+    name = words.load(chosen.point.load, ladder.axis)
     if rules.confirmation is None:
-        return Done(why=f"{words.load(chosen.point.load, ladder.axis)} passed")
-    begun = [assessed for assessed in way.passing[1:] if len(assessed.point.counted) > 1]
-    if begun and not way.plateau:
-        chosen = begun[-1]
-    elif way.failing and not way.plateau:
-        back_off = BACK_OFF if left > LEFT_TO_CONFIRM else 2 * BACK_OFF
-        low = way.passing[-2].point.load if len(way.passing) > 1 else 0.0
-        safe = ladder.near(chosen.point.load * math.exp(-back_off * _noise(judged)))
-        if safe is not None and low < safe < chosen.point.load:
-            passed = f"{words.load(chosen.point.load, ladder.axis)} passed"
-            return Wish(safe, "confirm", f"{passed}; this is lighter by the noise")
+        return Done(why=f"{name} passed")
+    if way.failing and not way.plateau:
+        begun = [load for load in way.passing if _is_begun(load, chosen)]
+        safe = _safe(ladder, judged, way)
+        if not begun and safe is not None:
+            return Wish(safe, "confirm", f"{name} passed; this is what noise leaves of the bracket")
+        chosen = begun[-1] if begun else chosen
+    name = words.load(chosen.point.load, ladder.axis)
     if chosen.confirmed:
-        return Done(why=f"{words.load(chosen.point.load, ladder.axis)} is confirmed")
+        return Done(why=f"{name} is confirmed")
+    if _given_up(chosen):
+        return Done(why=f"the audits dispute too many steps at {name}")
     count = len(chosen.point.counted)
     return Wish(chosen.point.load, "confirm", f"{chosen.passes} of {count} passed so far")
 
 
-def _step(
-    search: Search, finished: Sequence[Step], wish: Wish, judged: Sequence[Assessed]
-) -> NextStep:
-    """Turn a load into a step: how many clients, connections, and whether to recover first."""
-    rate = wish.load if search.strategy == "rate" else None
-    clients, connections = _fleet(search, finished, wish)
-    last = finished[-1] if finished else None
-    overloads = [step for assessed in judged for step in assessed.overloads]
-    return NextStep(
-        index=len(finished),
-        clients=clients,
-        connections=connections,
-        rate_ops_per_second=rate,
-        purpose=wish.purpose,
-        recover_first=last is not None
-        and (last.void is not None or any(step is last for step in overloads)),
-        why=wish.why,
-    )
+def _is_begun(load: Assessed, heaviest: Assessed) -> bool:
+    """Whether a load that passed is being confirmed, and the climb has not left it behind since."""
+    asked = any(r.step.purpose == "confirm" for r in load.point.repetitions)
+    return asked and load.point.load >= NEAR * heaviest.point.load
 
 
-def _fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, int]:
-    """Clients and connections for a load; clients that were added once stay."""
-    if isinstance(search, StepsSearch):
-        clients = int(wish.load)
-        return clients, clients * search.connections_per_client
-    same = [s.clients for s in finished if getattr(s, axis_of(search)) == wish.load and s.clients]
-    before = max(same or [step.clients or 1 for step in finished], default=1)
-    if wish.more_clients:
-        before = min(search.clients_max, max(before + 1, int(before * MORE_CLIENTS)))
-    if isinstance(search, RampSearch):
-        connections = int(wish.load)
-        clients = max(before, math.ceil(connections / search.connections_per_client))
-        return min(clients, search.clients_max, connections), connections
-    clients = max(before, search.clients)
-    return clients, clients * search.connections_per_client
+def _safe(ladder: Ladder, judged: Sequence[Assessed], way: Climb) -> float | None:
+    """Choose the load to confirm: below the failing one by the noise, and above what is sure.
+
+    Inside a bracket that is wide still, since no probes are left to bisect it, this is a load that
+    nothing is known of.
+
+    Returns:
+        None where that is the heaviest load that passed.
+    """
+    assert way.failing is not None  # noqa: S101 - the caller has checked it
+    low, high = way.passing[-1].point.load, way.failing.point.load
+    sure = way.passing[-2].point.load if len(way.passing) > 1 else 0.0
+    below = high * math.exp(-BACK_OFF * _noise(judged))
+    wide = _is_wide(low, high, ladder, judged)
+    safe = ladder.near(max(low, below) if wide else min(low, below))
+    return safe if safe is not None and sure < safe < high and safe != low else None

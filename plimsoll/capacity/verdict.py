@@ -1,11 +1,14 @@
 """From judged loads to a verdict: go up the loads; the first that fails, or gains nothing, decides.
 
 Heavier loads than the deciding one change nothing: a step that passes above a failed one was lucky
-or came after a recovery, and a user who trusted it would cross the failed load on the way.
+or came after a recovery, and a user who trusted it would cross the failed load on the way. But a
+failure has to be seen twice, three times where two heavier loads passed: until then a search asks
+again (`Climb.believed`), and a verdict that has to rest on it says so.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from statistics import median
 
 from plimsoll import words
@@ -38,6 +41,7 @@ class Climb:
     failing: Assessed | None  # the first load that fails
     plateau: tuple[Assessed, Assessed] | None  # two in a row that gained next to nothing
     skipped: tuple[Assessed, ...]  # disputed or doubtful loads below the one that decided
+    believed: bool = True  # the failure was seen as often as it takes
 
     @property
     def decider(self) -> Assessed | None:
@@ -50,9 +54,12 @@ def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Cli
     passing: list[Assessed] = []
     skipped: list[Assessed] = []
     slow: Assessed | None = None  # the load before, if it gained next to nothing
-    for assessed in judged:
+    for place, assessed in enumerate(judged, 1):
         if assessed.failed:
-            return Climb(tuple(passing), assessed, None, tuple(skipped))
+            above = sum(heavier.passed for heavier in judged[place:])
+            seen = assessed.fails + _just_below(passing)
+            believed = rules.confirmation is None or seen >= (3 if above > 1 else 2)
+            return Climb(tuple(passing), assessed, None, tuple(skipped), believed)
         if not assessed.passed:
             skipped.append(assessed)
             continue
@@ -63,6 +70,12 @@ def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Cli
             slow = assessed if gains_little else None
         passing.append(assessed)
     return Climb(tuple(passing), None, None, tuple(skipped))
+
+
+def _just_below(passing: Sequence[Assessed]) -> int:
+    """Failures at the heaviest loads so far, as far down as no load passed more than it failed."""
+    undecided = takewhile(lambda load: load.fails >= load.passes, reversed(passing))
+    return sum(load.fails for load in undecided)
 
 
 def _gains_little(first: Assessed, before: Assessed, after: Assessed, share: float) -> bool:
@@ -196,8 +209,11 @@ def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
         )
         return replace(bound, verdict="PLATEAU", bound="=", causes=("plateau",), because=because)
     if way.failing:
+        at_load = words.load(way.failing.point.load, axis)
+        notes = [] if way.believed else [f"{at_load} failed, but was not seen to fail again"]
         return replace(
             bound,
+            notes=notes,
             verdict="KNEE",
             bound="=",
             causes=tuple(reason.code for reason in way.failing.reasons),

@@ -75,6 +75,7 @@ def _step(
     return Step(
         index=plan.index,
         source=f"steps/{plan.index}",
+        purpose=None if plan.purpose == "warm" else plan.purpose,
         clients=plan.clients,
         connections=plan.connections,
         rate_ops_per_second=plan.rate_ops_per_second,

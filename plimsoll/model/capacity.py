@@ -119,9 +119,9 @@ class Interval(Model):
     low_ops_per_second: float
     high_ops_per_second: float
     confidence: float  # 0.95
-    repetitions: int
+    repetitions: int  # that are alike; outliers are left out
     method: str  # named where it is shown
-    seed: int | None  # of the resampling; None where nothing is resampled
+    seed: int | None = None  # of the resampling, in results that have one
 
 
 class JudgedStep(Model):

@@ -7,7 +7,7 @@ from pydantic import Field
 from plimsoll.model.base import Model
 from plimsoll.model.engine import Protocol
 from plimsoll.model.engine_report import LoadReport
-from plimsoll.model.search_request import Purpose
+from plimsoll.model.steps import Purpose
 
 WARMING_STEP = 0  # fills the caches; never measured, never judged
 

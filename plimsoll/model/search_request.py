@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.steps import Purpose
 
 Clients = Annotated[int, Field(ge=1, le=10_000)]
 Connections = Annotated[int, Field(ge=1, le=20_000)]
@@ -118,8 +119,6 @@ class RateSearch(Model):
 
 
 Search = Annotated[StepsSearch | RampSearch | RateSearch, Field(discriminator="strategy")]
-
-Purpose = Literal["baseline", "climb", "again", "descend", "bisect", "confirm", "more_clients"]
 
 
 class NextStep(Model):

@@ -9,6 +9,9 @@ from plimsoll.model.base import Model
 Statistic = Literal["mean", "p50", "p95", "p99", "p999", "max"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 
+# Why a search asked for a step.
+Purpose = Literal["baseline", "climb", "again", "descend", "bisect", "confirm", "more_clients"]
+
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
@@ -34,6 +37,7 @@ class Step(Model):
 
     index: Count | None = None  # its number in the run, from 0; None in a table from elsewhere
     source: str | None = None  # where a reader finds it: "results.csv row 4", "steps/3"
+    purpose: Purpose | None = None  # why the search asked for it; None in a table from elsewhere
     void: str | None = None  # why it says nothing of the target, and is not judged; None: it does
     clients: Positive | None = None
     connections: Positive | None = None  # of all clients together

@@ -94,6 +94,7 @@ def _answer(planned: NextStep, search: Search, rules: Rules, knee: float) -> Ste
     us = fast_us if passes else fast_us * SLOW * max(1.0, _spread(rules))
     throughput = planned.connections / (us / 1e6) if rate is None else min(rate, knee)
     return Step(
+        purpose=planned.purpose,
         clients=planned.clients,
         connections=planned.connections,
         rate_ops_per_second=rate,

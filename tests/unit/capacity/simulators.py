@@ -1,9 +1,9 @@
 """Databases whose true capacity is known, to measure how far a search can be trusted.
 
 Each answers a step as a real target would: in a closed loop with N connections (by Little's law,
-N = X x L), or in an open loop at an arrival rate. The speed varies by a factor drawn anew for each
-step (the noise of a cloud: neighbors, page cleaning), which moves throughput *and* latency; the
-p99 that is read off varies once more by as much.
+N = X x L), or in an open loop at an arrival rate. What a cloud adds is a `World`: the speed varies
+by a factor drawn anew for each step (neighbors, page cleaning), which moves throughput *and*
+latency; the p99 that is read off varies once more by as much.
 """
 
 import math
@@ -17,6 +17,37 @@ from plimsoll.model.steps import Step
 WINDOW_S = 60.0
 READ_SHARE = 0.5
 P99_OVER_MEAN = 3.0
+BAD_SPEED = 0.5  # of a bad window
+TAIL_DEGREES = 3  # of Student's t, where the noise has heavy tails
+SAME_QUARTILES = 0.6745 / 0.7649  # of the normal distribution and of Student's t with three
+
+
+@dataclass(frozen=True)
+class World:
+    """What befalls the windows of a search."""
+
+    noise: float = 0.0  # standard deviation of the logarithm of a window's speed, and of its p99
+    bad_share: float = 0.0  # of windows that run at half speed
+    heavy_tails: bool = False  # noise with the same quartiles by Student's t: far outliers
+
+    def factor(self, random: Random) -> float:
+        """Draw what a window's speed, or its p99, is multiplied by."""
+        if not self.noise:
+            return 1.0
+        deviate = random.gauss(0, 1)
+        if self.heavy_tails:
+            squares = sum(random.gauss(0, 1) ** 2 for _ in range(TAIL_DEGREES))
+            deviate *= SAME_QUARTILES / math.sqrt(squares / TAIL_DEGREES)
+        return math.exp(self.noise * deviate)
+
+    def is_bad(self, random: Random) -> bool:
+        """Draw whether a window is a bad one."""
+        return self.bad_share > 0 and random.random() < self.bad_share
+
+
+QUIET = World()
+NOISY = World(noise=0.10)
+BAD_WINDOWS = World(noise=0.05, bad_share=0.05)
 
 
 @dataclass(frozen=True)
@@ -85,10 +116,11 @@ def client_bound(client_ops_per_second: float = 1500.0) -> Target:
     return replace(queue(), name="client-bound", client_ops_per_second=client_ops_per_second)
 
 
-def answer(target: Target, asked: NextStep, noise: float, random: Random) -> Step:
+def answer(target: Target, asked: NextStep, world: World, random: Random) -> Step:
     """Run a step on a target."""
-    speed = math.exp(noise * random.gauss(0, 1)) if noise else 1.0
-    blur = math.exp(noise * random.gauss(0, 1)) if noise else 1.0
+    speed, blur = world.factor(random), world.factor(random)
+    if world.is_bad(random):
+        speed *= BAD_SPEED
     cap = target.client_ops_per_second * asked.clients
     backlog = None
     if asked.rate_ops_per_second is None:
@@ -97,6 +129,7 @@ def answer(target: Target, asked: NextStep, noise: float, random: Random) -> Ste
         throughput, mean_s, backlog = target.open(asked.rate_ops_per_second, speed, cap)
     mean_us = mean_s * 1e6
     return Step(
+        purpose=asked.purpose,
         clients=asked.clients,
         connections=asked.connections,
         rate_ops_per_second=asked.rate_ops_per_second,

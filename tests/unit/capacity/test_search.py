@@ -17,7 +17,15 @@ from plimsoll.model.search_request import (
     StepsSearch,
 )
 from plimsoll.model.steps import Step
-from tests.unit.capacity.simulators import client_bound, cliff, collapse, queue
+from tests.unit.capacity.simulators import (
+    NOISY,
+    QUIET,
+    World,
+    client_bound,
+    cliff,
+    collapse,
+    queue,
+)
 from tests.unit.capacity.trials import Score, run, score, search_for, targets, truth
 
 ONCE = Rules(confirmation=None)
@@ -30,7 +38,7 @@ SEEDS = range(32)  # benchmarks/capacity.py has hundreds for each, and writes do
 
 def loads(search: Search, target_name: str, rules: Rules) -> list[tuple[str, float]]:
     target = {t.name: t for t in targets()}[target_name]
-    trial = run(search, target, 0.0, 0, rules)
+    trial = run(search, target, QUIET, 0, rules)
     return [(a.purpose, a.rate_ops_per_second or a.connections) for a in trial.asked]
 
 
@@ -49,13 +57,13 @@ def test_steps_go_up_the_list_until_one_fails_twice_then_confirm_the_one_before(
 
 def test_the_whole_list_is_measured_where_that_is_wanted() -> None:
     search = StepsSearch(clients=(1, 16, 64, 96, 128), whole_list=True)
-    assert [load for _, load in loads(search, "queue", ONCE)] == [1, 16, 64, 64, 96, 128]
+    assert [load for _, load in loads(search, "queue", ONCE)] == [1, 16, 64, 96, 128]
 
 
 @pytest.mark.parametrize(("whole", "last"), [(False, 9), (True, 13)])
 def test_a_plateau_ends_the_list_unless_the_whole_of_it_is_wanted(whole: bool, last: int) -> None:
     search = StepsSearch(clients=(2, 6, 8, 9, 10, 11, 12, 13), whole_list=whole)
-    trial = run(search, cliff(), 0.0, 0, Rules(confirmation=None, deterioration=3))
+    trial = run(search, cliff(), QUIET, 0, Rules(confirmation=None, deterioration=3))
     assert trial.capacity.verdict == "PLATEAU"
     assert [asked.clients for asked in trial.asked][-1] == last
 
@@ -63,20 +71,20 @@ def test_a_plateau_ends_the_list_unless_the_whole_of_it_is_wanted(whole: bool, l
 def test_ramp_climbs_by_half_then_bisects_the_bracket_to_5_percent() -> None:
     strict = Rules(confirmation=None, deterioration=1.3)
     assert loads(RampSearch(connections_first=10, connections_max=200), "queue", strict) == [
-        *[("baseline", 10), ("climb", 15), ("climb", 23), ("again", 23)],
+        *[("baseline", 10), ("climb", 15), ("climb", 23)],
         *[("bisect", 19), ("bisect", 17), ("bisect", 18)],
     ]
 
 
 def test_ramp_stops_climbing_where_throughput_stops_growing() -> None:
-    trial = run(RampSearch(connections_first=2, connections_max=500), cliff(), 0.0, 0)
+    trial = run(RampSearch(connections_first=2, connections_max=500), cliff(), QUIET, 0)
     assert trial.capacity.verdict == "PLATEAU"
     assert max(asked.connections for asked in trial.asked) == 12
 
 
 def test_rate_finds_the_cliff_within_5_percent() -> None:
     search = RateSearch(rate_first_ops_per_second=500, rate_max_ops_per_second=9000)
-    trial = run(search, cliff(), 0.0, 0)
+    trial = run(search, cliff(), QUIET, 0)
     claimed = trial.capacity.max_sustainable_throughput_ops_per_second
     assert claimed is not None
     assert 2850 <= claimed <= 3000
@@ -87,7 +95,7 @@ def test_rate_finds_the_cliff_within_5_percent() -> None:
 def test_nothing_is_asked_again_but_for_the_baseline_a_costly_failure_and_the_answer() -> None:
     for strategy in STRATEGIES:
         for target in targets():
-            trial = run(search_for(strategy, target), target, 0.0, 0)
+            trial = run(search_for(strategy, target), target, QUIET, 0)
             again = Counter(
                 (a.connections, a.rate_ops_per_second)
                 for a in trial.asked
@@ -99,7 +107,7 @@ def test_nothing_is_asked_again_but_for_the_baseline_a_costly_failure_and_the_an
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_after_an_overload_the_target_recovers_first(strategy: str) -> None:
     target = collapse()
-    trial = run(search_for(strategy, target), target, 0.0, 0)
+    trial = run(search_for(strategy, target), target, QUIET, 0)
     limit_us = trial.capacity.steps[0].limit_us["update"]
     overloads = [step.latency_us["update"]["p99"] > limit_us for step in trial.steps]
     assert any(overloads)
@@ -129,7 +137,7 @@ def test_a_failure_of_a_target_that_had_not_recovered_is_asked_again_and_never_b
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_void_step_is_asked_for_again_after_a_recovery_and_costs_a_probe(strategy: str) -> None:
     search = search_for(strategy, collapse())
-    trial = run(search, collapse(), 0.0, 0)
+    trial = run(search, collapse(), QUIET, 0)
     for count, asked in enumerate(trial.asked):
         void = Step(clients=1, void="nothing was answered", source=f"steps/{count + 1}")
         again = next_step(search, [*trial.steps[:count], void], Rules())
@@ -141,14 +149,14 @@ def test_a_void_step_is_asked_for_again_after_a_recovery_and_costs_a_probe(strat
 def test_a_lightest_load_that_fails_sends_the_search_down() -> None:
     search = RateSearch(rate_first_ops_per_second=12_000, rate_max_ops_per_second=20_000)
     rules = Rules(limits_us={"read": 30_000, "update": 30_000})
-    trial = run(search, queue(), 0.0, 0, rules)
+    trial = run(search, queue(), QUIET, 0, rules)
     assert [a.purpose for a in trial.asked][:3] == ["baseline", "again", "descend"]
     assert trial.capacity.verdict == "KNEE"
 
 
 def test_a_lightest_load_that_fails_at_the_bottom_is_below_the_first_step() -> None:
     search = StepsSearch(clients=(8, 16))
-    trial = run(search, queue(), 0.0, 0, Rules(limits_us={"read": 1.0}))
+    trial = run(search, queue(), QUIET, 0, Rules(limits_us={"read": 1.0}))
     assert trial.capacity.verdict == "BELOW_FIRST_STEP"
     assert trial.capacity.bound == "<"
     assert trial.done == "the lightest load, 8 clients, fails"
@@ -159,17 +167,17 @@ def test_clients_that_are_the_limit_get_help_as_long_as_it_is_allowed() -> None:
     search = RateSearch(
         rate_first_ops_per_second=1000, rate_max_ops_per_second=20_000, clients_max=100
     )
-    trial = run(search, target, 0.0, 0)
+    trial = run(search, target, QUIET, 0)
     assert max(a.clients for a in trial.asked) > 5
     assert trial.capacity.verdict == "KNEE"
-    few = run(search.model_copy(update={"clients_max": 2}), target, 0.0, 0)
+    few = run(search.model_copy(update={"clients_max": 2}), target, QUIET, 0)
     assert few.capacity.verdict == "CLIENT_BOUND"
     assert few.capacity.max_sustainable_throughput_ops_per_second is None
 
 
 def test_one_load_is_always_sent_by_the_same_fleet_unless_its_clients_were_the_limit() -> None:
     search = RampSearch(connections_first=2, connections_max=128, connections_per_client=8)
-    trial = run(search, queue(), 0.1, 3)
+    trial = run(search, queue(), NOISY, 3)
     fleets: dict[int, set[int]] = {}
     for asked in trial.asked:
         fleets.setdefault(asked.connections, set()).add(asked.clients)
@@ -178,21 +186,21 @@ def test_one_load_is_always_sent_by_the_same_fleet_unless_its_clients_were_the_l
 
 def test_repetitions_follow_the_request() -> None:
     rules = Rules(confirmation=Confirmation(least=3, most=3))
-    trial = run(StepsSearch(clients=(1, 16, 64)), queue(), 0.0, 0, rules)
+    trial = run(StepsSearch(clients=(1, 16, 64)), queue(), QUIET, 0, rules)
     assert Counter(a.purpose for a in trial.asked)["confirm"] == 2
     assert trial.capacity.repetitions == 3
 
 
 def test_the_same_steps_always_get_the_same_answer() -> None:
     search = search_for("rate", queue())
-    trial = run(search, queue(), 0.1, 1)
+    trial = run(search, queue(), NOISY, 1)
     for count in range(len(trial.steps)):
         assert next_step(search, trial.steps[:count], Rules()) == trial.asked[count]
 
 
 def test_probes_are_never_more_than_allowed() -> None:
     search = search_for("ramp", queue()).model_copy(update={"probes_max": 12})
-    trial = run(search, queue(), 0.2, 4)
+    trial = run(search, queue(), World(noise=0.2), 4)
     assert len(trial.steps) <= 12
 
 
@@ -202,7 +210,7 @@ def test_probes_are_never_more_than_allowed() -> None:
 @cache
 def scored(strategy: str, target_name: str) -> Score:
     target = {t.name: t for t in targets()}[target_name]
-    return score(strategy, target, 0.10, SEEDS)
+    return score(strategy, target, NOISY, SEEDS)
 
 
 CASES = [(strategy, target.name) for strategy in STRATEGIES for target in targets()]
@@ -236,7 +244,7 @@ def test_single_probe_bisection_would_over_claim_in_a_fifth_of_the_runs() -> Non
     target = queue()
     search = search_for("rate", target)
     true = truth(search, target)
-    claims = [run(search, target, 0.10, seed, ONCE).capacity for seed in SEEDS]
+    claims = [run(search, target, NOISY, seed, ONCE).capacity for seed in SEEDS]
     figures = [c.max_sustainable_throughput_ops_per_second or 0.0 for c in claims]
     assert sum(figure > true * 1.03 for figure in figures) / len(figures) > 0.1
     assert median(figures) > 0

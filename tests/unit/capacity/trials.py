@@ -1,5 +1,6 @@
 """Searches run against simulated databases, and what they claimed compared with the truth."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from statistics import median
@@ -10,7 +11,9 @@ from plimsoll.model.capacity import Capacity, Rules
 from plimsoll.model.search_request import NextStep, RampSearch, RateSearch, Search, StepsSearch
 from plimsoll.model.steps import Step
 from tests.unit.capacity.simulators import (
+    QUIET,
     Target,
+    World,
     answer,
     client_bound,
     cliff,
@@ -20,6 +23,9 @@ from tests.unit.capacity.simulators import (
 
 RULES = Rules()
 OVER_CLAIM = 0.03
+FAR_LOW = 0.30
+
+Fault = Callable[[NextStep, Step], Step]  # what becomes of a step
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,7 @@ class Score:
     # are the limit, any figure at all for the database.
     over_claims: float
     shortfalls: tuple[float, ...]  # of each claim, as a share of the best that could be found
+    far_low: float  # share of runs whose figure is more than 30 % below it
     conservative: float  # their median
     probes_median: float
     probes_max: int
@@ -71,14 +78,23 @@ def search_for(strategy: str, target: Target) -> Search:
     )
 
 
-def run(search: Search, target: Target, noise: float, seed: int, rules: Rules = RULES) -> Trial:
+def run(
+    search: Search,
+    target: Target,
+    world: World,
+    seed: int,
+    rules: Rules = RULES,
+    *,
+    fault: Fault | None = None,
+) -> Trial:
     """Carry a search through."""
     random = Random(seed)
     steps: list[Step] = []
     asked: list[NextStep] = []
     while isinstance(wish := next_step(search, steps, rules), NextStep):
         asked.append(wish)
-        steps.append(answer(target, wish, noise, random))
+        step = answer(target, wish, world, random)
+        steps.append(fault(wish, step) if fault else step)
         assert len(steps) <= search.probes_max, "a search has to end"
     return Trial(judge(steps, rules, axis_of(search)), tuple(steps), tuple(asked), wish.why)
 
@@ -97,7 +113,7 @@ def truth(search: Search, target: Target, *, any_load: bool = False) -> float:
             index=0, clients=1, connections=connections, rate_ops_per_second=rate,
             purpose="climb", why="",
         )  # fmt: skip
-        step = answer(target, wish, 0.0, random)
+        step = answer(target, wish, QUIET, random)
         throughput = step.throughput_ops_per_second or 0.0
         if rate and throughput < rules.kept_up_share * rate:
             return 0.0, {}
@@ -130,13 +146,13 @@ def shifted(search: Search, seed: int) -> Search:
     return search.model_copy(update={"rate_first_ops_per_second": rate})
 
 
-def score(strategy: str, target: Target, noise: float, seeds: range, rules: Rules = RULES) -> Score:
+def score(strategy: str, target: Target, world: World, seeds: range, rules: Rules = RULES) -> Score:
     """Measure one strategy on one target."""
     search = search_for(strategy, target)
     true, most = truth(search, target), truth(search, target, any_load=True)
     shortfalls, over, unanswered, probes = [], 0, 0, []
     for seed in seeds:
-        trial = run(shifted(search, seed), target, noise, seed, rules)
+        trial = run(shifted(search, seed), target, world, seed, rules)
         probes.append(len(trial.steps))
         claimed = trial.capacity.max_sustainable_throughput_ops_per_second
         if claimed is None or trial.capacity.bound == "<":
@@ -149,6 +165,7 @@ def score(strategy: str, target: Target, noise: float, seeds: range, rules: Rule
         runs=len(seeds),
         over_claims=over / len(seeds),
         shortfalls=tuple(shortfalls),
+        far_low=sum(shortfall > FAR_LOW for shortfall in shortfalls) / len(seeds),
         conservative=median(shortfalls) if shortfalls else float("nan"),
         probes_median=median(probes),
         probes_max=max(probes),

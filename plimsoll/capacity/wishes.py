@@ -1,0 +1,59 @@
+"""The load that the search wishes for, made a step: clients, connections, recovery."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plimsoll.capacity.assess import Assessed
+from plimsoll.capacity.ladders import axis_of
+from plimsoll.model.search_request import NextStep, RampSearch, Search, StepsSearch
+from plimsoll.model.steps import Purpose, Step
+
+MORE_CLIENTS = 1.5  # times as many, where the clients were the limit
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A load to apply, before it is made a step."""
+
+    load: float
+    purpose: Purpose
+    why: str
+    more_clients: bool = False
+
+
+def wished_step(
+    search: Search, finished: Sequence[Step], wish: Wish, judged: Sequence[Assessed]
+) -> NextStep:
+    """Turn a load into a step: how many clients, connections, and whether to recover first."""
+    rate = wish.load if search.strategy == "rate" else None
+    clients, connections = _fleet(search, finished, wish)
+    last = finished[-1] if finished else None
+    overloads = [step for assessed in judged for step in assessed.overloads]
+    return NextStep(
+        index=len(finished),
+        clients=clients,
+        connections=connections,
+        rate_ops_per_second=rate,
+        purpose=wish.purpose,
+        recover_first=last is not None
+        and (last.void is not None or any(step is last for step in overloads)),
+        why=wish.why,
+    )
+
+
+def _fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, int]:
+    """Clients and connections for a load; clients that were added once stay."""
+    if isinstance(search, StepsSearch):
+        clients = int(wish.load)
+        return clients, clients * search.connections_per_client
+    same = [s.clients for s in finished if getattr(s, axis_of(search)) == wish.load and s.clients]
+    before = max(same or [step.clients or 1 for step in finished], default=1)
+    if wish.more_clients:
+        before = min(search.clients_max, max(before + 1, int(before * MORE_CLIENTS)))
+    if isinstance(search, RampSearch):
+        connections = int(wish.load)
+        clients = max(before, math.ceil(connections / search.connections_per_client))
+        return min(clients, search.clients_max, connections), connections
+    clients = max(before, search.clients)
+    return clients, clients * search.connections_per_client
