@@ -40,7 +40,7 @@ def test_a_check_is_made_replaced_read_and_deleted(checks: Api) -> None:
     assert (replaced.status, replaced.body["next_at"]) == (200, None)
     assert checks("GET", "/schedules/nightly").body == replaced.body
     assert checks("GET", "/schedules").body["schedules"] == [replaced.body]
-    empty: dict[str, list[object]] = {"points": [], "changes": [], "announced": []}
+    empty: dict[str, list[object]] = {"points": [], "changes": [], "announced": [], "silences": []}
     assert checks("GET", "/schedules/nightly/history").body == empty
     deleted = checks("DELETE", "/schedules/nightly")
     assert (deleted.status, deleted.text or "") == (204, "")
