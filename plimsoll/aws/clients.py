@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
     from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_lambda import LambdaClient
+    from mypy_boto3_rds import RDSClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
     from mypy_boto3_secretsmanager import SecretsManagerClient
@@ -90,6 +91,12 @@ def events() -> "EventBridgeClient":
 def lambda_() -> "LambdaClient":
     """The client of AWS Lambda."""
     client: LambdaClient = _client("lambda")
+    return client
+
+
+def rds() -> "RDSClient":
+    """The client of Amazon RDS."""
+    client: RDSClient = _client("rds")
     return client
 
 

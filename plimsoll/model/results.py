@@ -172,6 +172,7 @@ class RunResult(Model):
     limiting: LimitingResource | None
     steps: tuple[StepResult, ...]
     rows: int | None  # of the dataset, counted
+    zone: str | None = None  # of its load clients, and of a target made for it; None: not known
     volume_limits: VolumeLimits | None  # what the volume promises; None: an endpoint
     cost: RunCost | None = None  # an estimate by list prices; None: of an older run
     moments: Moments

@@ -9,6 +9,7 @@ from plimsoll.local.deploying import default_settings
 from plimsoll.model.function_settings import (
     ApiSettings,
     ArmDeletionSettings,
+    AwaitTargetSettings,
     ConcludeSettings,
     CreateTargetSettings,
     DeleteTargetSettings,
@@ -27,6 +28,7 @@ from plimsoll.model.timings import AWS_TIMINGS
 class EverySetting(
     ApiSettings,
     ArmDeletionSettings,
+    AwaitTargetSettings,
     CreateTargetSettings,
     DeleteTargetSettings,
     JanitorSettings,

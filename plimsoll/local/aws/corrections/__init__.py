@@ -12,13 +12,14 @@ from plimsoll.local.aws.corrections import (
     function_errors,
     integrations,
     jsonata,
+    offered_zones,
     states,
     string_literals,
 )
 
 
 def apply() -> None:
-    """Apply every correction of the Step Functions interpreter."""
+    """Apply every correction: of the Step Functions interpreter, but for the last."""
     for correction in (
         clients,
         definitions,
@@ -29,5 +30,6 @@ def apply() -> None:
         distributed_map,
         executions,
         string_literals,
+        offered_zones,
     ):
         correction.apply()
