@@ -54,6 +54,15 @@ class ServerFigures(Model):
     buffer_pool_miss_share: float | None  # page reads from storage / page requests
 
 
+class StorageRates(Model):
+    """What a server itself says of its I/O, as a mean over the time between two readings."""
+
+    interval_s: float
+    iops: float  # reads and writes that it asked for, its log's among them
+    mib_s: float
+    fsyncs_per_second: float
+
+
 class TargetFigures(Model):
     """Means of CloudWatch's metrics over a step's load; None where CloudWatch has no point."""
 
