@@ -91,7 +91,7 @@ def test_a_class_that_only_aws_may_have_is_told_and_refused_for_this_machine(
 def test_a_time_limit_within_which_aws_will_hardly_measure_is_told(tmp_path: Path) -> None:
     short = validated(tmp_path, time_limit_s=300)
     assert short.exit_code == 0
-    assert "on AWS: Its first step is expected to end after 14 min 40 s, later than" in short.output
+    assert "on AWS: Its first step is expected to end after 15 min 10 s, later than" in short.output
     as_json = json.loads(validated(tmp_path, "--json", time_limit_s=300).output)
     [warning] = as_json["warnings"]["small"]
     assert warning.startswith("on AWS: Its first step")
