@@ -51,7 +51,6 @@ class CassandraPart(Construct):
             "archive_url": asset.s3_object_url,
             "instance_profile": profile.instance_profile_name,
             "security_group_id": self._security_group_id,
-            "subnet_id": network.fleet_subnet.subnet_id,
         }
 
     def _may(self, network: NetworkPart) -> list[iam.PolicyStatement]:
@@ -60,7 +59,7 @@ class CassandraPart(Construct):
         made = [arn(stack, "ec2", f"{kind}/*") for kind in ("instance", "volume")]
         template = [arn(stack, "ec2", "launch-template/*")]
         used = [
-            arn(stack, "ec2", f"subnet/{network.fleet_subnet.subnet_id}"),
+            *[arn(stack, "ec2", f"subnet/{subnet.subnet_id}") for subnet in network.subnets],
             arn(stack, "ec2", f"security-group/{self._security_group_id}"),
             arn(stack, "ec2", "network-interface/*"),
         ]

@@ -51,49 +51,60 @@ class FleetPart(Construct):
             )
             for row in FUNCTIONS.values()
         }
+        self.in_other_zones = {
+            row.name: [
+                self._function(row, zone=zone, reserved=None)
+                for zone in range(1, len(network.subnets))
+            ]
+            for row in FUNCTIONS.values()
+            if row.in_each_zone
+        }
 
-    def _function(self, row: Function, *, reserved: int | None) -> lambda_.Function:
-        place = Construct(self, row.arn_placeholder.removesuffix("FunctionArn"))
-        log_group = function_logs(place, row)
+    def _function(self, row: Function, *, reserved: int | None, zone: int = 0) -> lambda_.Function:
+        end = zone_end(zone)
+        place = Construct(self, row.arn_placeholder.removesuffix("FunctionArn") + end)
+        log_group = function_logs(place, row, end)
         return lambda_.Function(
             place,
             "Function",
-            function_name=own_name(self, row.name_on_aws),
+            function_name=own_name(self, row.name_on_aws) + end,
             description=row.summary,
             runtime=RUNTIME,
             architecture=ARCHITECTURE,
             code=self.packages.code(row),
             handler=f"functions/{row.folder}/handler.handler",
-            role=self._role(place, row, log_group),
+            role=self._role(place, row, log_group, end),
             timeout=Duration.seconds(row.timeout_s),
             memory_size=row.memory_mib,
             reserved_concurrent_executions=reserved,
             retry_attempts=row.retries,
             environment=row.settings.variables(self._settings),
             log_group=log_group,
-            **self._placement(row),
+            **self._placement(row, zone),
         )
 
-    def _placement(self, row: Function) -> dict[str, Any]:
+    def _placement(self, row: Function, zone: int) -> dict[str, Any]:
         if not row.in_vpc:
             return {}
         return {
             "vpc": self._network.vpc,
-            "vpc_subnets": ec2.SubnetSelection(subnets=[self._network.fleet_subnet]),
+            "vpc_subnets": ec2.SubnetSelection(subnets=[self._network.subnets[zone]]),
             "security_groups": [self._network.fleet],
         }
 
-    def _role(self, place: Construct, row: Function, log_group: logs.LogGroup) -> iam.Role:
-        made = function_role(place, row.name, log_group)
+    def _role(
+        self, place: Construct, row: Function, log_group: logs.LogGroup, end: str
+    ) -> iam.Role:
+        made = function_role(place, row.name + end, log_group)
         for statement in statements(row.permissions, self._grants):
             made.add_to_policy(statement)
         if row.in_vpc:
-            self._attach_to_vpc(made, row)
+            self._attach_to_vpc(made, row.name_on_aws + end)
         return made
 
-    def _attach_to_vpc(self, made: iam.Role, row: Function) -> None:
+    def _attach_to_vpc(self, made: iam.Role, name: str) -> None:
         """Let the Lambda service, but not the function's own code, manage its interfaces."""
-        own = arn(Stack.of(self), "lambda", f"function:{own_name(self, row.name_on_aws)}")
+        own = arn(Stack.of(self), "lambda", f"function:{own_name(self, name)}")
         made.add_to_policy(iam.PolicyStatement(actions=INTERFACE_ACTIONS, resources=["*"]))
         made.add_to_policy(
             iam.PolicyStatement(
@@ -105,12 +116,20 @@ class FleetPart(Construct):
         )
 
 
-def function_logs(scope: Construct, row: Function) -> logs.LogGroup:
+def zone_end(zone: int) -> str:
+    """Give the end of the names of what stands in a zone, counted from 0: the first one's is none.
+
+    The workflow appends it to the ARN of the function that a run's load clients are.
+    """
+    return f"-{zone + 1}" if zone else ""
+
+
+def function_logs(scope: Construct, row: Function, end: str = "") -> logs.LogGroup:
     """Make the log group of a function, which goes with the deployment."""
     return logs.LogGroup(
         scope,
         "Logs",
-        log_group_name=f"/{own_name(scope, DEFAULT_NAME)}/{row.name}",
+        log_group_name=f"/{own_name(scope, DEFAULT_NAME)}/{row.name}{end}",
         retention=logs.RetentionDays.ONE_MONTH,
         removal_policy=RemovalPolicy.DESTROY,
     )

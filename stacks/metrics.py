@@ -1,6 +1,6 @@
 """Where per-second metrics go, if the configuration asks for it: Timestream, in either form."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import Acknowledgment, RemovalPolicy, Stack, Validations
 from aws_cdk import aws_ec2 as ec2
@@ -43,10 +43,15 @@ class MetricsPart(Construct):
         elif isinstance(metrics, LiveAnalyticsMetrics):
             self._liveanalytics(metrics)
 
-    def connect(self, functions: Mapping[str, lambda_.Function]) -> None:
+    def connect(
+        self,
+        functions: Mapping[str, lambda_.Function],
+        in_other_zones: Mapping[str, Sequence[lambda_.Function]],
+    ) -> None:
         """Give the functions that write metrics the store's address, and leave to write to it."""
-        for name in WRITERS.get(self._kind, ()):
-            function = functions[name]
+        names = WRITERS.get(self._kind, ())
+        writers = [f for name in names for f in (functions[name], *in_other_zones.get(name, ()))]
+        for function in writers:
             function.add_environment("METRICS_SINK", self._kind)
             for variable, value in self._variables.model_dump().items():
                 function.add_environment(variable.upper(), value)

@@ -13,10 +13,13 @@ HTTPS = ec2.Port.tcp(443)
 class NetworkPart(Construct):
     """A VPC without a way in, and with no way out but to S3, DynamoDB and Secrets Manager.
 
-    Load clients run in one subnet and targets are placed in its zone, so that no network between
-    zones is measured. The second subnet is there because RDS demands two zones of a subnet group.
+    A target stands in the zone of the first subnet that offers its class, and the load clients of
+    that zone are called, so that no network between zones is measured. All that only talks to
+    targets, such as loaders, stands in the first.
 
     Attributes:
+        zones: In which targets may be placed, that of the fleet first.
+        subnets: One in each of them.
         fleet: The load clients' security group.
         target: That of RDS targets, which lets nothing out.
         cassandra_target: That of Cassandra targets; None where the deployment has none.
@@ -28,7 +31,8 @@ class NetworkPart(Construct):
         self.vpc = self._existing(existing) if existing else self._made(config)
         subnets = self.vpc.isolated_subnets or self.vpc.private_subnets
         self.fleet_subnet = subnets[0]
-        self.zone = self.fleet_subnet.availability_zone
+        self.zones = [subnet.availability_zone for subnet in subnets]
+        self.subnets = subnets
         self.fleet = self._group("Fleet", "Load clients of Plimsoll")
         self.target = self._group("Target", "Targets of Plimsoll: only the fleet comes in")
         self._let_fleet_in(self.target, "mysql", "postgres")

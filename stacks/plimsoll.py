@@ -20,7 +20,7 @@ from stacks.checks import ChecksPart
 from stacks.dashboard import DashboardPart
 from stacks.deletion_guard import GuardPart
 from stacks.event_bus import EventsPart
-from stacks.fleet import LOAD_CLIENT, FleetPart
+from stacks.fleet import LOAD_CLIENT, FleetPart, zone_end
 from stacks.metrics import MetricsPart
 from stacks.names import own_name, set_own_name
 from stacks.network import NetworkPart
@@ -66,8 +66,13 @@ class PlimsollStack(Stack):
             settings=settings,
             reserved_load_clients=config.reserved_load_clients,
         )
-        self.metrics.connect(self.fleet.functions)
-        self.workflow = WorkflowPart(self, functions=self.fleet.functions, settings=settings)
+        self.metrics.connect(self.fleet.functions, self.fleet.in_other_zones)
+        self.workflow = WorkflowPart(
+            self,
+            functions=self.fleet.functions,
+            in_other_zones=self.fleet.in_other_zones,
+            settings=settings,
+        )
         self.events.allow_events_from(self.workflow.machines["run"].role)
         self.storage.allow_failures_from(self.workflow.machines["run"].role)
         self.checks.judged_by(self.fleet.functions[RUN_ENDED.function], self.events.bus)
@@ -107,7 +112,16 @@ class PlimsollStack(Stack):
             Setting.SCHEDULE_GROUP: self.schedules.ref,
             Setting.TARGET_SUBNET_GROUP: self.network.subnet_group.ref,
             Setting.TARGET_SECURITY_GROUP: self.network.target.security_group_id,
-            Setting.TARGET_AVAILABILITY_ZONE: self.network.zone,
+            Setting.ZONES: self.to_json_string(
+                [
+                    {
+                        "name": subnet.availability_zone,
+                        "subnet_id": subnet.subnet_id,
+                        "clients": zone_end(zone),
+                    }
+                    for zone, subnet in enumerate(self.network.subnets)
+                ]
+            ),
             Setting.CASSANDRA: (
                 self.to_json_string(self.cassandra.place) if self.cassandra else "null"
             ),
@@ -211,7 +225,7 @@ class PlimsollStack(Stack):
             "AlarmTopic": self.alarms.topic.topic_arn,
             "ResultsDays": str(config.results_days),
             "ApiUrl": self.api.url,
-            "TargetZone": self.network.zone,
+            "TargetZones": ",".join(self.network.zones),
             "Version": plimsoll.__version__,
         }
         for name, value in values.items():

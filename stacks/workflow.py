@@ -1,6 +1,6 @@
 """The state machines, from `statemachines/`, and what their roles may do."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
@@ -35,10 +35,14 @@ class WorkflowPart(Construct):
         scope: Construct,
         *,
         functions: Mapping[str, lambda_.Function],
+        in_other_zones: Mapping[str, Sequence[lambda_.Function]],
         settings: Mapping[Setting, str],
     ) -> None:
         super().__init__(scope, "Workflow")
         self._functions = {FUNCTIONS[name].arn_placeholder: f for name, f in functions.items()}
+        self._in_other_zones = {
+            FUNCTIONS[name].arn_placeholder: others for name, others in in_other_zones.items()
+        }
         self._values = {
             **{name: function.function_arn for name, function in self._functions.items()},
             **{setting.value: value for setting, value in settings.items()},
@@ -65,7 +69,7 @@ class WorkflowPart(Construct):
         definition = read_definition(name)
         used = placeholders(definition)
         place = Construct(self, name.capitalize())
-        role = self._role(place, name, [self._functions[u] for u in used if u in self._functions])
+        role = self._role(place, name, [f for placeholder in used for f in self._of(placeholder)])
         if '"DISTRIBUTED"' in definition:
             self._may_start_itself(role, name)
         for child in self._children(name):
@@ -91,6 +95,12 @@ class WorkflowPart(Construct):
                 include_execution_data=False,
             ),
         )
+
+    def _of(self, placeholder: str) -> list[lambda_.Function]:
+        """List the functions that a placeholder stands for: one in each zone, of load clients."""
+        if placeholder not in self._functions:
+            return []
+        return [self._functions[placeholder], *self._in_other_zones.get(placeholder, ())]
 
     def _role(self, place: Construct, name: str, functions: list[lambda_.Function]) -> iam.Role:
         role = iam.Role(

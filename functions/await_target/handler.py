@@ -3,10 +3,10 @@
 import os
 from typing import Any
 
-from plimsoll.model.function_settings import PollSettings
+from plimsoll.model.function_settings import AwaitTargetSettings
 from plimsoll.runs.provision import await_target
 
-SETTINGS = PollSettings.read(os.environ)
+SETTINGS = AwaitTargetSettings.read(os.environ)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:

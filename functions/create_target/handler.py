@@ -1,4 +1,4 @@
-"""Renders the target's template and creates its stack."""
+"""Chooses the target's zone, renders its template and creates its stack."""
 
 import os
 from typing import Any
@@ -9,6 +9,6 @@ from plimsoll.runs.provision import create_target
 SETTINGS = CreateTargetSettings.read(os.environ)
 
 
-def handler(event: dict[str, Any], _context: object) -> None:
-    """Do it for the run that the workflow names."""
-    create_target(SETTINGS, event["run_id"])
+def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
+    """Answer the workflow."""
+    return create_target(SETTINGS, event["run_id"])

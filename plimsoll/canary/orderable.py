@@ -23,6 +23,6 @@ def require_orderable(request: Request) -> None:
 
 def _checks(request: Request) -> Iterator[Check]:
     if isinstance(request.target, RdsTarget):
-        yield from rds_target_checks(request.target, None)
+        yield from rds_target_checks(request.target, ())
         yield from role_check()
     yield from quota_checks([request])

@@ -39,6 +39,10 @@ ONE_MACHINE = {  # nothing is spent there
     "usd_per_run": None,
     "spend_usd_per_month": None,
 }
+ZONES = [  # one function `load-client` stands for those of both
+    {"name": f"{REGION}{letter}", "subnet_id": f"subnet-0000000000000000{number}", "clients": ""}
+    for number, letter in enumerate("ab", 1)
+]
 ClientFactory = Callable[[str], Any]
 
 
@@ -53,13 +57,12 @@ def default_settings() -> dict[Setting, str]:
         Setting.SCHEDULE_GROUP: DELETIONS_GROUP,
         Setting.TARGET_SUBNET_GROUP: "plimsoll-targets",
         Setting.TARGET_SECURITY_GROUP: "sg-00000000000000001",
-        Setting.TARGET_AVAILABILITY_ZONE: f"{REGION}a",
+        Setting.ZONES: json.dumps(ZONES),
         Setting.CASSANDRA: json.dumps(
             {
                 "archive_url": "s3://plimsoll-archives/cassandra.tar.gz",  # never read: it is here
                 "instance_profile": "plimsoll-cassandra",
                 "security_group_id": "sg-00000000000000002",
-                "subnet_id": "subnet-00000000000000001",
             }
         ),
         Setting.RDS_CA_FILE: "",

@@ -54,6 +54,7 @@ class Function(Model):
     timeout_s: Annotated[int, Field(ge=1, le=900)]
     memory_mib: Annotated[int, Field(ge=128, le=10_240)]
     in_vpc: bool = False  # it talks to the target
+    in_each_zone: bool = False  # one for each zone of the deployment, beside the targets there
     engine: bool = False  # its package carries `plimsoll_engine`
     extras: tuple[
         Extra, ...

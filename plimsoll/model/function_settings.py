@@ -89,10 +89,6 @@ class DeletionSettings(RunSettings):
     schedule_group: str
 
 
-class RecordRunSettings(BusSettings, TargetSettings):
-    """Of `record-run`."""
-
-
 class ArmDeletionSettings(DeletionSettings):
     """Of `arm-deletion`."""
 
@@ -105,16 +101,36 @@ class CassandraPlace(Model):
     archive_url: str  # s3://...
     instance_profile: str
     security_group_id: str
+
+
+class Zone(Model):
+    """An availability zone in which targets may stand, with load clients beside them."""
+
+    name: str
     subnet_id: str
+    clients: str  # the end of the name of its function `load-client`: "" in the first zone
 
 
-class CreateTargetSettings(RunSettings, KindSettings):
+class ZoneSettings(Settings):
+    """The zones of the deployment, the preferred one first."""
+
+    zones: Json[tuple[Zone, ...]]
+
+
+class RecordRunSettings(BusSettings, TargetSettings, ZoneSettings):
+    """Of `record-run`."""
+
+
+class AwaitTargetSettings(PollSettings, ZoneSettings):
+    """Of `await-target`."""
+
+
+class CreateTargetSettings(RunSettings, KindSettings, ZoneSettings):
     """Of `create-target`."""
 
     target_service_role_arn: str
     target_subnet_group: str
     target_security_group: str
-    target_availability_zone: str
     cassandra: Json[CassandraPlace | None]  # None: there are no such targets
 
 

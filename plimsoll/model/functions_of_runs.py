@@ -17,6 +17,7 @@ from plimsoll.model.function_parts import (
 )
 from plimsoll.model.function_settings import (
     ArmDeletionSettings,
+    AwaitTargetSettings,
     ConcludeSettings,
     CreateTargetSettings,
     DeleteTargetSettings,
@@ -24,7 +25,6 @@ from plimsoll.model.function_settings import (
     JanitorSettings,
     JudgeStepSettings,
     PlanStepSettings,
-    PollSettings,
     ReachSettings,
     RecordRunSettings,
     RunSettings,
@@ -54,7 +54,7 @@ OF_RUNS = (
     ),
     Function(
         name="create-target",
-        summary="Renders the target's template and creates its stack.",
+        summary="Chooses the target's zone, renders its template and creates its stack.",
         timeout_s=60,
         memory_mib=512,
         settings=CreateTargetSettings,
@@ -70,6 +70,14 @@ OF_RUNS = (
             SEE_STACK,
             DELETE_STACK,
             PASS_TARGET_ROLE,
+            Permission(
+                actions=(
+                    "rds:DescribeOrderableDBInstanceOptions",
+                    "ec2:DescribeInstanceTypeOfferings",
+                ),
+                resource=Resource.ANY,
+                why="what is offered in a zone belongs to nobody",
+            ),
         ),
     ),
     Function(
@@ -77,12 +85,13 @@ OF_RUNS = (
         summary="Looks whether the target is there; records where it is, or says why not.",
         timeout_s=30,
         memory_mib=512,
-        settings=PollSettings,
+        settings=AwaitTargetSettings,
         permissions=(
             READ_RUN,
             READ_RECORD,
             WRITE_RECORD,
             SEE_STACK,
+            DELETE_STACK,
             Permission(
                 actions=("cloudformation:DescribeStackEvents",), resource=Resource.TARGET_STACKS
             ),
@@ -143,6 +152,7 @@ OF_RUNS = (
         timeout_s=900,
         memory_mib=1769,  # one whole vCPU
         in_vpc=True,
+        in_each_zone=True,
         engine=True,
         settings=ReachSettings,
         permissions=(READ_RUN, WRITE_RUN, READ_RECORD, READ_SECRET),

@@ -55,6 +55,15 @@ class ServerFigures(Model):
     buffer_pool_miss_share: float | None  # page reads from storage / page requests
 
 
+class StorageRates(Model):
+    """What a server itself says of its I/O, as a mean over the time between two readings."""
+
+    interval_s: float
+    iops: float  # reads and writes that it asked for, its log's among them
+    mib_s: float
+    fsyncs_per_second: float
+
+
 class TargetFigures(Model):
     """Means of CloudWatch's metrics over a step's load; None where CloudWatch has no point."""
 
@@ -178,6 +187,7 @@ class RunResult(Model):
     limiting: LimitingResource | None
     steps: tuple[StepResult, ...]
     rows: int | None  # of the dataset, counted
+    zone: str | None = None  # of its load clients, and of a target made for it; None: not known
     volume_limits: VolumeLimits | None  # what the volume promises; None: an endpoint
     cost: RunCost | None = None  # an estimate by list prices; None: of an older run
     moments: Moments

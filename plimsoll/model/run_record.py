@@ -89,6 +89,8 @@ class RunRecord(Model):
     metrics_awaited_until: datetime | None = None  # it waits for the target's; None: it does not
     expires_at: datetime | None = None  # when the target is deleted, whatever happens
     database_version: str | None = None  # as RDS resolved it; None: an endpoint, or an older run
+    zone: str | None = None  # of its load clients, and of the target that is made for it
+    zones_refused: tuple[str, ...] = ()  # had no room for its target
     stack_id: str | None = None
     target_ready_at: datetime | None = None
     target: TargetAddress | None = None

@@ -24,7 +24,7 @@ class Setting(StrEnum):
     CASSANDRA = "Cassandra"  # JSON: what Cassandra targets need of the deployment; null: none
     RDS_CA_FILE = "RdsCaFile"  # PEM: who signs the certificates of RDS's servers; "" for AWS's own
     TARGET_KINDS = "TargetKinds"  # JSON list of the kinds of targets that runs may have
-    TARGET_AVAILABILITY_ZONE = "TargetAvailabilityZone"  # the fleet's own: no network between zones
+    ZONES = "Zones"  # JSON list: where targets may stand, each with load clients of its own
     POLL_SECONDS = "PollSeconds"  # between two looks at a stack; whole seconds
     START_LEAD_MS = "StartLeadMs"  # from planning a step to its barrier, whatever its size
     START_LEAD_MS_PER_CLIENT = "StartLeadMsPerClient"  # added for each of its clients

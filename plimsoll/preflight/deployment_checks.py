@@ -26,12 +26,12 @@ class Deployed:
     Attributes:
         name: The stack's.
         status: Of CloudFormation.
-        zone: In which targets are placed; None: an older stack, which does not say.
+        zones: In which targets may be placed; none: an older stack, which does not say.
     """
 
     name: str
     status: str
-    zone: str | None
+    zones: tuple[str, ...]
 
 
 def service_checks(service: Service, requests: Sequence[Request]) -> tuple[Check, ...]:
@@ -73,7 +73,8 @@ def find_stack(address: Address, stack: str | None) -> Deployed | None:
     outputs = {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", [])}
     if outputs.get(OUTPUT, "").rstrip("/") != address.url:
         return None
-    return Deployed(name, described["StackStatus"], outputs.get("TargetZone"))
+    zones = tuple(filter(None, outputs.get("TargetZones", "").split(",")))
+    return Deployed(name, described["StackStatus"], zones)
 
 
 def stack_check(found: Deployed | None) -> Check:

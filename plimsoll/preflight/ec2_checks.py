@@ -1,6 +1,6 @@
 """Whether EC2 has a Cassandra target's instance, and where."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from plimsoll.aws import clients
 from plimsoll.model.cassandra_target import CassandraTarget
@@ -10,12 +10,12 @@ from plimsoll.preflight.rds_checks import ZONE, zone_check
 TYPE = "instance type"
 
 
-def cassandra_target_checks(target: CassandraTarget, zone: str | None) -> tuple[Check, ...]:
+def cassandra_target_checks(target: CassandraTarget, zones: Sequence[str]) -> tuple[Check, ...]:
     """Check what EC2 offers in the clients' region.
 
     Args:
         target: What is asked for.
-        zone: In which the deployment places targets; None: not known.
+        zones: In which the deployment may place targets; none: not known.
     """
     name = target.instance_type
 
@@ -33,7 +33,7 @@ def cassandra_target_checks(target: CassandraTarget, zone: str | None) -> tuple[
             problem = f"EC2 has no {name} in {clients.ec2().meta.region_name}"
             to_do = "target.instance_type: what there is says aws ec2 describe-instance-types"
             return [failed(TYPE, problem, to_do), unknown(ZONE, f"it depends on the {TYPE}")]
-        return [passed(TYPE, f"{name} can be had"), zone_check(name, offered, zone)]
+        return [passed(TYPE, f"{name} can be had"), zone_check(name, offered, zones)]
 
     return asked((TYPE, ZONE), look)
 

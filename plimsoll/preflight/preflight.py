@@ -1,7 +1,7 @@
 """The preflight of a request: every check, in order."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 import boto3
@@ -51,10 +51,10 @@ def preflight(
     _through(address.region)
     deployed = find_stack(address, stack)
     checks.append(stack_check(deployed))
-    zone = deployed.zone if deployed else None
+    zones = deployed.zones if deployed else ()
     for names in ordered:
         runs = names if len(ordered) > 1 else ()
-        of_target = _of_target(requests[names[0]], zone)
+        of_target = _of_target(requests[names[0]], zones)
         checks += (check.model_copy(update={"runs": runs}) for check in of_target)
     if deployed is None:
         why = "it is the deployment's account that counts, and these credentials may be another's"
@@ -80,13 +80,13 @@ def _ordered(requests: Mapping[str, Request]) -> list[tuple[str, ...]]:
     return [tuple(names) for names in alike.values()]
 
 
-def _of_target(request: Request, zone: str | None) -> tuple[Check, ...]:
+def _of_target(request: Request, zones: Sequence[str]) -> tuple[Check, ...]:
     target = request.target
     match target:
         case RdsTarget():
-            return rds_target_checks(target, zone)
+            return rds_target_checks(target, zones)
         case CassandraTarget():
-            return cassandra_target_checks(target, zone)
+            return cassandra_target_checks(target, zones)
         case EndpointTarget():
             return ()  # nothing is ordered
         case _:

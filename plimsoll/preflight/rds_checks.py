@@ -20,18 +20,18 @@ ROLE_NAME = "AWSServiceRoleForRDS"
 _MAKE_ROLE = "aws iam create-service-linked-role --aws-service-name rds.amazonaws.com"
 
 
-def rds_target_checks(target: RdsTarget, zone: str | None) -> tuple[Check, ...]:
+def rds_target_checks(target: RdsTarget, zones: Sequence[str]) -> tuple[Check, ...]:
     """Check what RDS offers in the clients' region.
 
     Args:
         target: What is asked for.
-        zone: In which the deployment places targets; None: not known.
+        zones: In which the deployment may place targets, the first one first; none: not known.
     """
     (version,) = asked([VERSION], lambda: [_version(target)])
     if version.state != "passed":
         why = f"it depends on the {VERSION}"
         return version, *(unknown(name, why) for name in (CLASS, STORAGE, ZONE))
-    rest = asked((CLASS, STORAGE, ZONE), lambda: _orderable(target, version.detail, zone))
+    rest = asked((CLASS, STORAGE, ZONE), lambda: _orderable(target, version.detail, zones))
     name = f"{words.ENGINES[target.engine]} {version.detail}"
     of = "" if version.detail == target.engine_version else f", for {target.engine_version}"
     return version.model_copy(update={"detail": name + of}), *rest
@@ -63,7 +63,7 @@ def _version(target: RdsTarget) -> Check:
         return failed(VERSION, complaint.problem, f"target.engine_version: one of {offered}")
 
 
-def _orderable(target: RdsTarget, version: str, zone: str | None) -> Iterator[Check]:
+def _orderable(target: RdsTarget, version: str, zones: Sequence[str]) -> Iterator[Check]:
     pages = (
         clients.rds()
         .get_paginator("describe_orderable_db_instance_options")
@@ -94,7 +94,7 @@ def _orderable(target: RdsTarget, version: str, zone: str | None) -> Iterator[Ch
     yield _storage(target, fitting[0])
     found = sorted({each["Name"] for option in fitting for each in option["AvailabilityZones"]})
     what = f"{target.instance_class} with {target.volume.type}"
-    yield zone_check(what, found, zone)
+    yield zone_check(what, found, zones)
 
 
 def _storage(target: RdsTarget, option: "Option") -> Check:
@@ -123,24 +123,24 @@ def _storage(target: RdsTarget, option: "Option") -> Check:
     return passed(STORAGE, words.volume(volume))
 
 
-def zone_check(what: str, offered: Sequence[str], zone: str | None) -> Check:
+def zone_check(what: str, offered: Sequence[str], zones: Sequence[str]) -> Check:
     """Look whether something is offered where the deployment places its targets.
 
     Args:
         what: That is offered there.
         offered: Names of zones.
-        zone: In which the deployment places targets; None: not known.
+        zones: In which the deployment may place targets, the first one first; none: not known.
     """
     there = ", ".join(offered) or "no zone"
-    if zone is None:
-        why = (
-            f"{what} is offered in {there}; the zone of the deployment's targets is not known here"
-        )
+    if not zones:
+        why = f"{what} is offered in {there}; the deployment's zones are not known here"
         return unknown(ZONE, why)
-    if zone in offered:
-        return passed(ZONE, f"{what} is offered in {zone}")
-    problem = f"{what} is offered in {there}, and the deployment places its targets in {zone}"
-    to_do = "another class, or a deployment whose first subnet is in such a zone (network.existing)"
+    for zone in zones:
+        if zone in offered:
+            return passed(ZONE, f"{what} is offered in {zone}")
+    own = ", ".join(zones)
+    problem = f"{what} is offered in {there}, and the deployment places its targets in {own}"
+    to_do = "another class, or a deployment with a subnet in such a zone (network.existing)"
     return failed(ZONE, problem, to_do)
 
 

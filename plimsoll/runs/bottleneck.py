@@ -50,6 +50,8 @@ def limiting_resource(
             resource="unknown", host_bound=None, step=None, evidence=("no step was judged",)
         )
     uses = [*_storage(deciding.target, volume), *_cpu(deciding.target)]
+    if not any(use.resource == "storage" for use in uses):
+        uses += _storage_by_server(deciding, volume)
     late = deciding.target.host_late_percent if deciding.target else None
     host_bound = None if late is None else late > HOST_LATE_PERCENT
     evidence = [use.evidence for use in sorted(uses, key=lambda use: -use.share)]
@@ -118,6 +120,36 @@ def _storage(target: TargetFigures | None, volume: VolumeLimits | None) -> list[
             text = f"storage: the instance's own {name} credits fell to {left}"
             uses.append(Use("storage", 1 - percent / 100, text))
     return uses
+
+
+def _storage_by_server(step: StepResult, volume: VolumeLimits | None) -> list[Use]:
+    """Take the I/O from the server's own counters, where CloudWatch has no points of the step.
+
+    They are read before the clients come and after the last has gone. So their mean is the least
+    that the storage did under load, and names it only where even that is near its limit. Whether
+    credits of a burst were left, they do not tell: the rate that it has with credits is its limit.
+    """
+    before = step.plan.server_before
+    if step.server is None or before is None or volume is None:
+        return []
+    rates = family_of(before.family).storage_rates(step.server)
+    if rates is None:
+        return []
+    source = (
+        "from the server's counters, over"
+        f" {words.duration(rates.interval_s)} with the start of its clients"
+    )
+    iops_limit = volume.baseline_iops if volume.burst_credits is None else volume.burst_iops
+    return [
+        Use("storage", share, f"storage: {text} ({words.percent(share)}), {source}")
+        for done, limit, unit in (
+            (rates.iops, iops_limit, "IOPS"),
+            (rates.mib_s, volume.throughput_mib_s, "MiB/s"),
+        )
+        if limit
+        for share in [done / limit]
+        for text in [f"at least {words.rate(done)} of {words.number(limit)} {unit}"]
+    ]
 
 
 def _iops_limit(target: TargetFigures, volume: VolumeLimits | None) -> float | None:

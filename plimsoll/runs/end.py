@@ -240,6 +240,7 @@ def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResu
         volume_limits=volume_limits(request),
         cost=cost,
         moments=_moments(record),
+        zone=record.zone,
         versions=Versions(
             plimsoll=plimsoll.__version__,
             engine=next((step.fleet.engine_version for step in steps), None),

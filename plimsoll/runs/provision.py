@@ -7,15 +7,20 @@ from plimsoll.aws import clients
 from plimsoll.aws.run_files import REQUEST, TEMPLATE, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
-from plimsoll.errors import RunStoppedError, UsageError
+from plimsoll.errors import RunStoppedError, TargetCreationError, UsageError
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.databases import protocol_of_engine
-from plimsoll.model.function_settings import CreateTargetSettings, PollSettings
+from plimsoll.model.function_settings import AwaitTargetSettings, CreateTargetSettings, Zone
 from plimsoll.model.request import EndpointTarget, RdsTarget, Request, Target
 from plimsoll.model.run_record import RunRecord, RunState, TargetAddress
 from plimsoll.requests.request_workload import protocol_of
 from plimsoll.targets.ec2_instance import data_volume_id
-from plimsoll.targets.target_stacks import create_stack, outputs_when_created
+from plimsoll.targets.target_stacks import (
+    Deletion,
+    create_stack,
+    delete_stack,
+    outputs_when_created,
+)
 from plimsoll.targets.template import (
     CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
@@ -24,35 +29,46 @@ from plimsoll.targets.template import (
     read_template,
     with_engine_parameters,
 )
+from plimsoll.targets.zones import choose_zone, lacks_room
 
 
-def create_target(settings: CreateTargetSettings, run_id: str) -> None:
+def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, object]:
     """Create the target's stack; take it back at once if the run was stopped meanwhile.
+
+    In the first zone that offers it and has not refused it.
 
     A stop marks the record before it looks for a stack. So either this sees the mark, or the stop
     sees the stack: none is left behind.
 
+    Returns:
+        Which of the load clients' functions stand in its zone.
+
     Raises:
         RunStoppedError: The run was stopped.
+        TargetCreationError: No zone is left.
         UsageError: The deployment has no targets of this kind.
     """
     record = records_of(settings).require_running(run_id)
     files = files_of(settings, run_id)
     request = files.get(REQUEST, Request)
     assert not isinstance(request.target, EndpointTarget)  # noqa: S101 - none is made for it
-    template, own_parameters = _made_for(settings, request.target, record.database_version)
+    version = record.database_version
+    zone = choose_zone(settings.zones, request.target, version, refused=record.zones_refused)
+    template, own_parameters = _made_for(settings, request.target, version, zone)
     files.put(TEMPLATE, template)
     stack_id = create_stack(
         name=record.stack_name,
         template_url=template_url(settings.results_bucket, files.key(TEMPLATE)),
-        parameters={**_parameters(settings, record), **own_parameters},
+        parameters={**_parameters(record, zone), **own_parameters},
         tags=_tags(record),
         role_arn=settings.target_service_role_arn,
-        token=run_id,
+        token=f"{run_id}-{len(record.zones_refused)}",
     )
-    if not records_of(settings).change(run_id, states=(RunState.RUNNING,), stack_id=stack_id):
+    changes = {"stack_id": stack_id, "zone": zone.name}
+    if not records_of(settings).change(run_id, states=(RunState.RUNNING,), **changes):
         clients.cloudformation().delete_stack(StackName=stack_id)
         raise RunStoppedError(f"run {run_id} was stopped while its target was being created")
+    return {"clients_in": zone.clients}
 
 
 def template_url(bucket: str, key: str) -> str:
@@ -61,7 +77,10 @@ def template_url(bucket: str, key: str) -> str:
 
 
 def _made_for(
-    settings: CreateTargetSettings, target: RdsTarget | CassandraTarget, version: str | None
+    settings: CreateTargetSettings,
+    target: RdsTarget | CassandraTarget,
+    version: str | None,
+    zone: Zone,
 ) -> tuple[str, dict[str, str]]:
     """Give a target's template, and those of its parameters that depend on its kind."""
     match target:
@@ -79,19 +98,19 @@ def _made_for(
                 "ArchiveUrl": settings.cassandra.archive_url,
                 "InstanceProfileName": settings.cassandra.instance_profile,
                 "SecurityGroupId": settings.cassandra.security_group_id,
-                "SubnetId": settings.cassandra.subnet_id,
+                "SubnetId": zone.subnet_id,
             }
             return read_template(CASSANDRA_TEMPLATE), {**place, **cassandra_parameters(target)}
         case _:
             assert_never(target)
 
 
-def _parameters(settings: CreateTargetSettings, record: RunRecord) -> dict[str, str]:
+def _parameters(record: RunRecord, zone: Zone) -> dict[str, str]:
     return {
         "RunId": record.run_id,
         "Team": record.team,
         "ExpiresAt": _expiry(record),
-        "AvailabilityZone": settings.target_availability_zone,
+        "AvailabilityZone": zone.name,
     }
 
 
@@ -108,12 +127,31 @@ def _tags(record: RunRecord) -> dict[str, str]:
     }
 
 
-def await_target(settings: PollSettings, run_id: str) -> dict[str, object]:
-    """Look whether the target is there, and note its address once it is."""
+def await_target(settings: AwaitTargetSettings, run_id: str) -> dict[str, object]:
+    """Look whether the target is there, and note its address once it is.
+
+    Where its zone has no room for it, its stack is deleted, so that another zone can be tried: each
+    zone of the deployment once at most.
+
+    Returns:
+        Whether it is `ready`, or to be created `again`; if neither, look again after `wait_s`.
+
+    Raises:
+        TargetCreationError: It could not be created.
+    """
     record = records_of(settings).require_running(run_id)
     request = files_of(settings, run_id).get(REQUEST, Request)
+    if record.zone is None:
+        return _looked(settings, again=_gone(settings, record))
     assert record.stack_id is not None  # noqa: S101 - the state before this one has set it
-    outputs = outputs_when_created(record.stack_id)
+    try:
+        outputs = outputs_when_created(record.stack_id)
+    except TargetCreationError as error:
+        refused = (*record.zones_refused, record.zone)
+        if not lacks_room(str(error)) or len(refused) >= len(settings.zones):
+            raise
+        records_of(settings).change(run_id, zone=None, zones_refused=refused)
+        return _looked(settings, again=_gone(settings, record))
     if outputs is not None:
         address = TargetAddress(
             host=outputs["Endpoint"],
@@ -126,7 +164,21 @@ def await_target(settings: PollSettings, run_id: str) -> dict[str, object]:
             volume_id=_volume_id(request.target, outputs["InstanceIdentifier"]),
         )
         records_of(settings).change(run_id, target=address, target_ready_at=now())
-    return {"ready": outputs is not None, "wait_s": settings.poll_seconds}
+    return _looked(settings, ready=outputs is not None)
+
+
+def _looked(
+    settings: AwaitTargetSettings, *, ready: bool = False, again: bool = False
+) -> dict[str, object]:
+    return {"ready": ready, "again": again, "wait_s": settings.poll_seconds}
+
+
+def _gone(settings: AwaitTargetSettings, record: RunRecord) -> bool:
+    """Delete the stack in a zone that has no room, and say whether it is gone."""
+    gone = delete_stack(name=record.stack_name, stack_id=record.stack_id) is not Deletion.UNDER_WAY
+    if gone:  # the next one is found by its name until its id is noted
+        records_of(settings).change(record.run_id, stack_id=None)
+    return gone
 
 
 def _volume_id(target: Target, instance_id: str) -> str | None:

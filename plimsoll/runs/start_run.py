@@ -27,6 +27,7 @@ def record_run(settings: RecordRunSettings, run_id: str) -> dict[str, object]:
     changes: dict[str, object] = {}
     if isinstance(request.target, EndpointTarget):
         changes["target"] = endpoint_address(request.target, settings.allowed_endpoints)
+        changes["zone"] = settings.zones[0].name  # its load clients'; where it stands is not known
     started = now().replace(microsecond=0)
     begun = records_of(settings).change(
         run_id,
@@ -44,6 +45,7 @@ def record_run(settings: RecordRunSettings, run_id: str) -> dict[str, object]:
     return {
         "provisioned": request.target.provisioned,
         "load_clients": request.prepare.clients,
+        "clients_in": settings.zones[0].clients,
     }
 
 

@@ -218,17 +218,36 @@ def test_each_function_has_a_role_of_its_own(app_template: Template) -> None:
     assert len(set(roles)) == len(roles)
 
 
-def test_load_clients_and_targets_share_one_zone(app_template: Template) -> None:
-    subnet_ids = {
-        json.dumps(r["Properties"]["VpcConfig"]["SubnetIds"])
-        for r in app_template.of_type("AWS::Lambda::Function").values()
-        if "VpcConfig" in r["Properties"]
+def test_each_zone_in_which_targets_may_stand_has_load_clients(app_template: Template) -> None:
+    """What the workflow appends to the function's ARN leads to the clients of the target's zone."""
+    resources = app_template.body["Resources"]
+    placed = {
+        made["Properties"]["FunctionName"]: made["Properties"]["VpcConfig"]["SubnetIds"]
+        for made in app_template.of_type("AWS::Lambda::Function").values()
+        if "VpcConfig" in made["Properties"]
     }
-    (ids,) = subnet_ids
-    (subnet,) = json.loads(ids)
-    zone = app_template.body["Resources"][subnet["Ref"]]["Properties"]["AvailabilityZone"]
-    given = function(app_template, "create-target")["Environment"]["Variables"]
-    assert given["TARGET_AVAILABILITY_ZONE"] == zone
+    zones = _zones(function(app_template, "create-target")["Environment"]["Variables"]["ZONES"])
+    assert [zone["clients"] for zone in zones] == ["", "-2"]
+    for zone in zones:
+        (subnet,) = placed.pop(f"plimsoll-load-client{zone['clients']}")
+        assert subnet == {"Ref": zone["subnet_id"]}
+        of_subnet = resources[subnet["Ref"]]["Properties"]["AvailabilityZone"]
+        assert json.dumps(of_subnet["Fn::Select"]) == zone["name"]
+    first = [{"Ref": zones[0]["subnet_id"]}]
+    assert all(subnets == first for subnets in placed.values()), "all others are in the first zone"
+
+
+def _zones(setting: dict[str, Any]) -> list[dict[str, str]]:
+    """Read the setting as deployed: of a subnet its logical id, of a zone its selection."""
+    parts = setting["Fn::Join"][1]
+    words = [
+        part
+        if isinstance(part, str)
+        else part.get("Ref") or json.dumps(part["Fn::Select"]).replace('"', '\\"')
+        for part in parts
+    ]
+    zones: list[dict[str, str]] = json.loads("".join(words))
+    return zones
 
 
 def test_storage_is_encrypted_private_and_forgets_in_time(app_template: Template) -> None:

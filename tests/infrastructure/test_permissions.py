@@ -32,6 +32,7 @@ WITHOUT_RESOURCE = {
     "rds:DescribeDBInstances",
     "rds:DescribeEngineDefaultParameters",
     "rds:DescribeEvents",
+    "rds:DescribeOrderableDBInstanceOptions",
     "cloudformation:DescribeStacks",  # of all stacks
     "logs:CreateLogDelivery",
     "logs:GetLogDelivery",

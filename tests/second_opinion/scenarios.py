@@ -51,6 +51,10 @@ def _parts(count: int) -> Answer:
     return {"parts": [{"table": 0, "share": n, "shares": count} for n in range(count)]}
 
 
+def _looked(*, ready: bool = False, again: bool = False) -> Answer:
+    return {"ready": ready, "again": again, "wait_s": 0}
+
+
 PAUSE, CONCLUDE = _next("pause"), _next("conclude")
 CONCLUDED = {"concluded": True, "wait_s": 0}
 GONE = {"gone": True, "wait_s": 0}
@@ -66,10 +70,10 @@ JUDGED = {
 # The answers of a success, by machine.
 BASE: Mapping[str, Script] = {
     "run": {
-        "record-run": [{"provisioned": True, "load_clients": 2}],
+        "record-run": [{"provisioned": True, "load_clients": 2, "clients_in": ""}],
         "arm-deletion": [None],
-        "create-target": [None],
-        "await-target": [{"ready": False, "wait_s": 0}, {"ready": True, "wait_s": 0}],
+        "create-target": [{"clients_in": ""}],
+        "await-target": [_looked(), _looked(ready=True)],
         "create-schema": [_parts(3)],
         "load-dataset": [None],
         "verify-dataset": [{"rows": 10}],
@@ -214,8 +218,16 @@ def _of_runs() -> Iterator[Scenario]:
         yield Scenario("run", f"{count} clients", {"plan-step": [_step(0, count), CONCLUDE]})
     yield Scenario("run", "40 clients", {"plan-step": [_step(0, 40), CONCLUDE]})
     yield Scenario(
-        "run", "an endpoint", {"record-run": [{"provisioned": False, "load_clients": 1}]}
+        "run",
+        "an endpoint",
+        {"record-run": [{"provisioned": False, "load_clients": 1, "clients_in": ""}]},
     )
+    elsewhere = {
+        "create-target": [{"clients_in": ""}, {"clients_in": "-2"}],
+        "await-target": [_looked(), _looked(again=True), _looked(ready=True)],
+        "load-client-2": [None],
+    }
+    yield Scenario("run", "the second zone has room", elsewhere)
     yield Scenario("run", "nothing to measure", {"plan-step": [CONCLUDE]})
     for what, answer in {"fails": BROKEN, "runs long": LONG}.items():
         yield Scenario("run", f"one client {what}", {"load-client:1": [answer]})
@@ -239,6 +251,7 @@ def _of_runs() -> Iterator[Scenario]:
         "record-run": {},
         "await-target": {"ready": True},
         "create-schema": {},
+        "create-target": {},
         "plan-step": {},
         "conclude": {"concluded": True},
     }

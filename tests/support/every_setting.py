@@ -9,6 +9,7 @@ from plimsoll.local.deploying import default_settings
 from plimsoll.model.function_settings import (
     ApiSettings,
     ArmDeletionSettings,
+    AwaitTargetSettings,
     ConcludeSettings,
     CreateTargetSettings,
     DeleteTargetSettings,
@@ -28,6 +29,7 @@ class EverySetting(
     StartCheckSettings,
     ApiSettings,
     ArmDeletionSettings,
+    AwaitTargetSettings,
     CreateTargetSettings,
     DeleteTargetSettings,
     JanitorSettings,

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 from plimsoll.errors import PlimsollError
 from plimsoll.families.cassandra import counters
-from plimsoll.families.cassandra.counters import server_figures, signs_of_limits, unfinished_work
+from plimsoll.families.cassandra.counters import (
+    server_figures,
+    signs_of_limits,
+    storage_rates,
+    unfinished_work,
+)
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
 
@@ -25,6 +30,7 @@ __all__ = [
     "server_figures",
     "settle",
     "signs_of_limits",
+    "storage_rates",
     "unfinished_work",
 ]
 

@@ -126,6 +126,10 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
     return signs
 
 
+def storage_rates(_: ServerFigures) -> None:
+    """Say nothing of I/O: the virtual tables do not."""
+
+
 def unfinished_work(now: ServerCounters) -> str | None:
     """Say what a node still has to work off after a load; None where nothing is left.
 

@@ -4,6 +4,7 @@ from plimsoll.families.mysql.counters import (
     read_counters,
     server_figures,
     signs_of_limits,
+    storage_rates,
     unfinished_work,
 )
 from plimsoll.families.mysql.datasets import open_datasets
@@ -17,5 +18,6 @@ __all__ = [
     "server_figures",
     "settle",
     "signs_of_limits",
+    "storage_rates",
     "unfinished_work",
 ]

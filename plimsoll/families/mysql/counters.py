@@ -8,7 +8,7 @@ from plimsoll.errors import PlimsollError
 from plimsoll.families.mysql.session import connect, execute
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
-from plimsoll.model.results import ServerFigures
+from plimsoll.model.results import ServerFigures, StorageRates
 
 IDLE_THREADS = 3  # our own, and those that the server or RDS runs by itself
 EXECUTED = "Com_stmt_execute"  # prepared statements executed: what the engine sends
@@ -112,6 +112,25 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
         share = words.percent(dirty / total)
         signs.append(f"{share} of the buffer pool's pages were dirty at its end")
     return signs
+
+
+def storage_rates(server: ServerFigures) -> StorageRates | None:
+    """Say what I/O InnoDB asked for; None where its counters began again, or one is not there.
+
+    dev.mysql.com/doc/refman/8.4/en/server-status-variables.html. A page is 16 KiB, an I/O of EBS
+    too; what the file system adds is not counted.
+    """
+    names = ("reads", "writes", "fsyncs", "read", "written")
+    grown = [server.counters.get(f"Innodb_data_{name}") for name in names]
+    if server.restarted or server.interval_s <= 0 or None in grown:
+        return None
+    reads, writes, fsyncs, read, written = (count or 0 for count in grown)
+    return StorageRates(
+        interval_s=server.interval_s,
+        iops=(reads + writes) / server.interval_s,
+        mib_s=(read + written) / 2**20 / server.interval_s,
+        fsyncs_per_second=fsyncs / server.interval_s,
+    )
 
 
 def unfinished_work(now: ServerCounters) -> str | None:

@@ -57,10 +57,10 @@ class Api:
         return Service(Http(read_address(url, source="test"), send=send, sleep=lambda _: None))
 
 
-def deploy(zone: str | None = "eu-west-1a") -> None:
+def deploy(zones: str | None = "eu-west-1a") -> None:
     outputs = {"ApiUrl": {"Value": URL}}
-    if zone is not None:
-        outputs["TargetZone"] = {"Value": zone}
+    if zones is not None:
+        outputs["TargetZones"] = {"Value": zones}
     template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs}
     boto3.client("cloudformation").create_stack(
         StackName="Plimsoll", TemplateBody=json.dumps(template)
@@ -114,7 +114,7 @@ def test_a_request_that_can_be_made_passes_every_check_but_what_is_not_there_yet
          "iops 50,000 is not what RDS has with db.m5.large", "volume.iops: 1,000 to 40,000"),
         (volume("io2"), "zone",
          "offered in eu-west-1c, and the deployment places its targets in eu-west-1a",
-         "whose first subnet is in such a zone"),
+         "with a subnet in such a zone"),
         ({"search": {"strategy": "steps", "clients": [1, 990]}}, "quota: Lambda",
          "1,010 of 1,000 concurrent executions", "raised to 1,010 at least"),
     ],
@@ -206,8 +206,17 @@ def test_of_another_account_only_what_holds_for_the_whole_region_is_checked() ->
     assert not any(name.startswith("quota:") for name in found)
 
 
-def test_an_older_stack_does_not_say_its_zone() -> None:
-    deploy(zone=None)
+def test_the_first_zone_of_the_deployment_that_has_it_is_the_targets() -> None:
+    deploy(zones="eu-west-1d,eu-west-1b,eu-west-1a")
+    found = looked()["zone"]
+    assert (found.state, found.detail) == (
+        "passed",
+        "db.m5.large with io1 is offered in eu-west-1b",
+    )
+
+
+def test_an_older_stack_does_not_say_its_zones() -> None:
+    deploy(zones=None)
     assert looked()["zone"].state == "unknown"
 
 

@@ -1,5 +1,6 @@
 """A deployment of which every service answers within this process (moto)."""
 
+import json
 from typing import Any
 
 import pytest
@@ -28,6 +29,12 @@ REQUESTED: dict[str, Any] = {
 }
 
 
+ZONES = [
+    {"name": f"{REGION}a", "subnet_id": "subnet-0a", "clients": ""},
+    {"name": f"{REGION}b", "subnet_id": "subnet-0b", "clients": "-2"},
+]
+
+
 @pytest.fixture
 def deployment(account: None) -> EverySetting:
     del account
@@ -43,7 +50,7 @@ def deployment(account: None) -> EverySetting:
             Setting.SCHEDULE_GROUP: "plimsoll",
             Setting.TARGET_SUBNET_GROUP: "subnets",
             Setting.TARGET_SECURITY_GROUP: "sg-1",
-            Setting.TARGET_AVAILABILITY_ZONE: f"{REGION}a",
+            Setting.ZONES: json.dumps(ZONES),
             Setting.POLL_SECONDS: "1",
             Setting.RUN_MACHINE_ARN: f"{machine}:run",
             Setting.EXPERIMENT_MACHINE_ARN: f"{machine}:experiment",

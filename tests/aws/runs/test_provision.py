@@ -17,8 +17,9 @@ from plimsoll.model.run_record import HeldBudget, RunState
 from plimsoll.runs import end, provision, start_run
 from plimsoll.runs.end import delete_target, end_run
 from plimsoll.runs.submit import record_request
+from plimsoll.targets import zones
 from plimsoll.targets.target_stacks import create_stack
-from tests.aws.runs.conftest import REQUESTED, RUN, recorded
+from tests.aws.runs.conftest import REQUESTED, RUN, ZONES, recorded
 from tests.support.every_setting import EverySetting
 
 STACK = f"plimsoll-run-{RUN}"
@@ -29,6 +30,11 @@ TEMPLATE_OF_TEST = json.dumps(
         "Description": "engine parameters", "Family": "mariadb11.4", "Parameters": {},
     }}}}
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def offered_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zones, "_offering", lambda *_: [zone["name"] for zone in ZONES])
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +110,50 @@ def test_a_target_is_created_tagged_and_told_its_parameters(deployment: EverySet
     assert written == {"innodb_buffer_pool_size": "16777216"}
 
 
+NO_ROOM = "the target could not be created: Instance: InsufficientDBInstanceCapacity"
+
+
+def refuse(_: str) -> None:
+    raise TargetCreationError(NO_ROOM)
+
+
+def test_a_zone_without_room_is_left_for_the_next_one(
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started(deployment)
+    assert provision.create_target(deployment, RUN) == {"clients_in": ""}
+    first = deployment.records.get(RUN)
+    assert first.zone == ZONES[0]["name"]
+    monkeypatch.setattr(provision, "outputs_when_created", refuse)
+    looked = provision.await_target(deployment, RUN)
+    while not looked["again"]:
+        looked = provision.await_target(deployment, RUN)
+    between = deployment.records.get(RUN)
+    assert (between.zone, between.stack_id) == (None, None)
+    assert stack_status() == "DELETE_COMPLETE"
+    assert provision.create_target(deployment, RUN) == {"clients_in": "-2"}
+    second = deployment.records.get(RUN)
+    assert second.zone == ZONES[1]["name"]
+    assert second.stack_id not in (None, first.stack_id)
+    with pytest.raises(TargetCreationError, match="InsufficientDBInstanceCapacity"):
+        provision.await_target(deployment, RUN)  # every zone was tried once
+
+
+def test_another_refusal_is_not_tried_elsewhere(
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started(deployment)
+    provision.create_target(deployment, RUN)
+
+    def refuse_otherwise(_: str) -> None:
+        raise TargetCreationError("the target could not be created: Instance: over the quota")
+
+    monkeypatch.setattr(provision, "outputs_when_created", refuse_otherwise)
+    with pytest.raises(TargetCreationError, match="over the quota"):
+        provision.await_target(deployment, RUN)
+    assert deployment.records.get(RUN).zone == ZONES[0]["name"]
+
+
 CASSANDRA: dict[str, Any] = {
     "kind": "cassandra",
     "instance_type": "r5.large",
@@ -125,7 +175,6 @@ def test_a_cassandra_gets_the_deployments_archive_role_group_and_subnet(
         "archive_url": "s3://a/c",
         "instance_profile": "profile",
         "security_group_id": "sg-cassandra",
-        "subnet_id": "subnet-0a",
     }
     created: dict[str, Any] = {}
     monkeypatch.setattr(

@@ -12,6 +12,7 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.cassandra_target import CQL_PORT, VERSION, CassandraTarget
+from plimsoll.model.metric_periods import held
 from plimsoll.model.results import TargetFigures
 from plimsoll.model.run_record import TargetAddress
 from plimsoll.targets.cloudwatch_metrics import figures, read_samples
@@ -98,8 +99,8 @@ def test_cloudwatch_has_its_figures_under_the_names_of_ec2_and_ebs(stack: dict[s
     def read() -> TargetFigures | None:
         now = dt.datetime.now(dt.UTC)
         samples = read_samples(address, "cassandra", start=start, end=now, period_s=1)
-        all_of_them = range(round(start.timestamp() * 1000), round(now.timestamp() * 1000))
-        return figures(samples, all_of_them, period_s=1)
+        start_ms, end_ms = (round(moment.timestamp() * 1000) for moment in (start, now))
+        return figures(samples, held(start_ms, end_ms, period_s=1), period_s=1)
 
     def all_there() -> bool:
         seen = read()

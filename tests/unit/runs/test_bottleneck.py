@@ -1,11 +1,13 @@
 """The limiting resource is named from figures, and never without them."""
 
+from typing import Literal
+
 import pytest
 
 from plimsoll.capacity import judge
 from plimsoll.model.capacity import Capacity, Rules
-from plimsoll.model.fleet import StepPlan
-from plimsoll.model.results import FleetFigures, StepResult, TargetFigures
+from plimsoll.model.fleet import ServerCounters, StepPlan
+from plimsoll.model.results import FleetFigures, ServerFigures, StepResult, TargetFigures
 from plimsoll.model.steps import Step
 from plimsoll.model.volumes import Volume, VolumeLimits, limits
 from plimsoll.runs.bottleneck import limiting_resource
@@ -75,6 +77,54 @@ def test_the_failed_step_names_the_resource(
     assert limiting.resource == resource
     assert limiting.step == 2
     assert told in "; ".join(limiting.evidence)
+
+
+def with_counters(step: StepResult, *, reads: int, family: Literal["mysql", "cql"]) -> StepResult:
+    """A step whose points stayed away; its server did some reads and 6,000 writes in 10 s."""
+    counters = {
+        "Innodb_data_reads": reads, "Innodb_data_writes": 6_000, "Innodb_data_fsyncs": 500,
+        "Innodb_data_read": 64 * 2**20, "Innodb_data_written": 96 * 2**20,
+    }  # fmt: skip
+    server = ServerFigures(
+        interval_s=10, counters=counters, gauges={}, restarted=False, statements_by_clients=None,
+        statements_by_server=None, buffer_pool_miss_share=None,
+    )  # fmt: skip
+    before = ServerCounters(epoch_ms=0, values={}, family=family)
+    plan = step.plan.model_copy(update={"server_before": before})
+    return step.model_copy(update={"server": server, "plan": plan})
+
+
+@pytest.mark.parametrize(
+    ("figures", "reads", "resource", "told"),
+    [
+        (None, 3_600, "storage", ("storage: at least 960 of 1,000 IOPS (96 %), from the server's"
+         " counters, over 10 s with the start of its clients")),
+        (None, 1_000, "unknown", "at least 700 of 1,000 IOPS (70 %), from the server's counters"),
+        ({"cpu_percent": 97.0}, 1_000, "cpu", "at least 700 of 1,000 IOPS (70 %), from the server"),
+    ],
+)  # fmt: skip
+def test_where_points_stay_away_the_servers_counters_tell_of_the_storage(
+    figures: object, reads: int, resource: str, told: str
+) -> None:
+    capacity, steps = knee(figures)
+    steps = [with_counters(step, reads=reads, family="mysql") for step in steps]
+    limiting = limiting_resource(capacity, steps, IO1)
+    assert limiting.resource == resource
+    assert told in "; ".join(limiting.evidence)
+
+
+def test_the_servers_counters_are_not_asked_where_there_are_points() -> None:
+    capacity, steps = knee({**BUSY, "read_iops": 100.0})
+    steps = [with_counters(step, reads=9_000, family="mysql") for step in steps]
+    limiting = limiting_resource(capacity, steps, IO1)
+    assert limiting.resource == "unknown"
+    assert not [text for text in limiting.evidence if "server's counters" in text]
+
+
+def test_a_cassandra_tells_nothing_of_its_storage() -> None:
+    capacity, steps = knee(None)
+    steps = [with_counters(step, reads=9_000, family="cql") for step in steps]
+    assert limiting_resource(capacity, steps, IO1).resource == "unknown"
 
 
 def test_a_machine_slower_than_the_volume_is_said_to_be() -> None:

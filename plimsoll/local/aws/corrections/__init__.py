@@ -13,6 +13,7 @@ from plimsoll.local.aws.corrections import (
     function_errors,
     integrations,
     jsonata,
+    offered_zones,
     states,
     string_literals,
 )
@@ -31,5 +32,6 @@ def apply() -> None:
         executions,
         string_literals,
         engine_versions,
+        offered_zones,
     ):
         correction.apply()

@@ -31,6 +31,34 @@ def test_a_restarted_server_counts_from_nothing_and_no_statements_are_compared()
     assert (figures.statements_by_server, figures.statements_by_clients) == (40, None)
 
 
+IO = {
+    "Innodb_data_reads": 4_000,
+    "Innodb_data_writes": 6_000,
+    "Innodb_data_fsyncs": 500,
+    "Innodb_data_read": 64 * 2**20,
+    "Innodb_data_written": 96 * 2**20,
+}
+
+
+def test_its_counters_tell_of_its_storage() -> None:
+    figures = mysql.server_figures(counters(), counters(10_000, **IO), statements_by_clients=None)
+    rates = mysql.storage_rates(figures)
+    assert rates is not None
+    assert (rates.interval_s, rates.iops, rates.mib_s) == (10, 1000, 16)
+    assert rates.fsyncs_per_second == 50
+
+
+def test_of_its_storage_nothing_is_guessed() -> None:
+    lacking = {name: value for name, value in IO.items() if name != "Innodb_data_read"}
+    some = mysql.server_figures(counters(), counters(10_000, **lacking), statements_by_clients=None)
+    assert mysql.storage_rates(some) is None
+    before = counters(Uptime=9)
+    anew = mysql.server_figures(
+        before, counters(10_000, Uptime=1, **IO), statements_by_clients=None
+    )
+    assert mysql.storage_rates(anew) is None
+
+
 def test_its_counters_tell_of_its_limits() -> None:
     after = counters(
         2000,

@@ -1,0 +1,34 @@
+"""`DescribeOrderableDBInstanceOptions`, of which moto knows Aurora's alone.
+
+https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DescribeOrderableDBInstanceOptions.html.
+One machine makes what is asked for in every zone, or refuses it when it is made.
+"""
+
+from typing import get_args
+
+from moto.core.responses import ActionResult
+from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
+from moto.rds.responses import RDSResponse
+
+from plimsoll.local.replacing import replace
+from plimsoll.model.volumes import VolumeType
+
+_ASKED = ("Engine", "EngineVersion", "DBInstanceClass")
+
+
+def _describe(self: RDSResponse) -> ActionResult:
+    zones = [zone.name for zone in RegionsAndZonesBackend.zones[self.region]]
+    asked = {name: self.params.get(name) for name in _ASKED}
+    return ActionResult(
+        {
+            "OrderableDBInstanceOptions": [
+                {**asked, "StorageType": kind, "AvailabilityZones": [{"Name": z} for z in zones]}
+                for kind in get_args(VolumeType)
+            ]
+        }
+    )
+
+
+def apply() -> None:
+    """Answer for the databases of this machine."""
+    replace(RDSResponse, describe_orderable_db_instance_options=_describe)

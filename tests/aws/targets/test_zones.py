@@ -1,0 +1,110 @@
+"""A target stands in the first zone of the deployment that offers it and has not refused it."""
+
+from collections.abc import Iterator
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from moto.core.responses import ActionResult
+from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
+from moto.rds.responses import RDSResponse
+
+from plimsoll.errors import TargetCreationError
+from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.function_settings import Zone
+from plimsoll.model.request import RdsTarget
+from plimsoll.targets.zones import choose_zone, lacks_room
+from tests.support.aws_resources import REGION
+from tests.support.requested import REQUESTED
+
+ZONES = [
+    Zone(name=f"{REGION}{letter}", subnet_id=f"subnet-0{letter}", clients=end)
+    for letter, end in (("a", ""), ("b", "-2"), ("c", "-3"))
+]
+RDS = RdsTarget.model_validate(REQUESTED["target"])  # io1
+
+
+@pytest.fixture
+def asked(account: None) -> Iterator[list[dict[str, Any]]]:
+    """What RDS is asked; it offers io1 in zones b and c, gp2 in a as well, and io1 of 11.5 in a."""
+    del account
+    questions: list[dict[str, Any]] = []
+
+    def answer(self: RDSResponse) -> ActionResult:
+        questions.append({name: self.params.get(name) for name in ("Engine", "DBInstanceClass")})
+        options = [
+            {"StorageType": kind, "AvailabilityZones": [{"Name": f"{REGION}{z}"} for z in zones]}
+            for kind, zones in (("gp2", "abc"), ("io1", "bc"))
+        ]
+        return ActionResult({"OrderableDBInstanceOptions": options})
+
+    with patch.object(RDSResponse, "describe_orderable_db_instance_options", answer):
+        yield questions
+
+
+@pytest.mark.parametrize(
+    ("volume", "refused", "chosen"),
+    [
+        ({"type": "io1", "size_gib": 100, "iops": 1000}, (), "b"),
+        ({"type": "io1", "size_gib": 100, "iops": 1000}, (f"{REGION}b",), "c"),
+        ({"type": "gp2", "size_gib": 100}, (), "a"),
+        ({"type": "gp2", "size_gib": 100}, (f"{REGION}a",), "b"),
+    ],
+)
+def test_the_first_zone_that_offers_class_and_storage_is_chosen(
+    asked: list[dict[str, Any]], volume: dict[str, Any], refused: tuple[str, ...], chosen: str
+) -> None:
+    target = RdsTarget.model_validate({**REQUESTED["target"], "volume": volume})
+    assert choose_zone(ZONES, target, None, refused=refused).name == f"{REGION}{chosen}"
+    (question,) = asked
+    wanted = {"Engine": target.engine, "DBInstanceClass": target.instance_class}
+    assert {name: question[name] for name in wanted} == wanted
+
+
+@pytest.mark.usefixtures("asked")
+def test_where_no_zone_is_left_it_is_said_which_offer_it_and_which_are_there() -> None:
+    with pytest.raises(TargetCreationError) as refusal:
+        choose_zone(ZONES[:2], RDS, None, refused=(f"{REGION}b",))
+    assert str(refusal.value) == (
+        "the target could not be created: db.m5.large is offered in"
+        f" {REGION}b, {REGION}c; the deployment has {REGION}a, {REGION}b (no room)"
+    )
+
+
+@pytest.mark.usefixtures("account")
+def test_an_instance_of_ec2_is_asked_for_too() -> None:
+    volume = {"type": "gp3", "size_gib": 100}
+    asked = {"kind": "cassandra", "instance_type": "r5.large", "volume": volume}
+    target = CassandraTarget.model_validate(asked)
+    offered = INSTANCE_TYPE_OFFERINGS["availability-zone"][REGION]
+    there = {offer["Location"] for offer in offered if offer["InstanceType"] == "r5.large"}
+    first = next(zone for zone in ZONES if zone.name in there)
+    assert choose_zone(ZONES, target, None, refused=()) == first
+    others = {zone.name for zone in ZONES}
+    with pytest.raises(TargetCreationError, match=r"r5\.large is offered in .*no room"):
+        choose_zone(ZONES, target, None, refused=others)
+
+
+@pytest.mark.parametrize(
+    ("reason", "room"),
+    [
+        (
+            "Instance: We currently do not have sufficient r4.large capacity in the zone requested",
+            False,
+        ),
+        ("Instance: InsufficientDBInstanceCapacity", False),
+        ("Instance: DB instance is in state: insufficient-capacity", False),
+        (
+            "Instance: Your type i3.large is not supported in your requested Availability Zone",
+            False,
+        ),
+        (
+            "Instance: DB Instance class db.m5.large is not available in this Availability Zone",
+            False,
+        ),
+        ("Instance: Cannot find version 11.4.99 for mariadb", True),
+        ("Instance: You have exceeded the quota of DB instances", True),
+    ],
+)
+def test_a_zone_without_room_is_told_from_other_refusals(reason: str, room: bool) -> None:
+    assert lacks_room(f"the target could not be created: {reason}") is not room
