@@ -14,6 +14,7 @@ from pathlib import Path
 from plimsoll.volumes.places import MEMORY, state_path
 
 HOME_PREFIX = "plimsoll-twin-"  # of the temporary folders of twins
+_REMOVAL_TIMEOUT_S = 10.0
 _YOUNGEST_S = 60.0  # a twin that is just starting has no process recorded yet
 
 
@@ -23,7 +24,11 @@ def remove_databases(databases: Path) -> None:
         state = state_path(directory)
         for suffix in ("", ".json", ".lock"):
             state.with_suffix(suffix).unlink(missing_ok=True)
+    deadline = time.monotonic() + _REMOVAL_TIMEOUT_S
     shutil.rmtree(databases, ignore_errors=True)
+    while databases.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)  # a server that its guard is just killing has written another file
+        shutil.rmtree(databases, ignore_errors=True)
 
 
 def remove_orphaned_homes(temporary: Path | None = None) -> None:

@@ -83,6 +83,7 @@ def main() -> None:
     finally:
         services.close()
         if orphaned:
+            remove_databases(directory / "databases")
             shutil.rmtree(directory, ignore_errors=True)
         os._exit(0)  # a request may still hang in a thread: do not wait for it
 

@@ -2,17 +2,22 @@
 
 import shutil
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.databases.database_server import DatabaseServer
+from plimsoll.local.guarded import kill_all
 from plimsoll.local.resources.sampler import Sampler
 from plimsoll.volumes import EmulatedVolume
+
+_UNDO_TIMEOUT_S = 15.0
+_KILL_AGAIN_S = 0.05  # a server may be started in the moment of the end
 
 
 @dataclass
@@ -44,7 +49,9 @@ class Databases:
         """
         self._directory = directory
         self.memory_scale = memory_scale
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
+        self._starting = 0
+        self._closed = False
         self._running: dict[str, Database] = {}
 
     def create(self, identifier: str, start: Start) -> Database:
@@ -58,14 +65,33 @@ class Databases:
             UsageError: There is one of this name already, or AWS has no such instance.
             PlimsollError: The server did not start.
         """
-        with ExitStack() as undo:
+        with self._under_way(), ExitStack() as undo:
             directory = self._take(identifier)
             undo.callback(shutil.rmtree, directory, ignore_errors=True)
             database = start(directory, undo)
+            undo.callback(database.sampler.close)
+            with self._lock:
+                self._refuse_if_closed()
+                self._running[identifier] = database
             undo.pop_all()
-        with self._lock:
-            self._running[identifier] = database
         return database
+
+    @contextmanager
+    def _under_way(self) -> Iterator[None]:
+        """Count what is being started: the end waits until that has been undone."""
+        with self._lock:
+            self._refuse_if_closed()
+            self._starting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._starting -= 1
+                self._lock.notify_all()
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise PlimsollError("the local stand-in for AWS is ending")
 
     def _take(self, identifier: str) -> Path:
         directory = self._directory / identifier
@@ -102,7 +128,13 @@ class Databases:
             return list(self._running.values())
 
     def close(self) -> None:
-        """End all instances."""
+        """End all instances, those that are being started too, and leave nothing of them."""
+        with self._lock:
+            self._closed = True
+            deadline = time.monotonic() + _UNDO_TIMEOUT_S
+            while self._starting and time.monotonic() < deadline:
+                kill_all()  # whoever waits for its server to be ready undoes what it has made
+                self._lock.wait(_KILL_AGAIN_S)
         for database in self.list():
             self.delete(database.identifier)
 
