@@ -123,6 +123,8 @@ def _disputed(judged: Sequence[Assessed], way: Climb, *, relative: bool) -> Conc
 def _inconsistent(assessed: Assessed) -> Conclusion:
     repetitions = assessed.point.repetitions
     failed = [audit for r in repetitions for audit in r.audits if audit.passed is False]
+    # a machine that was disturbed, or its slow disk, is why the other audits failed
+    failed.sort(key=lambda audit: audit.name != "undisturbed")
     names = tuple(dict.fromkeys(f"audit:{audit.name}" for audit in failed)) or ("audit:recovered",)
     because = (
         failed[0].detail if failed else "the target had not recovered from the overload before it"

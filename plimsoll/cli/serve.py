@@ -66,7 +66,7 @@ def serve(
     with (
         termination_interrupts(),
         nullcontext() if no_token else new_token(listener.getsockname()[1]) as token,
-        twin_home([], parent=data_dir) as home,
+        twin_home(parent=data_dir) as home,
         LocalTwin(home) as twin,
     ):
         say = _say if verbose else lambda _: None

@@ -14,18 +14,23 @@ from moto.moto_server.werkzeug_app import (
 )
 from werkzeug.serving import make_server
 
-from plimsoll.local.account import Keys
+from plimsoll.aws import clients
+from plimsoll.aws.run_files import REQUEST, RunFiles
+from plimsoll.local.account import REGION, Keys
 from plimsoll.local.aws import corrections
 from plimsoll.local.aws.corrections import executions
+from plimsoll.local.aws.corrections.clients import boto_client_for
 from plimsoll.local.aws.deliveries import Deliveries
 from plimsoll.local.aws.eventbridge import EventRules
 from plimsoll.local.aws.front import Front
 from plimsoll.local.aws.lambda_invoke import Functions
 from plimsoll.local.aws.scheduler import Scheduler
 from plimsoll.local.aws.signatures import SignedCalls
+from plimsoll.local.home import Places
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.resources import cloudformation
 from plimsoll.local.resources.registry import Databases
+from plimsoll.model.request import Request
 
 
 class _QuietHandler(MotoRequestHandler):
@@ -53,10 +58,15 @@ class Services:
         default_user_config["stepfunctions"] = {"execute_state_machine": True}
         os.environ["MOTO_PORT"] = str(listener.getsockname()[1])
         corrections.apply()
-        self._databases = Databases(
-            Path(configuration["directory"]) / "databases",
-            memory_scale=configuration["memory_scale"],
+        clients.through(lambda service: boto_client_for(REGION, service))
+        bucket = configuration["results_bucket"]
+        places = Places(
+            Path(configuration["directory"]),
+            lambda instance: RunFiles(bucket, instance.removeprefix("plimsoll-")).find_model(
+                REQUEST, Request
+            ),
         )
+        self._databases = Databases(places, memory_scale=configuration["memory_scale"])
         cloudformation.apply(self._databases)
         roots = {name: Path(root) for name, root in configuration["functions"].items()}
         self._functions = Functions(pool, roots, configuration["retry_delay_s"])

@@ -1,5 +1,6 @@
 """The databases that run now: each a real server on an emulated volume."""
 
+import re
 import shutil
 import threading
 import time
@@ -11,12 +12,14 @@ from pathlib import Path
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.local.databases.database_server import DatabaseServer
+from plimsoll.local.databases.database_server import DatabaseServer, says_full
 from plimsoll.local.guarded import kill_all
+from plimsoll.local.home import Places
 from plimsoll.local.resources.sampler import Sampler
 from plimsoll.volumes import EmulatedVolume
 
 _UNDO_TIMEOUT_S = 15.0
+_LOG = re.compile(r"(?: \(|; )its log is [^)]*\)?$")
 _KILL_AGAIN_S = 0.05  # a server may be started in the moment of the end
 
 
@@ -40,16 +43,17 @@ Start = Callable[[Path, ExitStack], Database]
 class Databases:
     """All instances of a twin. Thread-safe."""
 
-    def __init__(self, directory: Path, *, memory_scale: float) -> None:
-        """Take over a folder.
+    def __init__(self, places: Places, *, memory_scale: float) -> None:
+        """Begin with none.
 
         Args:
-            directory: Where each instance gets a folder.
+            places: Where each instance gets a folder.
             memory_scale: This machine's memory for one unit of the instance class's.
         """
-        self._directory = directory
+        self._places = places
         self.memory_scale = memory_scale
         self._lock = threading.Condition()
+        self._names: set[str] = set()  # of those that run or are being started
         self._starting = 0
         self._closed = False
         self._running: dict[str, Database] = {}
@@ -66,15 +70,28 @@ class Databases:
             PlimsollError: The server did not start.
         """
         with self._under_way(), ExitStack() as undo:
-            directory = self._take(identifier)
+            directory = self._take(identifier, undo)
             undo.callback(shutil.rmtree, directory, ignore_errors=True)
-            database = start(directory, undo)
+            database = self._started(directory, start, undo)
             undo.callback(database.sampler.close)
             with self._lock:
                 self._refuse_if_closed()
                 self._running[identifier] = database
             undo.pop_all()
         return database
+
+    @staticmethod
+    def _started(directory: Path, start: Start, undo: ExitStack) -> Database:
+        """Start an instance; why not is told without its log, which goes with its folder."""
+        try:
+            return start(directory, undo)
+        except UsageError:
+            raise
+        except (OSError, PlimsollError) as error:
+            if says_full(str(error)):
+                where, whose = directory.parent, directory.name
+                raise PlimsollError(f"no space left in {where} for the database {whose}") from None
+            raise PlimsollError(_LOG.sub("", str(error))) from error
 
     @contextmanager
     def _under_way(self) -> Iterator[None]:
@@ -93,12 +110,15 @@ class Databases:
         if self._closed:
             raise PlimsollError("the local stand-in for AWS is ending")
 
-    def _take(self, identifier: str) -> Path:
-        directory = self._directory / identifier
+    def _take(self, identifier: str, undo: ExitStack) -> Path:
         with self._lock:
-            if directory.exists():
+            if identifier in self._names:
                 raise UsageError(f"DB instance already exists: {identifier}")
-            directory.mkdir(parents=True)
+            self._names.add(identifier)
+        undo.callback(self._names.discard, identifier)
+        directory = self._places.choose(identifier)
+        undo.callback(self._places.give_back, identifier)
+        directory.mkdir(parents=True)
         return directory
 
     def delete(self, identifier: str) -> None:
@@ -112,6 +132,8 @@ class Databases:
         database.volume.close()
         shutil.rmtree(database.directory, ignore_errors=True)
         database.forget()
+        self._places.give_back(identifier)
+        self._names.discard(identifier)
 
     def protect(self, identifier: str, *, protected: bool) -> None:
         """Switch an instance's deletion protection.

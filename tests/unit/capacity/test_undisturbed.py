@@ -67,3 +67,14 @@ def test_a_machine_that_never_comes_to_rest_gives_no_figure() -> None:
     assert capacity.verdict == "INCONSISTENT"
     assert capacity.cause == "audit:undisturbed"
     assert "63 % of the time in I/O was due to its own disk" in capacity.summary
+
+
+def test_what_disturbed_the_machine_is_told_before_what_followed_from_it() -> None:
+    """Little's law, which one client and one connection cannot break by themselves, fails too."""
+    slow = step(1, 1000, 100, late=84.0).model_copy(
+        update={"connections": 1, "latency_us": {"update": {"p99": 9000, "mean": 5000}}}
+    )
+    capacity = judge([slow], ONCE)
+    assert capacity.verdict == "INCONSISTENT"
+    assert capacity.cause == "audit:undisturbed"
+    assert "84 % of the time in I/O was due to its own disk" in capacity.summary
