@@ -69,7 +69,9 @@ class Services:
         self._databases = Databases(places, memory_scale=configuration["memory_scale"])
         cloudformation.apply(self._databases)
         roots = {name: Path(root) for name, root in configuration["functions"].items()}
-        self._functions = Functions(pool, roots, configuration["retry_delay_s"])
+        self._functions = Functions(
+            pool, roots, configuration["retry_delay_s"], Path(configuration["directory"])
+        )
         deliveries = Deliveries(self._functions)
         executions.on_status_change(EventRules(deliveries).on_status_change)
         self._scheduler = Scheduler(deliveries)
