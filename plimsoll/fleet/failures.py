@@ -12,7 +12,8 @@ from plimsoll.model.fleet import ClientResult, FailedClient
 from plimsoll.model.results import StepResult
 
 PROBLEMS_TOLD = 3  # shown for a step: a hundred clients may have a hundred problems
-_MESSAGE = re.compile(r'\{"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
+# a function's own error begins with its message, one of Lambda's (a time-out, say) with its type
+_MESSAGE = re.compile(r'\{("errorType": ?"[^"]*", ?)?"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
 
 
 @dataclass(frozen=True, slots=True)
