@@ -111,13 +111,16 @@ class Databases:
             raise PlimsollError("the local stand-in for AWS is ending")
 
     def _take(self, identifier: str, undo: ExitStack) -> Path:
+        taken = UsageError(f"DB instance already exists: {identifier}")
         with self._lock:
             if identifier in self._names:
-                raise UsageError(f"DB instance already exists: {identifier}")
+                raise taken
             self._names.add(identifier)
         undo.callback(self._names.discard, identifier)
         directory = self._places.choose(identifier)
         undo.callback(self._places.give_back, identifier)
+        if directory.exists():
+            raise taken
         directory.mkdir(parents=True)
         return directory
 
