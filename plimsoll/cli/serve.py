@@ -37,7 +37,8 @@ _WARM_CLIENTS = 2
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path, file_okay=False, exists=True, writable=True),
-    help="Where the databases' files lie meanwhile. Default: with the temporary files.",
+    help="Where the databases' files lie meanwhile. Default: in memory those that fit into half of"
+    " what is free, else with the temporary files.",
 )
 @click.option(
     "--no-token", is_flag=True, help="Let whoever has an account on this machine call the service."
@@ -66,7 +67,7 @@ def serve(
     with (
         termination_interrupts(),
         nullcontext() if no_token else new_token(listener.getsockname()[1]) as token,
-        twin_home([], parent=data_dir) as home,
+        twin_home(parent=data_dir) as home,
         LocalTwin(home) as twin,
     ):
         say = _say if verbose else lambda _: None

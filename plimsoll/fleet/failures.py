@@ -14,7 +14,8 @@ from plimsoll.model.results import StepResult
 CAUSES_TOLD = 10  # of the clients' failures in a step
 CLIENTS_NAMED = 10  # of those that failed for the same cause
 PROBLEMS_TOLD = 3  # shown for a step: a hundred clients may have a hundred problems
-_MESSAGE = re.compile(r'\{"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
+# a function's own error begins with its message, one of Lambda's (a time-out, say) with its type
+_MESSAGE = re.compile(r'\{("errorType": ?"[^"]*", ?)?"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,8 @@ from plimsoll.statemachines import machine_placeholder, substitute
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/plimsoll-twin"
 PRINCIPAL = f"arn:aws:iam::{ACCOUNT}:user/local"  # who calls the API on one machine
-ONE_MACHINE = {  # nothing is spent there
+ONE_MACHINE = {  # as any team, but that nothing is bought or spent there
     "principals": [PRINCIPAL],
-    "concurrent_runs": 20,
-    "clients": 2000,
     "provisioned_iops": None,
     "usd_per_run": None,
     "spend_usd_per_month": None,

@@ -9,10 +9,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
+from weakref import WeakSet
 
 from plimsoll.errors import PlimsollError
 
+_STARTED: "WeakSet[GuardedProcess]" = WeakSet()
 _GUARD = Path(__file__).with_name("process_guard.py")
+
+
+def kill_all() -> None:
+    """End at once whatever this process has started so; who waits for one sees it ended."""
+    for process in list(_STARTED):
+        process.kill()
 
 
 class GuardedProcess:
@@ -25,6 +33,7 @@ class GuardedProcess:
     def __init__(self, guard: subprocess.Popen[bytes], pid: int) -> None:
         self._guard = guard
         self.pid = pid
+        _STARTED.add(self)
 
     @classmethod
     def start(

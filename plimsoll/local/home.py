@@ -1,4 +1,4 @@
-"""Where a twin lives: in memory where its databases fit there, else on this machine's disk.
+"""Where a twin lives, and each of its databases: in memory where it fits there, else on disk.
 
 An emulated volume keeps its promises while the storage under it is faster than the volume. Memory
 always is. On many disks a flush alone takes milliseconds; on EBS it takes next to nothing.
@@ -6,81 +6,109 @@ always is. On many disks a flush alone takes milliseconds; on EBS it takes next 
 
 import os
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from plimsoll.local.leftovers import HOME_PREFIX
-from plimsoll.model.engine import EngineOperation
+from plimsoll.local.leftovers import HOME_PREFIX, IN_MEMORY
+from plimsoll.local.room import (
+    adds_rows,
+    available_bytes,
+    free_disk_bytes,
+    require_room,
+    rows_bytes,
+)
 from plimsoll.model.request import EndpointTarget, Request
-from plimsoll.model.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
-from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.volumes.places import MEMORY
 
 _MIB = 2**20
 # Bytes on disk per byte of rows: half-filled pages, the log, copies while compacting or recovering.
 _GROWTH = 4
 _SERVER_BYTES = 1024 * _MIB  # what one database takes besides its rows
-_SHARE = 0.5  # the share of free memory that a twin may use
-_NUMBER_BYTES = 20
+_SHARE = 0.5  # the share of free memory that a twin's databases may use
 
 
 @contextmanager
 def twin_home(
-    requests: Iterable[Request], *, at_once: int = 1, parent: Path | None = None
+    requests: Iterable[Request] = (), *, at_once: int = 1, parent: Path | None = None
 ) -> Iterator[Path]:
-    """Make a folder for a twin, and remove it in the end.
+    """Make a folder for a twin, with one in memory beside it, and remove both in the end.
 
     Args:
-        requests: All that will run there; none: not known.
+        requests: What will run there, as far as it is known.
         at_once: How many of their databases run at the same time.
-        parent: Where the folder lies; None: in memory if the databases fit into half of what is
-            free, else in the folder for temporary files.
+        parent: Where the folder lies, and all databases in it; None: in the folder for temporary
+            files, and those databases in memory that fit there (`Places`).
+
+    Raises:
+        PlimsollError: There is no room for what will run.
     """
-    chosen = parent or (MEMORY if _fits(list(requests), at_once) else Path(tempfile.gettempdir()))
-    with tempfile.TemporaryDirectory(prefix=HOME_PREFIX, dir=chosen) as home:
-        yield Path(home)
+    known = list(requests)
+    on_disk = parent or Path(tempfile.gettempdir())
+    in_memory = parent is None and takes_direct_io(MEMORY)
+    fit = known and in_memory and at_once * max(map(_comfortable, known)) <= _memory_share()
+    require_room(known, MEMORY if fit else on_disk, at_once=at_once)
+    with ExitStack() as kept:
+        make = tempfile.TemporaryDirectory
+        home = Path(kept.enter_context(make(prefix=HOME_PREFIX, dir=on_disk)))
+        if in_memory:
+            memory = kept.enter_context(make(prefix=HOME_PREFIX, dir=MEMORY))
+            (home / IN_MEMORY).symlink_to(memory)
+        yield home
 
 
-def _fits(requests: list[Request], at_once: int) -> bool:
-    sizes = [bytes_of(request) for request in requests]
-    known = [size for size in sizes if size is not None]
-    if not sizes or len(known) < len(sizes):
-        return False
-    needed = at_once * (_GROWTH * max(known) + _SERVER_BYTES)
-    return takes_direct_io(MEMORY) and needed <= _SHARE * free_bytes(MEMORY)
-
-
-def bytes_of(request: Request) -> int | None:
-    """Estimate the bytes of a request's rows; None if its load inserts more."""
+def _comfortable(request: Request) -> float:
+    """Give the bytes that a request's database surely does not exceed; infinite: not known."""
     if isinstance(request.target, EndpointTarget):
         return 0
-    compiled = compiled_workload(request)
-    if any(map(_grows, compiled.engine_workload().operations)):
-        return None
-    return sum(table.rows * sum(map(_width, table.row)) for table in compiled.tables)
+    if adds_rows(request):
+        return float("inf")
+    return _GROWTH * rows_bytes(request) + _SERVER_BYTES
 
 
-def _grows(operation: EngineOperation) -> bool:
-    """Say whether an operation may add rows: it does not if each INSERT follows a DELETE."""
-    verbs = Counter(statement.sql[0].split(None, 1)[0] for statement in operation.statements)
-    adding = verbs.total() - verbs["SELECT"] - verbs["UPDATE"] - verbs["DELETE"]
-    return adding > verbs["DELETE"]
+def _memory_share() -> float:
+    return _SHARE * min(free_disk_bytes(MEMORY), available_bytes())
 
 
-def _width(value: Value) -> int:
-    """Give the most bytes that a value takes in a row."""
-    match value:
-        case TextValue():
-            return value.length
-        case PatternValue():
-            return len(value.pattern)
-        case FormatValue():
-            return len(value.template) + sum(map(_width, value.of))
-        case LiteralValue():
-            return max(_NUMBER_BYTES, len(str(value.value)))
-    return _NUMBER_BYTES
+class Places:
+    """Decides for each database of a twin where it lies. Thread-safe."""
+
+    def __init__(self, home: Path, request_of: Callable[[str], Request | None]) -> None:
+        """Take over a twin's folders.
+
+        Args:
+            home: The twin's; where it has no folder in memory, all lie in it.
+            request_of: Finds the request that an instance is made for, by the instance's name.
+        """
+        self._disk = home / "databases"
+        self._memory = home / IN_MEMORY / "databases" if (home / IN_MEMORY).is_dir() else None
+        self._request_of = request_of
+        self._held: dict[str, float] = {}  # in memory: the most that each may come to
+        self._lock = threading.Lock()
+
+    def choose(self, identifier: str) -> Path:
+        """Give the folder of an instance, which is not made yet.
+
+        Raises:
+            PlimsollError: There is no room for it.
+        """
+        request = self._request_of(identifier)
+        with self._lock:
+            if request is not None and self._memory is not None:
+                most = _comfortable(request)
+                if sum(self._held.values()) + most <= _memory_share():
+                    self._held[identifier] = most
+                    return self._memory / identifier
+        if request is not None:
+            self._disk.mkdir(parents=True, exist_ok=True)
+            require_room([request], self._disk)
+        return self._disk / identifier
+
+    def give_back(self, identifier: str) -> None:
+        """Let go of what an instance held."""
+        with self._lock:
+            self._held.pop(identifier, None)
 
 
 def takes_direct_io(folder: Path) -> bool:
@@ -89,11 +117,3 @@ def takes_direct_io(folder: Path) -> bool:
         os.close(os.open(probe.name, os.O_RDWR | os.O_DIRECT))
         return True
     return False
-
-
-def free_bytes(folder: Path) -> int:
-    """Give how many bytes fit into a folder in memory without pushing anything else out."""
-    on_it = os.statvfs(folder)
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    available_kib = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    return min(on_it.f_bavail * on_it.f_frsize, available_kib * 1024)

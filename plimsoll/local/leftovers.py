@@ -14,7 +14,24 @@ from pathlib import Path
 from plimsoll.volumes.places import MEMORY, state_path
 
 HOME_PREFIX = "plimsoll-twin-"  # of the temporary folders of twins
+IN_MEMORY = "memory"  # in a twin's folder, a link to its other one, in memory
+_REMOVAL_TIMEOUT_S = 10.0
 _YOUNGEST_S = 60.0  # a twin that is just starting has no process recorded yet
+
+
+def remove_all_databases(home: Path) -> None:
+    """Remove all database instances of a twin, on disk and in memory."""
+    remove_databases(home / "databases")
+    if (home / IN_MEMORY).is_dir():
+        remove_databases(home / IN_MEMORY / "databases")
+
+
+def remove_twin(home: Path) -> None:
+    """Remove all that a twin was: its folder, the one in memory, and its volumes' state."""
+    remove_all_databases(home)
+    if (home / IN_MEMORY).is_dir():
+        shutil.rmtree((home / IN_MEMORY).resolve(), ignore_errors=True)
+    shutil.rmtree(home, ignore_errors=True)
 
 
 def remove_databases(databases: Path) -> None:
@@ -23,7 +40,11 @@ def remove_databases(databases: Path) -> None:
         state = state_path(directory)
         for suffix in ("", ".json", ".lock"):
             state.with_suffix(suffix).unlink(missing_ok=True)
+    deadline = time.monotonic() + _REMOVAL_TIMEOUT_S
     shutil.rmtree(databases, ignore_errors=True)
+    while databases.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)  # a server that its guard is just killing has written another file
+        shutil.rmtree(databases, ignore_errors=True)
 
 
 def remove_orphaned_homes(temporary: Path | None = None) -> None:
@@ -40,5 +61,4 @@ def remove_orphaned_homes(temporary: Path | None = None) -> None:
                 continue
             with lock.open("r+") as held:
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                remove_databases(home / "databases")
-                shutil.rmtree(home, ignore_errors=True)
+                remove_twin(home)

@@ -20,7 +20,7 @@ from plimsoll.errors import MissingToolError, PlimsollError, UsageError
 from plimsoll.local.account import RDS_CA_FILE, Keys
 from plimsoll.local.aws.process import AwsProcess
 from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
-from plimsoll.local.leftovers import remove_databases
+from plimsoll.local.leftovers import remove_all_databases
 from plimsoll.model.functions import FUNCTIONS, Function, Setting
 from plimsoll.model.rules import EXECUTION_RULES, JANITOR, RUN_ENDED
 from plimsoll.packaged import packaged_folder
@@ -152,6 +152,7 @@ class LocalTwin:
             self.keys,
             retry_delay_s=self._retry_delay_s,
             memory_scale=self._memory_scale,
+            results_bucket=self._settings[Setting.RESULTS_BUCKET],
             step_functions_url=self._step_functions_url,
             metric_period_s=int(self._settings[Setting.METRIC_PERIOD_SECONDS]),
             metrics_late_s=self._metrics_late_s,
@@ -247,7 +248,7 @@ class LocalTwin:
         if self._aws is not None:
             self._aws.close()
             self._aws = None
-            remove_databases(self.directory / "databases")  # of one that was killed
+            remove_all_databases(self.directory)  # of one that was killed
         self._clients.clear()
 
     @property

@@ -1,5 +1,6 @@
 """One emulated volume under one directory."""
 
+import errno
 import os
 import shutil
 import time
@@ -9,7 +10,7 @@ from typing import Self
 
 from pydantic import ValidationError
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.instances import InstanceLimits
 from plimsoll.model.volume_samples import Drain, FaultPlan, VolumeSample
@@ -86,7 +87,7 @@ class EmulatedVolume:
 
         Raises:
             UsageError: The volume is not allowed, has no credits to set, or this is not Linux.
-            PlimsollError: The directory has a volume already.
+            PlimsollError: The directory has a volume already, or memory has no room for its state.
         """
         check(volume, service=service)
         library("shim")
@@ -117,8 +118,13 @@ class EmulatedVolume:
                 shutil.chown(path, owner.st_uid, owner.st_gid)
             path.with_suffix(".json").write_text(description.model_dump_json())
             return cls(description, State(path), lock)
-        except BaseException:
+        except BaseException as error:
+            remove(path)
             os.close(lock)
+            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+                raise PlimsollError(
+                    f"no space left in {path.parent} for the state of an emulated volume"
+                ) from None
             raise
 
     @classmethod

@@ -24,9 +24,12 @@ from plimsoll.local.lambdas.invocation import (
     FunctionSpec,
 )
 from plimsoll.local.lambdas.sandboxes import SandboxPool
+from plimsoll.local.leftovers import IN_MEMORY
 from plimsoll.local.replacing import replace
+from plimsoll.local.room import free_disk_bytes
 
 LOG = logging.getLogger(__name__)
+_FULL_BYTES = 2**20
 _TOO_LARGE = json.dumps(
     {
         "errorType": "Function.ResponseSizeTooLarge",
@@ -50,7 +53,11 @@ class Functions:
     """Runs moto's functions in sandboxes."""
 
     def __init__(
-        self, pool: SandboxPool, task_roots: Mapping[str, Path], retry_delay_s: float = 60.0
+        self,
+        pool: SandboxPool,
+        task_roots: Mapping[str, Path],
+        retry_delay_s: float = 60.0,
+        home: Path | None = None,
     ) -> None:
         """Take the place of moto's containers.
 
@@ -59,10 +66,12 @@ class Functions:
             task_roots: Folder of each function's handler, by function name.
             retry_delay_s: Before the first repetition of an asynchronous invocation that failed;
                 the second waits twice as long, as on AWS.
+            home: The twin's folder: where its disk is full, a failure says so; None: nobody looks.
         """
         self._pool = pool
         self._task_roots = dict(task_roots)
         self._retry_delay_s = retry_delay_s
+        self._homes = [path for path in (home, home and home / IN_MEMORY) if path]
         self._closed = threading.Event()
 
         def invoke(function: LambdaFunction, body: Any, request: Any, response: Any) -> bytes:
@@ -98,13 +107,25 @@ class Functions:
         if kind == "Event":
             threading.Thread(target=self._attempt, args=(function, payload), daemon=True).start()
             return b""
-        answer = self._pool.invoke(self._spec(function), payload)
+        answer = self._with_cause(self._pool.invoke(self._spec(function), payload))
         if len(answer.payload) > MAX_RESPONSE_BYTES:
             answer = Answer(_TOO_LARGE, failed=True)
         if answer.failed:
             response["x-amz-function-error"] = "Unhandled"
         response["x-amz-log-result"] = base64.b64encode(b"").decode()
         return answer.payload
+
+    def _with_cause(self, answer: Answer) -> Answer:
+        """Say of a failure that this machine's disk is full, whatever came of that to be told."""
+        if not answer.failed:
+            return answer
+        for home in self._homes:
+            if home.is_dir() and free_disk_bytes(home) < _FULL_BYTES:
+                error = json.loads(answer.payload)
+                told = f"no space left in {home.resolve()} for databases and logs"
+                error["errorMessage"] = f"{told}: {error.get('errorMessage')}"
+                return Answer(json.dumps(error).encode(), failed=True)
+        return answer
 
     def _attempt(self, function: LambdaFunction, payload: bytes) -> None:
         retries = _retries(function)

@@ -13,7 +13,6 @@ import gc
 import json
 import logging
 import os
-import shutil
 import signal
 import socket
 import sys
@@ -21,7 +20,12 @@ from pathlib import Path
 
 from plimsoll.local.account import Keys
 from plimsoll.local.lambdas.sandboxes import SandboxPool
-from plimsoll.local.leftovers import remove_databases, remove_orphaned_homes
+from plimsoll.local.leftovers import (
+    IN_MEMORY,
+    remove_all_databases,
+    remove_orphaned_homes,
+    remove_twin,
+)
 
 # No credential, profile or setting of this machine's user is ever read.
 _NO_ACCOUNT = {
@@ -52,14 +56,16 @@ def main() -> None:
     directory = Path(configuration["directory"])
     aws = {**_NO_ACCOUNT, **Keys(**configuration["keys"]).environment}
     os.environ.update(aws)
-    lock = (directory / "lock").open("w")  # held until this process ends
+    folders = [directory, *(path for path in [directory / IN_MEMORY] if path.is_dir())]
+    locks = [(folder / "lock").open("w") for folder in folders]  # held until this process ends
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for lock in locks:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         message = f"{directory} is in use by another run"
         print(json.dumps({"error": message}), file=answers, flush=True)
         return
-    remove_databases(directory / "databases")
+    remove_all_databases(directory)
     remove_orphaned_homes()
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
     port = listener.getsockname()[1]
@@ -83,7 +89,7 @@ def main() -> None:
     finally:
         services.close()
         if orphaned:
-            shutil.rmtree(directory, ignore_errors=True)
+            remove_twin(directory)
         os._exit(0)  # a request may still hang in a thread: do not wait for it
 
 

@@ -14,18 +14,23 @@ from moto.moto_server.werkzeug_app import (
 )
 from werkzeug.serving import make_server
 
-from plimsoll.local.account import RDS_CA_FILE, Keys
+from plimsoll.aws import clients
+from plimsoll.aws.run_files import REQUEST, RunFiles
+from plimsoll.local.account import RDS_CA_FILE, REGION, Keys
 from plimsoll.local.aws import corrections
 from plimsoll.local.aws.corrections import executions
+from plimsoll.local.aws.corrections.clients import boto_client_for
 from plimsoll.local.aws.deliveries import Deliveries
 from plimsoll.local.aws.eventbridge import EventRules
 from plimsoll.local.aws.front import Front
 from plimsoll.local.aws.lambda_invoke import Functions
 from plimsoll.local.aws.scheduler import Scheduler
 from plimsoll.local.aws.signatures import SignedCalls
+from plimsoll.local.home import Places
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 from plimsoll.local.resources import cloudformation
 from plimsoll.local.resources.registry import Databases
+from plimsoll.model.request import Request
 
 
 class _QuietHandler(MotoRequestHandler):
@@ -53,8 +58,16 @@ class Services:
         default_user_config["stepfunctions"] = {"execute_state_machine": True}
         os.environ["MOTO_PORT"] = str(listener.getsockname()[1])
         corrections.apply()
+        clients.through(lambda service: boto_client_for(REGION, service))
+        bucket = configuration["results_bucket"]
+        places = Places(
+            Path(configuration["directory"]),
+            lambda instance: RunFiles(bucket, instance.removeprefix("plimsoll-")).find_model(
+                REQUEST, Request
+            ),
+        )
         self._databases = Databases(
-            Path(configuration["directory"]) / "databases",
+            places,
             memory_scale=configuration["memory_scale"],
             metric_period_s=configuration["metric_period_s"],
             metrics_late_s=configuration["metrics_late_s"],
@@ -62,7 +75,9 @@ class Services:
         (Path(configuration["directory"]) / RDS_CA_FILE).write_text(self._databases.authority.pem)
         cloudformation.apply(self._databases)
         roots = {name: Path(root) for name, root in configuration["functions"].items()}
-        self._functions = Functions(pool, roots, configuration["retry_delay_s"])
+        self._functions = Functions(
+            pool, roots, configuration["retry_delay_s"], Path(configuration["directory"])
+        )
         deliveries = Deliveries(self._functions)
         executions.on_status_change(EventRules(deliveries).on_status_change)
         self._scheduler = Scheduler(deliveries)

@@ -12,7 +12,13 @@ from plimsoll import words
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.cassandra_program import fetch_cassandra, find_java
 from plimsoll.local.databases.cassandra_settings import HEAP_MIB, command, write_settings
-from plimsoll.local.databases.database_server import PORT_TAKEN, DatabaseServer, first_ready
+from plimsoll.local.databases.database_server import (
+    DISK_FULL,
+    PORT_TAKEN,
+    DatabaseServer,
+    first_ready,
+    says_full,
+)
 from plimsoll.local.guarded import GuardedProcess
 from plimsoll.model.cassandra_target import KEYSPACE
 
@@ -144,6 +150,8 @@ def _reason(text: str) -> str:
     lines = [line.strip() for line in text.splitlines()]
     if any(PORT_TAKEN in line or "is in use by another process" in line for line in lines):
         return PORT_TAKEN  # by a process that was quicker than this one
+    if says_full(text):
+        return DISK_FULL
     errors = [line.partition(" - ")[2] for line in lines if line.startswith(("ERROR", "FATAL"))]
     exceptions = [line for line in lines if "Exception: " in line]
     return (errors or exceptions or [line for line in lines if line] or ["it said nothing"])[-1]

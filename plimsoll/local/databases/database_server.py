@@ -1,5 +1,6 @@
 """What the databases of this machine have in common: a process, a folder, and their end."""
 
+import re
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from plimsoll.errors import PlimsollError
 from plimsoll.local.guarded import GuardedProcess
 
 PORT_TAKEN = "Address already in use"
+DISK_FULL = "No space left on device"
+_SAYS_FULL = re.compile(rf"{DISK_FULL}|disk is full|[Ee]rror(?: number|:)? 28\b")
 _ATTEMPTS = 5
 
 
@@ -78,6 +81,11 @@ class DatabaseServer(ABC):
 
 
 Server = TypeVar("Server", bound=DatabaseServer)
+
+
+def says_full(text: str) -> bool:
+    """Whether a server's log, or an error, tells of a disk that is full."""
+    return _SAYS_FULL.search(text) is not None
 
 
 def first_ready(start: Callable[[], Server], *, timeout_s: float, any_port: bool) -> Server:

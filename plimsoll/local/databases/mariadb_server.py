@@ -12,7 +12,13 @@ import pymysql
 
 from plimsoll import words
 from plimsoll.errors import PlimsollError
-from plimsoll.local.databases.database_server import PORT_TAKEN, DatabaseServer, first_ready
+from plimsoll.local.databases.database_server import (
+    DISK_FULL,
+    PORT_TAKEN,
+    DatabaseServer,
+    first_ready,
+    says_full,
+)
 from plimsoll.local.databases.mariadb_first_data import new_data_directory
 from plimsoll.local.databases.mariadb_program import fetch_mariadb, find_mariadbd
 from plimsoll.local.databases.mariadb_settings import (
@@ -143,6 +149,8 @@ class MariaDbServer(DatabaseServer):
         )
         if any(PORT_TAKEN in line for line in errors):
             reason = f"port {self.port}: {PORT_TAKEN}"
+        elif says_full("\n".join(lines)):  # its last error is another one, which follows from it
+            reason = f"{DISK_FULL}: {self.directory}"
         return f"{reason} (its log is {log})"
 
 

@@ -1,8 +1,11 @@
 """One log file per function: what it prints, and a line for each start and end, as on AWS."""
 
+import logging
 from pathlib import Path
 
 from plimsoll.local.lambdas.invocation import Invocation
+
+LOG = logging.getLogger(__name__)
 
 
 class FunctionLogs:
@@ -31,8 +34,11 @@ class FunctionLogs:
         )
 
     def _write(self, function: str, line: str) -> None:
-        with self.file(function).open("a") as log:
-            log.write(line + "\n")
+        try:
+            with self.file(function).open("a") as log:
+                log.write(line + "\n")
+        except OSError as error:  # a full disk, say: no invocation is held up by its log
+            LOG.warning("%s: %s: %s", self.file(function), error.strerror, line)
 
 
 def _peak_memory_mib(pid: int) -> str:

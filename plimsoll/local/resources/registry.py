@@ -1,20 +1,28 @@
 """The databases that run now: each a real server on an emulated volume."""
 
+import re
 import shutil
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.databases.certificates import Authority
-from plimsoll.local.databases.database_server import DatabaseServer
+from plimsoll.local.databases.database_server import DatabaseServer, says_full
+from plimsoll.local.guarded import kill_all
+from plimsoll.local.home import Places
 from plimsoll.local.resources.sampler import Naming, Sampler
 from plimsoll.volumes import EmulatedVolume
+
+_UNDO_TIMEOUT_S = 15.0
+_LOG = re.compile(r"(?: \(|; )its log is [^)]*\)?$")
+_KILL_AGAIN_S = 0.05  # a server may be started in the moment of the end
 
 
 @dataclass
@@ -39,25 +47,28 @@ class Databases:
 
     def __init__(
         self,
-        directory: Path,
+        places: Places,
         *,
         memory_scale: float,
         metric_period_s: int = 1,
         metrics_late_s: float = 0,
     ) -> None:
-        """Take over a folder.
+        """Begin with none.
 
         Args:
-            directory: Where each instance gets a folder.
+            places: Where each instance gets a folder.
             memory_scale: This machine's memory for one unit of the instance class's.
             metric_period_s: Seconds that a point of CloudWatch is of.
             metrics_late_s: How long after its period's end it comes.
         """
-        self._directory = directory
+        self._places = places
         self._sampler = partial(Sampler, period_s=metric_period_s, late_s=metrics_late_s)
         self.memory_scale = memory_scale
         self.authority = Authority.new()  # of the servers' certificates
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
+        self._names: set[str] = set()  # of those that run or are being started
+        self._starting = 0
+        self._closed = False
         self._running: dict[str, Database] = {}
 
     def create(self, identifier: str, start: Start) -> Database:
@@ -71,25 +82,63 @@ class Databases:
             UsageError: There is one of this name already, or AWS has no such instance.
             PlimsollError: The server did not start.
         """
-        with ExitStack() as undo:
-            directory = self._take(identifier)
+        with self._under_way(), ExitStack() as undo:
+            directory = self._take(identifier, undo)
             undo.callback(shutil.rmtree, directory, ignore_errors=True)
-            database = start(directory, undo)
+            database = self._started(directory, start, undo)
+            undo.callback(database.sampler.close)
+            with self._lock:
+                self._refuse_if_closed()
+                self._running[identifier] = database
             undo.pop_all()
-        with self._lock:
-            self._running[identifier] = database
         return database
 
     def sample(self, volume: EmulatedVolume, pid: int, naming: Naming) -> Sampler:
         """Publish what an instance does, until that is closed."""
         return self._sampler(volume, pid, naming)
 
-    def _take(self, identifier: str) -> Path:
-        directory = self._directory / identifier
+    @staticmethod
+    def _started(directory: Path, start: Start, undo: ExitStack) -> Database:
+        """Start an instance; why not is told without its log, which goes with its folder."""
+        try:
+            return start(directory, undo)
+        except UsageError:
+            raise
+        except (OSError, PlimsollError) as error:
+            if says_full(str(error)):
+                where, whose = directory.parent, directory.name
+                raise PlimsollError(f"no space left in {where} for the database {whose}") from None
+            raise PlimsollError(_LOG.sub("", str(error))) from error
+
+    @contextmanager
+    def _under_way(self) -> Iterator[None]:
+        """Count what is being started: the end waits until that has been undone."""
         with self._lock:
-            if directory.exists():
-                raise UsageError(f"DB instance already exists: {identifier}")
-            directory.mkdir(parents=True)
+            self._refuse_if_closed()
+            self._starting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._starting -= 1
+                self._lock.notify_all()
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise PlimsollError("the local stand-in for AWS is ending")
+
+    def _take(self, identifier: str, undo: ExitStack) -> Path:
+        taken = UsageError(f"DB instance already exists: {identifier}")
+        with self._lock:
+            if identifier in self._names:
+                raise taken
+            self._names.add(identifier)
+        undo.callback(self._names.discard, identifier)
+        directory = self._places.choose(identifier)
+        undo.callback(self._places.give_back, identifier)
+        if directory.exists():
+            raise taken
+        directory.mkdir(parents=True)
         return directory
 
     def delete(self, identifier: str) -> None:
@@ -103,6 +152,8 @@ class Databases:
         database.volume.close()
         shutil.rmtree(database.directory, ignore_errors=True)
         database.forget()
+        self._places.give_back(identifier)
+        self._names.discard(identifier)
 
     def protect(self, identifier: str, *, protected: bool) -> None:
         """Switch an instance's deletion protection.
@@ -119,7 +170,13 @@ class Databases:
             return list(self._running.values())
 
     def close(self) -> None:
-        """End all instances."""
+        """End all instances, those that are being started too, and leave nothing of them."""
+        with self._lock:
+            self._closed = True
+            deadline = time.monotonic() + _UNDO_TIMEOUT_S
+            while self._starting and time.monotonic() < deadline:
+                kill_all()  # whoever waits for its server to be ready undoes what it has made
+                self._lock.wait(_KILL_AGAIN_S)
         for database in self.list():
             self.delete(database.identifier)
 

@@ -37,6 +37,14 @@ static void set_up(struct volume *volume, const struct volume_config *config, si
     volume->cache_sets = (uint64_t)config->cache_blocks / CACHE_WAYS;
 }
 
+/* A hole would be filled when it is first written to: where the disk is full, by SIGBUS. */
+static int allocate(int fd, size_t size)
+{
+    if (syscall(SYS_fallocate, fd, 0, 0L, (long)size) == 0)
+        return 0;
+    return errno == EOPNOTSUPP ? (int)syscall(SYS_ftruncate, fd, (long)size) : -1;
+}
+
 int volume_create(const char *path, const struct volume_config *config, int64_t now_ns)
 {
     size_t cache = (size_t)config->cache_blocks / CACHE_WAYS * CACHE_WAYS * sizeof(uint64_t);
@@ -44,7 +52,7 @@ int volume_create(const char *path, const struct volume_config *config, int64_t 
     int fd = open_file(path, O_RDWR | O_CREAT | O_EXCL);
     if (fd < 0)
         return -1;
-    if (syscall(SYS_ftruncate, fd, (long)size) != 0)
+    if (allocate(fd, size) != 0)
         return give_up(fd, errno);
     struct volume *volume = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (volume == MAP_FAILED)

@@ -19,7 +19,9 @@ from typing import Any
 import psutil
 import pytest
 
+from plimsoll.local.aws import lambda_invoke
 from plimsoll.local.lambdas.invocation import Answer, FunctionSpec
+from plimsoll.local.lambdas.logs import FunctionLogs
 from plimsoll.local.lambdas.sandboxes import SandboxPool
 
 PROBE = Path(__file__).parents[1] / "functions/probe"
@@ -280,3 +282,31 @@ def test_a_nursery_that_dies_before_it_can_do_anything_is_not_replaced(logs: Pat
         assert answer.failed
     finally:
         pool.close()
+
+
+def test_a_log_that_cannot_be_written_holds_up_no_invocation(
+    logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk each call waited for a minute, and so did each repetition of its state."""
+    monkeypatch.setattr(FunctionLogs, "file", lambda *_: Path("/dev/full"))
+    pool = SandboxPool(logs, {})
+    try:
+        assert body(call(pool, {"n": 1}, spec("on-a-full-disk")))["event"] == {"n": 1}
+    finally:
+        pool.close()
+
+
+@pytest.mark.parametrize(("free_bytes", "full"), [(1000, True), (2**30, False)])
+def test_a_failure_on_a_full_disk_says_so_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_bytes: int, full: bool
+) -> None:
+    monkeypatch.setattr(lambda_invoke, "free_disk_bytes", lambda _: free_bytes)
+    monkeypatch.setattr(lambda_invoke, "replace", lambda *_, **__: None)
+    functions = lambda_invoke.Functions(NotImplemented, {}, home=tmp_path)
+    failure = b'{"errorMessage": "(1114, table is full)", "errorType": "DatasetError"}'
+    told = json.loads(functions._with_cause(Answer(failure, failed=True)).payload)
+    before = f"no space left in {tmp_path} for databases and logs: " if full else ""
+    assert told == {"errorMessage": f"{before}(1114, table is full)", "errorType": "DatasetError"}
+    assert next(iter(told)) == "errorMessage"  # where a run's failure looks for its sentence
+    fine = Answer(b"{}")
+    assert functions._with_cause(fine) is fine

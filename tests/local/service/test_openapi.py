@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def _unsigned() -> dict[str, Any]:
-    """The document without signatures: AWS checks them, and on this machine nobody signs."""
+    """The document without signatures: AWS checks them, and the service here has no token."""
     written: dict[str, Any] = json.loads((ROOT / "docs/openapi.json").read_bytes())
     del written["components"]["securitySchemes"]
     for operations in written["paths"].values():

@@ -1,9 +1,12 @@
 """Faults as a program sees them; volumes side by side, and what they leave."""
 
+import errno
+import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +14,11 @@ from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.volume_samples import Drain, Fail
 from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume, VolumeSettings, places
+from plimsoll.volumes.native import State
 from plimsoll.volumes.places import state_path
 from tests.local.volumes.conftest import VolumeFactory, ran, run_on
+
+SMALL = Volume(type="gp3", size_gib=10)
 
 
 def test_a_program_sees_the_failure_and_the_disk_the_rest(volumes: VolumeFactory) -> None:
@@ -140,3 +146,31 @@ def test_burst_credits_are_spent_on_purpose(volumes: VolumeFactory) -> None:
     assert (volume.sample().credits or 0) < 300 * 60  # what it earns in a minute
     with pytest.raises(UsageError, match="no burst credits"):
         volumes(name="other").inject(Drain())
+
+
+@pytest.mark.parametrize("failing", ["State.create", "Path.write_text"])
+def test_where_memory_is_full_there_is_one_sentence_and_nothing_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    real = State.create
+
+    def full(*arguments: Any) -> None:
+        if failing == "State.create":
+            real(*arguments)  # what was made of it until then
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    owner = State if failing == "State.create" else Path
+    monkeypatch.setattr(owner, failing.partition(".")[2], full)
+    with pytest.raises(PlimsollError, match=r"no space left in .* for the state of an emulated"):
+        EmulatedVolume.create(tmp_path, SMALL)
+    path = state_path(tmp_path)
+    assert [s for s in ("", ".json", ".lock") if path.with_suffix(s).exists()] == []
+
+
+def test_its_state_has_all_its_memory_from_the_start(tmp_path: Path) -> None:
+    """Else the first use of a page that memory has no room for ends the process (SIGBUS)."""
+    settings = VolumeSettings(page_cache_mib=1024)
+    with EmulatedVolume.create(tmp_path, SMALL, settings=settings):
+        state = state_path(tmp_path).stat()
+        assert state.st_size > 1_000_000
+        assert state.st_blocks * 512 >= state.st_size

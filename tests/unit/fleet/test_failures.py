@@ -26,6 +26,7 @@ TOLD = json.dumps(
     [
         (TOLD, 'no route: "db"'),
         ('{"errorMessage": "cut", "errorType": "E", "stackTrace": ["  File', "cut"),
+        ('{"errorType":"Sandbox.Timedout","errorMessage":"Task timed out"}', "Task timed out"),
         ("Task timed out after 900.00 seconds", "Task timed out after 900.00 seconds"),
         ("[1, 2]", "[1, 2]"),
         ("", ""),

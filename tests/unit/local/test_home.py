@@ -3,96 +3,127 @@
 import os
 import tempfile
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from plimsoll.errors import PlimsollError
 from plimsoll.local import home
-from plimsoll.local.home import bytes_of, free_bytes, takes_direct_io, twin_home
-from plimsoll.model.request import Request
-from tests.support.requested import REQUESTED
-
-GIB = 2**30
-SECRET = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:target"
+from plimsoll.local.home import Places, takes_direct_io, twin_home
+from tests.unit.local.test_room import GIB, endpoint, request
 
 
-def request(workload: str, records: int, **target: Any) -> Request:
-    rds = {**REQUESTED["target"], "volume": {"type": "gp3", "size_gib": 100}}
-    changes = {"target": target or rds, "workload": {"name": workload, "records": records}}
-    return Request.model_validate(REQUESTED | changes)
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with a folder for memory and one for its disk."""
+    for name in ("memory", "disk"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(home, "MEMORY", tmp_path / "memory")
+    monkeypatch.setattr(home, "takes_direct_io", lambda _: True)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "disk"))
+    return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("workload", "per_row"),
-    [
-        ("ycsb-a", 10 * 100 + len("user{}") + 20),
-        ("sysbench-oltp-read-only", 20 + 20 + 119 + 59),  # id, k, c, pad
-        ("ycsb-d", None),  # inserts
-        ("sysbench-oltp-read-write", 20 + 20 + 119 + 59),  # inserts what it has deleted
-        ("sysbench-oltp-insert", None),
-        ("batch-1-bulk-insert", None),
-    ],
-)
-def test_rows_are_as_wide_as_their_columns_unless_the_load_adds_more(
-    workload: str, per_row: int | None
-) -> None:
-    expected = None if per_row is None else 1000 * per_row
-    assert bytes_of(request(workload, 1000)) == expected
+def free(monkeypatch: pytest.MonkeyPatch, gib: float) -> None:
+    monkeypatch.setattr(home, "available_bytes", lambda: int(gib * GIB))
+    monkeypatch.setattr(home, "free_disk_bytes", lambda _: 99 * GIB)
 
 
-def test_an_endpoint_has_its_rows_elsewhere() -> None:
-    assert (
-        bytes_of(
-            request("ycsb-a", 10**6, kind="endpoint", engine="mysql", host="h", secret_arn=SECRET)
-        )
-        == 0
-    )
+def places_of(machine: Path, requests: dict[str, Any], parent: Path | None = None) -> list[str]:
+    """Say where each database of a twin is put, all running at the same time."""
+    with twin_home(parent=parent) as folder:
+        places = Places(folder, requests.get)
+        chosen = [places.choose(name).resolve() for name in requests]
+        return [path.relative_to(machine).parts[0] for path in chosen]
 
 
 @pytest.mark.parametrize(
-    ("workloads", "at_once", "free_gib", "direct", "in_memory"),
+    ("asked", "free_gib", "expected"),
     [
-        ([("ycsb-a", 40_000)], 1, 2.4, True, True),  # 4 x 41 MB + 1 GiB in half of it
-        ([("ycsb-a", 40_000)], 1, 2.2, True, False),
-        ([("ycsb-a", 40_000)], 2, 2.4, True, False),  # two databases at once
-        ([("ycsb-a", 40_000)], 2, 4.7, True, True),
-        ([("ycsb-a", 40_000)], 1, 99.0, False, False),  # an older kernel's tmpfs
-        ([("ycsb-a", 40_000), ("ycsb-d", 1)], 1, 99.0, True, False),  # who knows how many rows
-        ([("ycsb-a", 10), ("ycsb-a", 10_000_000)], 1, 16.0, True, False),  # the largest counts
-        ([], 1, 99.0, True, False),  # a service: nobody knows what will come
+        ([("ycsb-a", 40_000)], 2.4, ["memory"]),  # 4 x 41 MB + 1 GiB in half of it
+        ([("ycsb-a", 40_000)], 2.2, ["disk"]),
+        ([("ycsb-a", 40_000)] * 2, 2.4, ["memory", "disk"]),  # the second at the same time
+        ([("ycsb-a", 40_000)] * 2, 4.7, ["memory", "memory"]),
+        ([("ycsb-a", 40_000), ("ycsb-d", 1)], 99.0, ["memory", "disk"]),  # who knows how many rows
+        ([("ycsb-a", 10_000_000), ("ycsb-a", 10)], 16.0, ["disk", "memory"]),
     ],
 )
-def test_in_memory_only_what_fits_into_half_of_what_is_free(  # noqa: PLR0917 - a table
-    workloads: list[tuple[str, int]],
-    at_once: int,
+def test_each_database_is_in_memory_where_it_fits_into_half_of_what_is_free(
+    asked: list[tuple[str, int]],
     free_gib: float,
-    direct: bool,
-    in_memory: bool,
-    tmp_path: Path,
+    expected: list[str],
+    machine: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    memory, disk = tmp_path / "memory", tmp_path / "disk"
-    memory.mkdir()
-    disk.mkdir()
-    monkeypatch.setattr(home, "MEMORY", memory)
-    monkeypatch.setattr(home, "takes_direct_io", lambda _: direct)
-    monkeypatch.setattr(home, "free_bytes", lambda _: int(free_gib * GIB))
-    monkeypatch.setattr(tempfile, "tempdir", str(disk))
-    with twin_home([request(*one) for one in workloads], at_once=at_once) as chosen:
-        assert chosen.parent == (memory if in_memory else disk)
+    free(monkeypatch, free_gib)
+    requests = {f"plimsoll-{n}": request(*one) for n, one in enumerate(asked)}
+    assert places_of(machine, requests) == expected
 
 
-def test_a_folder_that_is_named_is_taken_and_nothing_stays_in_it(tmp_path: Path) -> None:
+def test_what_a_database_held_is_anothers_once_it_is_gone(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free(monkeypatch, 2.4)
+    with twin_home() as folder:
+        places = Places(folder, lambda _: request("ycsb-a", 40_000))
+        assert places.choose("a").resolve().is_relative_to(machine / "memory")
+        assert places.choose("b").resolve().is_relative_to(machine / "disk")
+        places.give_back("a")
+        assert places.choose("c").resolve().is_relative_to(machine / "memory")
+
+
+def test_all_are_on_disk_where_memory_takes_no_direct_io_or_a_folder_is_named(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free(monkeypatch, 99)
+    requests = {"plimsoll-a": request("ycsb-a", 10)}
+    named = machine / "named"
+    named.mkdir()
+    assert places_of(machine, requests, parent=named) == ["named"]
+    monkeypatch.setattr(home, "takes_direct_io", lambda _: False)  # an older kernel's tmpfs
+    assert places_of(machine, requests) == ["disk"]
+
+
+def test_what_is_not_known_is_on_disk(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    free(monkeypatch, 99)
+    assert places_of(machine, {"made-by-hand": None}) == ["disk"]
+    assert places_of(machine, {"an-endpoint's": endpoint()}) == ["memory"]
+
+
+def test_nothing_of_it_stays(machine: Path) -> None:
     def interrupted() -> None:
-        with twin_home([], parent=tmp_path) as chosen:
-            assert chosen.parent == tmp_path
-            (chosen / "databases").mkdir()
+        with twin_home() as folder:
+            (folder / "databases").mkdir()
+            (folder / "memory" / "databases").mkdir()
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert list(tmp_path.iterdir()) == []
+    assert [list((machine / name).iterdir()) for name in ("disk", "memory")] == [[], []]
+
+
+def test_what_has_no_room_is_refused_before_anything_is_made(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free(monkeypatch, 1)
+    monkeypatch.setattr("plimsoll.local.room.free_disk_bytes", lambda _: GIB)
+    with (
+        pytest.raises(PlimsollError, match=r"disk: the rows of this request need .* are free"),
+        twin_home([request("ycsb-a", 10_000_000)]),
+    ):
+        pytest.fail("it was made")  # pragma: no cover
+    assert list((machine / "disk").iterdir()) == []
+
+
+def test_a_service_refuses_what_has_no_room_when_it_comes(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free(monkeypatch, 1)
+    with twin_home() as folder:
+        places = Places(folder, lambda _: request("ycsb-a", 10_000_000))
+        monkeypatch.setattr("plimsoll.local.room.free_disk_bytes", lambda _: GIB)
+        with pytest.raises(PlimsollError, match=f"{machine}/disk/.*/databases: the rows of"):
+            places.choose("plimsoll-large")
 
 
 def test_direct_io_is_tried_and_leaves_nothing(
@@ -108,16 +139,3 @@ def test_direct_io_is_tried_and_leaves_nothing(
     monkeypatch.setattr(os, "open", refuses)
     assert takes_direct_io(tmp_path) is False
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_free_is_no_more_than_the_memory_that_is_available(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def has(blocks: int) -> None:
-        place = SimpleNamespace(f_bavail=blocks, f_frsize=4096)
-        monkeypatch.setattr(os, "statvfs", lambda _: place)
-
-    has(3)
-    assert free_bytes(tmp_path) == 3 * 4096
-    has(2**50)
-    assert 0 < free_bytes(tmp_path) <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

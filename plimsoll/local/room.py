@@ -1,0 +1,132 @@
+"""What a request needs of this machine, and whether that is there: asked before anything starts."""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from plimsoll import words
+from plimsoll.errors import PlimsollError
+from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.engine import EngineOperation
+from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
+from plimsoll.quoting.rehearsal import clients_least
+from plimsoll.requests.request_workload import compiled_workload
+
+_MIB = 2**20
+_GIB = 2**30
+# The least that a database takes on disk: its first data, its logs, and its rows half over again.
+_LEAST_SERVER_BYTES = 200 * _MIB
+_LEAST_GROWTH = 1.5
+# Seen on an idle machine, rounded up: MariaDB with a pool of 48 MiB, Cassandra with a heap of 512.
+_MARIADB_BYTES = 300 * _MIB
+_CASSANDRA_BYTES = 1200 * _MIB
+_CLIENT_BYTES = 50 * _MIB
+_TWIN_BYTES = 300 * _MIB
+_NUMBER_BYTES = 20
+
+
+def require_room(requests: Sequence[Request], folder: Path, *, at_once: int = 1) -> None:
+    """See that the databases fit into a folder, and all that runs into memory.
+
+    Args:
+        requests: All that will run.
+        folder: Where their databases' files will lie.
+        at_once: How many of them run at the same time.
+
+    Raises:
+        PlimsollError: One of them does not; names it, what is needed and what is free.
+    """
+    needed = at_once * max(map(disk_bytes, requests), default=0)
+    free = free_disk_bytes(folder)
+    if needed > free:
+        raise PlimsollError(
+            f"{folder}: the rows of {_at_once(at_once)} need {_gib(needed)}, and {_gib(free)} are"
+            " free: ask for fewer records, or give another folder (--data-dir)"
+        )
+    needed = _TWIN_BYTES + at_once * max(map(memory_bytes, requests), default=0)
+    free = available_bytes()
+    if needed > free:
+        raise PlimsollError(
+            f"memory: the database and the clients of {_at_once(at_once)} need {_gib(needed)}, and"
+            f" {_gib(free)} are free: ask for fewer clients, or end other programs"
+        )
+
+
+def _at_once(count: int) -> str:
+    return "this request" if count == 1 else f"{count} requests at once"
+
+
+def _gib(count: float) -> str:
+    return f"{words.number(round(count / _GIB, 2))} GiB"
+
+
+def disk_bytes(request: Request) -> int:
+    """Give the least that a request's database takes on disk before its load adds anything."""
+    if isinstance(request.target, EndpointTarget):
+        return 0
+    return round(_LEAST_GROWTH * rows_bytes(request)) + _LEAST_SERVER_BYTES
+
+
+def memory_bytes(request: Request) -> int:
+    """Give about the least that a request's processes take of memory: its database, its clients."""
+    clients = _CLIENT_BYTES * clients_least(request.search)
+    match request.target:
+        case EndpointTarget():
+            return clients
+        case CassandraTarget():
+            return clients + _CASSANDRA_BYTES
+    return clients + _MARIADB_BYTES
+
+
+def rows_bytes(request: Request) -> int:
+    """Give the bytes of a request's rows, at most, before its load."""
+    compiled = compiled_workload(request)
+    return sum(table.rows * sum(map(_width, table.row)) for table in compiled.tables)
+
+
+def adds_rows(request: Request) -> bool:
+    """Say whether the load may leave more rows than it finds."""
+    return any(map(_grows, compiled_workload(request).engine_workload().operations))
+
+
+def _grows(operation: EngineOperation) -> bool:
+    """Say whether an operation may add rows: it does not if each INSERT follows a DELETE."""
+    verbs = Counter(statement.sql[0].split(None, 1)[0] for statement in operation.statements)
+    adding = verbs.total() - verbs["SELECT"] - verbs["UPDATE"] - verbs["DELETE"]
+    return adding > verbs["DELETE"]
+
+
+def _width(value: Value) -> int:
+    """Give the most bytes that a value takes in a row."""
+    match value:
+        case TextValue():
+            return value.length
+        case PatternValue():
+            return len(value.pattern)
+        case FormatValue():
+            return len(value.template) + sum(map(_width, value.of))
+        case LiteralValue():
+            return max(_NUMBER_BYTES, len(str(value.value)))
+    return _NUMBER_BYTES
+
+
+def free_disk_bytes(folder: Path) -> int:
+    """Give how many bytes an ordinary user may still write into a folder."""
+    on_it = os.statvfs(folder)
+    return on_it.f_bavail * on_it.f_frsize
+
+
+def available_bytes() -> int:
+    """Give how much memory there is to take, of this machine's and of the container's limit."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    available = 1024 * next(
+        int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")
+    )
+    with suppress(OSError, ValueError):  # no limit: no such file, or the word `max`
+        group = Path("/sys/fs/cgroup")
+        limit = int((group / "memory.max").read_text())
+        available = min(available, limit - int((group / "memory.current").read_text()))
+    return available
