@@ -67,10 +67,12 @@ FAULTS = {
     "KILL of the worker": Fault(
         lambda run: run.worker.kill(),
         {"load": 1},
-        r"FAILED in its step phase: StepError: no client of step 1 ran: .*signal: killed",
+        r"FAILED in its step phase: no client of step 1 ran: .*signal: killed",
     ),
     "KILL of the nursery": Fault(
-        lambda run: run.process("plimsoll.local.lambdas.nursery").kill(), everywhere(1), "nursery"
+        lambda run: run.process("plimsoll.local.lambdas.nursery").kill(),
+        {**everywhere(1), "teardown": 0},  # the target's deletion is asked for again
+        "FAILED in its .* phase: .*the process that functions are forked from was killed",
     ),
     "STOP for 10 s": Fault(stop_and_go, {}, ""),
     "full disk": Fault(
@@ -81,10 +83,10 @@ FAULTS = {
 }
 REPRESENTATIVE = {
     ("provision", "KILL"),
-    ("prepare", "full disk"),
+    ("prepare", "INT"),
     ("load", "KILL of the stand-in"),
     ("load", "TERM"),
-    ("judge", "KILL of the nursery"),
+    ("judge", "STOP for 10 s"),
 }
 
 

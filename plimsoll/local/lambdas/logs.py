@@ -1,5 +1,6 @@
 """One log file per function: what it prints, and a line for each start and end, as on AWS."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from plimsoll.local.lambdas.invocation import Invocation
@@ -31,7 +32,8 @@ class FunctionLogs:
         )
 
     def _write(self, function: str, line: str) -> None:
-        with self.file(function).open("a") as log:
+        """Write a line; a full disk costs that line, not the invocation that it is about."""
+        with suppress(OSError), self.file(function).open("a") as log:
             log.write(line + "\n")
 
 
