@@ -42,5 +42,5 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     whole = config.getoption("every_fault", default=False)
     table = "\n".join(rows)
     terminalreporter.write_line(table)
-    if whole and not terminalreporter.stats.get("deselected"):
+    if whole and not config.option.keyword:
         publish({"faults": table}, PAGE, only_print=False)

@@ -28,7 +28,7 @@ main()
 """
 HELD = {  # by phase: the function that is held when it begins, or frozen under its load
     "provision": "await-target",
-    "prepare": "load-dataset-1",
+    "prepare": "load-dataset-0",
     "load": "freeze-load-client-0",
     "judge": "judge-step",
     "conclude": "conclude",

@@ -39,6 +39,10 @@ def everywhere(code: int) -> dict[str, int]:
     return dict.fromkeys(HELD, code)
 
 
+# a function at work is lost, and its run with it; the target's deletion is asked for again
+AT_WORK = {**everywhere(1), "teardown": 0}
+
+
 def stop_and_go(run: FaultyRun) -> None:
     stand_in = run.process("plimsoll.local.aws.server")
     stand_in.suspend()
@@ -66,11 +70,13 @@ FAULTS = {
     ),
     "KILL of the worker": Fault(
         lambda run: run.worker.kill(),
-        {"load": 1},
-        r"FAILED in its step phase: StepError: no client of step 1 ran: .*signal: killed",
+        AT_WORK,
+        r"FAILED in its .* phase: .*signal: killed",
     ),
     "KILL of the nursery": Fault(
-        lambda run: run.process("plimsoll.local.lambdas.nursery").kill(), everywhere(1), "nursery"
+        lambda run: run.process("plimsoll.local.lambdas.nursery").kill(),
+        AT_WORK,
+        "FAILED in its .* phase: .*the process that functions are forked from was killed",
     ),
     "STOP for 10 s": Fault(stop_and_go, {}, ""),
     "full disk": Fault(
@@ -81,10 +87,10 @@ FAULTS = {
 }
 REPRESENTATIVE = {
     ("provision", "KILL"),
-    ("prepare", "full disk"),
+    ("prepare", "INT"),
     ("load", "KILL of the stand-in"),
     ("load", "TERM"),
-    ("judge", "KILL of the nursery"),
+    ("judge", "STOP for 10 s"),
 }
 
 
@@ -154,7 +160,8 @@ def test_no_memory_to_share(
             own.fill(MEMORY)
         command = started(own, tmp_path, tmp_path / "gates")
         code, output = ended(command)
-        own.empty(MEMORY)
+        if full:
+            own.empty(MEMORY)
         left = [str(process) for process in own.processes()] + own.files()
     record_property("fault", f"{'a full' if full else 'no'} /dev/shm")
     record_property("hung", code is None)
