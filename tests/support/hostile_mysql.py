@@ -12,6 +12,7 @@ from tests.support.hostile_server import Peer, Script, floods, in_turn, sends
 SCRAMBLE = b"abcdefghijklmnopqrst"
 TLS_FLAG = 1 << 11
 _FLAGS = 0x1 | 0x8 | (1 << 9) | (1 << 13) | (1 << 15) | (1 << 19)
+KEY_BYTES = 256  # of a message under the server's key
 FULL = 0xFF_FFFF  # of a packet's length
 
 
@@ -29,7 +30,7 @@ def switch(plugin: bytes, scramble: bytes = SCRAMBLE + b"\x00") -> bytes:
 
 def own_key() -> bytes:
     """Make a key of the server's own: what comes under it, it can read."""
-    public = rsa.generate_private_key(65_537, 2048).public_key()
+    public = rsa.generate_private_key(65_537, 8 * KEY_BYTES).public_key()
     encoding, form = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     return public.public_bytes(encoding, form)
 

@@ -46,8 +46,9 @@ Rows = list[tuple[Any, ...]]
 
 REQUEST_TIMEOUT_S = 60  # of statements about the schema, which flush tables
 TRIES = 4  # of a statement whose time passed in the server
-# a node that gives up a read of its own because its time is up calls that a replica's failure
+# what the driver, or the system, has words for
 _TOLD = (DriverException, NoHostAvailable, ConnectionException, ProtocolError, OSError)
+# a node that gives up a read of its own because its time is up calls that a replica's failure
 _TIMEOUTS = (OperationTimedOut, ReadFailure, ReadTimeout, WriteTimeout)
 
 # what goes wrong is raised as one line; without this the driver logs its attempts, too
@@ -142,7 +143,7 @@ class CassandraSession:
         """
         try:
             return list(future.result())
-        except (DriverException, NoHostAvailable, OSError) as error:
+        except _TOLD as error:
             message = f"the database says: {_line(error)} to: {short(cql)}"
             if isinstance(error, _TIMEOUTS):
                 by_server = not isinstance(error, OperationTimedOut)

@@ -23,6 +23,7 @@ from tests.support.fake_mysql_server import OK
 from tests.support.hostile_mysql import (
     ANSWERS,
     ASKING,
+    KEY_BYTES,
     LOGINS,
     NO_TLS,
     PREPARED,
@@ -59,7 +60,8 @@ def test_a_login_that_is_none(client: Client, mode: str) -> None:
 @CLIENTS
 @pytest.mark.parametrize("mode", ASKING)
 def test_the_password_goes_to_nobody_without_tls(client: Client, mode: str) -> None:
-    attempt(client, ASKING[mode], "mysql")
+    seen = attempt(client, ASKING[mode], "mysql")
+    assert len(seen.told) < KEY_BYTES  # so nothing has come under its key
 
 
 @CLIENTS
