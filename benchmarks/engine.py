@@ -1,7 +1,8 @@
 """The engine beside other clients: `python -m benchmarks.engine SECTION` prints Markdown tables.
 
-SECTION: database, canned, open, memory. Needs two cores: the client runs on one, the server on the
-other. Every figure is the median of interleaved repetitions; docs/performance.md has the tables.
+SECTION: database, tls, canned, open, memory. Needs two cores: the client runs on one, the server on
+the other. Every figure is the median of interleaved repetitions; the tables are in
+docs/performance.md.
 """
 
 import json
@@ -19,6 +20,7 @@ import click
 from benchmarks import engine_clients as clients
 from benchmarks.comparison import Client, compare
 from benchmarks.engine_clients import CLIENT_CORE, ROWS, SERVER_CORE
+from plimsoll.local.databases.certificates import Authority
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.engine import (
     ClosedLoop,
@@ -29,6 +31,7 @@ from plimsoll.model.engine import (
     KeySpace,
     LoadSpec,
     OpenLoop,
+    Tls,
 )
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.values import KeyValue
@@ -77,14 +80,14 @@ def pinned(core: int) -> Iterator[None]:
 
 
 @contextmanager
-def database() -> Iterator[EngineTarget]:
-    """A MariaDB server on its core, all rows in memory."""
+def database(authority: Authority | None = None) -> Iterator[EngineTarget]:
+    """A MariaDB server on its core, all rows in memory; with an authority, its TLS is verified."""
+    settings: dict[str, str | int] = {"innodb_buffer_pool_size": "1G", "max_connections": 2000}
     with tempfile.TemporaryDirectory() as directory:
+        if authority is not None:
+            settings |= authority.sign(Path(directory) / "tls", "127.0.0.1").settings
         with pinned(SERVER_CORE):
-            server = MariaDbServer.start(
-                directory=Path(directory) / "data",
-                settings={"innodb_buffer_pool_size": "1G", "max_connections": 2000},
-            )
+            server = MariaDbServer.start(directory=Path(directory) / "data", settings=settings)
         with server:
             yield EngineTarget(
                 protocol="mysql",
@@ -93,6 +96,7 @@ def database() -> Iterator[EngineTarget]:
                 user=server.user,
                 password=server.password,
                 database=server.database,
+                tls=None if authority is None else Tls(ca_pem=authority.pem),
             )
 
 
@@ -160,6 +164,21 @@ def against_database(repetitions: int, seconds: int) -> None:
                     clients.go_ycsb, program, target, connections=n, operations=operations
                 )
         compare("ycsb-c", "connections", runs, repetitions)
+
+
+@main.command("tls")
+@repeat
+@length
+def with_tls(repetitions: int, seconds: int) -> None:
+    """What TLS costs the client: the same server, reached with it and without."""
+    with database(Authority.new()) as target:
+        open_target = target.model_copy(update={"tls": None})
+        clients.sysbench_prepare(open_target)
+        runs: dict[tuple[str, int], Client] = {}
+        for n in (1, 8, 64):
+            for name, towards in (("with TLS", target), ("without", open_target)):
+                runs[name, n] = partial(clients.engine, point_select(towards, n, seconds))
+        compare("oltp_point_select", "connections", runs, repetitions)
 
 
 @main.command("canned")

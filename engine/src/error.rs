@@ -18,7 +18,9 @@ pub struct EngineError {
 impl EngineError {
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         let message: String = message.into();
-        EngineError { code: code.into(), message: message.replace(['\n', '\r'], " ") }
+        // a server's words, too, are one line, and nothing that a terminal obeys
+        let message = message.replace(char::is_control, " ");
+        EngineError { code: code.into(), message }
     }
 
     /// The load's description asks for something that cannot be done.

@@ -15,6 +15,7 @@ from plimsoll.model.engine import EngineTarget, Tls
 
 # What we ask of servers has answers of some kB; in Python's objects this much is some 50 MiB.
 ANSWER_MAX_BYTES = 1 << 20
+_SAID_MAX = 300  # characters of a server's message
 _SHORT_MAX = 80  # characters of a statement in an error's line
 ASKS_FOR_PASSWORD = "the server asks for the password itself"  # noqa: S105 - a message
 
@@ -195,6 +196,17 @@ def tls_problem(error: ssl.SSLError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"TLS: the server's certificate is not believed: {error.verify_message}"
     return f"TLS: {error.reason or error}"
+
+
+def unreadable(error: Exception) -> str:
+    """Say that a driver has met what it does not know."""
+    return f"the database's answer cannot be read ({type(error).__name__})"
+
+
+def said(words: object) -> str:
+    """Write what a server says in one line that a terminal can show, cut to 300 characters."""
+    line = " ".join(str(words).split())
+    return "".join(letter for letter in line if letter.isprintable())[:_SAID_MAX]
 
 
 def short(statement: str) -> str:

@@ -26,6 +26,7 @@ from cassandra.cluster import (
     ResponseFuture,
     Session,
 )
+from cassandra.connection import ConnectionException, ProtocolError
 from cassandra.policies import FallthroughRetryPolicy, WhiteListRoundRobinPolicy
 
 from plimsoll.errors import CassandraTimeoutError, PlimsollError
@@ -33,9 +34,11 @@ from plimsoll.families.connecting import (
     Watch,
     WatchedSocket,
     no_answer,
+    said,
     short,
     tls_context,
     tls_problem,
+    unreadable,
 )
 from plimsoll.model.engine import EngineTarget
 
@@ -43,6 +46,8 @@ Rows = list[tuple[Any, ...]]
 
 REQUEST_TIMEOUT_S = 60  # of statements about the schema, which flush tables
 TRIES = 4  # of a statement whose time passed in the server
+# what the driver, or the system, has words for
+_TOLD = (DriverException, NoHostAvailable, ConnectionException, ProtocolError, OSError)
 # a node that gives up a read of its own because its time is up calls that a replica's failure
 _TIMEOUTS = (OperationTimedOut, ReadFailure, ReadTimeout, WriteTimeout)
 
@@ -138,15 +143,14 @@ class CassandraSession:
         """
         try:
             return list(future.result())
-        except (DriverException, NoHostAvailable, OSError) as error:
+        except _TOLD as error:
             message = f"the database says: {_line(error)} to: {short(cql)}"
             if isinstance(error, _TIMEOUTS):
                 by_server = not isinstance(error, OperationTimedOut)
                 raise CassandraTimeoutError(message, by_server=by_server) from None
             raise PlimsollError(message) from None
         except Exception as error:  # noqa: BLE001 - see above
-            unreadable = f"the database's answer cannot be read ({type(error).__name__})"
-            raise PlimsollError(f"{unreadable} to: {short(cql)}") from None
+            raise PlimsollError(f"{unreadable(error)} to: {short(cql)}") from None
 
     def keyspace_exists(self, name: str) -> bool:
         """Whether there is a keyspace of this name."""
@@ -222,8 +226,10 @@ def _refusal(target: EngineTarget, error: Exception) -> str:
         if not target.user:
             return f"{place}: the server asks for a user and a password"
         return f"{target.user}@{place}: wrong user or password ({_line(reason)})"
+    if not isinstance(reason, _TOLD):
+        return f"cannot connect to {place}: {unreadable(reason)}"
     return f"cannot connect to {place}: {_line(reason)}"
 
 
 def _line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    return said(error) or type(error).__name__

@@ -15,9 +15,11 @@ from plimsoll.families.connecting import (
     Watch,
     no_answer,
     reach,
+    said,
     short,
     tls_context,
     tls_problem,
+    unreadable,
 )
 from plimsoll.model.engine import EngineTarget
 
@@ -120,7 +122,7 @@ def execute(connection: Connection, sql: str, values: Sequence[object] = ()) -> 
         code, message = _parts(error)
         raise PlimsollError(f"the database says: {message} ({code}) to: {short(sql)}") from None
     except Exception as error:  # noqa: BLE001 - see above
-        raise PlimsollError(f"{_unreadable(error)} to: {short(sql)}") from None
+        raise PlimsollError(f"{unreadable(error)} to: {short(sql)}") from None
 
 
 def server_version(connection: Connection) -> str:
@@ -147,15 +149,11 @@ def _refusal(target: EngineTarget, error: Exception) -> str:
         remedy = "`tls` must be verify"
         message = f"{message}: {remedy}"
     elif not isinstance(error, pymysql.MySQLError | OSError):
-        message = _unreadable(error)
+        message = unreadable(error)
     return f"cannot connect to {place}: {message}"
-
-
-def _unreadable(error: Exception) -> str:
-    return f"the database's answer cannot be read ({type(error).__name__})"
 
 
 def _parts(error: Exception) -> tuple[int, str]:
     if len(error.args) >= 2 and isinstance(error.args[0], int):
-        return error.args[0], " ".join(str(error.args[1]).split())
-    return 0, " ".join(str(error).split())
+        return error.args[0], said(error.args[1])
+    return 0, said(error)
