@@ -53,9 +53,11 @@ class Document:
                 many parts.
         """
         counted = count(1)
+        characters = 0
         constructor = yaml.constructor.SafeConstructor()
 
         def build(node: yaml.Node, path: FieldPath) -> Any:
+            nonlocal characters
             if len(path) > MAX_DEPTH:
                 raise self._refusal(self.root, (), "nested too deeply")
             if next(counted) > MAX_PARTS:
@@ -67,6 +69,10 @@ class Document:
                 return [build(part, (*path, index)) for index, part in enumerate(node.value)]
             if isinstance(node, yaml.MappingNode):
                 return {name: build(part, (*path, name)) for name, part in self._named(node, path)}
+            characters += len(node.value)
+            if characters > MAX_CHARACTERS:
+                problem = f"longer than {MAX_CHARACTERS} characters, aliases written out"
+                raise self._refusal(node, path, problem)
             try:
                 return constructor.construct_object(node)
             except (ValueError, LookupError):

@@ -6,6 +6,7 @@ unit: `warmup_s + duration_s = 1200 s`.
 """
 
 import math
+import re
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
@@ -17,7 +18,16 @@ LOAD_UNITS = {
     "connections": "connections",
     "rate_ops_per_second": "ops/s offered",
 }
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SIGNS = {"=": "", ">=": "≥ ", "<": "< ", "<=": "≤ ", None: ""}
+
+
+def visible(text: str) -> str:
+    r"""A text of others without what controls a terminal, which is shown: `\x1b[2J`.
+
+    Line breaks and tabs stay. What is replaced is C0, DEL and C1 (ECMA-48).
+    """
+    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def latency(us: float | None) -> str:

@@ -197,11 +197,11 @@ class Records:
             return None
         return read_run(answer["Item"])
 
-    def creation(self, record: RunRecord) -> "TransactWriteItemTypeDef":
+    def put_if_new(self, record: RunRecord) -> "TransactWriteItemTypeDef":
         """Give what `create` writes, to be written together with something else."""
-        return {"Put": self._creation(record)}
+        return {"Put": self._put_if_new(record)}
 
-    def _creation(self, record: RunRecord) -> "PutTypeDef":
+    def _put_if_new(self, record: RunRecord) -> "PutTypeDef":
         return {
             "TableName": self._table,
             "Item": as_item(record),
@@ -212,7 +212,7 @@ class Records:
         """Write a new record; False where its id exists already, which is left as it is."""
         client = clients.dynamodb()
         try:
-            client.put_item(**self._creation(record))
+            client.put_item(**self._put_if_new(record))
         except client.exceptions.ConditionalCheckFailedException:
             return False
         return True

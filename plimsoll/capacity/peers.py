@@ -13,7 +13,7 @@ from plimsoll.model.steps import Statistic, Step
 # --- YCSB ---
 
 _YCSB_LINE = re.compile(
-    r"^\s*\[(?P<section>[A-Z0-9-]+|Intended-[A-Z0-9-]+)\], (?P<key>[^,]+), (?P<value>\S+)"
+    r"^[ \t]*\[(?P<section>[A-Z0-9-]+|Intended-[A-Z0-9-]+)\], (?P<key>[^,]+), (?P<value>\S+)"
 )
 _YCSB_PERCENTILE = re.compile(
     r"^(?P<p>[\d.]+)(?:st|nd|rd|th)?PercentileLatency\((?P<unit>us|ms)\)$"
@@ -120,12 +120,13 @@ def _ycsb_errors(sections: Mapping[str, Mapping[str, str]], section: str, name: 
 
 # --- sysbench ---
 
+# `[ \t]*`, not `\s*`: that would go over all blank lines that follow, from each of them
 _SYSBENCH: Mapping[str, str] = {
-    "transactions": r"^\s*transactions:\s+(\d+)",
-    "errors": r"^\s*ignored errors:\s+(\d+)",
-    "time_s": r"^\s*total time:\s+([\d.]+)s",
-    "mean": r"^\s*avg:\s+([\d.]+)",
-    "max": r"^\s*max:\s+([\d.]+)",
+    "transactions": r"^[ \t]*transactions:\s+(\d+)",
+    "errors": r"^[ \t]*ignored errors:\s+(\d+)",
+    "time_s": r"^[ \t]*total time:\s+([\d.]+)s",
+    "mean": r"^[ \t]*avg:\s+([\d.]+)",
+    "max": r"^[ \t]*max:\s+([\d.]+)",
     "threads": r"^Number of threads:\s+(\d+)",
     "rate": r"^Target transaction rate:\s+(\d+)/sec",
 }
@@ -149,7 +150,7 @@ def from_sysbench(text: str, name: str) -> Step:
     transactions, time_s = values["transactions"] or 0.0, values["time_s"] or 0.0
     if time_s <= 0:
         raise UsageError(f"{name}: total time is 0")
-    percentile = re.findall(r"^\s*(\d+)th percentile:\s+([\d.]+)", text, re.MULTILINE)
+    percentile = re.findall(r"^[ \t]*(\d+)th percentile:\s+([\d.]+)", text, re.MULTILINE)
     latency: dict[Statistic, float] = {}
     if values["mean"]:
         latency["mean"] = values["mean"] * 1000

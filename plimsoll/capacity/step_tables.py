@@ -9,11 +9,13 @@ import difflib
 import io
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
 from pydantic import ValidationError
 
+from plimsoll import words
 from plimsoll.errors import UsageError
 from plimsoll.model.steps import STATISTICS, Statistic, Step
 
@@ -44,13 +46,16 @@ def from_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
         UsageError: names the row and the column. Rows count from the header, which is row 1.
     """
     lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), skipinitialspace=True)
-    rows = [(lines.line_num, [cell.strip() for cell in cells]) for cells in lines]
+    try:
+        rows = [(lines.line_num, [cell.strip() for cell in cells]) for cells in lines]
+    except csv.Error as error:
+        raise UsageError(f"{name} line {lines.line_num}: no CSV: {error}") from None
     rows = [(number, cells) for number, cells in rows if any(cells)]
     if not rows:
         raise UsageError(f"{name}: empty; a table of steps has a header line and a row a step")
     header = rows[0][1]
-    for column in header:
-        if header.count(column) > 1:
+    for column, times in Counter(header).items():
+        if times > 1:
             raise UsageError(f"{name} row {rows[0][0]}: column {column!r} occurs twice")
     if len(rows) == 1:
         raise UsageError(f"{name}: a header and no rows")
@@ -78,6 +83,10 @@ def from_json(text: str, name: str, unnamed: Statistic) -> list[Step]:
         table = json.loads(text, object_pairs_hook=_no_duplicates)
     except json.JSONDecodeError as error:
         raise UsageError(f"{name} line {error.lineno}: no JSON: {error.msg}") from None
+    except RecursionError:
+        raise UsageError(f"{name}: no table of steps: nested too deeply") from None
+    except ValueError:  # a number of thousands of digits
+        raise UsageError(f"{name}: no JSON: a number is too long") from None
     except _DuplicateError as error:
         raise UsageError(f"{name}: key {str(error)!r} occurs twice in one object") from None
     if isinstance(table, dict) and "steps" in table:
@@ -203,9 +212,10 @@ class _DuplicateError(Exception):
 def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     by_key: dict[str, object] = {}
     for key, value in pairs:
-        if key in by_key:
-            raise _DuplicateError(key)
-        by_key[key] = value
+        name = words.visible(key)
+        if name in by_key:
+            raise _DuplicateError(name)
+        by_key[name] = value
     return by_key
 
 

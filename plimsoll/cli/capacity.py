@@ -136,7 +136,7 @@ def _steps(files: tuple[Path, ...], unnamed: Statistic, connections: tuple[int, 
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text()
+        return words.visible(path.read_text())
     except FileNotFoundError:
         raise UsageError(f"{path.parent}: no run: there is no {path.name} in it") from None
     except (UnicodeDecodeError, OSError) as error:
@@ -148,6 +148,8 @@ def _rules_of_run(directory: Path) -> tuple[Rules, Axis | None]:
     text = _text(directory / "result.json")
     try:
         request = Request.model_validate(json.loads(text)["request"])
+    except RecursionError:
+        raise UsageError(f"{directory / 'result.json'}: nested too deeply") from None
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         reason = str(error).splitlines()[0]
         raise UsageError(f"{directory / 'result.json'}: not of a run: {reason}") from None

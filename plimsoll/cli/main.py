@@ -9,7 +9,7 @@ import sys
 
 import click
 
-from plimsoll import __version__
+from plimsoll import __version__, words
 from plimsoll.errors import PlimsollError
 
 # verb -> (module:attribute, its line in `plimsoll --help`); a module loads when its verb is called
@@ -99,7 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
         error.show()
         sys.exit(error.exit_code)
     except PlimsollError as error:
-        click.echo(f"plimsoll: {error}", err=True)
+        click.echo(f"plimsoll: {words.visible(str(error))}", err=True)  # a server may have said it
         sys.exit(error.exit_code)
     except OSError as error:  # a disk that is full, a folder that is not to be written
         place = f"{error.filename}: " if error.filename else ""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from plimsoll import words
@@ -20,34 +21,41 @@ from plimsoll.report.target_words import target_words
 
 def print_result(result: RunResult, directory: Path | None, console: Console) -> None:
     """Print one run, and the folder of its files if there is one."""
-    target = target_words(result)
+    target = escape(target_words(result))
     console.print(f"[bold]{result.name}[/]  {target}", highlight=False, soft_wrap=True)
     if result.steps:
         print_figures(console, steps_table(result))
     if result.failure is not None:
         failure = result.failure
-        where = f" in its {failure.phase} phase" if failure.phase else ""
+        where = f" in its {escape(failure.phase)} phase" if failure.phase else ""
         console.print(
-            f"[bold red]{result.state}[/]{where}: {failure.cause}", highlight=False, soft_wrap=True
+            f"[bold red]{result.state}[/]{where}: {escape(failure.cause)}",
+            highlight=False,
+            soft_wrap=True,
         )
     if result.capacity is not None:
-        verdict = f"[bold]{result.capacity.verdict}[/]: {result.capacity.summary}"
+        verdict = f"[bold]{result.capacity.verdict}[/]: {escape(result.capacity.summary)}"
         console.print(verdict, highlight=False, soft_wrap=True)
         for note in (*_reasons(result), *result.capacity.notes):
-            console.print(f"  {note}", highlight=False, soft_wrap=True)
+            _print_line(note, console)
     if result.limiting is not None:
         at = f" (step {result.limiting.step})" if result.limiting.step is not None else ""
-        console.print(f"[bold]Limited by: {result.limiting.resource}[/]{at}", highlight=False)
+        resource = escape(result.limiting.resource)
+        console.print(f"[bold]Limited by: {resource}[/]{at}", highlight=False)
         for line in result.limiting.evidence:
-            console.print(f"  {line}", highlight=False, soft_wrap=True)
+            _print_line(line, console)
     for note in (*result.notes, *_problems(result.steps), *_cost(result)):
-        console.print(f"  {note}", highlight=False, soft_wrap=True)
+        _print_line(note, console)
     if result.moments.deleted is not None:
         console.print(
             f"The target was seen deleted at {words.time_of_day(result.moments.deleted)}."
         )
     if directory is not None:
-        console.print(f"Files: {directory}", highlight=False, soft_wrap=True)
+        console.print(f"Files: {directory}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_line(text: str, console: Console) -> None:
+    console.print(f"  {text}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _cost(result: RunResult) -> list[str]:
@@ -63,7 +71,7 @@ def steps_table(result: RunResult) -> Table:
     """Lay out the steps: load, throughput, latencies, what the storage and the CPU did."""
     statistic = result.request.limits.statistic
     names = sorted({name for step in result.steps for name in step.step.latency_us})
-    latencies = [f"{name}\n{words.statistic(statistic)} ms" for name in names]
+    latencies = [f"{escape(name)}\n{words.statistic(statistic)} ms" for name in names]
     figures = ("step", "clients", "conns", "ops/s", *latencies, "errors", "IOPS", "queue", "CPU")
     table = table_of(*figures, "", right=figures)
     table.collapse_padding = True

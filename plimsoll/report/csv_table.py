@@ -9,6 +9,7 @@ from plimsoll.report import report_tables, rows
 
 Value = str | int | float | None
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # OWASP, "CSV Injection"
 _TARGET = (
     "read_iops",
     "write_iops",
@@ -25,10 +26,15 @@ def steps_csv(result: RunResult) -> str:
     operations = report_tables.operations_of(result.steps)
     table = [_row(result, done, operations) for done in result.steps]
     out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=list(table[0]) if table else ["step"])
-    writer.writeheader()
-    writer.writerows(table)
+    writer = csv.writer(out)
+    writer.writerow(map(_no_formula, table[0] if table else ["step"]))
+    writer.writerows(map(_no_formula, row.values()) for row in table)
     return out.getvalue()
+
+
+def _no_formula(value: Value) -> Value:
+    """Have spreadsheets take text for text: some begin a formula with these characters."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _row(result: RunResult, done: StepResult, operations: list[str]) -> dict[str, Value]:

@@ -1,15 +1,20 @@
 """Reading the folder of a finished run, or one that holds the folders of several."""
 
+import json
+import re
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from plimsoll import words
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.results import RunResult, Seconds
 
 RESULT = "result.json"
+# what may control a terminal, as JSON writes it: an escape, or C1 as it is (UTF-8)
+_CONTROLS = re.compile(rb"\\u00[0189]|\\u007[fF]|\x7f|\xc2[\x80-\x9f]|\\[bf]")
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
@@ -44,9 +49,29 @@ def read_model(path: Path, model: type[AnyModel]) -> AnyModel:
     Raises:
         UsageError: It does not hold such a model; names the first field that is wrong.
     """
+    raw = path.read_bytes()
     try:
-        return model.model_validate_json(path.read_bytes())
+        if _CONTROLS.search(raw):
+            raw = json.dumps(_visible(json.loads(raw))).encode()
+        return model.model_validate_json(raw)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: the file: no JSON: {error}") from None
+    except RecursionError:
+        raise UsageError(f"{path}: the file: nested too deeply") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise UsageError(f"{path}: {where or 'the file'}: {first['msg']}") from None
+
+
+def _visible(value: Any) -> Any:
+    """Take what controls a terminal out of a file of others: people are shown what stands in it."""
+    match value:
+        case str():
+            return words.visible(value)
+        case list():
+            return [_visible(part) for part in value]
+        case dict():
+            return {words.visible(name): _visible(part) for name, part in value.items()}
+        case _:
+            return value

@@ -160,7 +160,7 @@ def _create(
         ask,
         at=record.submitted_at,
         begins_within=begins_within,
-        together_with=records.creation(record),
+        together_with=records.put_if_new(record),
     )
     try:
         return acquire() or records.create(record)

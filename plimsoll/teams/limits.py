@@ -3,7 +3,8 @@
 A team's item of the service table (`team#TEAM`, `limits`) counts what its runs hold and what they
 spend in a month, and names each run's own share (`grant#RUN`). To acquire or release is one
 conditional update of that item: DynamoDB does such updates of an item one after the other, so no
-limit is passed however many ask at once, and a repetition changes nothing. Dollars are counted in
+limit is passed however many ask at once, and a repetition changes nothing. A run's record is
+written in the same transaction as its share. Dollars are counted in
 millionths: at acquisition the most that a run may cost, at its release what it did.
 """
 

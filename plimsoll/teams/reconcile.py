@@ -1,4 +1,7 @@
-"""Shares of teams' limits whose runs are over, or never began: given back by the janitor."""
+"""Shares of teams' limits whose runs are over, or never began: given back.
+
+The janitor does so from time to time, and whoever finds no room for a run of the team.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -16,6 +16,7 @@ import boto3
 from stacks.imports import module_files
 
 PREFIXES = {"stepfunctions": "states", "lambda_": "lambda"}
+TRANSACTION = "dynamodb:TransactWriteItems"  # no action of IAM
 SPECIAL = {"s3:ListObjectsV2": "s3:ListBucket", "s3:HeadObject": "s3:GetObject"}
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 Defined = tuple[str, ast.AST]  # with the class that a method belongs to, in lower case
@@ -126,4 +127,17 @@ def _calls(body: ast.AST) -> set[str]:
         and isinstance(node.args[0], ast.Constant)
     }
     known = [_methods(client) for client in clients if client != "through"]
-    return {methods[name] for methods in known for name in named if name in methods}
+    called = {methods[name] for methods in known for name in named if name in methods}
+    return (called - {TRANSACTION}) | _writes_of_transactions(body)
+
+
+def _writes_of_transactions(body: ast.AST) -> set[str]:
+    """The writes that are handed to a transaction, each `{"Put": ...}`: IAM asks for their own."""
+    written = {
+        key.value
+        for node in ast.walk(body)
+        if isinstance(node, ast.Dict) and len(node.keys) == 1
+        for key in node.keys
+        if isinstance(key, ast.Constant)
+    }
+    return {f"dynamodb:{write}Item" for write in ("Put", "Update", "Delete") if write in written}

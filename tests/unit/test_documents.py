@@ -115,6 +115,12 @@ def test_aliases_that_expand_without_end_are_refused_at_once() -> None:
         _ = read_document("\n".join(lines), "d.yaml").value
 
 
+def test_a_long_text_is_counted_for_each_alias() -> None:
+    text = f"a: &a {'x' * 1000}\nb: [{', '.join(['*a'] * 300)}]"
+    with pytest.raises(UsageError, match="longer than 262144 characters, aliases written out"):
+        _ = read_document(text, "d.yaml").value
+
+
 def test_plain_values_make_a_document_without_lines() -> None:
     document, text = document_of({"b": [1, "two"], "a": None}, "request")
     assert text == "b:\n- 1\n- two\na: null\n"

@@ -300,8 +300,8 @@ NUMBERS = [
     ("search", "clients", 0),
     ("budget_usd",),
     ("time_limit_s",),
-    ("load", "connections"),
-    ("limits", "p99_ms"),
+    ("load", "duration_s"),
+    ("load", "timeout_ms"),
 ]
 
 

@@ -18,8 +18,10 @@ from plimsoll.runs.end import delete_target, end_run
 from plimsoll.teams.limits import Ask, Limits, limits_of
 from plimsoll.teams.reconcile import reconcile
 from tests.aws.runs.conftest import REQUESTED
+from tests.support.aws_resources import make_state_machine
 from tests.support.every_setting import EverySetting
 
+START_EXECUTION = submit.start_execution
 TEAMS = {"default": Team(concurrent_runs=2, usd_per_run=5.0)}
 
 
@@ -173,3 +175,69 @@ def test_a_team_that_is_not_configured_is_refused(limited: EverySetting) -> None
 def test_of_a_team_that_is_not_configured_nothing_is_held(deployment: EverySetting) -> None:
     assert limits_of(deployment, "default") is not None
     assert limits_of(deployment, "other") is None
+
+
+class Cut(BaseException):
+    """The process ends here, as a function's does at its time-out."""
+
+
+def submit_cut_off(deployment: EverySetting, calls: int) -> bool:
+    """Submit a run whose process ends before its next call of AWS after so many; whether it did."""
+    made = iter(range(calls))
+
+    def count(**_: object) -> None:
+        if next(made, None) is None:
+            raise Cut
+
+    known = (clients.dynamodb(), clients.s3(), clients.stepfunctions())
+    for client in known:
+        client.meta.events.register("before-call", count, unique_id="cut")
+    try:
+        submitted(deployment, f"cut-{calls}")
+    except Cut:
+        return True
+    finally:
+        for client in known:
+            client.meta.events.unregister("before-call", unique_id="cut")
+    return False
+
+
+def test_a_submission_that_is_cut_off_leaves_a_share_and_a_record_or_neither(
+    limited: EverySetting,
+) -> None:
+    deployment = limited.model_copy(update={"teams": {"default": Team(concurrent_runs=50)}})
+    cuts = 0
+    while submit_cut_off(deployment, cuts):
+        run_id = submit.run_id_for("default", f"cut-{cuts}")
+        held = run_id in of_team(deployment).grants()
+        assert held == (deployment.records.find(run_id) is not None), f"cut at call {cuts}"
+        cuts += 1
+    assert cuts > 3
+
+
+def test_the_share_of_a_submission_that_was_cut_off_is_free_within_a_minute(
+    limited: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both runs of the team are recorded, and none was started."""
+    first, second = submitted(limited, "first"), submitted(limited, "second")
+    with pytest.raises(LimitReachedError, match="concurrent_runs: 2 in use"):
+        submitted(limited, "third")
+    later = now() + submit.STARTED_WITHIN + timedelta(seconds=1)
+    monkeypatch.setattr(submit, "now", lambda: later)
+    third = submitted(limited, "third")
+    assert set(of_team(limited).grants()) == {third}
+    assert {limited.records.get(run).state for run in (first, second)} == {RunState.FAILED}
+
+
+def test_a_run_whose_workflow_has_not_come_to_its_first_state_keeps_its_share(
+    limited: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = make_state_machine("run")
+    monkeypatch.setattr(submit, "start_execution", START_EXECUTION)
+    runs = {submitted(limited, "first"), submitted(limited, "second")}
+    later = now() + timedelta(minutes=30)
+    monkeypatch.setattr(submit, "now", lambda: later)
+    with pytest.raises(LimitReachedError, match="concurrent_runs: 2 in use"):
+        submitted(limited, "third")
+    assert set(of_team(limited).grants()) == runs
+    clients.stepfunctions().delete_state_machine(stateMachineArn=machine)

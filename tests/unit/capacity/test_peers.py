@@ -158,3 +158,10 @@ def test_a_bad_ycsb_summary(text: str, message: str) -> None:
 def test_a_bad_sysbench_report(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         from_sysbench(text, "a.txt")
+
+
+@pytest.mark.timeout(60)  # what went over blank lines from each of them would take hours
+def test_blank_lines_are_read_once() -> None:
+    report = "General statistics:\nLatency (ms):\n" + "\n" * 2**20
+    with pytest.raises(UsageError, match="no 'transactions' line"):
+        from_sysbench(report, "a.txt")

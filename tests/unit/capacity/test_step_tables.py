@@ -115,3 +115,30 @@ def test_what_a_capacity_prints_can_be_judged_again() -> None:
         first.bracket,
         first.causes,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[" * 5000, "a.json: no table of steps: nested too deeply"),
+        (
+            '{"steps":' + "[" * 5000 + "]" * 5000 + "}",
+            "a.json: no table of steps: nested too deeply",
+        ),
+        ("[" + "1" * 10_000 + "]", "a.json: no JSON: a number is too long"),
+    ],
+)
+def test_json_beyond_measure_is_one_sentence(text: str, told: str) -> None:
+    with pytest.raises(UsageError, match=f"^{told}$"):
+        from_json(text, "a.json", "mean")
+
+
+def test_a_cell_beyond_measure_is_one_sentence() -> None:
+    with pytest.raises(UsageError, match=r"^a.csv line 2: no CSV: field larger than field limit"):
+        from_csv(f"{HEADER}\n{'1' * 200_000},1,1\n", "a.csv", "mean")
+
+
+def test_names_do_not_control_a_terminal() -> None:
+    text = '[{"clients": 1, "throughput_ops_per_second": 5, "latency_us": {"\\u001b[2J": 9}}]'
+    (step,) = from_json(text, "a.json", "mean")
+    assert list(step.latency_us) == ["\\x1b[2J"]
