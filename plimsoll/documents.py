@@ -4,6 +4,7 @@ Whoever checks such a value raises a `UsageError` whose complaints name fields; 
 its name and the line.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,6 +21,8 @@ MAX_CHARACTERS = 262_144
 MAX_PARTS = 50_000  # of a document, each alias written out
 MAX_DEPTH = 100  # of lists and mappings within each other; the deepest workload has about ten
 
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)  # of JSON
+_BRACKET = re.compile(r"[\[\]{}]")
 T = TypeVar("T")
 Parts = dict[str | int, tuple[yaml.Node, yaml.Node]]
 _TAG = "tag:yaml.org,2002:"
@@ -28,6 +31,19 @@ _PLAIN_TAGS = {
     yaml.SequenceNode: {_TAG + "seq"},
     yaml.MappingNode: {_TAG + "map"},
 }
+
+
+def is_deeper(text: str, most: int = MAX_DEPTH) -> bool:
+    """Whether lists and objects of a JSON text are nested deeper than so, without parsing it.
+
+    A parser would say so at a depth that hangs on the height of its caller's stack, or end in it.
+    """
+    depth = 0
+    for bracket in _BRACKET.findall(_STRING.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        if depth > most:
+            return True
+    return False
 
 
 @dataclass(frozen=True)

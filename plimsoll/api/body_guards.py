@@ -2,16 +2,14 @@
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from plimsoll.api.problems import ApiError
+from plimsoll.documents import is_deeper
 
 BODY_MOST_BYTES = 262_144  # the longest workload, and far below what Lambda takes
 DEPTH_MOST = 40  # of lists and mappings; the deepest request has about half of it
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
-_BRACKET = re.compile(r"[\[\]{}]")
 
 
 def check_body(event: Mapping[str, Any]) -> None:
@@ -40,11 +38,8 @@ def check_depth(text: str) -> None:
     Raises:
         ApiError: 400.
     """
-    depth = 0
-    for bracket in _BRACKET.findall(_STRING.sub("", text)):
-        depth += 1 if bracket in "[{" else -1
-        if depth > DEPTH_MOST:
-            raise ApiError(400, "not-json", f"the body is nested deeper than {DEPTH_MOST} levels")
+    if is_deeper(text, DEPTH_MOST):
+        raise ApiError(400, "not-json", f"the body is nested deeper than {DEPTH_MOST} levels")
 
 
 def read_json(text: str) -> Any:

@@ -16,6 +16,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from plimsoll import words
+from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
 from plimsoll.model.steps import STATISTICS, Statistic, Step
 
@@ -79,12 +80,12 @@ def from_json(text: str, name: str, unnamed: Statistic) -> list[Step]:
     Raises:
         UsageError: names the row and the column.
     """
+    if is_deeper(text):
+        raise UsageError(f"{name}: no table of steps: nested too deeply")
     try:
         table = json.loads(text, object_pairs_hook=_no_duplicates)
     except json.JSONDecodeError as error:
         raise UsageError(f"{name} line {error.lineno}: no JSON: {error.msg}") from None
-    except RecursionError:
-        raise UsageError(f"{name}: no table of steps: nested too deeply") from None
     except ValueError:  # a number of thousands of digits
         raise UsageError(f"{name}: no JSON: a number is too long") from None
     except _DuplicateError as error:

@@ -15,6 +15,7 @@ from plimsoll.capacity.step_tables import from_csv, from_json
 from plimsoll.cli.capacity_text import print_capacity
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.output import console
+from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import AuditName, Axis, Rules
 from plimsoll.model.request import Request
@@ -146,10 +147,10 @@ def _text(path: Path) -> str:
 def _rules_of_run(directory: Path) -> tuple[Rules, Axis | None]:
     """The rules and the axis that the run itself was judged by."""
     text = _text(directory / "result.json")
+    if is_deeper(text):
+        raise UsageError(f"{directory / 'result.json'}: nested too deeply")
     try:
         request = Request.model_validate(json.loads(text)["request"])
-    except RecursionError:
-        raise UsageError(f"{directory / 'result.json'}: nested too deeply") from None
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         reason = str(error).splitlines()[0]
         raise UsageError(f"{directory / 'result.json'}: not of a run: {reason}") from None

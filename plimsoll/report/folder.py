@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from plimsoll import words
+from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.results import RunResult, Seconds
@@ -51,13 +52,13 @@ def read_model(path: Path, model: type[AnyModel]) -> AnyModel:
     """
     raw = path.read_bytes()
     try:
+        if is_deeper(raw.decode()):
+            raise UsageError(f"{path}: the file: nested too deeply")
         if _CONTROLS.search(raw):
             raw = json.dumps(_visible(json.loads(raw))).encode()
         return model.model_validate_json(raw)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: the file: no JSON: {error}") from None
-    except RecursionError:
-        raise UsageError(f"{path}: the file: nested too deeply") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -11,6 +11,7 @@ from plimsoll.documents import (
     MAX_DEPTH,
     Document,
     document_of,
+    is_deeper,
     read_document,
     read_text,
 )
@@ -156,3 +157,20 @@ def test_documents_are_as_deep_as_is_said_and_no_deeper() -> None:
                          for before, name in (("", "a"), ("a", "b")))  # fmt: skip
     with pytest.raises(UsageError, match=r"nested too deeply$"):
         _ = read_document(anchored, "d.yaml").value
+
+
+@pytest.mark.parametrize(
+    ("text", "deeper"),
+    [
+        ("[[1], {}]", False),
+        ("[[[1]]]", True),
+        ("[[]" * 5, True),  # not JSON, and never closed
+        ('["[[[[", "\\"[[["]', False),  # brackets of a text
+        ('["[[[[', False),
+        ("", False),
+    ],
+)
+def test_the_depth_of_json_is_that_of_its_lists_and_objects_and_not_of_its_texts(
+    text: str, deeper: bool
+) -> None:
+    assert is_deeper(text, 2) is deeper

@@ -11,11 +11,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import LimitReachedError
 from plimsoll.model.deployment import Team
-from plimsoll.model.function_settings import TeamSettings
+from plimsoll.model.function_settings import StopSettings
 from plimsoll.model.run_record import RunRecord, RunState
 from plimsoll.teams.limits import Ask, Limits
 from plimsoll.teams.reconcile import LASTS_AT_MOST, reconcile
-from tests.support.aws_resources import BUCKET, RUNS_TABLE, SERVICE_TABLE
+from tests.support.aws_resources import ACCOUNT, BUCKET, REGION, RUNS_TABLE, SERVICE_TABLE
 from tests.support.service_table import service_table
 
 TEAM = Team(concurrent_runs=3, clients=60, provisioned_iops=5000, spend_usd_per_month=50.0)
@@ -37,11 +37,12 @@ class Submissions(RuleBasedStateMachine):
     def begin(self) -> None:
         self._stack.enter_context(service_table())
         self.limits = Limits(SERVICE_TABLE, "dba", TEAM)
-        self.deployment = TeamSettings(
+        self.deployment = StopSettings(
             results_bucket=BUCKET,
             runs_table=RUNS_TABLE,
             service_table=SERVICE_TABLE,
             teams=json.dumps({"dba": TEAM.model_dump()}),
+            run_machine_arn=f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:plimsoll-run",
         )
 
     def teardown(self) -> None:
