@@ -158,7 +158,7 @@ test: rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra 
 	$(QUICK) tests/unit
 	$(QUICK) tests/aws
 	$(BIN)/pytest -q -n 2 --dist loadscope --no-loadscope-reorder -m "not alone" --ignore=tests/unit --ignore=tests/aws --ignore=tests/second_opinion tests
-	$(BIN)/pytest -q -p no:schemathesis -m alone tests/local/load
+	$(BIN)/pytest -q -p no:schemathesis -m alone tests/local
 
 .PHONY: faults
 faults: setup ## Every fault in every phase of a run, and the table of docs/security.md

@@ -21,7 +21,7 @@ settings.load_profile("plimsoll")
 # Of `tests/`, what shares something costly: templates, a browser, a twin, a Cassandra of 1 GiB.
 CASSANDRA = {"test_cassandra", "test_cassandra_server", "test_cassandra_target"}
 TOGETHER = ("infrastructure", "browser", "local/aws", "local/runs", "local/service")
-ALONE = "local/load"  # where `make test` looks for tests that are marked so
+ALONE = "local"  # where `make test` looks for tests that are marked so
 LONGEST_FIRST = ("cassandra", "local/runs", "infrastructure", "local/service")
 
 

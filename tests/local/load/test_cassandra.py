@@ -188,11 +188,7 @@ def test_nobody_there(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("says", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
-def test_no_cassandra(
-    says: bytes, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("plimsoll.families.cassandra.session.CONNECT_TIMEOUT_S", 2)
-
+def test_no_cassandra(says: bytes, capsys: pytest.CaptureFixture[str]) -> None:
     with FakeCqlServer(instead=says) as server:
         error = refused(f"cassandra://127.0.0.1:{server.port}/k", capsys)
         assert f"cannot connect to 127.0.0.1:{server.port}" in error

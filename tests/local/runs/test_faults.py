@@ -199,7 +199,7 @@ def test_a_client_runs_past_its_time_out(bench: Bench) -> None:
     assert record.state is RunState.FAILED, why(record)
     assert result.failure is not None
     assert (result.failure.phase, result.failure.error) == ("step", "StepError")
-    assert "no client of step 1 ran: client 0: " in result.failure.cause
+    assert "no client of step 1 ran: client 0 failed: " in result.failure.cause
     assert "Task timed out after 8.00 seconds" in result.failure.cause
     (failed,) = result.steps[0].fleet.failed
     assert failed.client == 0

@@ -3,11 +3,14 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from plimsoll.model.results import RunResult
 from tests.local.runs.conftest import PATIENCE_S
 from tests.local.runs.test_run_verb import left_of, plimsoll
 
 
+@pytest.mark.alone  # beside others it says, rightly, that this machine was busy
 def test_it_deploys_runs_asserts_compares_and_destroys(tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = plimsoll(tmp_path, "canary", "--local", "--json", "--out", str(out))

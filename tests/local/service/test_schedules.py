@@ -25,7 +25,7 @@ def test_a_check_is_made_read_and_deleted(api: Caller) -> None:
     assert api("GET", f"/schedules/{NAME}").body == made.body
     assert made.body in api("GET", "/schedules").body["schedules"]
     history = api("GET", f"/schedules/{NAME}/history").body
-    assert history == {"points": [], "changes": [], "announced": []}
+    assert history == {"points": [], "changes": [], "announced": [], "silences": []}
     assert api("DELETE", f"/schedules/{NAME}").status == 204
     assert api("GET", f"/schedules/{NAME}").kind == "not-found"
 
