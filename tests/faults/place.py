@@ -5,10 +5,9 @@ Its temporary folder and its /dev/shm are file systems of a mount namespace that
 """
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,9 +63,11 @@ class Place:
 
     def fill(self, folder: Path | str) -> None:
         """Leave no byte free on a file system of it; `empty` gives it back."""
-        free = shutil.disk_usage(self.path(folder)).free
-        with self._filler(folder).open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, free)
+        with self._filler(folder).open("ab", buffering=0) as file:
+            for block in (1 << 20, 1 << 12, 1):  # others write there meanwhile
+                with suppress(OSError):
+                    while file.write(bytes(block)):
+                        pass
 
     def empty(self, folder: Path | str) -> None:
         """Take back what `fill` took."""

@@ -22,7 +22,12 @@ from tests.second_opinion.written_down import Outcome, write_down
 # AWS's recordings are in LocalStack's repository, of which nothing is kept here: a clone is wanted
 collect_ignore = [] if REPOSITORY in os.environ else ["test_recordings.py"]
 # what a Map calls for its items at the same time, in no order
-_AT_ONCE = {"load-client": "items", "load-dataset": "items", WRITTEN: "items"}
+_AT_ONCE = {
+    "load-client": "items",
+    "load-client-2": "items",
+    "load-dataset": "items",
+    WRITTEN: "items",
+}
 _TWO_CELLS = {"submit-cell": "cells", "run": "cells"}
 
 
