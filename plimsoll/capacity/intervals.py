@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from statistics import fmean, median
 
+from plimsoll import words
 from plimsoll.model.capacity import Interval
 
 OUTLIERS_FROM = 8  # repetitions: of fewer none can be told to be the odd one
@@ -158,11 +159,13 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | No
     kept = sorted(alike(values))
     logs = [math.log(value) for value in kept]
     n, middle, same = len(kept), fmean(logs), kept[0] == kept[-1]
+    left_out = len(values) - n
+    without = f", without {words.plural(left_out, 'outlier')}" if left_out else ""
     margin = t_quantile(round((1 - confidence) / 2, 3), n - 1) * deviation(logs) / math.sqrt(n)
     return Interval(
         low_ops_per_second=kept[0] if same else math.exp(middle - margin),
         high_ops_per_second=kept[0] if same else math.exp(middle + margin),
         confidence=confidence,
         repetitions=n,
-        method="identical repetitions" if same else "Student's t on logarithms",
+        method="identical repetitions" if same else f"Student's t on logarithms{without}",
     )
