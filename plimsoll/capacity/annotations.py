@@ -3,13 +3,14 @@
 import math
 from collections.abc import Sequence
 from itertools import combinations
+from statistics import median
 
 import numpy as np
 
 from plimsoll import words
 from plimsoll.capacity.assess import Assessed
-from plimsoll.capacity.audits import weights_of
 from plimsoll.capacity.loads import LoadPoint
+from plimsoll.capacity.under_way import under_way
 from plimsoll.model.capacity import Axis, PowerPoint, UslFit
 
 USL_LOADS_MIN = 4  # three parameters and at least one load to contradict them
@@ -85,21 +86,26 @@ def power_point(judged: Sequence[Assessed]) -> PowerPoint | None:
     """Find the step of greatest throughput / latency.
 
     Kleinrock 1979 ("Power and deterministic rules of thumb", after Giessler et al. 1978): beyond
-    it, latency grows faster than throughput. None without a latency.
+    it, latency grows faster than throughput. None without a latency of all operations together.
     """
     candidates = []
     for point in (assessed.point for assessed in judged):
-        figures = point.figures
-        if not point.consistent or not figures.latency_us or not figures.throughput:
-            continue
-        weights, _ = weights_of(point.counted[0].step, figures.latency_us)
-        latency_us = sum(weights[name] * us for name, us in figures.latency_us.items())
-        if latency_us > 0:
+        latency_us = _latency_us(point)
+        if point.consistent and point.figures.throughput and latency_us:
             candidates.append(
                 PowerPoint(
                     load=point.load,
-                    throughput_ops_per_second=figures.throughput,
+                    throughput_ops_per_second=point.figures.throughput,
                     latency_us=latency_us,
                 )
             )
     return max(candidates, key=lambda c: c.throughput_ops_per_second / c.latency_us, default=None)
+
+
+def _latency_us(point: LoadPoint) -> float | None:
+    """Latency of all operations together: of several their mean, since percentiles have none."""
+    if len(point.figures.latency_us) == 1:
+        return next(iter(point.figures.latency_us.values()))
+    found = [under_way(repetition.step) for repetition in point.counted]
+    means = [each.most_mean_us for each in found if each is not None and each.shares]
+    return median(means) if means else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from plimsoll import words
 from plimsoll.capacity.intervals import pooled_noise, relative_margin
 from plimsoll.capacity.loads import LoadPoint
-from plimsoll.capacity.step_figures import StepFigures
+from plimsoll.capacity.step_figures import StepFigures, baseline_of
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import Rules
 from plimsoll.model.steps import Step
@@ -67,20 +67,21 @@ def limits(points: Sequence[LoadPoint], rules: Rules) -> dict[str, float]:
                 f"limit for {name!r}: no step has this operation (there are: "
                 f"{', '.join(sorted(operations)) or 'none'})"
             )
-    baseline = points[0].figures
+    where_first = points[0].figures.where
+    baseline_us = baseline_of([r.figures for r in points[0].counted or points[0].repetitions])
     limits_us = {}
     for name, where in sorted(operations.items()):
         if name in rules.limits_us:
             limits_us[name] = rules.limits_us[name]
-        elif name not in baseline.latency_us:
+        elif name not in baseline_us:
             raise UsageError(
-                f"{baseline.where}: latency_us.{name} is missing, but {where} has it: it is the "
+                f"{where_first}: latency_us.{name} is missing, but {where} has it: it is the "
                 f"baseline of that operation; give its limit with --limit-us {name}=N"
             )
-        elif baseline.latency_us[name] == 0:
-            raise UsageError(f"{baseline.where}: latency_us.{name} is 0, which no operation takes")
+        elif baseline_us[name] == 0:
+            raise UsageError(f"{where_first}: latency_us.{name} is 0, which no operation takes")
         else:
-            limits_us[name] = rules.deterioration * baseline.latency_us[name]
+            limits_us[name] = rules.deterioration * baseline_us[name]
     return limits_us
 
 

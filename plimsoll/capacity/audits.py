@@ -9,6 +9,7 @@ from functools import cache
 from itertools import pairwise
 
 from plimsoll import words
+from plimsoll.capacity.under_way import under_way
 from plimsoll.model.capacity import Audit, AuditName, Rules
 from plimsoll.model.steps import Statistic, Step
 
@@ -81,48 +82,42 @@ def littles_law(step: Step, factor: float) -> Audit:
     In a closed loop no more operations are under way than there are connections, so throughput x
     mean latency <= connections; `factor` allows for the rounding of published figures. It does not
     hold for an open loop, whose latency counts from the due time, with the wait for a connection.
+    Where the operations' shares are not known, it disputes only what no shares could explain.
     """
-    means = {name: values["mean"] for name, values in step.latency_us.items() if "mean" in values}
-    throughput = step.throughput_ops_per_second
+    found = under_way(step)
     lacks = tuple(
         what
         for what, lacking in (
             ("a closed loop", step.rate_ops_per_second is not None),
             ("connections", step.connections is None),
-            ("throughput", throughput is None),
-            ("the mean latency of every operation", not means or len(means) < len(step.latency_us)),
+            ("throughput", step.throughput_ops_per_second is None),
+            ("the mean latency of every operation", found is None),
         )
         if lacking
     )
-    if lacks or throughput is None or step.connections is None:
+    if lacks or found is None or step.connections is None:
         return _no_littles_law(lacks)
-    weights, origin = weights_of(step, means)
-    mean_us = sum(weights[name] * mean for name, mean in means.items())
-    busy = throughput * mean_us / 1e6
+    allowed = step.connections * factor
+    if found.least <= allowed < found.most:
+        return _not_run(
+            "littles_law",
+            f"the operations' shares: {words.three_figures(found.least)} to"
+            f" {words.three_figures(found.most)} operations under way,"
+            f" {words.plural(step.connections, 'connection')}",
+        )
+    passed = found.most <= allowed
+    busy, mean_us = (
+        (found.most, found.most_mean_us) if passed else (found.least, found.least_mean_us)
+    )
+    bound = "" if found.shares else "at most " if passed else "at least "
     return Audit(
         name="littles_law",
-        passed=busy <= step.connections * factor,
-        detail=f"{words.throughput(throughput)} x {words.latency(mean_us)}"
-        f" = {words.three_figures(busy)} operations under way,"
-        f" {words.plural(step.connections, 'connection')} ({origin})",
+        passed=passed,
+        detail=f"{words.throughput(step.throughput_ops_per_second)} x {words.latency(mean_us)}"
+        f" = {bound}{words.three_figures(busy)} operations under way,"
+        f" {words.plural(step.connections, 'connection')}"
+        f" ({found.shares or 'whatever the shares'})",
     )
-
-
-def weights_of(step: Step, operations: Mapping[str, object]) -> tuple[dict[str, float], str]:
-    """Weigh operations by their part of the throughput.
-
-    Returns:
-        The weight of each operation, and what the weights come from, in words.
-    """
-    if operations and all(name in step.shares for name in operations):
-        return {name: step.shares[name] for name in operations}, "weighed by measured shares"
-    total = sum(step.operation_counts.get(name, 0) for name in operations)
-    if total and all(name in step.operation_counts for name in operations):
-        counts = step.operation_counts
-        return {name: counts[name] / total for name in operations}, "weighed by operation counts"
-    if len(operations) == 1:
-        return dict.fromkeys(operations, 1.0), "one operation"
-    return dict.fromkeys(operations, 1 / len(operations)), "equal shares assumed"
 
 
 def clients_ran(step: Step) -> Audit:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from plimsoll import words
-from plimsoll.capacity.audits import SOFT, audit, weights_of
+from plimsoll.capacity.audits import SOFT, audit
 from plimsoll.capacity.step_figures import StepFigures, measure, median_of, where
+from plimsoll.capacity.under_way import under_way
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import Audit, Axis, Rules
 from plimsoll.model.steps import Step
@@ -127,13 +128,10 @@ def _idle_connections(step: Step) -> float | None:
     Where every connection waits for the target, the target makes sends late. Only where some are
     idle does the client.
     """
-    means = [values["mean"] for values in step.latency_us.values() if "mean" in values]
-    throughput = step.throughput_ops_per_second
-    if not means or throughput is None or step.connections is None:
+    found = under_way(step)
+    if found is None or step.connections is None:
         return None
-    weights, _ = weights_of(step, step.latency_us)
-    mean_us = sum(weights[name] * v["mean"] for name, v in step.latency_us.items() if "mean" in v)
-    return 1 - throughput * mean_us / 1e6 / step.connections
+    return 1 - found.most / step.connections
 
 
 def _greatest_fleet(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, median_high, median_low
 
 from plimsoll.capacity.audits import HALVES_SHARE
 from plimsoll.errors import UsageError
@@ -102,7 +102,11 @@ def _slowing(step: Step, rules: Rules) -> bool:
 
 
 def median_of(repetitions: Sequence[StepFigures]) -> StepFigures:
-    """Take the median of each figure by itself."""
+    """Take the median of each figure by itself.
+
+    Of an even number of latencies it is the higher of the middle two: the mean of two percentiles
+    is no percentile of anything.
+    """
     if len(repetitions) == 1:
         return repetitions[0]
     names: Iterable[str] = {name: None for r in repetitions for name in r.latency_us}
@@ -111,7 +115,7 @@ def median_of(repetitions: Sequence[StepFigures]) -> StepFigures:
         where=f"{repetitions[0].where} and {len(repetitions) - 1} more",
         throughput=median(r.throughput for r in repetitions),
         latency_us={
-            name: median(r.latency_us[name] for r in repetitions if name in r.latency_us)
+            name: median_high(r.latency_us[name] for r in repetitions if name in r.latency_us)
             for name in names
         },
         errors_share=median(shares) if shares else None,
@@ -119,3 +123,15 @@ def median_of(repetitions: Sequence[StepFigures]) -> StepFigures:
         backlog=2 * sum(r.backlog for r in repetitions) > len(repetitions),
         slowing=2 * sum(r.slowing for r in repetitions) > len(repetitions),
     )
+
+
+def baseline_of(repetitions: Sequence[StepFigures]) -> dict[str, float]:
+    """Median latency of each operation that limits are multiples of; the lower of the middle two.
+
+    Either way a load that only half of the repetitions speak for does not pass.
+    """
+    names = {name: None for r in repetitions for name in r.latency_us}
+    return {
+        name: median_low(r.latency_us[name] for r in repetitions if name in r.latency_us)
+        for name in names
+    }

@@ -17,7 +17,7 @@ from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.output import console
 from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
-from plimsoll.model.capacity import AuditName, Axis, Rules
+from plimsoll.model.capacity import AuditName, Axis, Capacity, Rules
 from plimsoll.model.request import Request
 from plimsoll.model.steps import Statistic, Step
 
@@ -96,7 +96,9 @@ def command(
         changes["deterioration"] = deterioration
     changes["limits_us"] = dict(rules.limits_us) | _limits(limit_texts)
     capacity = judge(steps, rules.model_copy(update=changes), axis)
-    capacity = capacity.model_copy(update={"notes": (*capacity.notes, *notes, *_unchecked(steps))})
+    capacity = capacity.model_copy(
+        update={"notes": (*capacity.notes, *notes, *_unchecked(steps), *_undecided(capacity))}
+    )
     if as_json:
         click.echo(capacity.model_dump_json(indent=2))
     else:
@@ -189,6 +191,18 @@ def _unchecked(steps: list[Step]) -> list[str]:
     means = any("mean" in values for step in steps for values in step.latency_us.values())
     if closed and means and all(step.connections is None for step in steps):
         return ["Little's law is not checked without connections (--connections-per-client N)"]
+    return []
+
+
+def _undecided(capacity: Capacity) -> list[str]:
+    """Say where Little's law could not decide because nobody knows the operations' shares."""
+    for judged in capacity.steps:
+        for audit in judged.audits:
+            if audit.name == "littles_law" and "shares" in audit.detail and audit.passed is None:
+                load = words.load(judged.load, capacity.axis)
+                return [
+                    f"Little's law decides nothing at {load}: it {audit.detail} (share.<operation>)"
+                ]
     return []
 
 

@@ -163,7 +163,7 @@ class PowerPoint(Model):
 
     load: float
     throughput_ops_per_second: float
-    latency_us: float  # of the operations, weighted by their shares
+    latency_us: float  # of one operation, the statistic judged; of several, their mean
 
 
 class Capacity(Model):

@@ -18,12 +18,12 @@ R1_1000 = """clients,throughput_ops_per_second,latency_us.update,latency_us.read
 4,2900,2100,550
 8,4900,2500,600
 """
-R1_2000 = """clients,throughput_ops_per_second,latency_us.update,latency_us.read
-1,2300,420,400
-2,4000,490,480
-3,5600,530,520
-4,7200,540,530
-8,12960,930,590
+R1_2000 = """clients,throughput_ops_per_second,latency_us.update,latency_us.read,share.update,share.read
+1,2300,420,400,0.5,0.5
+2,4000,490,480,0.5,0.5
+3,5600,530,520,0.5,0.5
+4,7200,540,530,0.5,0.5
+8,12960,930,590,0.5,0.5
 """
 
 

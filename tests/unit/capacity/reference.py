@@ -11,6 +11,7 @@ def steps(*rows: tuple[int, float, float, float]) -> list[Step]:
             connections=clients,
             throughput_ops_per_second=throughput,
             latency_us={"update": {"mean": update_us}, "read": {"mean": read_us}},
+            shares={"update": 0.5, "read": 0.5},  # YCSB's workload A
         )
         for clients, throughput, update_us, read_us in rows
     ]
