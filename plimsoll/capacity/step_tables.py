@@ -11,14 +11,15 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import ValidationError
 
-from plimsoll import words
-from plimsoll.documents import is_deeper
+from plimsoll.capacity import latency_columns
+from plimsoll.capacity.json_text import parse_json
+from plimsoll.capacity.readers import PROGRAMS
 from plimsoll.errors import UsageError
-from plimsoll.model.steps import STATISTICS, Statistic, Step
+from plimsoll.model.steps import Statistic, Step
 
 WHOLE = ("clients", "connections", "operations", "errors", "clients_ran", "backlog_end")
 DECIMAL = (
@@ -32,6 +33,8 @@ DECIMAL = (
 # Columns that only Plimsoll's own records have.
 RECORDED = frozenset(Step.model_fields) - {*WHOLE, *DECIMAL, "latency_us", "shares"}
 POSITIVE = frozenset({"clients", "connections", "rate_ops_per_second", "window_s"})
+FAMILIES = (latency_columns.PREFIX, "share.")
+SHOWN = 60  # characters of a column's name in an error
 Row = Mapping[str, object]
 
 
@@ -55,6 +58,11 @@ def from_csv(text: str, name: str, unnamed: Statistic) -> list[Step]:
     if not rows:
         raise UsageError(f"{name}: empty; a table of steps has a header line and a row a step")
     header = rows[0][1]
+    if not any(column in (*WHOLE, *DECIMAL) or column.startswith(FAMILIES) for column in header):
+        raise UsageError(
+            f"{name} row {rows[0][0]}: {_unknown(header[0])}. A table of steps begins with a line"
+            f" of columns; of programs, the outputs of {PROGRAMS} are read"
+        )
     for column, times in Counter(header).items():
         if times > 1:
             raise UsageError(f"{name} row {rows[0][0]}: column {column!r} occurs twice")
@@ -80,20 +88,22 @@ def from_json(text: str, name: str, unnamed: Statistic) -> list[Step]:
     Raises:
         UsageError: names the row and the column.
     """
-    if is_deeper(text):
-        raise UsageError(f"{name}: no table of steps: nested too deeply")
-    try:
-        table = json.loads(text, object_pairs_hook=_no_duplicates)
-    except json.JSONDecodeError as error:
-        raise UsageError(f"{name} line {error.lineno}: no JSON: {error.msg}") from None
-    except ValueError:  # a number of thousands of digits
-        raise UsageError(f"{name}: no JSON: a number is too long") from None
-    except _DuplicateError as error:
-        raise UsageError(f"{name}: key {str(error)!r} occurs twice in one object") from None
+    return from_values(parse_json(text, name), name, unnamed)
+
+
+def from_values(table: object, name: str, unnamed: Statistic) -> list[Step]:
+    """Read the values of such a JSON text.
+
+    Raises:
+        UsageError: names the row and the column.
+    """
     if isinstance(table, dict) and "steps" in table:
         table = table["steps"]
     if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
-        raise UsageError(f"{name}: a table of steps is a list of objects, or has one in 'steps'")
+        raise UsageError(
+            f"{name}: a table of steps is a list of objects, or has one in 'steps'; of programs,"
+            f" the outputs of {PROGRAMS} and plimsoll load --json are read"
+        )
     if not table:
         raise UsageError(f"{name}: no steps")
     steps = []
@@ -142,8 +152,8 @@ def step_of(row: Row, where: str, unnamed: Statistic) -> Step:
             values[column] = int(_number(value, where, column, whole=True))
         elif column in DECIMAL:
             values[column] = _number(value, where, column)
-        elif column.startswith("latency_us."):
-            operation, statistic = _latency_column(column, where, unnamed)
+        elif column.startswith(latency_columns.PREFIX):
+            operation, statistic = latency_columns.read_column(column, where, unnamed)
             known = latency_us.setdefault(operation, {})
             if statistic in known:
                 raise UsageError(f"{where}: {column} gives the {statistic} of {operation} again")
@@ -169,22 +179,11 @@ def _throughput(values: Mapping[str, Any]) -> float | None:
     return None
 
 
-def _latency_column(column: str, where: str, unnamed: Statistic) -> tuple[str, Statistic]:
-    operation = column.removeprefix("latency_us.")
-    stem, _, last = operation.rpartition(".")
-    for statistic in get_args(Statistic):
-        if stem and last == statistic:
-            return stem, statistic
-    if not operation or operation in STATISTICS:
-        raise UsageError(f"{where}: column {column!r} names no operation: latency_us.<operation>")
-    return operation, unnamed
-
-
 def _unknown(column: str) -> str:
     allowed = [*WHOLE, *DECIMAL, "latency_us.<operation>[.<statistic>]", "share.<operation>"]
     near = difflib.get_close_matches(column, allowed, n=1, cutoff=0.6)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"unknown column {column!r}{hint} (columns: {', '.join(allowed)})"
+    return f"unknown column {column[:SHOWN]!r}{hint} (columns: {', '.join(allowed)})"
 
 
 def _number(value: object, where: str, column: str, *, whole: bool = False) -> float:
@@ -199,25 +198,11 @@ def _number(value: object, where: str, column: str, *, whole: bool = False) -> f
         raise UsageError(f"{where}: {column} is {value}; leave unknown values out")
     if number < 0:
         raise UsageError(f"{where}: {column} is {value}, below 0")
-    if number == 0 and (column in POSITIVE or column.startswith("latency_us.")):
+    if number == 0 and (column in POSITIVE or column.startswith(latency_columns.PREFIX)):
         raise UsageError(f"{where}: {column} is 0; leave unknown values out")
     if whole and number != int(number):
         raise UsageError(f"{where}: {column} is {value}, not a whole number")
     return number
-
-
-class _DuplicateError(Exception):
-    """A key that occurs twice in one JSON object; the message is the key."""
-
-
-def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    by_key: dict[str, object] = {}
-    for key, value in pairs:
-        name = words.visible(key)
-        if name in by_key:
-            raise _DuplicateError(name)
-        by_key[name] = value
-    return by_key
 
 
 def _flat(row: Mapping[str, object]) -> Iterable[tuple[str, object]]:

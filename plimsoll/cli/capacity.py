@@ -9,12 +9,12 @@ from pydantic import ValidationError
 
 from plimsoll import words
 from plimsoll.capacity import judge
-from plimsoll.capacity.peers import READERS
 from plimsoll.capacity.search import axis_of
-from plimsoll.capacity.step_tables import from_csv, from_json
 from plimsoll.cli.capacity_text import print_capacity
+from plimsoll.cli.number_list import NumberList
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.output import console
+from plimsoll.cli.step_files import read_steps, read_text_of
 from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import AuditName, Axis, Capacity, Rules
@@ -51,9 +51,19 @@ FALLBACKS: tuple[Statistic, ...] = ("p99", "p95", "p999", "mean", "p50", "max")
 @click.option(
     "--connections",
     multiple=True,
-    type=click.IntRange(min=1),
-    help="The connections of a YCSB or sysbench file that does not name them; once for each such"
-    " file, in order.",
+    type=NumberList(whole=True),
+    metavar="N,N,...",
+    help="The connections of programs' outputs that do not tell them; one for each such file, in"
+    " order.",
+)
+@click.option(
+    "--rate",
+    "rates",
+    multiple=True,
+    type=NumberList(),
+    metavar="N,N,...",
+    help="The operations per second that outputs were sent at which do not tell them (wrk2,"
+    " pgbench --rate, k6): one for each such file, in order.",
 )
 @click.option(
     "--without-audit",
@@ -70,14 +80,15 @@ def command(
     deterioration: float | None,
     statistic: Statistic | None,
     connections_per_client: int | None,
-    connections: tuple[int, ...],
+    connections: tuple[tuple[float, ...], ...],
+    rates: tuple[tuple[float, ...], ...],
     audits_off: tuple[AuditName, ...],
     as_json: bool,
 ) -> None:
     """Judge steps: what is the most that the target sustains, and what shows it?
 
-    FILES are tables of steps (CSV or JSON), summaries of YCSB or reports of sysbench 1.0 (one file
-    for each step), or the directory of a run.
+    FILES are tables of steps (CSV or JSON), outputs of YCSB, go-ycsb, sysbench, pgbench, wrk2, k6,
+    latte or `plimsoll load --json` (one file for each step), or the directory of a run.
 
     \b
     Columns: clients, connections, rate_ops_per_second, throughput_ops_per_second, operations,
@@ -87,7 +98,13 @@ def command(
     rules, axis = Rules(confirmation=None), None
     if len(files) == 1 and files[0].is_dir():
         rules, axis = _rules_of_run(files[0])
-    steps = _steps(files, statistic or "mean", connections)
+    steps, told = read_steps(
+        files,
+        unnamed=statistic or "mean",
+        connections=[round(n) for given in connections for n in given],
+        rates=[n for given in rates for n in given],
+        units_by_littles_law="littles_law" not in audits_off,
+    )
     if connections_per_client is not None:
         steps = [_with_connections(step, connections_per_client) for step in steps]
     statistic, notes = _statistic(steps, statistic or (rules.statistic if axis else None))
@@ -97,7 +114,9 @@ def command(
     changes["limits_us"] = dict(rules.limits_us) | _limits(limit_texts)
     capacity = judge(steps, rules.model_copy(update=changes), axis)
     capacity = capacity.model_copy(
-        update={"notes": (*capacity.notes, *notes, *_unchecked(steps), *_undecided(capacity))}
+        update={
+            "notes": (*capacity.notes, *notes, *told, *_unchecked(steps), *_undecided(capacity))
+        }
     )
     if as_json:
         click.echo(capacity.model_dump_json(indent=2))
@@ -105,50 +124,9 @@ def command(
         print_capacity(capacity, console())
 
 
-def _steps(files: tuple[Path, ...], unnamed: Statistic, connections: tuple[int, ...]) -> list[Step]:
-    """Read every file; its text shows which format it has."""
-    steps: list[Step] = []
-    silent = []
-    for file in files:
-        path = file / "result.json" if file.is_dir() else file
-        text, name = _text(path), path.name
-        reader = next((read for matches, read in READERS if matches(text)), None)
-        if reader is not None:
-            steps.append(reader(text, name))
-            if steps[-1].connections is None:
-                silent.append(len(steps) - 1)
-        elif text.lstrip().startswith(("{", "[")):
-            steps += from_json(text, name, unnamed)
-        else:
-            steps += from_csv(text, name, unnamed)
-    if len(connections) not in {0, len(silent)}:
-        raise UsageError(
-            f"--connections is given {words.plural(len(connections), 'time')}, but"
-            f" {words.plural(len(silent), 'file lacks it', 'files lack it')}"
-        )
-    for index, count in zip(silent, connections, strict=False):
-        steps[index] = steps[index].model_copy(update={"connections": count})
-    if silent and not connections and any(steps[i].rate_ops_per_second is None for i in silent):
-        names = ", ".join(steps[index].source or "" for index in silent)
-        raise UsageError(
-            f"{names}: how many connections (threads)? The file does not say: give --connections N "
-            "once for each, in this order"
-        )
-    return steps
-
-
-def _text(path: Path) -> str:
-    try:
-        return words.visible(path.read_text())
-    except FileNotFoundError:
-        raise UsageError(f"{path.parent}: no run: there is no {path.name} in it") from None
-    except (UnicodeDecodeError, OSError) as error:
-        raise UsageError(f"{path}: cannot be read as text: {error}") from None
-
-
 def _rules_of_run(directory: Path) -> tuple[Rules, Axis | None]:
     """The rules and the axis that the run itself was judged by."""
-    text = _text(directory / "result.json")
+    text = read_text_of(directory / "result.json")
     if is_deeper(text):
         raise UsageError(f"{directory / 'result.json'}: nested too deeply")
     try:

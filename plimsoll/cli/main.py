@@ -41,7 +41,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "compare": ("plimsoll.cli.compare:command", "Compare runs, and say whether they differ"),
     "capacity": (
         "plimsoll.cli.capacity:command",
-        "Judge finished steps: a table, YCSB or sysbench output, a run",
+        "Judge finished steps: a table, outputs of other programs, a run",
     ),
     "workloads": ("plimsoll.cli.workloads:command", "List the workloads, or show one"),
     "prepare": ("plimsoll.cli.prepare:command", "Make the tables and rows of a workload"),

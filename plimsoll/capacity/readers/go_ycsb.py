@@ -1,0 +1,115 @@
+"""go-ycsb: what it prints after "Run finished", in its plain style or as JSON.
+
+Format: go-ycsb 1.0 and master of 2024, `cmd/go-ycsb/client.go`, `pkg/measurement/histogram*.go`,
+`pkg/client/dbwrapper.go`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from plimsoll.capacity.json_text import parse_json
+from plimsoll.capacity.readers.reading import SENT, Reading, latencies, number
+from plimsoll.errors import UsageError
+from plimsoll.model.steps import Statistic, Step
+
+_FINISHED = re.compile(r"^Run finished, takes ", re.MULTILINE)
+_PROPERTY = re.compile(r'^"(threadcount|target)"="([0-9]+)"$', re.MULTILINE)
+_ROW = re.compile(r"^(?P<operation>[A-Z_]+) *- (?P<figures>Takes\(s\): .*)$", re.MULTILINE)
+_COLUMNS: Mapping[str, Statistic] = {
+    "Avg(us)": "mean",
+    "50th(us)": "p50",
+    "95th(us)": "p95",
+    "99th(us)": "p99",
+    "99.9th(us)": "p999",
+    "Max(us)": "max",
+}
+
+
+def is_go_ycsb(text: str) -> bool:
+    """Whether the text holds go-ycsb's output."""
+    return "**** properties ****" in text and '"dotransactions"="' in text
+
+
+def read_go_ycsb(text: str, name: str) -> Reading:
+    """Read the final figures; those of intervals before them count from the start as well.
+
+    `TOTAL` is all operations that succeeded, `READ_ERROR` ... those that failed. A
+    read-modify-write is counted as its read, its update and itself.
+
+    Raises:
+        UsageError: It was cut off, or a value is no number.
+    """
+    ends = [match.end() for match in _FINISHED.finditer(text)]
+    if len(ends) != 1:
+        what = "several outputs: one file is one step" if ends else "cut off: no 'Run finished'"
+        raise UsageError(f"{name}: {what}")
+    rows = {operation: row for operation, row in _rows(text[ends[0] :], name) if row["Count"]}
+    operations = {
+        operation: row
+        for operation, row in rows.items()
+        if operation != "TOTAL" and not operation.endswith("_ERROR")
+    }
+    if not operations:
+        raise UsageError(
+            f"{name}: no figures after 'Run finished' (measurementtype=histogram, and outputstyle"
+            " plain or json, are read)"
+        )
+    window_s = max(row["Takes(s)"] for row in rows.values())
+    if not window_s:
+        raise UsageError(f"{name}: Takes(s) is 0")
+    counts = {
+        operation: round(row["Count"])
+        for operation, row in operations.items()
+        if operation != "READ_MODIFY_WRITE"
+    }
+    succeeded = sum(counts.values())
+    settings = dict(_PROPERTY.findall(text[: ends[0]]))
+    target = int(settings.get("target", "0")) or None
+    step = Step(
+        source=name,
+        connections=int(settings.get("threadcount", "0")) or None,
+        rate_ops_per_second=target,
+        throughput_ops_per_second=succeeded / window_s,
+        operations=succeeded,
+        errors=round(sum(row["Count"] for o, row in rows.items() if o.endswith("_ERROR"))),
+        window_s=window_s,
+        latency_us={
+            operation.lower(): latencies(((s, row.get(c)) for c, s in _COLUMNS.items()), 1)
+            for operation, row in operations.items()
+        },
+        shares={
+            operation.lower(): counts.get(operation, 0) / succeeded
+            for operation in operations
+            if succeeded
+        },
+    )
+    return Reading(step, notes=(SENT,) if target else ())
+
+
+def _rows(text: str, name: str) -> Iterator[tuple[str, dict[str, float]]]:
+    """Name and figures of each operation."""
+    for match in _ROW.finditer(text):
+        pairs = (pair.partition(": ") for pair in match["figures"].split(", "))
+        yield (
+            match["operation"],
+            _figures(match["operation"], {key: value.strip() for key, _, value in pairs}, name),
+        )
+    for line in text.splitlines():
+        if line.startswith("[{"):
+            rows = parse_json(line, name)
+            for row in rows if isinstance(rows, list) else []:
+                if isinstance(row, dict) and isinstance(row.get("Operation"), str):
+                    yield row["Operation"], _figures(row["Operation"], row, name)
+
+
+def _figures(operation: str, values: Mapping[str, object], name: str) -> dict[str, float]:
+    wanted = ("Takes(s)", "Count", *_COLUMNS)
+    figures = {
+        key: number(str(values[key]), f"{name}: {operation}, {key}")
+        for key in wanted
+        if key in values
+    }
+    for key in ("Takes(s)", "Count"):
+        if key not in figures:
+            raise UsageError(f"{name}: {operation} has no {key}: cut off")
+    return figures

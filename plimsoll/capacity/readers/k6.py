@@ -1,0 +1,114 @@
+"""k6: its summary as JSON, in each of its three forms; the operation is the HTTP request.
+
+Forms, as k6 0.47 to 2.x write them (`internal/js/summary.go`, `internal/lib/summary/`):
+`--summary-export` (figures beside a metric's name), `JSON.stringify(data)` in `handleSummary`
+(figures under `values`, with the run's length), and `--new-machine-readable-summary` (a list under
+`results`). Latencies are milliseconds in all of them.
+"""
+
+from collections.abc import Mapping
+
+from plimsoll.capacity.readers.reading import (
+    MS,
+    SENT,
+    Reading,
+    field,
+    latencies,
+    needed,
+    number_at,
+)
+from plimsoll.errors import UsageError
+from plimsoll.model.steps import Statistic, Step
+
+_COLUMNS: Mapping[str, Statistic] = {
+    "avg": "mean",
+    "med": "p50",
+    "p(50)": "p50",
+    "p95": "p95",
+    "p(95)": "p95",
+    "p(99)": "p99",
+    "p(99.9)": "p999",
+    "max": "max",
+}
+_BUSY_SHARE = 0.8  # of the VUs at most: the number of them, or what they do, was not constant
+Metrics = Mapping[str, object]
+
+
+def is_k6(value: object) -> bool:
+    """Whether these are values of a k6 summary."""
+    if not isinstance(value, dict):
+        return False
+    metrics = value.get("metrics")
+    listed = isinstance(value.get("metadata"), dict) and "k6_version" in value["metadata"]
+    return listed or (isinstance(metrics, dict) and "iterations" in metrics)
+
+
+def read_k6(value: object, name: str) -> Reading:
+    """Read a summary: HTTP requests, or iterations where there were none.
+
+    Raises:
+        UsageError: A figure is missing or is no number.
+    """
+    metrics = _metrics(value, name)
+    kind = "http_req" if "http_reqs" in metrics else "iteration"
+    counter, trend = f"{kind}s", f"{kind}_duration"
+    count = needed(metrics, f"{counter}.count", name)
+    window_s = _window_s(value, metrics, counter, name)
+    failed = 0.0
+    if kind == "http_req":  # `passes` counts what passed as failed
+        failed = (
+            number_at(metrics, "http_req_failed.passes", name)
+            or number_at(metrics, "http_req_failed.matches", name)
+            or 0.0
+        )
+    known = ((s, number_at(metrics.get(trend), c, f"{name}: {trend}")) for c, s in _COLUMNS.items())
+    latency = latencies(known, MS)
+    vus = number_at(metrics, "vus.max", name) or number_at(metrics, "vus_max.max", name)
+    step = Step(
+        source=name,
+        connections=round(vus) if vus else None,
+        throughput_ops_per_second=max(0.0, count - failed) / window_s,
+        operations=round(max(0.0, count - failed)),
+        errors=round(failed),
+        window_s=window_s,
+        latency_us={kind: latency} if latency else {},
+    )
+    dropped = number_at(metrics, "dropped_iterations.count", name)
+    if dropped:
+        return Reading(step, f"iterations were dropped, so k6 sent at a rate{_ASK}", (SENT,))
+    busy = needed(metrics, "iterations.count", name) / window_s
+    busy *= needed(metrics, "iteration_duration.avg", name) / 1000
+    if not vus or busy < _BUSY_SHARE * vus:
+        of = f"of {vus:.0f} VUs" if vus else "of an unknown number of VUs"
+        return Reading(step, f"{busy:.2g} {of} were busy: a rate, or a number that changed{_ASK}")
+    return Reading(step)
+
+
+_ASK = " (of constant-vus, give one file for each number of VUs)"
+
+
+def _metrics(value: object, name: str) -> Metrics:
+    """Figures by the metrics' names, whatever the form."""
+    listed = field(value, "results.metrics", name)
+    if isinstance(listed, list):
+        return {
+            str(metric["name"]): metric.get("values")
+            for metric in listed
+            if isinstance(metric, dict) and "name" in metric
+        }
+    metrics = field(value, "metrics", name)
+    if not isinstance(metrics, dict):
+        raise UsageError(f"{name}: metrics is no object")
+    return {
+        metric: figures.get("values", figures) if isinstance(figures, dict) else figures
+        for metric, figures in metrics.items()
+    }
+
+
+def _window_s(value: object, metrics: Metrics, counter: str, name: str) -> float:
+    """The run's length; `--summary-export` has it only as a count and a rate."""
+    milliseconds = number_at(value, "state.testRunDurationMs", name)
+    seconds = milliseconds / 1000 if milliseconds else number_at(value, "config.duration", name)
+    if seconds:
+        return seconds
+    return needed(metrics, f"{counter}.count", name) / needed(metrics, f"{counter}.rate", name)

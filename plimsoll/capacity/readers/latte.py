@@ -1,0 +1,92 @@
+"""latte: the report that `latte run` saves as JSON; an operation is a function of its workload.
+
+Format: latte 0.11 to 0.29, `src/report/mod.rs`, `src/stats/` (until 0.27 `cycle_time_ms` for
+`cycle_latency`). Latencies are milliseconds.
+"""
+
+from collections.abc import Mapping
+
+from plimsoll.capacity.readers.reading import (
+    MS,
+    PERCENTILES,
+    SENT,
+    Reading,
+    field,
+    latencies,
+    needed,
+    number_at,
+)
+from plimsoll.errors import UsageError
+from plimsoll.model.steps import Statistic, Step
+
+
+def is_latte(value: object) -> bool:
+    """Whether these are values of a latte report."""
+    if not isinstance(value, dict) or not isinstance(value.get("result"), dict):
+        return False
+    return "conf" in value and "cycle_throughput" in value["result"]
+
+
+def read_latte(value: object, name: str) -> Reading:
+    """Read a report. Its connections are the cycles that may be under way: threads x concurrency.
+
+    With `--rate`, latte skips what it could not send in time, and latencies count from the sending.
+
+    Raises:
+        UsageError: A figure is missing or is no number.
+    """
+    cycles = needed(value, "result.cycle_count", name)
+    failed = min(cycles, number_at(value, "result.error_count", name) or 0.0)
+    throughput = needed(value, "result.cycle_throughput.value", name)
+    threads = needed(value, "conf.threads", name)
+    by_function = field(value, "result.cycle_latency_by_fn", name)
+    latency_us = {
+        function: _latency(value, latency, f"{name}: {function}")
+        for function, latency in (by_function if isinstance(by_function, dict) else {}).items()
+    }
+    if not latency_us:
+        both = field(value, "result.cycle_latency", name) or field(
+            value, "result.cycle_time_ms", name
+        )
+        latency_us = {"cycle": _latency(value, both, f"{name}: cycle latency")}
+    rate = number_at(value, "conf.rate", name) or None
+    step = Step(
+        source=name,
+        connections=round(threads * needed(value, "conf.concurrency", name)),
+        rate_ops_per_second=rate,
+        throughput_ops_per_second=throughput * (cycles - failed) / cycles,
+        operations=round(cycles - failed),
+        errors=round(failed),
+        window_s=number_at(value, "result.elapsed_time_s", name) or None,
+        latency_us={function: known for function, known in latency_us.items() if known},
+        shares=_shares(value, latency_us, name),
+    )
+    return Reading(step, notes=(SENT,) if rate else ())
+
+
+def _latency(report: object, latency: object, name: str) -> dict[Statistic, float]:
+    """Mean and percentiles; the report's `percentiles` say which ones, as 32-bit numbers."""
+    ranks = field(report, "percentiles", name)
+    values = field(latency, "percentiles", name)
+    if not isinstance(ranks, list) or not isinstance(values, list) or len(ranks) != len(values):
+        raise UsageError(f"{name}: percentiles is no list, or not as long as the report's")
+    by_rank = {
+        PERCENTILES[round(rank, 3)]: number_at(value, "value", name)
+        for rank, value in zip(ranks, values, strict=True)
+        if isinstance(rank, int | float) and round(rank, 3) in PERCENTILES
+    }
+    return latencies([("mean", number_at(latency, "mean.value", name)), *by_rank.items()], MS)
+
+
+def _shares(report: object, operations: Mapping[str, object], name: str) -> dict[str, float]:
+    """Shares of the functions by their weights, where the report has those of all."""
+    functions = field(report, "conf.functions", name)
+    weights = {
+        str(function.get("name")): number_at(function, "weight", name) or 0.0
+        for function in (functions if isinstance(functions, list) else [])
+        if isinstance(function, dict)
+    }
+    total = sum(weights.get(operation, 0.0) for operation in operations)
+    if not total or not all(operation in weights for operation in operations):
+        return {}
+    return {operation: weights[operation] / total for operation in operations}

@@ -1,0 +1,101 @@
+"""pgbench: the report that it prints at its end, with the progress lines before it.
+
+Format: pgbench 9.6 to 19, `src/bin/pgbench/pgbench.c` (`printResults`, `printProgressReport`). It
+prints means, and no percentile.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from plimsoll.capacity.readers.reading import MS, Reading, latencies, number, only
+from plimsoll.errors import UsageError
+from plimsoll.model.steps import Half, Statistic, Step
+
+_LINES: Mapping[str, re.Pattern[str]] = {
+    key: re.compile(pattern, re.MULTILINE)
+    for key, pattern in {
+        "clients": r"^number of clients: (\d+)",
+        "processed": r"^number of transactions actually processed: (\d+)",
+        "failed": r"^number of failed transactions: (\d+)",
+        "skipped": r"^number of transactions skipped: (\d+)",
+        "mean_ms": r"^latency average[ =:]+([\d.]+) ms",
+        "tps": r"^tps = ([\d.]+) \((?:without initial|excluding|including reconn)",
+        "tps_connecting": r"^tps = ([\d.]+) \(including connections establishing\)",
+        "lag_ms": r"^rate limit schedule lag: avg ([\d.]+)",
+    }.items()
+}
+_SCRIPT = re.compile(r"^SQL script \d+: (.+)$", re.MULTILINE)
+_SCRIPT_COUNT = re.compile(r"^ - (\d+) transactions \(", re.MULTILINE)
+_SCRIPT_MEAN = re.compile(r"^ - latency average[ =:]+([\d.]+) ms", re.MULTILINE)
+_PROGRESS = re.compile(r"^progress: ([\d.]+) s, ([\d.]+) tps", re.MULTILINE)
+
+
+def is_pgbench(text: str) -> bool:
+    """Whether the text holds pgbench's report."""
+    return "number of transactions actually processed:" in text and "query mode:" in text
+
+
+def read_pgbench(text: str, name: str) -> Reading:
+    """Read the report: one operation for each script, or `transaction`.
+
+    Latencies of `-r` are those of statements, not of transactions, and are left out. With `-R` they
+    count from the time at which a transaction was due; transactions that `-L` skipped are errors.
+
+    Raises:
+        UsageError: The report is cut off.
+    """
+    head = text[: match.start()] if (match := _SCRIPT.search(text)) else text
+    found = {key: only(pattern, head, name) for key, pattern in _LINES.items()}
+    values = {k: None if v is None else number(v, f"{name}: {k}") for k, v in found.items()}
+    tps = values["tps"] or values["tps_connecting"]
+    if not tps or not values["processed"] or values["clients"] is None:
+        raise UsageError(f"{name}: no 'tps =' or 'number of clients:': cut off, or nothing ran")
+    scripts = dict(_scripts(text, name))
+    total = sum(count for count, _ in scripts.values())
+    failed = (values["failed"] or 0) + (values["skipped"] or 0)
+    known = values["failed"] is not None or values["skipped"] is not None
+    mean = latencies([("mean", values["mean_ms"])], MS)
+    step = Step(
+        source=name,
+        connections=round(values["clients"]) or None,
+        throughput_ops_per_second=tps,
+        operations=round(values["processed"]),
+        errors=round(failed) if known else None,
+        window_s=values["processed"] / tps,
+        latency_us={script: latency for script, (_, latency) in scripts.items() if latency}
+        or ({"transaction": mean} if mean else {}),
+        shares={script: count / total for script, (count, _) in scripts.items() if total},
+        halves=_halves(head, name),
+    )
+    throttled = values["lag_ms"] is not None
+    return Reading(step, rate_unknown="pgbench does not print its --rate" if throttled else None)
+
+
+def _scripts(text: str, name: str) -> Iterator[tuple[str, tuple[int, dict[Statistic, float]]]]:
+    """Name, transactions and mean of each script, where there are several."""
+    parts = _SCRIPT.split(text)[1:]
+    for title, body in zip(parts[::2], parts[1::2], strict=True):
+        count, mean = only(_SCRIPT_COUNT, body, name), only(_SCRIPT_MEAN, body, name)
+        if count is not None:
+            ms = None if mean is None else number(mean, f"{name}: {title}")
+            yield _operation(title), (int(count), latencies([("mean", ms)], MS))
+
+
+def _operation(title: str) -> str:
+    """`<builtin: select only>` -> `select_only`, `/tmp/buy.sql` -> `buy`."""
+    if title.startswith("<builtin: "):
+        return title.removeprefix("<builtin: ").removesuffix(">").replace(" ", "_")
+    return title.rpartition("/")[2].removesuffix(".sql")
+
+
+def _halves(text: str, name: str) -> tuple[Half, Half] | None:
+    """Throughput of both halves of the run, from the progress lines: as many in each."""
+    rates = [number(tps, f"{name}: progress") for _, tps in _PROGRESS.findall(text)]
+    middle = len(rates) // 2
+    if not middle:
+        return None
+    first, second = rates[:middle], rates[len(rates) - middle :]
+    return (
+        Half(throughput_ops_per_second=sum(first) / middle),
+        Half(throughput_ops_per_second=sum(second) / middle),
+    )

@@ -1,0 +1,104 @@
+"""sysbench: the report that it prints at its end; its operation is the transaction.
+
+Format: sysbench 1.0 and 1.1 (which says "Throughput:" for "General statistics:"), `src/sysbench.c`,
+`src/db_driver.c`, `src/sb_histogram.c`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+from plimsoll.capacity.readers.reading import MS, PERCENTILES, Reading, latencies, number, only
+from plimsoll.errors import UsageError
+from plimsoll.model.steps import Statistic, Step
+
+# `[ \t]*`, not `\s*`: that would go over all blank lines that follow, from each of them
+_LINES: Mapping[str, re.Pattern[str]] = {
+    key: re.compile(pattern, re.MULTILINE)
+    for key, pattern in {
+        "transactions": r"^[ \t]*transactions:[ \t]+(\d+)",
+        "errors": r"^[ \t]*ignored errors:[ \t]+(\d+)",
+        "time_s": r"^[ \t]*(?:total time|time elapsed):[ \t]+([\d.]+)s",
+        "mean": r"^[ \t]*avg:[ \t]+([\d.]+)",
+        "max": r"^[ \t]*max:[ \t]+([\d.]+)",
+        "threads": r"^Number of threads:[ \t]+(\d+)",
+        "rate": r"^Target transaction rate:[ \t]+(\d+)/sec",
+    }.items()
+}
+_PERCENTILE = re.compile(r"^[ \t]*(\d{1,3})th percentile:[ \t]+([\d.]+)", re.MULTILINE)
+_BUCKET = re.compile(r"^[ \t]*(\d+\.\d+)[ \t]\|\**[ \t]+(\d+)[ \t]*$", re.MULTILINE)
+
+
+def is_sysbench(text: str) -> bool:
+    """Whether the text holds a report of sysbench 1.0 or 1.1."""
+    return "Latency (ms):" in text and "Threads fairness:" in text
+
+
+def is_sysbench_json(text: str) -> bool:
+    """Whether it is what sysbench's `report_json` prints."""
+    return text.lstrip().startswith("[") and '"reconnects":' in text and '"qps": {' in text
+
+
+def read_sysbench_json(text: str, name: str) -> Reading:
+    """Refuse it.
+
+    Raises:
+        UsageError: Always.
+    """
+    del text
+    raise UsageError(
+        f"{name}: latency: sysbench's report_json does not say which percentile it is, and has no"
+        " mean; give the report that sysbench prints by default (--histogram: all percentiles)"
+    )
+
+
+def read_sysbench(text: str, name: str) -> Reading:
+    """Read the report. With `--histogram` its percentiles are those of all transactions.
+
+    With `--rate`, sysbench's latencies hold the wait in its queue: they count from the due time.
+
+    Raises:
+        UsageError: The report is none of a database, or it is cut off.
+    """
+    found = {key: only(pattern, text, name) for key, pattern in _LINES.items()}
+    values = {k: None if v is None else number(v, f"{name}: {k}") for k, v in found.items()}
+    transactions, time_s = values["transactions"], values["time_s"]
+    if transactions is None:
+        raise UsageError(f"{name}: no 'transactions' line: not a database test, or cut off")
+    if not time_s:
+        raise UsageError(f"{name}: total time is {'missing: cut off' if time_s is None else '0'}")
+    latency = latencies((("mean", values["mean"]), ("max", values["max"])), MS)
+    for percent, value in _PERCENTILE.findall(text):
+        if int(percent) in PERCENTILES:
+            statistic = PERCENTILES[int(percent)]
+            latency |= latencies([(statistic, number(value, f"{name}: {statistic}"))], MS)
+    latency = _of_histogram(_BUCKET.findall(text), name) | latency
+    return Reading(
+        Step(
+            source=name,
+            connections=round(values["threads"]) if values["threads"] else None,
+            rate_ops_per_second=values["rate"] or None,
+            throughput_ops_per_second=transactions / time_s,
+            operations=round(transactions),
+            errors=None if values["errors"] is None else round(values["errors"]),
+            window_s=time_s,
+            latency_us={"transaction": latency} if latency else {},
+        )
+    )
+
+
+def _of_histogram(rows: Sequence[tuple[str, str]], name: str) -> dict[Statistic, float]:
+    """Percentiles as sysbench itself takes them: the first bucket that reaches the share.
+
+    Buckets are 1.8 % wide (1,024 from 1 us to 100 s), so that a percentile is right by 0.9 %.
+    """
+    counts = list(accumulate(int(count) for _, count in rows))
+    if not counts or not counts[-1]:
+        return {}
+    known: dict[Statistic, float] = {}
+    for percent, statistic in PERCENTILES.items():
+        if statistic != "max":
+            wanted = counts[-1] * percent / 100
+            place = next(i for i, count in enumerate(counts) if count >= wanted)
+            known[statistic] = number(rows[place][0], f"{name}: histogram") * MS
+    return known

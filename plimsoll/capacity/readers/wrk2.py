@@ -1,0 +1,98 @@
+"""wrk2: its report, best with `--latency`; its operation is the request.
+
+Format: wrk2 (of 2019, "4.0.0"), `src/wrk.c`, `src/hdr_histogram.c`. wrk itself prints nearly the
+same, but its latencies do not count from the due time, and it has no rate.
+"""
+
+import re
+from collections.abc import Mapping
+
+from plimsoll.capacity.readers.reading import MS, PERCENTILES, Reading, S, number, only
+from plimsoll.errors import UsageError
+from plimsoll.model.steps import Statistic, Step
+
+_UNIT_US = {"us": 1.0, "ms": MS, "s": S, "m": 60 * S, "h": 3600 * S}
+_TIME = r"([\d.]+)(us|ms|s|m|h)\b"
+_CONNECTIONS = re.compile(r"^[ \t]*\d+ threads and (\d+) connections", re.MULTILINE)
+_REQUESTS = re.compile(r"^[ \t]*(\d+) requests in ", re.MULTILINE)
+_RATE = re.compile(r"^Requests/sec:[ \t]+([\d.]+)", re.MULTILINE)
+_THREADS = re.compile(rf"^[ \t]*Latency[ \t]+{_TIME}[ \t]+\S+[ \t]+{_TIME}", re.MULTILINE)
+_SOCKET = re.compile(
+    r"^[ \t]*Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", re.MULTILINE
+)
+_STATUS = re.compile(r"^[ \t]*Non-2xx or 3xx responses: (\d+)", re.MULTILINE)
+_PERCENT = re.compile(rf"^[ \t]*([\d.]+)%[ \t]+{_TIME}[ \t]*$", re.MULTILINE)
+_SPECTRUM = re.compile(r"^[ \t]*([\d.]+)[ \t]+([01]\.\d+)[ \t]+\d+[ \t]+\S+[ \t]*$", re.MULTILINE)
+_MEAN = re.compile(r"^[ \t]*#\[Mean[ \t]+=[ \t]+([\d.]+)", re.MULTILINE)
+_RECORDED = "Latency Distribution (HdrHistogram - Recorded Latency)"
+_UNCORRECTED = "Latency Distribution (HdrHistogram - Uncorrected Latency"
+
+
+def is_wrk2(text: str) -> bool:
+    """Whether the text holds a report of wrk2 or of wrk."""
+    return "Thread Stats" in text and "Requests/sec:" in text
+
+
+def read_wrk2(text: str, name: str) -> Reading:
+    """Read the report. Latencies count from the due time; the first 10 s are not in them.
+
+    Raises:
+        UsageError: The report is cut off, or it is wrk's.
+    """
+    if _RECORDED not in text and "Thread calibration:" not in text:
+        raise UsageError(
+            f"{name}: wrk's report, which has no rate, or wrk2's without --latency: give that of"
+            " wrk2 --latency"
+        )
+    requests, rate = only(_REQUESTS, text, name), only(_RATE, text, name)
+    connections = only(_CONNECTIONS, text, name)
+    if requests is None or rate is None or connections is None:
+        raise UsageError(
+            f"{name}: no 'requests in', 'Requests/sec:' or 'connections' line: cut off"
+        )
+    per_second, answered = number(rate, f"{name}: Requests/sec"), int(requests)
+    if not per_second:
+        raise UsageError(f"{name}: Requests/sec is 0")
+    status = int(only(_STATUS, text, name) or 0)
+    sockets = _SOCKET.search(text)
+    succeeded = answered - status
+    latency = _latency(text, name)
+    return Reading(
+        Step(
+            source=name,
+            connections=int(connections) or None,
+            throughput_ops_per_second=per_second * succeeded / answered if answered else 0.0,
+            operations=succeeded,
+            errors=status + sum(map(int, sockets.groups() if sockets else ())),
+            window_s=answered / per_second or None,
+            latency_us={"request": latency} if latency else {},
+        ),
+        rate_unknown="wrk2 does not print its --rate",
+    )
+
+
+def _latency(text: str, name: str) -> dict[Statistic, float]:
+    """Mean and maximum of the threads' line, and the percentiles of `--latency`."""
+    known: dict[Statistic, float] = {}
+    if match := _THREADS.search(text):
+        known["mean"] = _us(match[1], match[2], name)
+        known["max"] = _us(match[3], match[4], name)
+    _, _, detailed = text.partition(_RECORDED)
+    detailed, _, _ = detailed.partition(_UNCORRECTED)
+    for value, quantile in _SPECTRUM.findall(detailed):
+        if "p95" not in known and number(quantile, name) >= 0.95:
+            known["p95"] = number(value, f"{name}: spectrum") * MS
+    for percent, value, unit in _PERCENT.findall(detailed):
+        if (at := number(percent, name)) in PERCENTILES:
+            known[PERCENTILES[at]] = _us(value, unit, name)
+    if mean := only(_MEAN, detailed, name):
+        known["mean"] = number(mean, f"{name}: Mean") * MS
+    return _above_0(known)
+
+
+def _us(value: str, unit: str, name: str) -> float:
+    return number(value, f"{name}: latency") * _UNIT_US[unit]
+
+
+def _above_0(known: Mapping[Statistic, float]) -> dict[Statistic, float]:
+    return {statistic: us for statistic, us in known.items() if us > 0}

@@ -1,0 +1,149 @@
+"""YCSB: the summary that it prints at its end.
+
+Format: YCSB 0.1.4 to 0.17, `measurements/OneMeasurement*.java`,
+`measurements/exporter/TextMeasurementsExporter.java`.
+"""
+
+import re
+from collections.abc import Mapping
+
+from plimsoll.capacity.readers.reading import MS, PERCENTILES, SENT, Reading, number
+from plimsoll.errors import UsageError
+from plimsoll.model.steps import Statistic, Step
+
+_LINE = re.compile(
+    r"^[ \t]*\[(?P<section>[A-Z0-9-]+|Intended-[A-Z0-9-]+)\], (?P<key>[^,]+), (?P<value>\S+)"
+)
+_PERCENTILE = re.compile(r"^(?P<p>[\d.]+)(?:st|nd|rd|th)?PercentileLatency\((?P<unit>us|ms)\)$")
+_THREADS = re.compile(r"-threads\s+(\d+)|-p\s+threadcount=(\d+)")
+_TARGET = re.compile(r"-target\s+(\d+)|-p\s+target=(\d+)")
+_OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "DELETE", "READ-MODIFY-WRITE")
+_UNIT_US = {"us": 1.0, "ms": MS}
+Sections = Mapping[str, Mapping[str, str]]
+
+
+def is_ycsb(text: str) -> bool:
+    """Whether the text holds YCSB's summary."""
+    return "[OVERALL], Throughput(ops/sec)," in text
+
+
+def read_ycsb(text: str, name: str) -> Reading:
+    """Read the summary.
+
+    YCSB's throughput counts failed operations too; they are taken out here. A read-modify-write is
+    also counted as its read and its update, so shares are per operation of the throughput. Where
+    `measurement.interval` is `both` or `intended`, the intended latencies are taken: they count
+    from the time at which an operation was due.
+
+    Raises:
+        UsageError: The summary is cut off, or a value is no number.
+    """
+    sections = _sections(text, name)
+    overall = _numbers(sections["OVERALL"], name, "OVERALL")
+    if "RunTime(ms)" not in overall or overall["RunTime(ms)"] <= 0:
+        raise UsageError(f"{name}: [OVERALL], RunTime(ms) is missing: the summary is cut off")
+    window_s = overall["RunTime(ms)"] / 1000
+    started = round(overall["Throughput(ops/sec)"] * window_s)
+    intended = {s for s in _OPERATIONS if f"Intended-{s}" in sections}
+    operations = {
+        section: sections.get(section) or sections[f"Intended-{section}"]
+        for section in _OPERATIONS
+        if section in sections or section in intended
+    }
+    if not operations:
+        raise UsageError(f"{name}: no [READ], [UPDATE] ... section: the summary is cut off")
+    errors = sum(_errors(sections, section, values, name) for section, values in operations.items())
+    succeeded = max(0, started - errors)
+    latency_us, shares = {}, {}
+    for section, values in operations.items():
+        operation = section.lower().replace("-", "_")
+        timed = sections.get(f"Intended-{section}", values)
+        latency_us[operation] = _latency(_numbers(timed, name, section))
+        if succeeded and section != "READ-MODIFY-WRITE":
+            count = _numbers(values, name, section).get("Operations", 0.0)
+            shares[operation] = count / started
+    if "READ-MODIFY-WRITE" in operations:
+        shares["read_modify_write"] = 0.0  # its time is that of its read and its update
+    target = _option(text, _TARGET, name)
+    step = Step(
+        source=name,
+        connections=_option(text, _THREADS, name),
+        rate_ops_per_second=target,
+        throughput_ops_per_second=succeeded / window_s,
+        operations=succeeded,
+        errors=errors,
+        window_s=window_s,
+        latency_us={operation: values for operation, values in latency_us.items() if values},
+        shares=shares,
+    )
+    if target and not intended:
+        return Reading(step, notes=(f"{SENT} (YCSB: -p measurement.interval=both)",))
+    unknown = "YCSB's -target is not in it" if intended and not target else None
+    return Reading(step, rate_unknown=unknown)
+
+
+def _sections(text: str, name: str) -> Sections:
+    sections: dict[str, dict[str, str]] = {}
+    for line_number, line in enumerate(text.splitlines(), 1):
+        if match := _LINE.match(line):
+            section, key = match["section"], match["key"]
+            known = sections.setdefault(section, {})
+            if key in known and not key.strip().isdigit():
+                raise UsageError(
+                    f"{name} line {line_number}: [{section}], {key} again: one file is one step"
+                )
+            known[key] = match["value"]
+    if "Throughput(ops/sec)" not in sections.get("OVERALL", {}):
+        raise UsageError(f"{name}: [OVERALL], Throughput(ops/sec) stands on no line of its own")
+    return sections
+
+
+def _latency(values: Mapping[str, float]) -> dict[Statistic, float]:
+    """Latencies in microseconds. A percentile of 0 ms says less than a millisecond: not known."""
+    latency_us: dict[Statistic, float] = {}
+    for key, value in values.items():
+        match = _PERCENTILE.match(key)
+        if match and value > 0:
+            percent = number(match["p"], key)
+            if percent in PERCENTILES:
+                latency_us[PERCENTILES[percent]] = value * _UNIT_US[match["unit"]]
+        for unit, factor in _UNIT_US.items():
+            if key == f"AverageLatency({unit})" and value > 0:
+                latency_us["mean"] = value * factor
+            if key == f"MaxLatency({unit})" and value > 0:
+                latency_us["max"] = value * factor
+    return latency_us
+
+
+def _errors(sections: Sections, section: str, values: Mapping[str, str], name: str) -> int:
+    """Operations of a section that did not return OK (0 in YCSB 0.1.4).
+
+    Newer versions count them twice: under the section and in a [...-FAILED] one.
+    """
+    if section == "READ-MODIFY-WRITE":
+        return 0  # counted as a read or an update
+    returned = sum(
+        count
+        for key, count in _numbers(values, name, section).items()
+        if key.startswith("Return=")
+        and key.removeprefix("Return=") not in {"OK", "0", "BATCHED_OK"}
+    )
+    failed = _numbers(sections.get(f"{section}-FAILED", {}), name, section).get("Operations", 0)
+    return round(max(returned, failed))
+
+
+def _numbers(values: Mapping[str, str], name: str, section: str) -> dict[str, float]:
+    """Read a section's values; YCSB prints NaN or -1 for a latency of no operations."""
+    return {
+        key: number(value, f"{name}: [{section}], {key}")
+        for key, value in values.items()
+        if not (key.startswith(("Average", "Min", "Max")) and value in {"NaN", "-1", "-1.0"})
+    }
+
+
+def _option(text: str, pattern: re.Pattern[str], name: str) -> int | None:
+    """A setting from the command line that YCSB repeats at the top, where the file has it."""
+    values = {match[match.lastindex or 0] for match in pattern.finditer(text)}
+    if len(values) > 1:
+        raise UsageError(f"{name}: its command line says {' and '.join(sorted(values))}")
+    return int(values.pop()) or None if values else None

@@ -1,0 +1,158 @@
+"""The files that `plimsoll capacity` judges, as steps: tables, programs' outputs, runs."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from plimsoll import words
+from plimsoll.capacity.json_text import parse_json
+from plimsoll.capacity.readers import Reading, read_text, read_values
+from plimsoll.capacity.step_tables import from_csv, from_values
+from plimsoll.capacity.units import check_units
+from plimsoll.errors import UsageError
+from plimsoll.model.steps import Statistic, Step
+
+MAX_BYTES = 256 * 1024 * 1024  # of a file
+FASTER_SHARE = 1.05  # throughput / rate beyond which the rate that was given is not the file's
+
+
+def read_steps(
+    files: Sequence[Path],
+    *,
+    unnamed: Statistic,
+    connections: Sequence[int],
+    rates: Sequence[float],
+    units_by_littles_law: bool,
+) -> tuple[list[Step], list[str]]:
+    """Read every file; its text shows which format it has.
+
+    Args:
+        files: Files, or directories of runs.
+        unnamed: The statistic of a table's columns that name none.
+        connections: Those of the outputs that do not tell them, in order.
+        rates: Those of the outputs that do not tell them, in order.
+        units_by_littles_law: Refuse milliseconds in a table also by Little's law.
+
+    Returns:
+        The steps, and what a reader has to know of them.
+
+    Raises:
+        UsageError: A file cannot be read, or its load is not known.
+    """
+    found: list[list[Step] | Reading] = []
+    for file in files:
+        read = _read(file / "result.json" if file.is_dir() else file, unnamed)
+        if isinstance(read, list):
+            check_units(read, by_littles_law=units_by_littles_law)
+        found.append(read)
+    readings = _with_loads([r for r in found if isinstance(r, Reading)], connections, rates)
+    completed = iter(readings)
+    steps: list[Step] = []
+    for read in found:
+        steps += read if isinstance(read, list) else [next(completed).step]
+    return steps, _notes(readings)
+
+
+def read_text_of(path: Path) -> str:
+    """Read a file's text, without what could control a terminal.
+
+    Raises:
+        UsageError: It cannot be read, or is too large.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise UsageError(f"{path.parent}: no run: there is no {path.name} in it") from None
+    except (UnicodeDecodeError, OSError) as error:
+        raise UsageError(f"{path}: cannot be read as text: {error}") from None
+    if len(text) > MAX_BYTES:
+        raise UsageError(f"{path}: longer than {MAX_BYTES // 1024**2} MiB")
+    return words.visible(text)
+
+
+def _read(path: Path, unnamed: Statistic) -> list[Step] | Reading:
+    """Steps of a table, or the reading of a program's output."""
+    text, name = read_text_of(path), path.name
+    reading = read_text(text, name)
+    if reading is not None:
+        return reading
+    if not text.lstrip().startswith(("{", "[")):
+        return from_csv(text, name, unnamed)
+    value = parse_json(text, name)
+    return read_values(value, name) or from_values(value, name, unnamed)
+
+
+def _with_loads(
+    readings: Sequence[Reading], connections: Sequence[int], rates: Sequence[float]
+) -> list[Reading]:
+    """Give the outputs the loads that they do not tell themselves.
+
+    Raises:
+        UsageError: A load is still not known, or there are more or fewer than outputs lack.
+    """
+    without_rate = [r.step for r in readings if r.rate_unknown]
+    without_connections = [r.step for r in readings if r.step.connections is None]
+    _check_count("--rate", rates, without_rate)
+    _check_count("--connections", connections, without_connections)
+    for reading in readings:
+        if reading.rate_unknown and not rates:
+            raise UsageError(
+                f"{reading.step.source}: {reading.rate_unknown}: at how many operations per second?"
+                f" Give --rate N{_each(without_rate)}"
+            )
+        closed = not reading.rate_unknown and reading.step.rate_ops_per_second is None
+        if reading.step.connections is None and closed and not connections:
+            raise UsageError(
+                f"{reading.step.source}: how many connections (threads)? The file does not say:"
+                f" give --connections N{_each(without_connections)}"
+            )
+    next_rate, next_connections = iter(rates), iter(connections)
+    return [
+        replace(
+            reading,
+            step=reading.step.model_copy(
+                update={
+                    **({"rate_ops_per_second": next(next_rate)} if reading.rate_unknown else {}),
+                    **(
+                        {"connections": next(next_connections)}
+                        if reading.step.connections is None and connections
+                        else {}
+                    ),
+                }
+            ),
+        )
+        for reading in readings
+    ]
+
+
+def _check_count(option: str, given: Sequence[float], lacking: Sequence[Step]) -> None:
+    if given and len(given) != len(lacking):
+        lack = words.plural(len(lacking), "file lacks it", "files lack it")
+        numbers = words.plural(len(given), "number")
+        raise UsageError(f"{option} is given {numbers}, but {lack}{_named(lacking)}")
+    if option == "--rate":
+        for step, rate in zip(lacking, given, strict=False):
+            throughput = step.throughput_ops_per_second or 0.0
+            if throughput > rate * FASTER_SHARE:
+                raise UsageError(
+                    f"{step.source}: {words.throughput(throughput)} were measured, more than"
+                    f" --rate {words.number(rate)}"
+                )
+
+
+def _each(lacking: Sequence[Step]) -> str:
+    return "" if len(lacking) < 2 else f",N,..., one for each file that lacks it{_named(lacking)}"
+
+
+def _named(steps: Sequence[Step]) -> str:
+    return f" ({', '.join(step.source or '' for step in steps)})" if steps else ""
+
+
+def _notes(readings: Iterable[Reading]) -> list[str]:
+    """Each note once, with the files that it is about."""
+    files: dict[str, list[str]] = {}
+    for reading in readings:
+        for note in reading.notes:
+            files.setdefault(note, []).append(reading.step.source or "")
+    return [f"{', '.join(names)}: {note}" for note, names in files.items()]
