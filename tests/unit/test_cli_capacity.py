@@ -9,16 +9,20 @@ from click.testing import CliRunner, Result
 from plimsoll.cli.capacity import command
 from plimsoll.errors import UsageError
 from tests.support.synthetic_run import synthetic_run
-from tests.unit.capacity.test_peers import SYSBENCH_1_0, YCSB_0_1_4
+from tests.unit.capacity.readers.outputs import text_of
 
-R1_1000 = """clients,throughput_ops_per_second,latency_us.update,latency_us.read
+YCSB_0_1_4 = text_of("ycsb-0.1.4.txt")
+SYSBENCH_1_0 = text_of("sysbench-1.0.txt")
+
+COLUMNS = "clients,throughput_ops_per_second,latency_us.update,latency_us.read"
+R1_1000 = f"""{COLUMNS}
 1,2300,420,400
 2,4000,480,470
 3,5600,560,510
 4,2900,2100,550
 8,4900,2500,600
 """
-R1_2000 = """clients,throughput_ops_per_second,latency_us.update,latency_us.read,share.update,share.read
+R1_2000 = f"""{COLUMNS},share.update,share.read
 1,2300,420,400,0.5,0.5
 2,4000,490,480,0.5,0.5
 3,5600,530,520,0.5,0.5
@@ -109,7 +113,7 @@ def test_limits(r1_1000: Path, options: tuple[str, ...], verdict: str, at: float
         (("--limit-us", "update"), "must be OPERATION=N"),
         (("--limit-us", "update=-1"), "must be OPERATION=N"),
         (("--limit-us", "update=5", "--limit-us", "update=6"), "update is there twice"),
-        (("--connections", "5"), "given 1 time, but 0 files lack it"),
+        (("--connections", "5"), "given 1 number, but 0 files lack it"),
     ],
 )
 def test_a_wrong_option_is_named(r1_1000: Path, options: tuple[str, ...], message: str) -> None:

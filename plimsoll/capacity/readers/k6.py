@@ -16,6 +16,7 @@ from plimsoll.capacity.readers.reading import (
     latencies,
     needed,
     number_at,
+    number_of,
 )
 from plimsoll.errors import UsageError
 from plimsoll.model.steps import Statistic, Step
@@ -61,8 +62,11 @@ def read_k6(value: object, name: str) -> Reading:
             or number_at(metrics, "http_req_failed.matches", name)
             or 0.0
         )
-    known = ((s, number_at(metrics.get(trend), c, f"{name}: {trend}")) for c, s in _COLUMNS.items())
-    latency = latencies(known, MS)
+    figures = field(metrics, trend, name)
+    known = figures if isinstance(figures, dict) else {}
+    latency = latencies(
+        ((s, number_of(known.get(c), f"{name}: {trend}.{c}")) for c, s in _COLUMNS.items()), MS
+    )
     vus = number_at(metrics, "vus.max", name) or number_at(metrics, "vus_max.max", name)
     step = Step(
         source=name,

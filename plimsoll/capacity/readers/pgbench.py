@@ -44,8 +44,7 @@ def read_pgbench(text: str, name: str) -> Reading:
     Raises:
         UsageError: The report is cut off.
     """
-    head = text[: match.start()] if (match := _SCRIPT.search(text)) else text
-    found = {key: only(pattern, head, name) for key, pattern in _LINES.items()}
+    found = {key: only(pattern, text, name) for key, pattern in _LINES.items()}
     values = {k: None if v is None else number(v, f"{name}: {k}") for k, v in found.items()}
     tps = values["tps"] or values["tps_connecting"]
     if not tps or not values["processed"] or values["clients"] is None:
@@ -65,7 +64,7 @@ def read_pgbench(text: str, name: str) -> Reading:
         latency_us={script: latency for script, (_, latency) in scripts.items() if latency}
         or ({"transaction": mean} if mean else {}),
         shares={script: count / total for script, (count, _) in scripts.items() if total},
-        halves=_halves(head, name),
+        halves=_halves(text, name),
     )
     throttled = values["lag_ms"] is not None
     return Reading(step, rate_unknown="pgbench does not print its --rate" if throttled else None)

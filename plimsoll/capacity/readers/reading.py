@@ -94,12 +94,16 @@ def number_at(value: object, path: str, name: str) -> float | None:
     Raises:
         UsageError: It is something else.
     """
-    found = field(value, path, name)
-    if found is None:
+    return number_of(field(value, path, name), f"{name}: {path}")
+
+
+def number_of(value: object, where: str) -> float | None:
+    """Read a value of JSON as `number_at` does."""
+    if value is None:
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        raise UsageError(f"{name}: {path} is no number")
-    return number(repr(found), f"{name}: {path}")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UsageError(f"{where} is no number")
+    return number(repr(value), where)
 
 
 def needed(value: object, path: str, name: str) -> float:

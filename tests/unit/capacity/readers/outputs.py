@@ -1,0 +1,30 @@
+"""Outputs of load generators, written after their print formats, with figures made up."""
+
+from pathlib import Path
+
+from plimsoll.capacity.json_text import parse_json
+from plimsoll.capacity.readers import Reading, read_text, read_values
+
+FOLDER = Path(__file__).parent / "outputs"
+NAMES = sorted(path.name for path in FOLDER.iterdir())
+REFUSED = {"sysbench-1.1-report_json.txt", "wrk.txt"}
+
+
+def text_of(name: str) -> str:
+    """The output, as its program prints it."""
+    return (FOLDER / name).read_text()
+
+
+def reading_of(text: str, name: str) -> Reading | None:
+    """Read a text as the command does."""
+    found = read_text(text, name)
+    if found is None and text.lstrip().startswith("{"):
+        return read_values(parse_json(text, name), name)
+    return found
+
+
+def read(name: str) -> Reading:
+    """Read an output that can be read."""
+    found = reading_of(text_of(name), name)
+    assert found is not None
+    return found
