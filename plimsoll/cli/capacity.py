@@ -157,7 +157,7 @@ def _statistic(steps: list[Step], wanted: Statistic | None) -> tuple[Statistic, 
                 return statistic, []
             unnamed = ""
             if statistic == "mean":
-                unnamed = " (a latency without a statistic counts as a mean)"
+                unnamed = " (in a table, a latency without a statistic is a mean)"
             name = words.statistic(statistic)
             return statistic, [f"judged by the {name}{unnamed}: not every step has a p99"]
     return "p99", []

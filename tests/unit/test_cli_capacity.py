@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from plimsoll.cli.capacity import command
 from plimsoll.errors import UsageError
 from tests.support.synthetic_run import synthetic_run
-from tests.unit.capacity.readers.outputs import text_of
+from tests.unit.capacity.readers.outputs import FOLDER, text_of
 
 YCSB_0_1_4 = text_of("ycsb-0.1.4.txt")
 SYSBENCH_1_0 = text_of("sysbench-1.0.txt")
@@ -156,3 +156,79 @@ def test_a_directory_that_is_no_run(tmp_path: Path) -> None:
     error = call(tmp_path).exception
     assert isinstance(error, UsageError)
     assert "no run: there is no result.json" in str(error)
+
+
+def written(folder: Path, **outputs: str) -> list[Path]:
+    """Outputs of a program as files, one for each load."""
+    paths = []
+    for name, text in outputs.items():
+        paths.append(folder / f"{name}.txt")
+        paths[-1].write_text(text)
+    return paths
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.iterdir()))
+def test_every_output_is_judged_or_refused_in_one_line(name: str) -> None:
+    result = call(FOLDER / name, "--json")
+    if isinstance(result.exception, UsageError):
+        text = str(result.exception)
+        assert text.startswith(name)
+        assert "--rate N" in text or "report_json" in text or "wrk2 --latency" in text
+    else:
+        found = json.loads(result.stdout)
+        behind = name in {"go-ycsb-json.txt", "latte-0.27.json"}  # their rates
+        verdict, cause = ("BELOW_FIRST_STEP", "rate") if behind else ("LOWER_BOUND", None)
+        assert (found["verdict"], found["cause"]) == (verdict, cause)
+
+
+def test_the_rates_of_several_outputs_are_given_in_order(tmp_path: Path) -> None:
+    lighter = text_of("wrk2.txt")
+    heavier = lighter.replace("60000 requests", "120000 requests").replace("2000.00", "4000.00")
+    heavier = heavier.replace("11.18ms", "99.18ms").replace("12.30ms", "100.30ms")
+    heavier = heavier.replace("Non-2xx or 3xx responses: 600", "")
+    heavier = heavier.replace("read 2, write 0, timeout 3", "read 0, write 0, timeout 0")
+    lighter = lighter.replace("Non-2xx or 3xx responses: 600", "").replace("read 2", "read 0")
+    files = written(tmp_path, heavy=heavier, light=lighter.replace("timeout 3", "timeout 0"))
+    assert "heavy.txt, light.txt" in str(call(*files).exception)
+    for rates in (("--rate", "4000,2000"), ("--rate", "4000", "--rate", "2000")):
+        found = json.loads(call(*files, *rates, "--json").stdout)
+        assert (found["verdict"], found["at"], found["cause"]) == ("KNEE", 2000, "latency:request")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--rate", "4000,2000"), "--rate is given 2 numbers, but 1 file lacks it (wrk2.txt)"),
+        (("--rate", "1000"), "wrk2.txt: 1,980 ops/s were measured, more than --rate 1,000"),
+        (("--rate", "2000", "--connections", "5"), "is given 1 number, but 0 files lack it"),
+    ],
+)
+def test_loads_that_cannot_be_those_of_the_files(options: tuple[str, ...], message: str) -> None:
+    error = call(FOLDER / "wrk2.txt", *options).exception
+    assert isinstance(error, UsageError)
+    assert message in str(error)
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", "nan", "1,,2", "1.5"])
+def test_a_list_of_numbers_holds_numbers(value: str) -> None:
+    result = call(FOLDER / "ycsb-0.17.txt", "--connections", value)
+    assert result.exit_code == 2
+    assert "is not a whole number above 0" in result.output
+
+
+def test_a_target_of_ycsb_without_intended_latencies_is_noted(tmp_path: Path) -> None:
+    text = text_of("ycsb-0.17.txt").replace("-threads 8", "-threads 8 -target 1000")
+    one, two = written(tmp_path, one=text.replace("[READ], Return=ERROR, 100\n", ""), two=text)
+    notes = json.loads(call(one, two, "--statistic", "mean", "--json").stdout)["notes"]
+    about = "one.txt, two.txt: latencies count from when"
+    told = [note for note in notes if note.startswith(about)]
+    assert len(told) == 1
+
+
+def test_a_file_that_is_nothing_known_names_what_is(tmp_path: Path) -> None:
+    (path,) = written(tmp_path, a="hello\n1\n")
+    error = str(call(path).exception)
+    assert error.startswith("a.txt row 1: unknown column 'hello'")
+    assert "go-ycsb, sysbench, pgbench, wrk2, k6, latte" in error
+    path.write_text('{"hello": 1}')
+    assert "plimsoll load --json are read" in str(call(path).exception)

@@ -20,6 +20,8 @@ _LINES: Mapping[str, re.Pattern[str]] = {
         "errors": r"^[ \t]*ignored errors:[ \t]+(\d+)",
         "time_s": r"^[ \t]*(?:total time|time elapsed):[ \t]+([\d.]+)s",
         "mean": r"^[ \t]*avg:[ \t]+([\d.]+)",
+        "sum": r"^[ \t]*sum:[ \t]+([\d.]+)",
+        "events": r"^[ \t]*total number of events:[ \t]+(\d+)",
         "max": r"^[ \t]*max:[ \t]+([\d.]+)",
         "threads": r"^Number of threads:[ \t]+(\d+)",
         "rate": r"^Target transaction rate:[ \t]+(\d+)/sec",
@@ -67,7 +69,10 @@ def read_sysbench(text: str, name: str) -> Reading:
         raise UsageError(f"{name}: no 'transactions' line: not a database test, or cut off")
     if not time_s:
         raise UsageError(f"{name}: total time is {'missing: cut off' if time_s is None else '0'}")
-    latency = latencies((("mean", values["mean"]), ("max", values["max"])), MS)
+    mean_ms = values["mean"]
+    if values["sum"] and values["events"]:  # `avg` is rounded to 10 us
+        mean_ms = values["sum"] / values["events"]
+    latency = latencies((("mean", mean_ms), ("max", values["max"])), MS)
     for percent, value in _PERCENTILE.findall(text):
         if int(percent) in PERCENTILES:
             statistic = PERCENTILES[int(percent)]
