@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -201,6 +202,31 @@ def test_load_as_json_in_an_open_loop(plimsoll: Callable[..., Output], fresh_dat
     assert set(result["report"]["operations"]) == {"read", "update"}
     assert result["report"]["client"]["send_lateness_us"]["p50"] is not None
     assert "plimsoll:plimsoll" not in out
+
+
+def test_what_load_prints_as_json_can_be_judged(
+    plimsoll: Callable[..., Output], fresh_database: str, tmp_path: Path
+) -> None:
+    plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-a", "--records", "500")
+    load = ["load", "--dsn", fresh_database, "--workload", "ycsb-a", "--json", "--warmup", "0"]
+    files = []
+    for connections in (1, 2):
+        code, out, _ = plimsoll(*load, "--duration", "2", "--connections", str(connections))
+        assert code == 0
+        files.append(tmp_path / f"{connections}.json")
+        files[-1].write_text(out)
+    code, out, _ = plimsoll("capacity", *map(str, files), "--limit-us", "read=60000000", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["axis"], found["statistic"]) == ("connections", "p99")
+    step = found["steps"][0]["steps"][0]
+    report = json.loads(files[0].read_text())["report"]
+    assert (step["clients"], step["connections"]) == (1, 1)
+    assert step["operations"] == sum(o["succeeded"] for o in report["operations"].values())
+    assert step["latency_us"]["read"]["p99"] == report["operations"]["read"]["latency_us"]["p99"]
+    audits = {audit["name"]: audit["passed"] for audit in found["steps"][0]["audits"]}
+    assert audits["littles_law"] is True
+    assert audits["steady_state"] is not None
 
 
 def test_load_knows_the_tables_that_prepare_has_made(
