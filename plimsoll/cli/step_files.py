@@ -60,7 +60,7 @@ def read_text_of(path: Path) -> str:
         UsageError: It cannot be read, or is too large.
     """
     try:
-        with path.open(encoding="utf-8") as file:
+        with path.open(encoding="utf-8-sig") as file:
             text = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise UsageError(f"{path.parent}: no run: there is no {path.name} in it") from None

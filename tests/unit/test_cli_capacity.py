@@ -232,3 +232,12 @@ def test_a_file_that_is_nothing_known_names_what_is(tmp_path: Path) -> None:
     assert "go-ycsb, sysbench, pgbench, wrk2, k6, latte" in error
     path.write_text('{"hello": 1}')
     assert "plimsoll load --json are read" in str(call(path).exception)
+
+
+@pytest.mark.parametrize("name", ["k6-summary-export.json", "pgbench-15.txt"])
+def test_a_byte_order_mark_and_other_ends_of_lines_change_nothing(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text("\ufeff" + text_of(name), newline="\r\n")
+    assert call(path).stdout == call(FOLDER / name).stdout

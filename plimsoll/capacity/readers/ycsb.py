@@ -17,6 +17,7 @@ _LINE = re.compile(
 _PERCENTILE = re.compile(r"^(?P<p>[\d.]+)(?:st|nd|rd|th)?PercentileLatency\((?P<unit>us|ms)\)$")
 _THREADS = re.compile(r"-threads\s+(\d+)|-p\s+threadcount=(\d+)")
 _TARGET = re.compile(r"-target\s+(\d+)|-p\s+target=(\d+)")
+_INTENDED = "-p measurement.interval=intended"
 _OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "DELETE", "READ-MODIFY-WRITE")
 _UNIT_US = {"us": 1.0, "ms": MS}
 Sections = Mapping[str, Mapping[str, str]]
@@ -31,9 +32,9 @@ def read_ycsb(text: str, name: str) -> Reading:
     """Read the summary.
 
     YCSB's throughput counts failed operations too; they are taken out here. A read-modify-write is
-    also counted as its read and its update, so shares are per operation of the throughput. Where
-    `measurement.interval` is `both` or `intended`, the intended latencies are taken: they count
-    from the time at which an operation was due.
+    also counted as its read and its update, so shares are per operation of the throughput. With
+    `measurement.interval=both` the intended latencies are taken, which count from the time at
+    which an operation was due; with `intended` they stand under the operations' own names.
 
     Raises:
         UsageError: The summary is cut off, or a value is no number.
@@ -44,12 +45,8 @@ def read_ycsb(text: str, name: str) -> Reading:
         raise UsageError(f"{name}: [OVERALL], RunTime(ms) is missing: the summary is cut off")
     window_s = overall["RunTime(ms)"] / 1000
     started = round(overall["Throughput(ops/sec)"] * window_s)
-    intended = {s for s in _OPERATIONS if f"Intended-{s}" in sections}
-    operations = {
-        section: sections.get(section) or sections[f"Intended-{section}"]
-        for section in _OPERATIONS
-        if section in sections or section in intended
-    }
+    operations = {s: sections[s] for s in _OPERATIONS if s in sections}
+    intended = _INTENDED in text or any(f"Intended-{s}" in sections for s in operations)
     if not operations:
         raise UsageError(f"{name}: no [READ], [UPDATE] ... section: the summary is cut off")
     errors = sum(_errors(sections, section, values, name) for section, values in operations.items())
@@ -77,7 +74,7 @@ def read_ycsb(text: str, name: str) -> Reading:
         shares=shares,
     )
     if target and not intended:
-        return Reading(step, notes=(f"{SENT} (YCSB: -p measurement.interval=both)",))
+        return Reading(step, notes=(f"{SENT} (give YCSB -p measurement.interval=both)",))
     unknown = "YCSB's -target is not in it" if intended and not target else None
     return Reading(step, rate_unknown=unknown)
 
