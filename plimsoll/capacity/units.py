@@ -44,9 +44,13 @@ def check_units(steps: Sequence[Step], *, by_littles_law: bool = True) -> None:
 
 
 def _idle_factor(step: Step) -> float | None:
-    """Connections (at least one for each client) / operations under way; None if not known."""
+    """Connections (at least one for each client) / operations under way; None if not known.
+
+    Operations that fail hold connections too, and no figure of a table says for how long.
+    """
     found, connections = under_way(step), step.connections or step.clients
-    if found is None or connections is None or not found.most:
+    failing = 10 * (step.errors or 0) > (step.operations or 0)
+    if found is None or connections is None or not found.most or failing:
         return None
     return connections / found.most
 

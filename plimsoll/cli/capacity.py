@@ -62,8 +62,8 @@ FALLBACKS: tuple[Statistic, ...] = ("p99", "p95", "p999", "mean", "p50", "max")
     multiple=True,
     type=NumberList(),
     metavar="N,N,...",
-    help="The operations per second that outputs were sent at which do not tell them (wrk2,"
-    " pgbench --rate, k6): one for each such file, in order.",
+    help="The rates (ops/s) of programs' outputs that do not tell them (wrk2, pgbench --rate, k6's"
+    " arrival rates); one for each such file, in order.",
 )
 @click.option(
     "--without-audit",

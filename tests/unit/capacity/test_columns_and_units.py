@@ -104,6 +104,13 @@ def test_an_open_loop_says_nothing_of_units() -> None:
     check_units(steps)
 
 
+def test_a_load_that_mostly_fails_says_nothing_of_units() -> None:
+    failing = {"errors": 190, "operations": 10}
+    check_units([step.model_copy(update=failing) for step in table(*MILLISECONDS)])
+    with pytest.raises(UsageError, match="milliseconds"):
+        check_units([s.model_copy(update=failing | {"errors": 1}) for s in table(*MILLISECONDS)])
+
+
 def test_less_than_a_microsecond_is_another_unit() -> None:
     with pytest.raises(UsageError, match=r"row 2: latency_us.update \(mean\) is 0.42, under a mic"):
         check_units(table((1, 2300, 0.42)), by_littles_law=False)

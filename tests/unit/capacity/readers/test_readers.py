@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from plimsoll.capacity.audits import littles_law, percentiles
-from plimsoll.capacity.readers import read_values
+from plimsoll.capacity.readers import PROGRAMS, read_values
 from plimsoll.errors import UsageError
 from plimsoll.model.steps import Statistic
 from tests.unit.capacity.readers.outputs import NAMES, REFUSED, read, reading_of, text_of
@@ -98,6 +99,12 @@ STEPS: dict[str, tuple[int, float | None, float, int | None, dict[str, dict[Stat
 
 def test_every_output_has_its_figures() -> None:
     assert set(STEPS) | REFUSED == set(NAMES)
+
+
+@pytest.mark.parametrize("program", [*PROGRAMS.split(", "), "`plimsoll load --json`"])
+def test_every_program_has_a_row_in_the_documentation(program: str) -> None:
+    page = (Path(__file__).parents[4] / "docs/capacity.md").read_text()
+    assert f"\n| {program} " in page
 
 
 @pytest.mark.parametrize("name", STEPS)
