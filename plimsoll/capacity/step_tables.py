@@ -189,11 +189,11 @@ def _unknown(column: str) -> str:
 def _number(value: object, where: str, column: str, *, whole: bool = False) -> float:
     """Read a finite number of the column's range."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise UsageError(f"{where}: {column} is {json.dumps(value)}, not a number")
+        raise UsageError(f"{where}: {column} is {json.dumps(value)[:SHOWN]}, not a number")
     try:
         number = float(value)
     except ValueError:
-        raise UsageError(f"{where}: {column} is {value!r}, not a number") from None
+        raise UsageError(f"{where}: {column} is {str(value)[:SHOWN]!r}, not a number") from None
     if not math.isfinite(number):
         raise UsageError(f"{where}: {column} is {value}; leave unknown values out")
     if number < 0:

@@ -95,35 +95,29 @@ def _with_loads(
     without_connections = [r.step for r in readings if r.step.connections is None]
     _check_count("--rate", rates, without_rate)
     _check_count("--connections", connections, without_connections)
-    for reading in readings:
-        if reading.rate_unknown and not rates:
-            raise UsageError(
-                f"{reading.step.source}: {reading.rate_unknown}: at how many operations per second?"
-                f" Give --rate N{_each(without_rate)}"
-            )
-        closed = not reading.rate_unknown and reading.step.rate_ops_per_second is None
-        if reading.step.connections is None and closed and not connections:
-            raise UsageError(
-                f"{reading.step.source}: how many connections (threads)? The file does not say:"
-                f" give --connections N{_each(without_connections)}"
-            )
+    for step, rate in zip(without_rate, rates, strict=False):
+        _check_rate(step, rate)
     next_rate, next_connections = iter(rates), iter(connections)
-    return [
-        replace(
-            reading,
-            step=reading.step.model_copy(
-                update={
-                    **({"rate_ops_per_second": next(next_rate)} if reading.rate_unknown else {}),
-                    **(
-                        {"connections": next(next_connections)}
-                        if reading.step.connections is None and connections
-                        else {}
-                    ),
-                }
-            ),
-        )
-        for reading in readings
-    ]
+    completed = []
+    for reading in readings:
+        known: dict[str, float] = {}
+        if reading.rate_unknown:
+            if not rates:
+                raise UsageError(
+                    f"{reading.step.source}: {reading.rate_unknown}: at how many operations per"
+                    f" second? Give --rate N{_each(without_rate)}"
+                )
+            known["rate_ops_per_second"] = next(next_rate)
+        if reading.step.connections is None:
+            if connections:
+                known["connections"] = next(next_connections)
+            elif not reading.rate_unknown and reading.step.rate_ops_per_second is None:
+                raise UsageError(
+                    f"{reading.step.source}: how many connections (threads)? The file does not say:"
+                    f" give --connections N{_each(without_connections)}"
+                )
+        completed.append(replace(reading, step=reading.step.model_copy(update=known)))
+    return completed
 
 
 def _check_count(option: str, given: Sequence[float], lacking: Sequence[Step]) -> None:
@@ -131,14 +125,15 @@ def _check_count(option: str, given: Sequence[float], lacking: Sequence[Step]) -
         lack = words.plural(len(lacking), "file lacks it", "files lack it")
         numbers = words.plural(len(given), "number")
         raise UsageError(f"{option} is given {numbers}, but {lack}{_named(lacking)}")
-    if option == "--rate":
-        for step, rate in zip(lacking, given, strict=False):
-            throughput = step.throughput_ops_per_second or 0.0
-            if throughput > rate * FASTER_SHARE:
-                raise UsageError(
-                    f"{step.source}: {words.throughput(throughput)} were measured, more than"
-                    f" --rate {words.number(rate)}"
-                )
+
+
+def _check_rate(step: Step, rate: float) -> None:
+    throughput = step.throughput_ops_per_second or 0.0
+    if throughput > rate * FASTER_SHARE:
+        raise UsageError(
+            f"{step.source}: {words.throughput(throughput)} were measured, more than --rate"
+            f" {words.number(rate)}"
+        )
 
 
 def _each(lacking: Sequence[Step]) -> str:
