@@ -2,18 +2,19 @@
 
 import os
 import sys
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import click
 
 from plimsoll import words
 from plimsoll.cli.find_options import Asked, find_options
-from plimsoll.cli.finding import Search, find_and_print
+from plimsoll.cli.finding import Search, find_into, made_rows
+from plimsoll.cli.local_runs import RESULTS
 from plimsoll.cli.options import parse_settings, workload_options
 from plimsoll.cli.output import refuse_used_folder
-from plimsoll.cli.prepare import prepare_shown
+from plimsoll.cli.show import exit_code, print_results, read_results
 from plimsoll.errors import UsageError
-from plimsoll.families.family import family_of
 from plimsoll.finding.asked import PASSWORD, QUICK, USUAL, endpoint, request_of, search_of
 from plimsoll.finding.dataset import Found, drop, is_complete, look, require_harmless
 from plimsoll.finding.quantities import StopRule, limits_us
@@ -24,8 +25,6 @@ from plimsoll.model.engine import EngineTarget
 from plimsoll.model.request import Load, Request
 from plimsoll.workload import Workload, load_workload
 from plimsoll.workload.library import builtin_names
-
-SETTLE_MAX_S = 30.0  # for what loading a dataset leaves a server to do
 
 
 @click.command("find")
@@ -56,10 +55,12 @@ def command(**options: Any) -> int:
         stop_rules.append(StopRule.of_rate(asked.max_rate))
     found, rows = _with_dataset(asked, target, workload, found)
     request = _request(asked, target, workload, found, rules)
+    folder = asked.out or RESULTS / f"find-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     try:
-        return find_and_print(
-            Search(request, target, found, stop_rules, rows), asked.out, as_json=asked.as_json
-        )
+        interrupted = find_into(Search(request, target, found, stop_rules, rows), folder)
+        results = read_results(folder)
+        print_results(results, as_json=asked.as_json)
+        return 130 if interrupted else exit_code(results)
     finally:
         if asked.drop:
             drop(target, found)
@@ -88,11 +89,8 @@ def _with_dataset(
             f"--workload {workload.name}: {place} has no dataset of it that Plimsoll made:"
             f" --prepare makes one ({what}); --records N says how many are there that you made"
         )
-    prepared = prepare_shown(target, found.compiled)
-    click.echo("waiting until the server has worked off the loading", err=True)
-    family_of(target.protocol).settle(target, longest_s=SETTLE_MAX_S)
-    made = look(target, workload, found.compiled.records, found.given)
-    return made, sum(prepared.counted_rows.values())
+    rows_made = made_rows(target, found)
+    return look(target, workload, found.compiled.records, found.given), rows_made
 
 
 def _request(

@@ -1,25 +1,29 @@
 """A search in this process, on a terminal: its signals, its progress, its answer."""
 
 import signal
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import click
+
 from plimsoll.cli.find_progress import FindProgress
-from plimsoll.cli.local_runs import RESULTS
-from plimsoll.cli.show import Results, exit_code, print_results
-from plimsoll.errors import PlimsollError, StepError
-from plimsoll.finding.dataset import Found, load_number
+from plimsoll.cli.prepare import prepare_shown
+from plimsoll.errors import StepError
+from plimsoll.families.family import family_of
+from plimsoll.finding.asked import opened
+from plimsoll.finding.dataset import Found, is_complete, load_number, look
 from plimsoll.finding.finder import Finder
 from plimsoll.finding.outcome import outcome, write
 from plimsoll.finding.quantities import StopRule
 from plimsoll.model.engine import EngineTarget
-from plimsoll.model.request import Request
+from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.requests.request_workload import workload_of
 
 INTERRUPTED = "interrupted"
+SETTLE_MAX_S = 30.0  # for what loading a dataset leaves a server to do
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,36 @@ class Search:
     rows: int | None
 
 
-def find_and_print(search: Search, out: Path | None, *, as_json: bool) -> int:
-    """Search, write the results, and print them; gives the exit code."""
+def asked_search(request: Request) -> Search:
+    """Make a search of a request whose target is there already; its dataset is made if it lacks.
+
+    The request is the user's own file, which is the permission.
+
+    Raises:
+        UsageError: The environment does not say who logs in.
+        PlimsollError: The database refuses, or a table of the dataset is another's.
+    """
+    assert isinstance(request.target, EndpointTarget)  # noqa: S101 - the caller has looked
+    target, workload = opened(request.target), workload_of(request.workload)
+    records, given = request.workload.records, request.workload.parameters
+    found, rows = look(target, workload, records, given), None
+    if not is_complete(found):
+        rows = made_rows(target, found)
+        found = look(target, workload, records, given)
+    return Search(request, target, found, (), rows)
+
+
+def made_rows(target: EngineTarget, found: Found) -> int:
+    """Make a dataset, and wait until the server has worked it off; gives its rows."""
+    prepared = prepare_shown(target, found.compiled)
+    click.echo("waiting until the server has worked off the loading", err=True)
+    family_of(target.protocol).settle(target, longest_s=SETTLE_MAX_S)
+    return sum(prepared.counted_rows.values())
+
+
+def find_into(search: Search, folder: Path) -> bool:
+    """Search, and write the results into a folder; says whether it was interrupted."""
     began = datetime.now(UTC)
-    run_id = f"{search.request.name}-{began:%Y%m%d-%H%M%S}"
-    folder = out or RESULTS / run_id
     failure = None
     with FindProgress(search.request) as progress:
         finder = Finder(
@@ -63,20 +92,14 @@ def find_and_print(search: Search, out: Path | None, *, as_json: bool) -> int:
                 failure = str(error)
     result, seconds = outcome(
         finder,
-        run_id=run_id,
+        run_id=f"{search.request.name}-{began:%Y%m%d-%H%M%S}",
         server=search.found.server,
         rows=search.rows,
         began=began,
         failure=failure,
     )
-    results: Results = {run_id: (folder, result)}
-    print_results(results, as_json=as_json)
-    sys.stdout.flush()
-    try:
-        write(folder, result, seconds)
-    except OSError as error:
-        raise PlimsollError(f"the results cannot be written: {folder}: {error.strerror}") from None
-    return 130 if finder.cut_short == INTERRUPTED else exit_code(results)
+    write(folder, result, seconds)
+    return finder.cut_short == INTERRUPTED
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from plimsoll.cli.finding import asked_search, find_into
 from plimsoll.cli.local_runs import RESULTS, first_clients, wait_or_stop, write_report
 from plimsoll.cli.output import refuse_used_folder
 from plimsoll.cli.progress import RunProgress
@@ -15,7 +16,7 @@ from plimsoll.cli.show import exit_code, print_results, read_results
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
-from plimsoll.model.request import Request
+from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.requests.experiment_file import read_file
 
 if TYPE_CHECKING:
@@ -65,7 +66,12 @@ def _run_all(
     requests: dict[str, Request], directory: Path, *, data_dir: Path | None, as_json: bool
 ) -> int:
     folders = [directory / name for name in requests] if len(requests) > 1 else [directory]
-    interrupted = _run_here(list(zip(requests.values(), folders, strict=True)), data_dir)
+    runs = list(zip(requests.values(), folders, strict=True))
+    existing = [run for run in runs if isinstance(run[0].target, EndpointTarget)]
+    searches = [(asked_search(request), folder) for request, folder in existing]
+    interrupted = any(find_into(search, folder) for search, folder in searches)
+    made = [run for run in runs if run not in existing]
+    interrupted = interrupted or (bool(made) and _run_here(made, data_dir))
     results = read_results(directory)
     print_results(results, as_json=as_json)
     return 130 if interrupted else exit_code(results)
