@@ -3,6 +3,7 @@
 import tempfile
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.requests.experiment_file import read_file
+from plimsoll.requests.request_workload import protocol_of
 
 if TYPE_CHECKING:
     from plimsoll.local.twin import LocalTwin
@@ -102,10 +104,13 @@ def _directory(request_file: Path, out: Path | None) -> Path:
 
 def _run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
     """Run requests one after the other on a twin; returns whether they were interrupted."""
+    from plimsoll.local.databases.server_programs import fetch_programs  # noqa: PLC0415 - an extra
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
-    from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - an extra
+    from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - an extra
 
+    check_machine()
+    fetch_programs({protocol_of(request) for request, _ in runs}, partial(click.echo, err=True))
     click.echo("starting the stand-in for AWS on this machine", err=True)
     with (
         termination_interrupts(),
