@@ -201,6 +201,11 @@ $(STAMPS)/zig: tools/zig.txt $(STAMPS)/venv
 	$(UV) pip install --quiet --require-hashes --target .cache/zig --python $(BIN)/python -r tools/zig.txt
 	@touch $@
 
+.PHONY: dist
+dist: setup $(STAMPS)/zig ## Build what users install into dist/: a source archive and a wheel for each platform
+	@rustc --print target-libdir --target aarch64-unknown-linux-gnu | xargs test -d || rustup target add aarch64-unknown-linux-gnu
+	$(BIN)/python -m tools.distribution dist
+
 .PHONY: package
 package: setup $(STAMPS)/zig ## Build the functions' packages for AWS Lambda and show their sizes
 	@rustc --print target-libdir --target aarch64-unknown-linux-gnu | xargs test -d || rustup target add aarch64-unknown-linux-gnu

@@ -15,7 +15,7 @@ from typing import Any
 import pymysql
 
 import plimsoll_engine
-from plimsoll.local.machine import cpu_times, shares
+from plimsoll.machine import cpu_times, shares
 from plimsoll.model.engine import EngineTarget, LoadSpec
 from plimsoll.model.values import FormatValue, RowValue
 from plimsoll.workload import Compiled
@@ -63,12 +63,12 @@ def measure(
         given.write(stdin)
         given.seek(0)
         pinned = ["taskset", "-c", str(CLIENT_CORE), *command]
-        before = cpu_times(os.getpid())
+        before = cpu_times({os.getpid()})
         started = time.monotonic()
         process = subprocess.Popen(pinned, stdin=given, stdout=said, stderr=subprocess.STDOUT)
         _, status, used = os.wait4(process.pid, 0)
         wall_s = time.monotonic() - started
-        after = cpu_times(os.getpid())
+        after = cpu_times({os.getpid()})
         share = shares(before, after)
         said.seek(0)
         output = said.read()

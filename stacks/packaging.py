@@ -32,6 +32,10 @@ class Platform:
 
 
 AWS_LAMBDA = Platform("3.14", "aarch64-manylinux_2_28", "aarch64-unknown-linux-gnu")
+MANYLINUX = (
+    Platform("3.11", None, "x86_64-unknown-linux-gnu"),
+    AWS_LAMBDA,
+)  # of what users install
 THIS_MACHINE = Platform(f"{sys.version_info.major}.{sys.version_info.minor}", None, None)
 
 
@@ -126,11 +130,14 @@ def _install(destination: Path, platform: Platform, *what: str) -> None:
 
 @cache
 def plimsoll_wheel() -> Path:
-    """Build Plimsoll's own wheel: what is in it is what users get."""
+    """Build Plimsoll's own wheel, without the engine: else what is in it is what users get."""
     folder = CACHE / "wheels-plimsoll"
     shutil.rmtree(folder, ignore_errors=True)
-    _run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder])
-    return next(folder.glob("plimsoll-*.whl"))
+    _run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder],
+        PLIMSOLL_ENGINE="none",  # the functions that need it get its own wheel
+    )
+    return next(folder.glob("plimsoll_db-*.whl"))
 
 
 @cache
@@ -168,9 +175,10 @@ def _require_rust_target(target: str) -> None:
         raise MissingToolError("the linker is missing: make package installs it")
 
 
-def _run(command: list[str | Path]) -> None:
+def _run(command: list[str | Path], **variables: str) -> None:
     environment = {
         **os.environ,
+        **variables,
         "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}",
         "PYTHONPATH": str(CACHE / "zig"),
     }

@@ -14,7 +14,8 @@ from plimsoll.errors import PlimsollError
 
 # verb -> (module:attribute, its line in `plimsoll --help`); a module loads when its verb is called
 VERBS: dict[str, tuple[str, str]] = {
-    "run": ("plimsoll.cli.run:run", "Find a target's capacity"),
+    "find": ("plimsoll.cli.find:command", "Find the load line of a database that you have"),
+    "run": ("plimsoll.cli.run:run", "Provision a target, and find its load line"),
     "preflight": (
         "plimsoll.cli.preflight:command",
         "Check whether AWS and the service can make a run",

@@ -14,9 +14,12 @@ import plimsoll_engine
 from plimsoll import words
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
 from plimsoll.errors import PlimsollError
-from plimsoll.families.prepare import prepare
+from plimsoll.families.prepare import Prepared, prepare
 from plimsoll.model.dsn import parse_dsn
-from plimsoll.workload import load_workload
+from plimsoll.model.engine import EngineTarget
+from plimsoll.workload import Compiled, load_workload
+
+CONNECTIONS = 8
 
 
 @click.command("prepare")
@@ -26,7 +29,7 @@ from plimsoll.workload import load_workload
 @click.option(
     "--connections",
     type=click.IntRange(1, 1000),
-    default=8,
+    default=CONNECTIONS,
     show_default=True,
     help="Connections that insert at the same time.",
 )
@@ -50,28 +53,7 @@ def command(
     given = parse_settings(workload, settings, tables)
     compiled = workload.compile(records, given, target.protocol)
     started = time.monotonic()
-    progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("rows"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )
-    task = progress.add_task(f"prepare {compiled.dataset}", total=compiled.rows)
-
-    def advance(rows: int) -> None:
-        progress.start()  # once the database has answered; a refusal stands alone
-        progress.update(task, completed=rows)
-
-    try:
-        with _interrupts() as token:
-            prepared = prepare(
-                target, compiled, connections=connections, on_progress=advance, cancel=token
-            )
-    finally:
-        if progress.live.is_started:  # else it would leave an empty line
-            progress.stop()
+    prepared = prepare_shown(target, compiled, connections=connections)
     seconds = time.monotonic() - started
     if as_json:
         result = {
@@ -94,6 +76,38 @@ def command(
     took = words.duration(seconds)
     done = f"{words.plural(prepared.inserted_rows, 'row')} inserted in {took}"
     click.echo(done if prepared.sent_rows else f"complete already, counted in {took}")
+
+
+def prepare_shown(
+    target: EngineTarget, compiled: Compiled, *, connections: int = CONNECTIONS
+) -> Prepared:
+    """Make a dataset with a bar of its progress on standard error; Ctrl-C ends it.
+
+    Raises:
+        PlimsollError: The database refuses, or one of the tables is another's.
+    """
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("rows"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )
+    task = progress.add_task(f"prepare {compiled.dataset}", total=compiled.rows)
+
+    def advance(rows: int) -> None:
+        progress.start()  # once the database has answered; a refusal stands alone
+        progress.update(task, completed=rows)
+
+    try:
+        with _interrupts() as token:
+            return prepare(
+                target, compiled, connections=connections, on_progress=advance, cancel=token
+            )
+    finally:
+        if progress.live.is_started:  # else it would leave an empty line
+            progress.stop()
 
 
 @contextmanager

@@ -100,9 +100,9 @@ class RunProgress(Lines):
         if now.plan is not None and now.plan.index not in done:
             shown.append(now.plan)
         for plan in shown:
-            events.append(_planned(plan))
+            events.append(planned_words(plan))
             if plan.index in done and plan.index != WARMING_STEP:
-                line = _finished(done[plan.index], request.limits.statistic)
+                line = finished_words(done[plan.index], request.limits.statistic)
                 events.append(f"step {plan.index}: {line}")
                 events += [f"step {plan.index}: {text}" for text in done[plan.index].problems]
         if record.metrics_awaited_until:
@@ -115,7 +115,7 @@ class RunProgress(Lines):
         if record.teardown_asked_at:
             return "teardown"
         if record.phase == "step" and now.plan is not None:
-            return _planned(now.plan)
+            return planned_words(now.plan)
         return record.phase
 
     def _left(self, now: Snapshot) -> str:
@@ -147,7 +147,8 @@ def _until(epoch_s: float) -> str:
     return words.duration(max(0, round(epoch_s - time.time())))
 
 
-def _planned(plan: StepPlan) -> str:
+def planned_words(plan: StepPlan) -> str:
+    """Describe a step that begins."""
     if plan.index == WARMING_STEP:
         return f"warming: {words.duration(plan.duration_s)} of unmeasured load"
     parts = [words.plural(plan.clients, "client"), words.plural(plan.connections, "connection")]
@@ -156,7 +157,7 @@ def _planned(plan: StepPlan) -> str:
     return f"step {plan.index}: {', '.join(parts)}"
 
 
-def _finished(step: StepResult, statistic: Statistic) -> str:
+def finished_words(step: StepResult, statistic: Statistic) -> str:
     """Describe a finished step in one line."""
     figure = step.step.throughput_ops_per_second
     parts = ["nothing succeeded" if figure is None else words.throughput(figure)]

@@ -3,11 +3,13 @@
 import tempfile
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from plimsoll.cli.finding import asked_search, find_into
 from plimsoll.cli.local_runs import RESULTS, first_clients, wait_or_stop, write_report
 from plimsoll.cli.output import refuse_used_folder
 from plimsoll.cli.progress import RunProgress
@@ -15,8 +17,9 @@ from plimsoll.cli.show import exit_code, print_results, read_results
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
-from plimsoll.model.request import Request
+from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.requests.experiment_file import read_file
+from plimsoll.requests.request_workload import protocol_of
 
 if TYPE_CHECKING:
     from plimsoll.local.twin import LocalTwin
@@ -65,7 +68,12 @@ def _run_all(
     requests: dict[str, Request], directory: Path, *, data_dir: Path | None, as_json: bool
 ) -> int:
     folders = [directory / name for name in requests] if len(requests) > 1 else [directory]
-    interrupted = _run_here(list(zip(requests.values(), folders, strict=True)), data_dir)
+    runs = list(zip(requests.values(), folders, strict=True))
+    existing = [run for run in runs if isinstance(run[0].target, EndpointTarget)]
+    searches = [(asked_search(request), folder) for request, folder in existing]
+    interrupted = any(find_into(search, folder) for search, folder in searches)
+    made = [run for run in runs if run not in existing]
+    interrupted = interrupted or (bool(made) and _run_here(made, data_dir))
     results = read_results(directory)
     print_results(results, as_json=as_json)
     return 130 if interrupted else exit_code(results)
@@ -96,10 +104,13 @@ def _directory(request_file: Path, out: Path | None) -> Path:
 
 def _run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
     """Run requests one after the other on a twin; returns whether they were interrupted."""
+    from plimsoll.local.databases.server_programs import fetch_programs  # noqa: PLC0415 - an extra
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
-    from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - an extra
+    from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - an extra
 
+    check_machine()
+    fetch_programs({protocol_of(request) for request, _ in runs}, partial(click.echo, err=True))
     click.echo("starting the stand-in for AWS on this machine", err=True)
     with (
         termination_interrupts(),

@@ -49,6 +49,18 @@ def check_same_dataset(compiled: Compiled, note: DatasetNote, *, notes_table: st
         )
 
 
+def check_not_there(table: str, *, there: bool) -> None:
+    """Check that a table of a dataset that is not noted is not there: it would be another's.
+
+    Raises:
+        PlimsollError: It is there.
+    """
+    if there:
+        raise PlimsollError(
+            f"a table {table} is there that Plimsoll did not make: use another database"
+        )
+
+
 def check_loaded(compiled: Compiled, note: DatasetNote) -> None:
     """Check that the rows which a load draws from are there: a read of none would count as one.
 

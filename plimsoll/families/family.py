@@ -34,6 +34,9 @@ class Datasets(typing.Protocol):
     def finish(self, compiled: Compiled) -> dict[str, int]:
         """Make the indexes, verify the count of each table's rows, and return it by table."""
 
+    def drop(self, compiled: Compiled) -> None:
+        """Drop a dataset that is noted, its note last; another's tables stay."""
+
     def begin_load(self, compiled: Compiled) -> int:
         """Number a load that inserts; 0 for the first on a fresh dataset."""
 

@@ -50,7 +50,7 @@ def check_machine() -> None:
     if missing := [name for name in _PACKAGES if importlib.util.find_spec(name) is None]:
         raise MissingToolError(
             f"--local needs packages that are not installed ({', '.join(missing)}):"
-            " pip install 'plimsoll[local]'"
+            " pip install 'plimsoll-db[local]'"
         )
 
 

@@ -17,7 +17,7 @@ FORM = " or ".join(
 )
 
 
-def parse_dsn(text: str, *, option: str = "--dsn") -> EngineTarget:
+def parse_dsn(text: str, *, option: str = "--dsn", password: str = "") -> EngineTarget:
     """Read a DSN.
 
     Characters that mean something in a URL are written as %XX. `?tls=` says how the connection is
@@ -27,6 +27,7 @@ def parse_dsn(text: str, *, option: str = "--dsn") -> EngineTarget:
     Args:
         text: The DSN.
         option: What an error calls it.
+        password: Where it has none itself.
 
     Raises:
         UsageError: It is not a DSN; the message never repeats it, since it may hold a password.
@@ -56,14 +57,15 @@ def parse_dsn(text: str, *, option: str = "--dsn") -> EngineTarget:
     if "/" in parts.path.removeprefix("/"):
         raise UsageError(f"{option}: a {facts.database_word}'s name has no /; the form is {FORM}")
     mode = _tls_mode(parts.query, option)
+    password = unquote(parts.password or "") or password
     if mode is None:
-        mode = "verify" if parts.password and not is_loopback(host) else "off"
+        mode = "verify" if password and not is_loopback(host) else "off"
     return EngineTarget(
         protocol=protocol,
         host=host,
         port=port,
         user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
+        password=password,
         database=database,
         tls=tls_towards(mode, authorities(host)),
     )

@@ -14,7 +14,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Rules
 from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.databases import RdsEngine, rds_facts
+from plimsoll.model.databases import Engine, RdsEngine, rds_facts
 from plimsoll.model.instances import require_plausible
 from plimsoll.model.search_request import Search
 from plimsoll.model.tls import TlsMode
@@ -76,22 +76,26 @@ class RdsTarget(Model):
 
 
 class EndpointTarget(Model):
-    """An existing database, which the deployment must allow; nothing of it is created or deleted.
+    """An existing database; nothing of it is created or deleted but the workload's tables.
 
-    The run creates the workload's tables in `database` and leaves them there.
+    A deployment must allow it. On one machine the file itself is the permission, and what logs in
+    comes from the environment (docs/finding.md).
     """
 
     kind: Literal["endpoint"] = Field(description="An existing database.")
-    engine: Literal["mysql", "mariadb"] = Field(description="Its protocol.")
+    engine: Engine = Field(description="What it is; a Cassandra on one machine only.")
     host: Annotated[str, Field(min_length=1, max_length=253)] = Field(
         description="Its host name; `host:port` must be in the deployment's list."
     )
-    port: Annotated[int, Field(ge=1, le=65535)] = Field(3306, description="Its port.")
+    port: Annotated[int, Field(ge=1, le=65535)] = Field(
+        3306, description="Its port; of a Cassandra, as a rule 9042."
+    )
     database: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")] = Field(
         "plimsoll", description="The database that holds the dataset."
     )
-    secret_arn: Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")] = Field(
-        description="The Secrets Manager secret with its `username` and `password`."
+    secret_arn: Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")] | None = Field(
+        None,
+        description="The Secrets Manager secret with its `username` and `password`: on AWS always.",
     )
     tls: TlsMode = Field(
         "verify",

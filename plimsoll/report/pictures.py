@@ -35,7 +35,7 @@ def picture(
         import vl_convert  # noqa: PLC0415 - 84 MB, an extra
     except ImportError:
         raise MissingToolError(
-            "pictures need vl-convert: pip install 'plimsoll[pictures]'"
+            "pictures need vl-convert: pip install 'plimsoll-db[pictures]'"
         ) from None
     spec = specification(result, seconds, look=look, usd_per_hour=usd_per_hour)
     match file_format:

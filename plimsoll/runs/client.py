@@ -1,6 +1,5 @@
 """One client of a step: claims its place, sends its load, writes what it measured."""
 
-import resource
 import sys
 import time
 
@@ -9,6 +8,7 @@ from plimsoll import words
 from plimsoll.aws.run_files import REQUEST, claim_path, client_path, files_of, plan_path
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import ClientRefusedError, ClientTooLateError
+from plimsoll.fleet.memory import memory_max_mib
 from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after
 from plimsoll.metrics import publish_from_environment
@@ -59,7 +59,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
             client=client,
             invoked_epoch_ms=invoked_ms,
             cold_start=cold,
-            memory_max_mib=_memory_max_mib(),
+            memory_max_mib=memory_max_mib(),
             report=report,
         )
         files.put_model(client_path(step, client), result)
@@ -82,8 +82,3 @@ def _publish(result: ClientResult, plan: StepPlan) -> None:
     published = publish_from_environment(client_points(result, plan))
     if published.problem:
         print(f"metrics: {published.problem}", file=sys.stderr)
-
-
-def _memory_max_mib() -> float:
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / (2**20 if sys.platform == "darwin" else 2**10)

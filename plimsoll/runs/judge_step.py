@@ -16,9 +16,10 @@ from plimsoll.aws.run_files import (
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
-from plimsoll.errors import StepError, UsageError
+from plimsoll.errors import UsageError
 from plimsoll.families.family import family_of
-from plimsoll.fleet.failures import Nothing, failed_clients, nothing_told
+from plimsoll.fleet.failures import failed_clients, nothing_told
+from plimsoll.fleet.sense import require_sense, void
 from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.events import StepJudged
@@ -31,8 +32,6 @@ from plimsoll.runs.metric_points import judged_step_points
 from plimsoll.runs.plan_step import finished_steps
 from plimsoll.runs.target_figures import target_samples, with_host_figures
 from plimsoll.targets.connection import engine_target
-
-VOID_MAX = 5  # after so many void steps in a row the run gives up
 
 
 def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudged:
@@ -69,11 +68,11 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
         merged = with_clients_waits(merged)
     nothing = nothing_told(merged, results)
     if nothing is not None and nothing.passing and step != WARMING_STEP:
-        merged = _void(merged, nothing.reason)
+        merged = void(merged, nothing.reason)
     files.put_model(step_path(step), _published(run_id, merged))
     finished = finished_steps(files)
     records_of(settings).change(run_id, step=step, steps_finished=len(finished))
-    _require_sense(merged, nothing, finished, answers=after is not None)
+    require_sense(merged, nothing, finished, answers=after is not None)
     return step_judged(record, merged, finished, request)
 
 
@@ -84,32 +83,6 @@ def with_clients_waits(step: StepResult) -> StepResult:
     """
     waiting = {"client_waiting_percent": step.fleet.most_waiting_percent}
     return step.model_copy(update={"step": step.step.model_copy(update=waiting)})
-
-
-def _void(step: StepResult, reason: str) -> StepResult:
-    problems = (f"it says nothing of the target: {reason}", *step.problems)
-    void = step.step.model_copy(update={"void": reason})
-    return step.model_copy(update={"step": void, "problems": problems})
-
-
-def _require_sense(
-    step: StepResult, nothing: Nothing | None, finished: Sequence[StepResult], *, answers: bool
-) -> None:
-    """Let the run go on only if another step can give a result.
-
-    Raises:
-        StepError: No further step can.
-    """
-    index = step.plan.index
-    last = [done.step.void for done in finished[-VOID_MAX:]]
-    if nothing is not None and not step.fleet.ran and not nothing.passing:
-        raise StepError(nothing.reason)
-    if not answers:
-        raise StepError(f"the target does not answer after step {index}")
-    if nothing is not None and index != WARMING_STEP and not nothing.passing:
-        raise StepError(nothing.reason)
-    if len(last) == VOID_MAX and None not in last:
-        raise StepError(f"{VOID_MAX} steps in a row say nothing; the last: {last[-1]}")
 
 
 def step_judged(

@@ -207,9 +207,12 @@ def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> Targ
     if endpoint not in allowed:
         problem = f"{endpoint} is not among the endpoints that this deployment allows"
         raise UsageError(Complaint(("target", "host"), problem, target.host, tuple(allowed)))
+    if target.engine == "cassandra":
+        problem = "an existing Cassandra is measured by `plimsoll find` alone"
+        raise UsageError(Complaint(("target", "engine"), problem, target.engine))
     if target.secret_arn != allowed[endpoint]:
         path, secret = ("target", "secret_arn"), allowed[endpoint]
-        problem = f"{endpoint} has another secret"
+        problem = f"{endpoint} has another secret" if target.secret_arn else "is missing"
         raise UsageError(Complaint(path, problem, target.secret_arn, (secret,)))
     return TargetAddress(
         host=target.host,

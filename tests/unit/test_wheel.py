@@ -1,6 +1,7 @@
 """The wheel holds what the package needs besides its modules, and finds it without a checkout."""
 
 import json
+import os
 import subprocess
 import sys
 import sysconfig
@@ -42,8 +43,9 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cwd=ROOT,
         check=True,
         capture_output=True,
+        env={**os.environ, "PLIMSOLL_ENGINE": "none"},
     )
-    (wheel,) = folder.glob("plimsoll-*.whl")
+    (wheel,) = folder.glob("plimsoll_db-*.whl")
     with ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
     return folder / "site"

@@ -10,7 +10,12 @@ from itertools import pairwise
 
 from plimsoll.errors import CassandraTimeoutError, PlimsollError
 from plimsoll.families.cassandra.session import CassandraSession, quoted
-from plimsoll.families.dataset_notes import DatasetNote, check_same_dataset, note_counted
+from plimsoll.families.dataset_notes import (
+    DatasetNote,
+    check_not_there,
+    check_same_dataset,
+    note_counted,
+)
 from plimsoll.workload.compiled import Compiled, Table
 
 _NOTES = "plimsoll_datasets"
@@ -69,8 +74,8 @@ class CassandraDatasets:
             What is there already.
 
         Raises:
-            PlimsollError: A table of that name is there with other columns, or the dataset is there
-                with more records or other parameters.
+            PlimsollError: A table of that name is there that is not the dataset's, or the dataset
+                is there with more records or other parameters.
         """
         session = self._session
         if not session.keyspace_exists(self._keyspace):
@@ -80,13 +85,13 @@ class CassandraDatasets:
                 f" WITH replication = {replication}"
             )
         session.use(self._keyspace)
-        session.execute(_CREATE_NOTES)
         note = self.read_note(compiled.dataset)
         if note is not None:
             check_same_dataset(compiled, note, notes_table=_NOTES)
-        for table in compiled.tables:
-            session.execute(table.create_sql)
-            self._check_columns(table)
+        else:
+            for table in compiled.tables:
+                check_not_there(table.name, there=bool(self._columns(table.name)))
+        session.execute(_CREATE_NOTES)
         made = DatasetNote(
             compiled.records,
             compiled.dataset_parameters,
@@ -104,6 +109,9 @@ class CassandraDatasets:
                 json.dumps(made.loaded_rows),
             ],
         )
+        for table in compiled.tables:
+            session.execute(table.create_sql)
+            self._check_columns(table)
         return made
 
     def note_progress(self, compiled: Compiled, loaded_rows: dict[str, int]) -> None:
@@ -156,6 +164,16 @@ class CassandraDatasets:
                         raise
                     waiting.extend(token_ranges(2, span))
         return counted
+
+    def drop(self, compiled: Compiled) -> None:
+        """Drop a dataset that is noted, its note last; another's tables and the keyspace stay."""
+        if self.read_note(compiled.dataset) is None:
+            return
+        for table in compiled.tables:
+            self._session.execute(f"DROP TABLE IF EXISTS {quoted(table.name)}")
+        self._session.execute(f"DELETE FROM {_NOTES} WHERE dataset = %s", [compiled.dataset])  # noqa: S608 - a name of ours
+        if not self._session.execute(f"SELECT dataset FROM {_NOTES} LIMIT 1"):  # noqa: S608 - a name of ours
+            self._session.execute(f"DROP TABLE {_NOTES}")
 
     def begin_load(self, compiled: Compiled) -> int:
         """Number a load that inserts; 0 for the first on a fresh dataset.

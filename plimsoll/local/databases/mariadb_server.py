@@ -20,7 +20,11 @@ from plimsoll.local.databases.database_server import (
     says_full,
 )
 from plimsoll.local.databases.mariadb_first_data import new_data_directory
-from plimsoll.local.databases.mariadb_program import fetch_mariadb, find_mariadbd
+from plimsoll.local.databases.mariadb_program import (
+    fetch_mariadb,
+    find_mariadbd,
+    found_or_fetched,
+)
 from plimsoll.local.databases.mariadb_settings import (
     DEFAULT_SETTINGS,
     NONE,
@@ -77,7 +81,7 @@ class MariaDbServer(DatabaseServer):
             MissingToolError: There is no server program.
             PlimsollError: It did not start; says the server's own reason and names its log.
         """
-        mariadbd = find_mariadbd()
+        mariadbd = found_or_fetched()
         directory = directory.resolve()
         data = directory / "data"
         directory.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,11 @@
 """The programs that run each protocol's databases on this machine, for `plimsoll doctor`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import assert_never
 
+from plimsoll.errors import MissingToolError
 from plimsoll.local.databases import cassandra_program, mariadb_program
 from plimsoll.model.cassandra_target import VERSION
 from plimsoll.model.engine import Protocol
@@ -47,6 +49,31 @@ def server_programs(protocol: Protocol) -> tuple[ServerProgram, ...]:
                     " fetches it",
                 ),
             )
+        case _:
+            assert_never(protocol)
+
+
+def fetch_programs(protocols: Collection[Protocol], say: Callable[[str], None]) -> None:
+    """Fetch what databases of some protocols need, where it is not here.
+
+    Raises:
+        PlimsollError: It cannot be had.
+    """
+    for protocol in protocols:
+        find, fetch, name = _fetching(protocol)
+        try:
+            find()
+        except MissingToolError:
+            say(f"fetching {name}, once")
+            fetch()
+
+
+def _fetching(protocol: Protocol) -> tuple[Callable[[], Path], Callable[[], Path], str]:
+    match protocol:
+        case "mysql":
+            return mariadb_program.find_mariadbd, mariadb_program.fetch_mariadb, "MariaDB's server"
+        case "cql":
+            return cassandra_program.find_cassandra, cassandra_program.fetch_cassandra, "Cassandra"
         case _:
             assert_never(protocol)
 

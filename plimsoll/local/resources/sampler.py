@@ -24,7 +24,7 @@ from typing import ClassVar
 from moto.cloudwatch.models import cloudwatch_backends
 
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.local.machine import CpuShares, CpuTimes, cpu_times, shares
+from plimsoll.machine import CpuShares, CpuTimes, cpu_times, shares
 from plimsoll.model.volume_samples import VolumeRates, VolumeSample, rates
 from plimsoll.volumes import EmulatedVolume
 
@@ -215,7 +215,7 @@ class Sampler:
             before, cpu_before, machine_before = after, cpu, machine
 
     def _look(self) -> tuple[VolumeSample, float | None, CpuTimes | None]:
-        times = cpu_times(self._run_pid, strangers=self._targets - {self._pid})
+        times = cpu_times({self._run_pid}, strangers=self._targets - {self._pid})
         return self._volume.sample(), cpu_seconds(self._pid), times
 
     def _publish(self, seen: Seen, epoch_ms: int) -> None:

@@ -337,8 +337,15 @@ def test_an_endpoint_that_is_not_allowed_is_refused() -> None:
         host="db.example.com",
         secret_arn="arn:aws:secretsmanager:eu-west-1:123456789012:secret:bench",
     )
+    assert target.secret_arn is not None
     allowed = {"db.example.com:3306": target.secret_arn}
     assert provision.endpoint_address(target, allowed).identifier is None
+    without = target.model_copy(update={"secret_arn": None})
+    with pytest.raises(UsageError, match=r"target\.secret_arn: is missing \(allowed: arn:aws:"):
+        provision.endpoint_address(without, allowed)
+    cassandra = target.model_copy(update={"engine": "cassandra"})
+    with pytest.raises(UsageError, match="an existing Cassandra is measured by `plimsoll find`"):
+        provision.endpoint_address(cassandra, allowed)
     with pytest.raises(
         UsageError, match=r"db\.example\.com:3306 is not among .* \(allowed: none\)"
     ):

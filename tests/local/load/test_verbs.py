@@ -113,14 +113,19 @@ def test_another_dataset_of_the_same_name_is_refused(
     assert message in err
 
 
-def test_a_table_of_another_kind_is_left_alone(
-    plimsoll: Callable[..., Output], connection: Connection, fresh_database: str
+@pytest.mark.parametrize("columns", ["a INT", "ycsb_key VARCHAR(64) PRIMARY KEY"])
+def test_a_table_of_somebody_else_is_left_alone(
+    plimsoll: Callable[..., Output], connection: Connection, fresh_database: str, columns: str
 ) -> None:
+    database = fresh_database.rpartition("/")[2]
     with connection.cursor() as cursor:
-        cursor.execute(f"CREATE TABLE {fresh_database.rpartition('/')[2]}.usertable (a INT)")
+        cursor.execute(f"CREATE TABLE {database}.usertable ({columns})")
     code, _, err = plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-a")
     assert code == 1
-    assert "a table usertable is there with other columns (a)" in err
+    assert "a table usertable is there that Plimsoll did not make" in err
+    with connection.cursor() as cursor:
+        cursor.execute(f"SHOW TABLES IN {database}")
+        assert cursor.fetchall() == (("usertable",),)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])

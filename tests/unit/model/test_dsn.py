@@ -56,6 +56,20 @@ def test_what_it_means(dsn: str, expected: EngineTarget) -> None:
 
 
 @pytest.mark.parametrize(
+    ("dsn", "expected"),
+    [
+        ("mysql://u@db/d", target(password="q", tls=VERIFIED)),  # never in clear
+        ("mysql://u@localhost/d", target(password="q", host="localhost")),
+        ("mysql://u:p@db/d", target(tls=VERIFIED)),
+    ],
+)
+def test_a_password_from_elsewhere_is_for_a_dsn_that_has_none(
+    dsn: str, expected: EngineTarget
+) -> None:
+    assert parse_dsn(dsn, password="q") == expected
+
+
+@pytest.mark.parametrize(
     ("dsn", "message"),
     [
         ("", "not a DSN; the form is mysql://USER:PASSWORD@HOST:PORT/DATABASE"),

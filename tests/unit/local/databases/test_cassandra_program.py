@@ -61,7 +61,7 @@ def test_java_17_is_found_where_it_usually_is(
 
 
 def test_without_maven_one_sentence_says_how_to_get_it() -> None:
-    with pytest.raises(MissingToolError, match="make cassandra-local"):
+    with pytest.raises(MissingToolError, match="maven, and the first run fetches it"):
         find_cassandra()
     with pytest.raises(MissingToolError, match="apt-get install maven"):
         fetch_cassandra()

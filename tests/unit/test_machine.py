@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.local import machine
-from plimsoll.local.machine import CpuShares, CpuTimes, cpu_times, shares
+from plimsoll import machine
+from plimsoll.machine import CpuShares, CpuTimes, cpu_times, listeners, shares
 
 KERNEL_THREAD = 0x00200040
 # pid: parent, flags, and the ticks of its own and of children that have ended. The run is 10: a
@@ -44,22 +44,41 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_others_are_whoever_is_neither_of_the_run_nor_a_thread_of_the_kernels() -> None:
     of_the_run, of_the_kernel = 5 + 10 + 40 + 30 + 3, 3 + 9
     others = 160 - of_the_run - of_the_kernel
-    assert cpu_times(run=10) == CpuTimes(total=1000, stolen=15, idle=820, others=others)
+    assert cpu_times(run={10}) == CpuTimes(total=1000, stolen=15, idle=820, others=others)
 
 
 @pytest.mark.usefixtures("proc")
 def test_another_target_of_the_same_twin_is_a_stranger_with_all_that_it_runs() -> None:
-    alone, beside = cpu_times(run=10), cpu_times(run=10, strangers={30})
+    alone, beside = cpu_times(run={10}), cpu_times(run={10}, strangers={30})
     assert alone is not None
     assert beside is not None
     assert beside.others - alone.others == 30 + 3
 
 
+@pytest.mark.usefixtures("proc")
+def test_a_root_below_another_is_counted_once() -> None:
+    assert cpu_times(run={10, 20}) == cpu_times(run={10})
+
+
+def test_who_listens_on_a_port_is_found_by_the_sockets_inode(proc: Path) -> None:
+    (proc / "net").mkdir()
+    (proc / "net/tcp").write_text(
+        "  sl  local_address rem_address   st queues when retrnsmt uid timeout inode\n"
+        "   0: 0100007F:0CEA 00000000:0000 0A 0:0 00:0 0 0 0 4711 1\n"
+        "   1: 0100007F:0CEA 0100007F:A0B1 01 0:0 00:0 0 0 0 4712 1\n"
+    )
+    for pid, descriptor, inode in ((20, 3, 4711), (30, 5, 4712)):
+        (proc / f"{pid}/fd").mkdir()
+        (proc / f"{pid}/fd/{descriptor}").symlink_to(f"socket:[{inode}]")
+    assert listeners(3306) == {20}
+    assert listeners(3307) == set()
+
+
 def test_a_process_that_ends_while_it_is_read_is_left_out(proc: Path) -> None:
-    before = cpu_times(run=10)
+    before = cpu_times(run={10})
     (proc / "20/stat").unlink()
     (proc / "20/stat").symlink_to(proc / "gone")
-    after = cpu_times(run=10)
+    after = cpu_times(run={10})
     assert before is not None
     assert after is not None
     assert after.others - before.others == 40
@@ -69,7 +88,7 @@ def test_a_system_without_the_kernels_figures_says_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(machine, "_PROC", tmp_path / "none")
-    assert cpu_times(run=10) is None
+    assert cpu_times(run={10}) is None
 
 
 def test_a_busy_process_of_the_runs_is_no_other_and_a_strangers_is() -> None:
@@ -80,7 +99,7 @@ def test_a_busy_process_of_the_runs_is_no_other_and_a_strangers_is() -> None:
     ) as busy:
         assert busy.stdout is not None
         busy.stdout.readline()
-        known = [machine._known_ticks(busy.pid, strangers) for strangers in ((), {busy.pid})]
+        known = [machine._known_ticks({busy.pid}, strangers) for strangers in ((), {busy.pid})]
         busy.kill()
     assert known[0] - known[1] >= 0.4 * os.sysconf("SC_CLK_TCK")
 

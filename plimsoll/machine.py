@@ -8,6 +8,7 @@ _PROC = Path("/proc")
 _USER, _NICE, _SYSTEM, _IDLE, _IO_WAIT, _STEAL = 0, 1, 2, 3, 4, 7  # of the first line: proc_stat(5)
 # of proc_pid_stat(5), counted from the state that follows the name in parentheses
 _PARENT, _FLAGS, _TIMES = 1, 6, slice(11, 15)  # its own times, and those of children that ended
+_LISTENS = "0A"  # TCP_LISTEN
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD of Linux's sched.h: it works for whoever asked the kernel
 
 
@@ -30,14 +31,14 @@ class CpuShares:
     others: float
 
 
-def cpu_times(run: int, strangers: Collection[int] = ()) -> CpuTimes | None:
+def cpu_times(run: Collection[int], strangers: Collection[int] = ()) -> CpuTimes | None:
     """Read this machine's processor times; None if the system does not show them.
 
     Guests' time is left out, because the kernel counts it as user time already.
 
     Args:
-        run: Process id at the root of the run's processes.
-        strangers: Processes below it that are none of the run's, with all below them.
+        run: Process ids at the roots of the run's processes.
+        strangers: Processes below them that are none of the run's, with all below them.
     """
     try:
         with (_PROC / "stat").open() as stat:
@@ -53,7 +54,7 @@ def cpu_times(run: int, strangers: Collection[int] = ()) -> CpuTimes | None:
         return None
 
 
-def _known_ticks(run: int, strangers: Collection[int]) -> int:
+def _known_ticks(run: Collection[int], strangers: Collection[int]) -> int:
     """Add up the processor time of a run's processes and of the kernel's threads."""
     ticks: dict[int, int] = {}
     children: dict[int, list[int]] = {}
@@ -68,13 +69,45 @@ def _known_ticks(run: int, strangers: Collection[int]) -> int:
         children.setdefault(int(fields[_PARENT]), []).append(pid)
         if int(fields[_FLAGS]) & _KERNEL_THREAD:
             known += ticks[pid]
-    to_add = [run]
+    to_add = list(run)
     while to_add:
         pid = to_add.pop()
         if pid not in strangers:
-            known += ticks.get(pid, 0)
-            to_add += children.get(pid, ())
+            known += ticks.pop(pid, 0)  # once, also where a root lies below another
+            to_add += children.pop(pid, ())
     return known
+
+
+def listeners(port: int) -> set[int]:
+    """Find the processes that listen on a port of this machine; none where it does not show them.
+
+    The kernel names a socket by the inode that its owner's descriptor leads to: proc_pid_net(5).
+    """
+    inodes = {
+        f"socket:[{fields[9]}]"
+        for table in (_PROC / "net/tcp", _PROC / "net/tcp6")
+        for fields in map(str.split, _lines(table)[1:])
+        if fields[3] == _LISTENS and int(fields[1].rpartition(":")[2], 16) == port
+    }
+    return {
+        int(descriptor.parts[-3])
+        for descriptor in (_PROC.glob("[0-9]*/fd/*") if inodes else ())
+        if _leads_to(descriptor) in inodes
+    }
+
+
+def _lines(table: Path) -> list[str]:
+    try:
+        return table.read_text().splitlines()
+    except OSError:  # no IPv6, or no /proc at all
+        return []
+
+
+def _leads_to(descriptor: Path) -> str | None:
+    try:
+        return str(descriptor.readlink())
+    except OSError:  # closed meanwhile, or of a process that is somebody else's
+        return None
 
 
 def shares(before: CpuTimes | None, after: CpuTimes | None) -> CpuShares | None:

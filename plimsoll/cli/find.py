@@ -1,0 +1,122 @@
+"""`plimsoll find`: the load line of a database that is there already."""
+
+import os
+import sys
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import click
+
+from plimsoll import words
+from plimsoll.cli.find_options import Asked, find_options
+from plimsoll.cli.finding import Search, find_into, made_rows
+from plimsoll.cli.local_runs import RESULTS
+from plimsoll.cli.options import parse_settings, workload_options
+from plimsoll.cli.output import refuse_used_folder
+from plimsoll.cli.show import exit_code, print_results, read_results
+from plimsoll.errors import UsageError
+from plimsoll.finding.asked import PASSWORD, QUICK, USUAL, endpoint, request_of, search_of
+from plimsoll.finding.dataset import Found, drop, is_complete, look, require_harmless
+from plimsoll.finding.quantities import StopRule, limits_us
+from plimsoll.model.capacity import Rules
+from plimsoll.model.databases import Engine, protocol_facts
+from plimsoll.model.dsn import FORM, parse_dsn
+from plimsoll.model.engine import EngineTarget
+from plimsoll.model.request import Load, Request
+from plimsoll.workload import Workload, load_workload
+from plimsoll.workload.library import builtin_names
+
+
+@click.command("find")
+@click.argument("dsn", envvar="PLIMSOLL_DSN", metavar="[DSN]", required=False)
+@workload_options
+@find_options
+def command(**options: Any) -> int:
+    """Find the load line of the database DSN: the most that it sustains within limits of latency.
+
+    DSN is mysql://USER@HOST:PORT/DATABASE or the like. Keep its password in the variable
+    PLIMSOLL_PASSWORD, or the whole of it in PLIMSOLL_DSN: other users see a command's arguments.
+
+    Ctrl-C ends the load within a second and shows the answer so far. Exit code 1: nothing could be
+    measured, or --stop-if ended it.
+    """
+    asked = Asked(**options)
+    refuse_used_folder(asked.out)
+    if asked.dsn is None:
+        raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN")
+    target = parse_dsn(asked.dsn, option="DSN", password=os.environ.get(PASSWORD, ""))
+    workload = load_workload(asked.workload_name)
+    given = parse_settings(workload, asked.settings, asked.tables)
+    found = look(target, workload, asked.records, given)
+    operations = [operation.name for operation in found.compiled.engine.operations]
+    rules = Rules(limits_us=limits_us(asked.limits, operations), statistic=asked.statistic)
+    stop_rules = [StopRule.parse(text, operations) for text in asked.stop_if]
+    if asked.strategy == "ramp" and asked.max_rate is not None:
+        stop_rules.append(StopRule.of_rate(asked.max_rate))
+    found, rows = _with_dataset(asked, target, workload, found)
+    request = _request(asked, target, workload, found, rules)
+    folder = asked.out or RESULTS / f"find-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    try:
+        interrupted = find_into(Search(request, target, found, stop_rules, rows), folder)
+        results = read_results(folder)
+        print_results(results, as_json=asked.as_json)
+        return 130 if interrupted else exit_code(results)
+    finally:
+        if asked.drop:
+            drop(target, found)
+
+
+def _with_dataset(
+    asked: Asked, target: EngineTarget, workload: Workload, found: Found
+) -> tuple[Found, int | None]:
+    """Make the dataset where that is asked for; gives what is there then, and its rows.
+
+    Raises:
+        UsageError: There is none, or it is the user's own and the workload would change it.
+    """
+    if is_complete(found) or (
+        found.note is None and asked.records is not None and not asked.prepare
+    ):
+        require_harmless(found, allow_writes=asked.allow_writes)
+        return found, found.compiled.rows if found.note else None
+    rows = words.plural(found.compiled.rows, "row")
+    tables = ", ".join(table.name for table in found.compiled.tables[:3])
+    place = f"the {protocol_facts(target.protocol).database_word} {target.database}"
+    what = f"{rows} in {tables}{' ...' if len(found.compiled.tables) > 3 else ''}"
+    asks = not asked.prepare and sys.stdin.isatty()
+    if not asked.prepare and not (asks and click.confirm(f"Make {what}, in {place}?", err=True)):
+        raise UsageError(
+            f"--workload {workload.name}: {place} has no dataset of it that Plimsoll made:"
+            f" --prepare makes one ({what}); --records N says how many are there that you made"
+        )
+    rows_made = made_rows(target, found)
+    return look(target, workload, found.compiled.records, found.given), rows_made
+
+
+def _request(
+    asked: Asked, target: EngineTarget, workload: Workload, found: Found, rules: Rules
+) -> Request:
+    assert asked.dsn is not None  # noqa: S101 - it was read
+    effort = QUICK if asked.quick else USUAL
+    engine = cast("Engine", asked.dsn.partition("://")[0])
+    return request_of(
+        endpoint(engine, target),
+        workload,
+        built_in=asked.workload_name in builtin_names(),
+        records=found.compiled.records,
+        parameters=found.given,
+        search=search_of(
+            effort,
+            strategy=asked.strategy,
+            connections_max=asked.max_connections,
+            rate_max=asked.max_rate,
+        ),
+        load=Load(
+            warmup_s=effort.warmup_s if asked.warmup is None else asked.warmup,
+            duration_s=effort.duration_s if asked.duration is None else asked.duration,
+            recovery_max_s=effort.recovery_max_s,
+        ),
+        warm_s=asked.warm,
+        rules=rules.model_copy(update={"confirmation": effort.confirmation}),
+        time_limit_s=asked.time_limit,
+    )

@@ -1,0 +1,121 @@
+"""A search in this process, on a terminal: its signals, its progress, its answer."""
+
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from plimsoll.cli.find_progress import FindProgress
+from plimsoll.cli.prepare import prepare_shown
+from plimsoll.errors import StepError
+from plimsoll.families.family import family_of
+from plimsoll.finding.asked import opened
+from plimsoll.finding.dataset import Found, is_complete, load_number, look
+from plimsoll.finding.finder import Finder
+from plimsoll.finding.outcome import outcome, write
+from plimsoll.finding.quantities import StopRule
+from plimsoll.model.engine import EngineTarget
+from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.requests.request_workload import workload_of
+
+INTERRUPTED = "interrupted"
+SETTLE_MAX_S = 30.0  # for what loading a dataset leaves a server to do
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is to be found out.
+
+    Attributes:
+        request: What is asked for.
+        target: Its target, with what opens it.
+        found: The rows that are there.
+        stop_rules: What ends the load at once.
+        rows: Of the dataset, counted; None: nobody has.
+    """
+
+    request: Request
+    target: EngineTarget
+    found: Found
+    stop_rules: Sequence[StopRule]
+    rows: int | None
+
+
+def asked_search(request: Request) -> Search:
+    """Make a search of a request whose target is there already; its dataset is made if it lacks.
+
+    The request is the user's own file, which is the permission.
+
+    Raises:
+        UsageError: The environment does not say who logs in.
+        PlimsollError: The database refuses, or a table of the dataset is another's.
+    """
+    assert isinstance(request.target, EndpointTarget)  # noqa: S101 - the caller has looked
+    target, workload = opened(request.target), workload_of(request.workload)
+    records, given = request.workload.records, request.workload.parameters
+    found, rows = look(target, workload, records, given), None
+    if not is_complete(found):
+        rows = made_rows(target, found)
+        found = look(target, workload, records, given)
+    return Search(request, target, found, (), rows)
+
+
+def made_rows(target: EngineTarget, found: Found) -> int:
+    """Make a dataset, and wait until the server has worked it off; gives its rows."""
+    prepared = prepare_shown(target, found.compiled)
+    click.echo("waiting until the server has worked off the loading", err=True)
+    family_of(target.protocol).settle(target, longest_s=SETTLE_MAX_S)
+    return sum(prepared.counted_rows.values())
+
+
+def find_into(search: Search, folder: Path) -> bool:
+    """Search, and write the results into a folder; says whether it was interrupted."""
+    began = datetime.now(UTC)
+    failure = None
+    with FindProgress(search.request) as progress:
+        finder = Finder(
+            request=search.request,
+            target=search.target,
+            compiled=search.found.compiled,
+            load_number=lambda: load_number(search.target, search.found),
+            stop_rules=search.stop_rules,
+            shows=progress.shows(),
+        )
+        with _interrupts(finder):
+            try:
+                finder.search()
+            except StepError as error:
+                failure = str(error)
+    result, seconds = outcome(
+        finder,
+        run_id=f"{search.request.name}-{began:%Y%m%d-%H%M%S}",
+        server=search.found.server,
+        rows=search.rows,
+        began=began,
+        failure=failure,
+    )
+    write(folder, result, seconds)
+    return finder.cut_short == INTERRUPTED
+
+
+@contextmanager
+def _interrupts(finder: Finder) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end the load, with the answer so far; a second one ends at once."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def end(*_: object) -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        finder.end(INTERRUPTED)
+
+    for number in before:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

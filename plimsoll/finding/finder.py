@@ -1,0 +1,172 @@
+"""The loop of a search in this process: the next step, its clients, what they measured."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from threading import Event
+
+from plimsoll import words
+from plimsoll.capacity import next_step
+from plimsoll.families.family import family_of
+from plimsoll.finding.clients import barrier_epoch_ms, run_clients
+from plimsoll.finding.host import Host
+from plimsoll.finding.others import without_others
+from plimsoll.finding.quantities import StopRule
+from plimsoll.fleet.failures import nothing_told
+from plimsoll.fleet.plan import plan_step, warming_step
+from plimsoll.fleet.sense import require_sense, void
+from plimsoll.fleet.step import merged_step
+from plimsoll.model.engine import EngineTarget
+from plimsoll.model.engine_report import SecondReport
+from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
+from plimsoll.model.request import Request
+from plimsoll.model.results import StepResult
+from plimsoll.model.search_request import Done, NextStep
+from plimsoll.workload.compiled import Compiled
+
+RECOVERY_LOOK_S = 1.0
+JUDGING_S = 1.0  # a step's barrier, and the reading of its counters
+
+
+@dataclass
+class Shows:
+    """What is shown of a search while it goes on; by default nothing."""
+
+    say: Callable[[str], None] = lambda _: None
+    planned: Callable[[StepPlan], None] = lambda _: None
+    second: Callable[[StepPlan, Sequence[SecondReport]], None] = lambda *_: None
+    finished: Callable[[StepResult], None] = lambda _: None
+
+
+@dataclass
+class Finder:
+    """One search.
+
+    Attributes:
+        request: What is asked for; its target is an endpoint.
+        target: The same, with what opens it.
+        compiled: Its workload.
+        load_number: Of loads on its dataset before this one.
+        stop_rules: What ends the load at once.
+        shows: What is shown meanwhile.
+        steps: Every finished step.
+        cut_short: Why the search ended before it was done; None: it was not cut short.
+    """
+
+    request: Request
+    target: EngineTarget
+    compiled: Compiled
+    load_number: Callable[[], int] = lambda: 0
+    stop_rules: Sequence[StopRule] = ()
+    shows: Shows = field(default_factory=Shows)
+    steps: list[StepResult] = field(default_factory=list)
+    cut_short: str | None = None
+    _ended: Event = field(default_factory=Event)
+
+    def end(self, why: str) -> None:
+        """End the load at once, from any thread; the steps so far stay."""
+        self.cut_short = self.cut_short or why
+        self._ended.set()
+
+    def search(self) -> None:
+        """Search to the end, or until it is cut short.
+
+        Raises:
+            StepError: A step says nothing of the target, and no other would say more.
+            UsageError: The steps cannot be judged.
+        """
+        until = time.monotonic() + self.request.time_limit_s
+        if self.request.prepare.warm_s:
+            self._warm()
+        while not self._ended.is_set():
+            done = [result.step for result in self.steps]
+            following = next_step(self.request.search, done, self.request.limits)
+            if isinstance(following, Done):
+                return
+            load = self.request.load
+            if time.monotonic() + load.warmup_s + load.duration_s + JUDGING_S > until:
+                limit = words.duration(self.request.time_limit_s)
+                self.cut_short = f"the time limit of {limit} left no time for another step"
+                return
+            self._step(following)
+
+    def _warm(self) -> None:
+        plan = warming_step(self.request, start_at_epoch_ms=barrier_epoch_ms(1))
+        self.shows.planned(plan)
+        _, failed = self._run(plan)
+        if failed and not self._ended.is_set():
+            self.shows.say(f"warming: {failed[0].cause}")
+
+    def _step(self, following: NextStep) -> None:
+        family = family_of(self.target.protocol)
+        before = family.read_counters(self.target)
+        recovered, before = self._recover(following, before)
+        if self._ended.is_set():
+            return
+        plan = plan_step(
+            following,
+            self.request,
+            start_at_epoch_ms=0,
+            recovered=recovered,
+            server_before=before,
+        )
+        plan = plan.model_copy(
+            update={
+                "start_at_epoch_ms": barrier_epoch_ms(plan.connections),
+                "load_number": self.load_number(),
+            }
+        )
+        self.shows.planned(plan)
+        host = Host.before(self.target)
+        results, failed = self._run(plan)
+        if self._ended.is_set():
+            return  # half a step says nothing
+        disturbance = host.figures()
+        after = family.read_counters(self.target)
+        merged = without_others(merged_step(plan, results, failed, server_after=after), results)
+        merged = merged.model_copy(
+            update={"step": merged.step.model_copy(update=disturbance | host.waits(merged.fleet))}
+        )
+        nothing = nothing_told(merged, results)
+        if nothing is not None and nothing.passing:
+            merged = void(merged, nothing.reason)
+        self.steps.append(merged)
+        self.shows.finished(merged)
+        require_sense(merged, nothing, self.steps, answers=after is not None)
+
+    def _run(self, plan: StepPlan) -> tuple[list[ClientResult], list[FailedClient]]:
+        return run_clients(
+            plan,
+            self.compiled.engine_workload(load_number=plan.load_number),
+            self.target,
+            on_second=lambda client, second: self._second(plan, client, second),
+            ended=self._ended,
+        )
+
+    def _second(self, plan: StepPlan, client: int, second: Sequence[SecondReport]) -> None:
+        for rule in self.stop_rules:
+            broken = rule.broken_by(second)
+            if broken is not None:
+                load = words.plural(plan.connections, "connection")
+                if plan.rate_ops_per_second is not None:
+                    load = words.load(plan.rate_ops_per_second, "rate_ops_per_second")
+                self.end(f"at {load} {broken} ({rule.text})")
+        if client == 0:
+            self.shows.second(plan, second)
+
+    def _recover(
+        self, following: NextStep, counters: ServerCounters | None
+    ) -> tuple[bool | None, ServerCounters | None]:
+        """Wait until the target has worked off an overload, as long as the request allows."""
+        if not following.recover_first or not self.steps:
+            return None, counters
+        family = family_of(self.target.protocol)
+        until = time.monotonic() + self.request.load.recovery_max_s
+        while True:
+            left = None if counters is None else family.unfinished_work(counters)
+            if counters is not None and left is None:
+                return True, counters
+            if time.monotonic() >= until or self._ended.wait(RECOVERY_LOOK_S):
+                return False, counters
+            self.shows.say(f"waiting for the target to recover: {left or 'it does not answer'}")
+            counters = family.read_counters(self.target)

@@ -1,0 +1,102 @@
+"""What a search in this process comes to: the same files as a run's."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import plimsoll
+from plimsoll.capacity import judge
+from plimsoll.capacity.search import axis_of
+from plimsoll.errors import UsageError
+from plimsoll.finding.finder import Finder
+from plimsoll.model.results import Moments, RunResult, Seconds, Versions
+from plimsoll.model.run_record import Failure, RunState
+from plimsoll.report.folder import RESULT
+from plimsoll.requests.request_workload import workload_sha256
+from plimsoll.runs.bottleneck import limiting_resource
+
+
+def outcome(
+    finder: Finder,
+    *,
+    run_id: str,
+    server: str,
+    rows: int | None,
+    began: datetime,
+    failure: str | None = None,
+    notes: Sequence[str] = (),
+) -> tuple[RunResult, Seconds]:
+    """Judge what was measured.
+
+    Args:
+        finder: The search, at its end.
+        run_id: What the result is called.
+        server: As the server names itself.
+        rows: Of the dataset; None: not counted.
+        began: When.
+        failure: Why the search could not go on; None: it could.
+        notes: What a reader has to know besides.
+    """
+    request, steps = finder.request, finder.steps
+    try:
+        judged = [result.step for result in steps]
+        capacity = judge(judged, request.limits, axis=axis_of(request.search)) if steps else None
+    except UsageError as error:
+        capacity, failure = None, failure or str(error)
+    limiting = limiting_resource(capacity, steps, None) if capacity else None
+    if capacity is not None and limiting is not None:
+        capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
+    cause = failure or finder.cut_short
+    ended = datetime.now(UTC)
+    state = RunState.FAILED if failure else RunState.STOPPED if cause else RunState.SUCCEEDED
+    result = RunResult(
+        run_id=run_id,
+        name=request.name,
+        team=request.team,
+        local=True,
+        state=state,
+        failure=Failure(phase="step", error="StepError" if failure else "Stopped", cause=cause)
+        if cause
+        else None,
+        capacity=capacity,
+        limiting=limiting,
+        steps=tuple(step.model_copy(update={"seconds": ()}) for step in steps),
+        rows=rows,
+        volume_limits=None,
+        moments=_moments(began, ended),
+        versions=Versions(
+            plimsoll=plimsoll.__version__,
+            engine=next((step.fleet.engine_version for step in steps), None),
+            server=server,
+            workload_sha256=workload_sha256(request),
+        ),
+        notes=tuple(notes),
+        request=request,
+    )
+    measured = tuple(second for step in steps for second in step.seconds)
+    return result, Seconds(run_id=run_id, operations=measured, target=())
+
+
+def _moments(began: datetime, ended: datetime) -> Moments:
+    return Moments(
+        submitted=began,
+        record=began,
+        provision=None,
+        target_ready=None,
+        prepare=None,
+        step=began,
+        conclude=None,
+        teardown=None,
+        deleted=None,
+        ended=ended,
+    )
+
+
+def write(folder: Path, result: RunResult, seconds: Seconds) -> None:
+    """Write a result's files: `result.json`, `seconds.json` and `report.html`."""
+    from plimsoll.report.page import render  # noqa: PLC0415 - half a second, for the end alone
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / RESULT).write_text(result.model_dump_json(), encoding="utf-8")
+    (folder / "seconds.json").write_text(seconds.model_dump_json(), encoding="utf-8")
+    (folder / "report.html").write_text(render(result, seconds), encoding="utf-8")

@@ -1,0 +1,10 @@
+"""The memory of the process that a client runs in."""
+
+import resource
+import sys
+
+
+def memory_max_mib() -> float:
+    """Say how much this process has held at most, in MiB."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (2**20 if sys.platform == "darwin" else 2**10)

@@ -1,0 +1,227 @@
+"""`plimsoll find`, as its user calls it, on a real MariaDB."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from plimsoll.cli.main import main
+from plimsoll.families.mysql.session import Connection, connect, execute
+from plimsoll.model.dsn import parse_dsn
+from plimsoll.model.results import RunResult
+
+Output = tuple[int, str, str]
+COMMAND = [sys.executable, "-c", "from plimsoll.cli.main import main; main()"]
+BRIEF = ["--warm", "0", "--warmup", "0", "--duration", "1", "--max-connections", "2", "--quick"]
+PAGE = Path(__file__).parents[3] / "docs/finding.md"
+OWN_TABLE = PAGE.read_text().partition("```yaml\n")[2].partition("```")[0]
+PAYING = """\
+  pay:
+    weight: 10
+    statements:
+      - {sql: "UPDATE {orders} SET paid = paid + 1 WHERE id = ?", binds: [{key: orders}]}
+"""
+
+
+@pytest.fixture
+def plimsoll(capsys: pytest.CaptureFixture[str]) -> Callable[..., Output]:
+    def call(*arguments: str) -> Output:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        captured = capsys.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
+
+    return call
+
+
+def tables_of(dsn: str) -> set[str]:
+    """Name the tables of a database."""
+    with closing(connect(parse_dsn(dsn))) as connection:
+        return {str(row[0]) for row in execute(connection, "SHOW TABLES")}
+
+
+def test_it_makes_the_rows_searches_and_leaves_a_result_like_a_runs(
+    plimsoll: Callable[..., Output], fresh_database: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "found"
+    find = ["find", fresh_database, "--workload", "ycsb-b", *BRIEF, "--limit", "read=1s"]
+    find += ["--limit", "update=2s"]
+    code, _, err = plimsoll(*find, "--out", str(out))
+    assert code == 2
+    assert "has no dataset of it that Plimsoll made: --prepare makes one" in err
+    assert "(1,000 rows in usertable)" in err
+    code, text, err = plimsoll(*find, "--prepare", "--records", "500", "--json", "--out", str(out))
+    assert "step 1: 1 client, 1 connection" in err
+    result = RunResult.model_validate_json((out / "result.json").read_text())
+    assert RunResult.model_validate_json(text) == result
+    assert result.rows == 500
+    assert result.capacity is not None
+    assert result.request.limits.limits_us == {"read": 1e6, "update": 2e6}
+    for step in result.steps:
+        assert step.step.statements_sent == step.step.statements_served
+        assert step.step.throughput_ops_per_second
+        assert step.plan.connections in {1, 2}
+    assert "plimsoll:plimsoll" not in text
+    assert (out / "report.html").stat().st_size > 10_000
+    assert json.loads((out / "seconds.json").read_text())["operations"]
+
+
+def test_what_it_made_it_drops_where_asked_and_nothing_else(
+    plimsoll: Callable[..., Output], connection: Connection, fresh_database: str, tmp_path: Path
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {fresh_database.rpartition('/')[2]}.theirs (a INT)")
+    plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-a", "--records", "100")
+    assert tables_of(fresh_database) == {"plimsoll_datasets", "theirs", "usertable"}
+    find = ["find", fresh_database, "--workload", "ycsb-a", *BRIEF, "--time-limit", "10"]
+    plimsoll(*find, "--drop", "--out", str(tmp_path / "found"))
+    assert tables_of(fresh_database) == {"theirs"}
+
+
+def test_tables_of_the_users_own_are_read_and_not_written_unless_allowed(
+    plimsoll: Callable[..., Output], connection: Connection, fresh_database: str, tmp_path: Path
+) -> None:
+    orders = f"{fresh_database.rpartition('/')[2]}.orders"
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {orders} (id INT PRIMARY KEY, paid INT, shipped INT)")
+        cursor.execute(f"INSERT INTO {orders} SELECT seq, 0, 0 FROM mysql.seq_0_to_99")
+    reading, writing = tmp_path / "reading.yaml", tmp_path / "writing.yaml"
+    reading.write_text(OWN_TABLE)
+    writing.write_text(OWN_TABLE + PAYING)
+    find = ["find", fresh_database, *BRIEF, "--records", "100", "--limit", "1s", "--workload"]
+    code, _, err = plimsoll(*find, str(writing), "--out", str(tmp_path / "refused"))
+    assert code == 2
+    assert "pay would change rows that Plimsoll did not make: --allow-writes lets it" in err
+    plimsoll(*find, str(reading), "--out", str(tmp_path / "read"))
+    read = RunResult.model_validate_json((tmp_path / "read/result.json").read_text())
+    assert read.steps[0].operations["read"].succeeded > 0
+    assert query_sum(fresh_database) == 0
+    plimsoll(*find, str(writing), "--allow-writes", "--out", str(tmp_path / "written"))
+    written = RunResult.model_validate_json((tmp_path / "written/result.json").read_text())
+    assert query_sum(fresh_database) >= written.steps[0].operations["pay"].succeeded > 0
+    assert tables_of(fresh_database) == {"orders"}
+
+
+def query_sum(dsn: str) -> int:
+    """Add up what was paid."""
+    with closing(connect(parse_dsn(dsn))) as connection:
+        ((paid,),) = execute(connection, "SELECT SUM(paid) FROM orders")
+    return int(paid)
+
+
+@pytest.fixture
+def prepared(plimsoll: Callable[..., Output], fresh_database: str) -> str:
+    """A database with the rows of YCSB; gives its DSN."""
+    code, _, err = plimsoll(
+        "prepare", "--dsn", fresh_database, "--workload", "ycsb-c", "--records", "500"
+    )
+    assert code == 0, err
+    return fresh_database
+
+
+def test_a_rule_that_is_broken_ends_the_load_at_once(
+    plimsoll: Callable[..., Output], prepared: str, tmp_path: Path
+) -> None:
+    find = ["find", prepared, "--workload", "ycsb-c", "--warm", "0", "--warmup", "0"]
+    find += ["--duration", "600", "--stop-if", "p99 > 1us", "--out", str(tmp_path / "found")]
+    code, out, _ = plimsoll(*find)
+    assert code == 1
+    assert "STOPPED in its step phase: at 1 connection read p99 was" in out
+    assert "(--stop-if 'p99 > 1us')" in out
+    result = RunResult.model_validate_json((tmp_path / "found/result.json").read_text())
+    assert result.steps == ()  # half a step says nothing
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_the_load_and_gives_the_answer_so_far(
+    prepared: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    find = ["find", prepared, "--workload", "ycsb-c", "--warm", "0", "--warmup", "0"]
+    find += ["--duration", "1", "--limit", "10s", "--out", str(tmp_path / "found")]
+    with subprocess.Popen(
+        [*COMMAND, *find], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as finding:
+        assert finding.stderr is not None
+        for line in finding.stderr:
+            if "step 2: 1 client" in line:
+                break
+        finding.send_signal(number)
+        out, _ = finding.communicate(timeout=60)
+    assert finding.returncode == 130
+    assert "STOPPED in its step phase: interrupted" in out
+    result = RunResult.model_validate_json((tmp_path / "found/result.json").read_text())
+    assert result.steps[0].step.throughput_ops_per_second
+    assert result.capacity is not None
+    with closing(connect(parse_dsn(prepared))) as connection:
+        ((running,),) = execute(
+            connection,
+            "SELECT COUNT(*) FROM information_schema.processlist"
+            " WHERE db = DATABASE() AND id <> CONNECTION_ID()",
+        )
+    assert running == 0
+
+
+def test_others_who_use_the_database_meanwhile_are_named(
+    plimsoll: Callable[..., Output], prepared: str, tmp_path: Path
+) -> None:
+    ended = Event()
+
+    def use() -> None:
+        with closing(connect(parse_dsn(prepared))) as connection:
+            while not ended.is_set():
+                execute(connection, "SELECT COUNT(*) FROM usertable WHERE FIELD0 < 'a'")
+
+    others = [Thread(target=use) for _ in range(3)]
+    for other in others:
+        other.start()
+    try:
+        plimsoll(
+            *["find", prepared, "--workload", "ycsb-c", "--strategy", "rate", "--max-rate", "200"],
+            *["--warm", "0", "--warmup", "0", "--duration", "1", "--limit", "10s"],
+            *["--time-limit", "10", "--out", str(tmp_path / "found")],
+        )
+    finally:
+        ended.set()
+        for other in others:
+            other.join()
+    result = RunResult.model_validate_json((tmp_path / "found/result.json").read_text())
+    problems = [text for step in result.steps for text in step.problems]
+    assert any("others sent" in text and "statements/s to this server" in text for text in problems)
+
+
+def test_a_run_of_an_endpoint_needs_no_deployment_on_one_machine(
+    plimsoll: Callable[..., Output],
+    fresh_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target = parse_dsn(fresh_database)
+    request = tmp_path / "endpoint.yaml"
+    request.write_text(
+        f"name: mine\ntarget: {{kind: endpoint, engine: mariadb, host: {target.host},"
+        f" port: {target.port}, database: {target.database}, tls: 'off'}}\n"
+        "workload: {name: ycsb-c, records: 200}\n"
+        "load: {warmup_s: 0, duration_s: 1}\nprepare: {warm_s: 0}\n"
+        "search: {strategy: steps, clients: [1]}\nlimits: {limits_us: {read: 1000000},"
+        " confirmation: null}\n"
+    )
+    code, out, _ = plimsoll("validate", str(request), "--local")
+    assert code == 0, out
+    run = ["run", str(request), "--local", "--out", str(tmp_path / "found")]
+    monkeypatch.delenv("PLIMSOLL_USER", raising=False)
+    code, _, err = plimsoll(*run)
+    assert code == 2
+    assert "Set PLIMSOLL_USER and PLIMSOLL_PASSWORD" in err
+    monkeypatch.setenv("PLIMSOLL_USER", target.user)
+    monkeypatch.setenv("PLIMSOLL_PASSWORD", target.password)
+    _, out, err = plimsoll(*run)
+    assert "MariaDB at 127.0.0.1" in out, err
+    result = RunResult.model_validate_json((tmp_path / "found/result.json").read_text())
+    assert [step.step.clients for step in result.steps[:1]] == [1]
+    assert result.rows == 200
