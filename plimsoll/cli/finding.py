@@ -1,8 +1,6 @@
 """A search in this process, on a terminal: its signals, its progress, its answer."""
 
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +8,7 @@ from pathlib import Path
 import click
 
 from plimsoll.cli.find_progress import FindProgress
+from plimsoll.cli.interrupts import ended_by_signals
 from plimsoll.cli.prepare import prepare_shown
 from plimsoll.errors import StepError
 from plimsoll.families.family import family_of
@@ -85,7 +84,7 @@ def find_into(search: Search, folder: Path) -> bool:
             stop_rules=search.stop_rules,
             shows=progress.shows(),
         )
-        with _interrupts(finder):
+        with ended_by_signals(lambda: finder.end(INTERRUPTED)):
             try:
                 finder.search()
             except StepError as error:
@@ -100,22 +99,3 @@ def find_into(search: Search, folder: Path) -> bool:
     )
     write(folder, result, seconds)
     return finder.cut_short == INTERRUPTED
-
-
-@contextmanager
-def _interrupts(finder: Finder) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM end the load, with the answer so far; a second one ends at once."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def end(*_: object) -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        finder.end(INTERRUPTED)
-
-    for number in before:
-        signal.signal(number, end)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

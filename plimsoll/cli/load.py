@@ -1,14 +1,12 @@
 """`plimsoll load`: loads a database with a workload, and prints what was measured."""
 
 import json
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import click
 
 import plimsoll_engine
 from plimsoll import words
+from plimsoll.cli.interrupts import ended_by_signals
 from plimsoll.cli.load_report import print_report, second_line
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
@@ -193,23 +191,8 @@ def _run(spec: LoadSpec) -> LoadReport:
 
     token = plimsoll_engine.CancelToken()
     try:
-        with _interrupts(token):
+        with ended_by_signals(token.cancel):
             text = plimsoll_engine.run(spec.model_dump_json(), on_second, token)
     except plimsoll_engine.EngineError as error:
         raise PlimsollError(str(error)) from None
     return LoadReport.model_validate_json(text)
-
-
-@contextmanager
-def _interrupts(token: plimsoll_engine.CancelToken) -> Iterator[None]:
-    """Let Ctrl-C end the load early, with its report; a second one ends it at once."""
-
-    def interrupt(*_: object) -> None:
-        signal.signal(signal.SIGINT, before)
-        token.cancel()
-
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

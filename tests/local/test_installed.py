@@ -59,7 +59,9 @@ def call(command: list[str], cwd: Path | None = None, **variables: str) -> str:
 def test_it_names_itself_and_says_what_is_here(installed: Path, tmp_path: Path) -> None:
     plimsoll = str(installed / "plimsoll")
     assert call([plimsoll, "--version"], cwd=tmp_path) == "plimsoll, version 0.1.0\n"
-    findings = json.loads(call([plimsoll, "doctor", "--json"], cwd=tmp_path, PLIMSOLL_CACHE=cache()))
+    findings = json.loads(
+        call([plimsoll, "doctor", "--json"], cwd=tmp_path, PLIMSOLL_CACHE=cache())
+    )
     states = {row["what"]: row["state"] for row in findings}
     assert states["load engine"] == states["local twin"] == states["MariaDB server"] == "ok"
 

@@ -268,8 +268,9 @@ def test_loads_that_insert_follow_one_another_without_a_key_met_twice(
     assert f"{500 + inserted:,} rows, {inserted:,} of them inserted by loads" in out
 
 
-def test_ctrl_c_ends_a_load_with_its_report(
-    plimsoll: Callable[..., Output], fresh_database: str
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_load_with_its_report(
+    plimsoll: Callable[..., Output], fresh_database: str, number: signal.Signals
 ) -> None:
     plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-c", "--records", "500")
     arguments = ["load", "--dsn", fresh_database, "--workload", "ycsb-c", "--warmup", "0", "--json"]
@@ -280,7 +281,7 @@ def test_ctrl_c_ends_a_load_with_its_report(
         assert load.stderr is not None
         while not re.search(r" s +[1-9][\d,]* ops", load.stderr.readline()):
             assert load.poll() is None
-        load.send_signal(signal.SIGINT)
+        load.send_signal(number)
         out, err = load.communicate(timeout=120)
     assert load.returncode == 130
     assert json.loads(out)["report"]["ended"] == "cancelled"
