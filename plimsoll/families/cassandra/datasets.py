@@ -51,8 +51,10 @@ class CassandraDatasets:
         """Read what is known of a dataset; None if Plimsoll did not make it.
 
         Raises:
-            PlimsollError: There is no such keyspace, or the database refuses.
+            PlimsollError: The database refuses.
         """
+        if not self._session.keyspace_exists(self._keyspace):
+            return None
         self._session.use(self._keyspace)
         if not self._columns(_NOTES):
             return None
