@@ -22,6 +22,9 @@ class Datasets(typing.Protocol):
     def version(self) -> str:
         """Say what server answers, as it calls itself."""
 
+    def has_place(self) -> bool:
+        """Whether what holds the datasets' tables is there; `create_tables` may make it."""
+
     def read_note(self, dataset: str) -> DatasetNote | None:
         """Read what is known of a dataset; None if Plimsoll did not make it."""
 

@@ -42,7 +42,7 @@ def look(
     """
     with family_of(target.protocol).open_datasets(target) as datasets:
         server = datasets.version()
-        note = datasets.read_note(workload.dataset)
+        note = datasets.read_note(workload.dataset) if datasets.has_place() else None
     values = dict(given)
     if note is not None:
         records = note.records if records is None else records

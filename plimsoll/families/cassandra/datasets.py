@@ -47,14 +47,16 @@ class CassandraDatasets:
         """Say what server answers."""
         return self._session.version()
 
+    def has_place(self) -> bool:
+        """Whether the keyspace is there; `create_tables` makes it."""
+        return self._session.keyspace_exists(self._keyspace)
+
     def read_note(self, dataset: str) -> DatasetNote | None:
         """Read what is known of a dataset; None if Plimsoll did not make it.
 
         Raises:
-            PlimsollError: The database refuses.
+            PlimsollError: There is no such keyspace, or the database refuses.
         """
-        if not self._session.keyspace_exists(self._keyspace):
-            return None
         self._session.use(self._keyspace)
         if not self._columns(_NOTES):
             return None

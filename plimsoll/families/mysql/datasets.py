@@ -53,6 +53,10 @@ class MySqlDatasets:
         """Say what server answers, as it calls itself."""
         return session.server_version(self._connection)
 
+    def has_place(self) -> bool:
+        """Whether the database is there: it is, since the connection uses it."""
+        return True
+
     def read_note(self, dataset: str) -> DatasetNote | None:
         """Read what is known of a dataset; None if Plimsoll did not make it."""
         if not self._table_exists(_NOTES):

@@ -214,7 +214,7 @@ def test_a_server_that_asks_for_passwords_is_killed_and_comes_back(
         error = refused(f"cassandra://{place}/k", capsys)
         assert f"{place}: the server asks for a user and a password" in error
         error = refused(f"cassandra://{ADMIN}@{place}/k", capsys)
-        assert "in the keyspace k: make it (plimsoll prepare" in error
+        assert f"{place}: there is no keyspace 'k': `plimsoll prepare` makes it" in error
         target = parse_dsn(f"cassandra://{ADMIN}@{place}/k")
         for broken, message in (
             ({"password": "hunter2"}, "incorrect .*bad_credentials"),
