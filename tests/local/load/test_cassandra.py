@@ -271,3 +271,23 @@ def killed_in_mid_run(
         thread_over.set()
         thread.join()
     return LoadReport.model_validate_json(text)
+
+
+def test_find_makes_the_keyspaces_rows_searches_and_drops_them(
+    keyspace: EngineTarget, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dsn = f"cassandra://{keyspace.host}:{keyspace.port}/{keyspace.database}"
+    find = ["find", dsn, "--workload", "ycsb-b", "--prepare", "--records", "300", "--drop"]
+    find += ["--warm", "0", "--warmup", "0", "--duration", "1", "--max-connections", "2", "--quick"]
+    find += ["--limit", "100s", "--time-limit", "10", "--out", str(tmp_path / "found"), "--json"]
+    with pytest.raises(SystemExit):
+        main(find)
+    result = json.loads(capsys.readouterr().out)
+    assert result["rows"] == 300
+    assert result["request"]["target"]["engine"] == "cassandra"
+    step = result["steps"][0]["step"]
+    assert step["throughput_ops_per_second"] > 0
+    assert step["statements_sent"] == step["statements_served"]
+    with open_datasets(keyspace) as datasets:
+        assert datasets.has_place()
+        assert datasets.read_note("ycsb") is None
