@@ -215,6 +215,8 @@ package: setup $(STAMPS)/zig ## Build the functions' packages for AWS Lambda and
 docs: setup ## Write the pages that are generated
 	$(BIN)/python -m tools.request_reference
 	$(BIN)/python -m tools.openapi
+	$(BIN)/python -m tools.json_schemas
+	$(BIN)/python -m tools.event_schemas
 
 .PHONY: demo
 demo: setup ## Find the load line of a real database at two IOPS settings, on this machine

@@ -23,6 +23,15 @@ runs:
   high: {target: {volume: {iops: 2000}}}
 ```
 
+An editor with a YAML language server completes it and marks what is wrong, if its first line is
+
+```yaml
+# yaml-language-server: $schema=https://.../docs/schemas/request.json
+```
+
+with the place of that file: [schemas](schemas) has those of a request, an experiment, a check, a
+workload and a result.
+
 This page is generated from `plimsoll/model/request.py`; change that, then `make docs`.
 Names end in their units: `_s` seconds, `_ms` milliseconds, `_us` microseconds, `_gib` GiB,
 `_mib_s` MiB/s, `_ops_per_second` operations per second.
