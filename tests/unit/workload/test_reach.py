@@ -123,6 +123,8 @@ PIECES = [
     "join item on ",
     "`a`",
     "? ",
+    "\\'",  # this and the next took minutes, by expressions that went back
+    '"\\',
 ]
 
 
