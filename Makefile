@@ -110,6 +110,10 @@ browser: | systemd # apt by apt
 systemd:
 	$(call installed,$(shell command -v systemd-analyze),systemd,a Cassandra target's user data is tested with systemd-analyze: it needs systemd)
 
+.PHONY: namespaces
+namespaces: $(STAMPS)/package
+	@$(BIN)/python -m tests.faults.namespaces
+
 $(STAMPS)/volumes: $(wildcard plimsoll/volumes/native/*) $(STAMPS)/package
 	@command -v "$${CC:-cc}" >/dev/null || { echo "the emulated volume is built from source: it needs a C compiler (on Debian or Ubuntu: apt-get install build-essential)" >&2; exit 1; }
 	@if [ "$$(uname)" = Linux ]; then $(BIN)/python -c 'from plimsoll.volumes.build import library; library("core"); library("shim")'; fi
@@ -153,7 +157,7 @@ unit: setup ## The quick tests, without databases
 	$(QUICK) tests/unit
 
 .PHONY: test
-test: rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node ## Every test
+test: namespaces rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node ## Every test
 	$(RUST_TESTS)
 	$(QUICK) tests/unit
 	$(QUICK) tests/aws
@@ -161,7 +165,7 @@ test: rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra 
 	$(BIN)/pytest -q -p no:schemathesis -m alone tests/local
 
 .PHONY: faults
-faults: setup ## Every fault in every phase of a run, and the table of docs/security.md
+faults: namespaces setup ## Every fault in every phase of a run, and the table of docs/security.md
 	$(BIN)/pytest -q -n 2 -p no:schemathesis --every-fault tests/faults
 
 .PHONY: audit

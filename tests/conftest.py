@@ -19,7 +19,7 @@ settings.register_profile("explore", deadline=None, max_examples=500)
 settings.load_profile("plimsoll")
 
 # Of `tests/`, what shares something costly: templates, a browser, a twin, a Cassandra of 1 GiB.
-CASSANDRA = {"test_cassandra", "test_cassandra_server", "test_cassandra_target"}
+CASSANDRA = {"cassandra", "test_cassandra", "test_cassandra_server", "test_cassandra_target"}
 TOGETHER = ("infrastructure", "browser", "local/aws", "local/runs", "local/service")
 ALONE = "local"  # where `make test` looks for tests that are marked so
 LONGEST_FIRST = ("cassandra", "local/runs", "infrastructure", "local/service")
@@ -28,7 +28,7 @@ LONGEST_FIRST = ("cassandra", "local/runs", "infrastructure", "local/service")
 def group(nodeid: str) -> str:
     """Name what goes to one worker under `--dist loadscope`: a file, or all that it shares with."""
     file = PurePosixPath(nodeid.partition("::")[0]).relative_to("tests")
-    if file.parts[0] == "local" and file.stem in CASSANDRA:
+    if file.parts[0] == "local" and CASSANDRA & {file.stem, file.parent.name}:
         return "cassandra"
     return next((folder for folder in TOGETHER if file.is_relative_to(folder)), str(file))
 

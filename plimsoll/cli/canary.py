@@ -15,7 +15,7 @@ from botocore.exceptions import BotoCoreError
 
 from plimsoll.aws import clients
 from plimsoll.cli.local_runs import RESULTS
-from plimsoll.cli.output import refuse_used_folder
+from plimsoll.cli.output import out_option, refuse_used_folder
 from plimsoll.cli.service_calls import json_option
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.request import Request
@@ -48,11 +48,7 @@ _LOCAL_LASTS_S = 1800.0
     help="The most that all of it may cost, by list prices.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask before anything is made.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Where results and logs go; a new or empty folder. Default: plimsoll-results/canary-*/.",
-)
+@out_option("Where results and logs go", default="plimsoll-results/canary-*/")
 @json_option
 def canary(
     *,

@@ -2,9 +2,11 @@
 
 import shutil
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any, TypeVar
 
+import click
 from rich.box import Box
 from rich.console import Console
 from rich.measure import Measurement
@@ -12,6 +14,8 @@ from rich.table import Table
 
 from plimsoll.errors import UsageError
 from plimsoll.report.report_tables import ReportTable
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def console() -> Console:
@@ -57,6 +61,17 @@ def print_report_table(shown: ReportTable) -> None:
     for row in shown.rows:
         table.add_row(*(cell.text for cell in row))
     console().print(table)
+
+
+def out_option(what: str, default: str = "") -> Callable[[Command], Command]:
+    """Add `--out`, a folder for what a verb brings; `refuse_used_folder` looks at it.
+
+    Args:
+        what: What goes there, with its verb.
+        default: The folder without `--out`; empty: nothing is written then.
+    """
+    text = f"{what}; a new or empty folder." + (f" Default: {default}." if default else "")
+    return click.option("--out", type=click.Path(path_type=Path, file_okay=False), help=text)
 
 
 def refuse_used_folder(out: Path | None) -> None:

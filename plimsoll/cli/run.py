@@ -11,7 +11,7 @@ import click
 
 from plimsoll.cli.finding import asked_search, find_into
 from plimsoll.cli.local_runs import RESULTS, first_clients, wait_or_stop, write_report
-from plimsoll.cli.output import refuse_used_folder
+from plimsoll.cli.output import out_option, refuse_used_folder
 from plimsoll.cli.progress import RunProgress
 from plimsoll.cli.show import exit_code, print_results, read_results
 from plimsoll.cli.validate import require_all_possible
@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("request_file", type=click.Path(path_type=Path))
 @click.option("--local", is_flag=True, help="Run on this machine, without an AWS account.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Where the results go; a new or empty folder. Default: plimsoll-results/<run>/.",
-)
+@out_option("Where the results go", default="plimsoll-results/<run>/")
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path, file_okay=False, exists=True, writable=True),

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from plimsoll.cli.fetching import fetch
-from plimsoll.cli.output import refuse_used_folder
+from plimsoll.cli.output import out_option, refuse_used_folder
 from plimsoll.cli.preflight import require_preflight
 from plimsoll.cli.service_calls import (
     follow,
@@ -35,11 +35,7 @@ from plimsoll.requests.experiment_file import read_file
 )
 @click.option("--key", help="Idempotency key: the same key and request are one run.")
 @click.option("--wait", is_flag=True, help="Watch the runs to their end, and print their results.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="With --wait: where result.json and report.html go; a new or empty folder.",
-)
+@out_option("With --wait: where result.json and report.html go")
 @json_option
 def submit(
     request_file: Path,

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from plimsoll.cli.fetching import fetch
-from plimsoll.cli.output import refuse_used_folder
+from plimsoll.cli.output import out_option, refuse_used_folder
 from plimsoll.cli.service_calls import connect, follow, json_option, service_options
 from plimsoll.cli.show import exit_code, print_results
 
@@ -13,11 +13,7 @@ from plimsoll.cli.show import exit_code, print_results
 @click.command()
 @click.argument("run_id")
 @service_options
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Where result.json and report.html go; a new or empty folder.",
-)
+@out_option("Where result.json and report.html go")
 @json_option
 def watch(
     run_id: str, *, url: str | None, stack: str | None, out: Path | None, as_json: bool

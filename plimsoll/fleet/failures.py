@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from plimsoll import words
-from plimsoll.errors import ClientTooLateError
+from plimsoll import errors, words
 from plimsoll.model.fleet import ClientResult, FailedClient
 from plimsoll.model.results import StepResult
 
 CAUSES_TOLD = 10  # of the clients' failures in a step
 CLIENTS_NAMED = 10  # of those that failed for the same cause
+_OF_THE_ENGINE = "EngineError"
 PROBLEMS_TOLD = 3  # shown for a step: a hundred clients may have a hundred problems
 # a function's own error begins with its message, one of Lambda's (a time-out, say) with its type
 _MESSAGE = re.compile(r'\{("errorType": ?"[^"]*", ?)?"errorMessage": ?"(?P<text>(\\.|[^"\\])*\\?)')
@@ -28,7 +28,7 @@ class Nothing:
 
 def too_late(client: FailedClient) -> bool:
     """Say whether a client failed for coming too late, and for nothing else."""
-    return client.error == ClientTooLateError.__name__
+    return client.error == errors.ClientTooLateError.__name__
 
 
 def failed_clients(files: Iterable[bytes]) -> list[FailedClient]:
@@ -45,12 +45,21 @@ def told_together(failed: Iterable[FailedClient]) -> list[str]:
     """
     by_cause: dict[str, list[int]] = defaultdict(list)
     for client in failed:
-        by_cause[f"{client.error}: {client.cause}"].append(client.client)
+        by_cause[_why(client)].append(client.client)
     causes = sorted(by_cause.items(), key=lambda item: -len(item[1]))
     told = [f"{_who(clients)} failed: {cause}" for cause, clients in causes[:CAUSES_TOLD]]
     if others := [client for _, clients in causes[CAUSES_TOLD:] for client in clients]:
         told.append(f"{words.plural(len(others), 'client')} more failed, for other reasons")
     return told
+
+
+def _why(client: FailedClient) -> str:
+    """Say why a client failed: our own errors are sentences, others' need their names."""
+    kind = getattr(errors, client.error, None)
+    ours = isinstance(kind, type) and issubclass(kind, errors.PlimsollError)
+    if client.cause and (ours or client.error == _OF_THE_ENGINE):
+        return client.cause
+    return f"{client.error}: {client.cause}"
 
 
 def _who(clients: Sequence[int]) -> str:
@@ -107,16 +116,16 @@ def _unanswered(step: StepResult, results: Sequence[ClientResult]) -> Nothing | 
         return None
     every = len(silent) == len(step.step.latency_us)
     who = "operation" if every else " and no ".join(silent)
-    errors: Counter[str] = Counter()
+    failures: Counter[str] = Counter()
     for name in silent:
-        errors.update(step.operations[name].errors)
+        failures.update(step.operations[name].errors)
     examples = {
         code: text for result in results for code, text in result.report.error_examples.items()
     }
     reasons = [
         f"{words.number(count)} failed with {code}"
         + (f" ({examples[code]})" if code in examples else "")
-        for code, count in errors.most_common(3)
+        for code, count in failures.most_common(3)
     ]
     waiting = sum(result.report.client.unanswered for result in results)
     if waiting:
@@ -126,4 +135,4 @@ def _unanswered(step: StepResult, results: Sequence[ClientResult]) -> Nothing | 
         reasons.extend(["...", step.problems[-1]])
     why = "; ".join(reasons) or f"none was sent within its {words.duration(step.plan.duration_s)}"
     reason = f"no {who} was answered in the window of step {step.plan.index}: {why}"
-    return Nothing(reason, passing=not errors)
+    return Nothing(reason, passing=not failures)

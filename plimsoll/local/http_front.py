@@ -29,6 +29,7 @@ from plimsoll.local.rest_api import (
     MAX_BODY_BYTES,
     TIMED_OUT,
     TOO_LONG,
+    TOO_LONG_FOR_FUNCTION,
     Answer,
     proxy_answer,
     proxy_event,
@@ -179,8 +180,8 @@ class LocalService:
         except ReadTimeoutError:
             return TIMED_OUT
         except (BotoCoreError, ClientError) as error:
-            if _is_too_large(error):  # an event has at most 6 MiB, a body here 10
-                return TOO_LONG
+            if _is_too_large(error):
+                return TOO_LONG_FOR_FUNCTION
             self._say(f"the function {self._function} could not be called: {error}")
             return BROKEN
         if "FunctionError" not in response:

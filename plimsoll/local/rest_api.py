@@ -36,7 +36,13 @@ def refusal(status: int, message: str) -> Answer:
     return Answer(status, (("Content-Type", "application/json"),), body)
 
 
-TOO_LONG = refusal(413, "Request Too Long")
+# what API Gateway answered on 2021-09-12: https://github.com/koki-develop/lgtm-generator/issues/10
+TOO_LONG = Answer(
+    413,
+    (("Content-Type", "text; charset=utf-8"),),
+    f"HTTP content length exceeded {MAX_BODY_BYTES} bytes.".encode(),
+)
+TOO_LONG_FOR_FUNCTION = refusal(413, "Request Too Long")  # an event has at most 6 MiB
 TIMED_OUT = refusal(504, "Endpoint request timed out")
 BROKEN = refusal(502, "Internal server error")  # the function failed, or answered no response
 

@@ -1,7 +1,6 @@
 """A place of its own for a command: what it leaves there is its own, to the last file and process.
 
-Its temporary folder and its /dev/shm are file systems of a mount namespace that nothing else is in
-(user_namespaces(7): no privilege is needed where the system lets users make them).
+Its temporary folder and its /dev/shm are file systems of a mount namespace that nothing else is in.
 """
 
 import os
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-MEMORY = "/dev/shm"
+from tests.faults.namespaces import MEMORY, way
 
 
 @dataclass(frozen=True)
@@ -30,9 +29,8 @@ class Place:
 
     def start(self, command: Sequence[str], folder: Path) -> "subprocess.Popen[str]":
         """Start a command there: the process is the command itself."""
-        entering = f"nsenter --target {self.holder} --user --mount --preserve-credentials --"
         return subprocess.Popen(
-            [*entering.split(), *command],
+            [*way().entering, str(self.holder), "--", *command],
             env={**os.environ, "TMPDIR": str(self.temporary)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -100,13 +98,13 @@ def place(folder: Path, *, disk_mib: int = 2048, memory: str = "size=2g") -> Ite
         f" mount -t tmpfs -o {memory} tmpfs {MEMORY} && echo there && exec cat"
     )
     with subprocess.Popen(
-        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mounts],
+        [*way().making, "sh", "-c", mounts],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     ) as holder:
         assert holder.stdout is not None
-        assert holder.stdout.readline() == "there\n", "this system lets users make no namespaces"
+        assert holder.stdout.readline() == "there\n"
         made = Place(holder.pid, temporary)
         try:
             yield made

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.faults.faulty_run import HELD, PATIENCE_S, FaultyRun, await_true, started
-from tests.faults.place import MEMORY, place
+from tests.faults.namespaces import MEMORY
+from tests.faults.place import place
 
 STOPPED_S = 10
 EARLY = ("provision", "prepare", "load", "judge")  # a database or a disk is still needed

@@ -26,6 +26,14 @@ class Template:
         properties: Mapping[str, Any] = resource.get("Properties", {})
         return properties
 
+    def function(self, name: str) -> Mapping[str, Any]:
+        """The properties of a function, by its name in the table of functions."""
+        for resource in self.of_type("AWS::Lambda::Function").values():
+            properties: Mapping[str, Any] = resource["Properties"]
+            if properties.get("FunctionName") == f"plimsoll-{name}":
+                return properties
+        raise KeyError(name)
+
 
 def walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Every value within a value, with its path."""

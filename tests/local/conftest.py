@@ -17,8 +17,8 @@ from plimsoll.local.deploying import ROLE
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Function
 from plimsoll.model.settings import Settings
+from tests.support.guarded_cassandra import GUARDED_SETTINGS
 from tests.support.mariadb_connection import Connection, connected
-from tests.support.patient_cassandra import PATIENT_SETTINGS
 
 MariaDbFactory = Callable[..., MariaDbServer]
 
@@ -63,7 +63,7 @@ def mariadb_factory(tmp_path: Path) -> Iterator[MariaDbFactory]:
 def cassandra(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CassandraServer]:
     """One Cassandra shared by every test that leaves it as it was; it takes 10 s to start."""
     with CassandraServer.start(
-        directory=tmp_path_factory.mktemp("cassandra") / "shared", settings=PATIENT_SETTINGS
+        directory=tmp_path_factory.mktemp("cassandra") / "shared", settings=GUARDED_SETTINGS
     ) as server:
         yield server
 

@@ -2,6 +2,7 @@
 
 import ssl
 import struct
+from collections.abc import Sequence
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -50,12 +51,17 @@ def greeted(*answers: bytes, plugin: bytes = b"mysql_native_password") -> Script
 
     def script(peer: Peer) -> None:
         peer.send(packet(0, greeting(plugin)))
-        for number, answer in enumerate(answers):
-            read(peer)
-            peer.send(packet(2 * number + 2, answer))
-        peer.listen()
+        _answer(peer, answers, first=2)
 
     return script
+
+
+def _answer(peer: Peer, answers: Sequence[bytes], *, first: int) -> None:
+    """Answer each packet of the login with a payload, from a number on; then hear what comes."""
+    for number, answer in enumerate(answers):
+        read(peer)
+        peer.send(packet(2 * number + first, answer))
+    peer.listen()
 
 
 def endless(payload: bytes) -> Script:
@@ -130,10 +136,7 @@ def in_tls(context: ssl.SSLContext, *answers: bytes) -> Script:
         peer.send(packet(0, greeting(flags=_FLAGS | TLS_FLAG)))
         read(peer)  # that it wants TLS
         peer.start_tls(context)
-        for number, answer in enumerate(answers):
-            read(peer)
-            peer.send(packet(2 * number + 3, answer))
-        peer.listen()
+        _answer(peer, answers, first=3)
 
     return script
 

@@ -1,4 +1,4 @@
-"""Statements that a workload may send, and attacks, in both languages.
+"""Statements in SQL that a workload may send, and attacks.
 
 The tables are `item` (id, name, k) and `part` (id, k). Beside them the servers of the tests hold
 `secret` in the same database, another database `other` with `t` and `item`, a database `item` with
@@ -171,45 +171,4 @@ ATTACKS = [
     "SELECT 1 FROM item" + "(" * 60 + ")" * 60,
     "SELECT 1 FROM item)",
     "SELECT (1 FROM item",
-]
-CQL_WITHIN = [
-    "SELECT * FROM item WHERE id = ? LIMIT 1",
-    'SELECT "id", name AS n FROM "item" WHERE token(id) >= token(?) LIMIT ? ALLOW FILTERING',
-    "SELECT count(*) FROM ITEM PER PARTITION LIMIT 2",
-    "INSERT INTO item (id, name) VALUES (?, ?) IF NOT EXISTS USING TTL 5 AND TIMESTAMP 7",
-    "INSERT INTO item JSON '{\"id\": 1}'",
-    "UPDATE item USING TTL 5 SET name = ?, k = 1 WHERE id = ? IF name = 'a'",
-    "DELETE name FROM item USING TIMESTAMP 5 WHERE id IN (?, ?)",
-    "DELETE FROM item WHERE id = 1 IF EXISTS",
-]
-CQL_ATTACKS = [
-    "SELECT * FROM system.peers",
-    'SELECT * FROM "system"."peers"',
-    "SELECT * FROM system . peers",
-    "SELECT * FROM secret",
-    'SELECT * FROM "Item"',
-    'SELECT * FROM "it""em"',
-    "SELECT * FROM other.item",
-    "SELECT * FROM item -- it's\n",
-    "SELECT 1 // '\n FROM other.t",
-    "SELECT * FROM other.t /* ' */",
-    "INSERT INTO other.t (id) VALUES (1)",
-    "INSERT INTO secret (id) VALUES (1)",
-    "UPDATE other.t SET k = 1 WHERE id = 1",
-    "UPDATE secret SET k = 1 WHERE id = 1",
-    "DELETE FROM other.t WHERE id = 1",
-    "DELETE k FROM secret WHERE id = 1",
-    "SELECT other.f(id) FROM item",
-    "SELECT f(id) FROM item",
-    "SELECT $$ ' $$ FROM other.t",
-    "BEGIN BATCH DELETE FROM item WHERE id = 1; APPLY BATCH",
-    "SELECT * FROM item; DROP TABLE item",
-    "DROP TABLE item",
-    "TRUNCATE item",
-    "ALTER TABLE item ADD x int",
-    "CREATE TABLE x (id int PRIMARY KEY)",
-    "USE other",
-    "GRANT ALL ON ALL KEYSPACES TO x",
-    "LIST ROLES",
-    "DESCRIBE item",
 ]

@@ -20,18 +20,19 @@ from plimsoll.model.engine import ClosedLoop, EngineTarget, LoadSpec, OpenLoop
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.workload import Compiled, load_workload
 from tests.local.load.driving import drive
+from tests.support import guarded_cassandra
 from tests.support.fake_cql_server import FakeCqlServer
 from tests.support.patient_cassandra import PATIENT_SETTINGS
 
 RECORDS = 500
-ADMIN = "cassandra:cassandra"  # what a Cassandra that asks for passwords begins with
+ADMIN = ":".join(guarded_cassandra.ADMIN)
 
 
 @pytest.fixture
 def keyspace(cassandra: CassandraServer, request: pytest.FixtureRequest) -> Iterator[EngineTarget]:
     """A keyspace of the test's own on the shared server, which `prepare` makes."""
     name = f"test_{abs(hash(request.node.nodeid)):x}"
-    target = parse_dsn(f"cassandra://{cassandra.host}:{cassandra.port}/{name}")
+    target = parse_dsn(f"cassandra://{ADMIN}@{cassandra.host}:{cassandra.port}/{name}")
     yield target
     with CassandraSession(target) as session:
         session.execute(f"DROP KEYSPACE IF EXISTS {name}")
@@ -153,7 +154,7 @@ def test_loads_that_insert_never_meet(keyspace: EngineTarget) -> None:
 def test_prepare_and_load_as_a_user_calls_them(
     keyspace: EngineTarget, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    dsn = f"cassandra://{keyspace.host}:{keyspace.port}/{keyspace.database}"
+    dsn = f"cassandra://{ADMIN}@{keyspace.host}:{keyspace.port}/{keyspace.database}"
     workload = ["--dsn", dsn, "--workload", "ycsb-read-80-update-20", "--json"]
 
     def call(*arguments: str) -> dict[str, Any]:

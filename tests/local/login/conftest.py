@@ -101,6 +101,14 @@ def attempt(
     return Attempt(line, bytes(server.told))
 
 
+def refused_in_time(
+    client: Client, script: Script, protocol: Protocol, tls: Tls | None = None
+) -> None:
+    """See that a login that would take for ever ends in its time, and says so."""
+    seen = attempt(client, script, protocol, tls=tls, login_timeout_ms=IN_TIME_MS)
+    assert "answer" in seen.line or "in time" in seen.line
+
+
 def context_of(folder: Path, kind: str) -> ssl.SSLContext:
     """Make what a server speaks TLS with: `ours`, or a certificate that must not be believed."""
     match kind:

@@ -124,7 +124,11 @@ def test_ten_mebibytes_are_the_most(service: LocalService) -> None:
     connection.putrequest("POST", "/runs")
     connection.putheader("Content-Length", str(10 * 2**20 + 1))
     connection.endheaders()  # refused by its length: none of it has to be sent
-    assert connection.getresponse().status == 413
+    response = connection.getresponse()
+    assert (response.status, response.read()) == (
+        413,
+        b"HTTP content length exceeded 10485760 bytes.",
+    )
     connection.close()
 
 

@@ -165,6 +165,12 @@ def test_without_credentials_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) ->
             ["403: the call is not allowed for these credentials, or there is no such path (No)"],
             1,
         ),
+        (
+            413,
+            {"message": "Request Too Long"},
+            ["413: the request is too long (Request Too Long)"],
+            2,
+        ),
         (502, [1], ["502: the service failed ([1])"], 1),
     ],
 )
@@ -172,6 +178,12 @@ def test_a_refusal_is_lines_for_people(status: int, body: Any, lines: list[str],
     error = refusal(status, json.dumps(body).encode())
     assert str(error).splitlines() == lines
     assert error.exit_code == code
+
+
+def test_a_refusal_in_plain_text_is_shown() -> None:
+    error = refusal(413, b"HTTP content length exceeded 10485760 bytes.")
+    said = "413: the request is too long (HTTP content length exceeded 10485760 bytes.)"
+    assert (str(error), error.exit_code) == (said, 2)
 
 
 def test_the_kind_of_a_problem_is_known() -> None:

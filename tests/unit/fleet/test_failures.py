@@ -62,11 +62,25 @@ def test_clients_that_failed_for_the_same_cause_are_told_together() -> None:
     failed = [refused(3), *killed, refused(1000), refused(7)]
     assert told_together(failed) == [
         "960 clients (20, 21, 22, 23, 24, 25, 26, 27, 28, 29, ...) failed: Lambda.Unknown: killed",
-        "3 clients (3, 1000, 7) failed: ClientTooLateError: called 4.0 s after it",
+        "3 clients (3, 1000, 7) failed: called 4.0 s after it",
     ]
-    assert told_together([refused(3)]) == [
-        "client 3 failed: ClientTooLateError: called 4.0 s after it"
-    ]
+    assert told_together([refused(3)]) == ["client 3 failed: called 4.0 s after it"]
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "said"),
+    [
+        ("ClientRefusedError", "another one sends", "another one sends"),
+        ("EngineError", "server gone (connection_lost)", "server gone (connection_lost)"),
+        ("KeyError", "'window'", "KeyError: 'window'"),
+        ("Sandbox.Timedout", "Task timed out", "Sandbox.Timedout: Task timed out"),
+        ("Complaint", "of no error's name", "Complaint: of no error's name"),
+        ("ClientTooLateError", "", "ClientTooLateError: "),
+    ],
+)
+def test_an_error_of_ours_is_told_by_its_sentence(error: str, cause: str, said: str) -> None:
+    failed = FailedClient(client=0, error=error, cause=cause)
+    assert told_together([failed]) == [f"client 0 failed: {said}"]
 
 
 def test_a_thousand_causes_are_not_all_told() -> None:
@@ -78,8 +92,7 @@ def test_a_thousand_causes_are_not_all_told() -> None:
 
 def test_clients_that_all_came_too_late_may_be_in_time_the_next_time() -> None:
     assert told(failed=[refused(0), refused(1)]) == Nothing(
-        "no client of step 1 ran:"
-        " 2 clients (0, 1) failed: ClientTooLateError: called 4.0 s after it",
+        "no client of step 1 ran: 2 clients (0, 1) failed: called 4.0 s after it",
         passing=True,
     )
 
@@ -87,12 +100,12 @@ def test_clients_that_all_came_too_late_may_be_in_time_the_next_time() -> None:
 def test_clients_that_failed_otherwise_or_never_started_will_again() -> None:
     killed = FailedClient(client=1, error="Lambda.Unknown", cause="signal: killed")
     assert told(failed=[refused(0), killed]) == Nothing(
-        "no client of step 1 ran: client 0 failed: ClientTooLateError: called 4.0 s after it;"
+        "no client of step 1 ran: client 0 failed: called 4.0 s after it;"
         " client 1 failed: Lambda.Unknown: signal: killed",
         passing=False,
     )
     assert told(failed=[refused(0)]) == Nothing(
-        "no client of step 1 ran: client 0 failed: ClientTooLateError: called 4.0 s after it",
+        "no client of step 1 ran: client 0 failed: called 4.0 s after it",
         passing=False,
     )
     none = Nothing("no client of step 1 ran: none of them started", passing=False)

@@ -1,6 +1,6 @@
 """What a statement may do is read from its text; docs/api.md promises it.
 
-`tests/local/families/mysql/test_statements.py` asks a real server whether it agrees.
+`test_statements.py` of each family in `tests/local/families` asks a real server whether it agrees.
 """
 
 import re
@@ -17,7 +17,8 @@ from plimsoll.workload.names import Names
 from plimsoll.workload.reach import read_statement
 from plimsoll.workload.tokens import tokens_of
 from plimsoll.workload.vocabulary import vocabulary
-from tests.support.statements import ATTACKS, CQL_ATTACKS, CQL_WITHIN, WITHIN
+from tests.support.cql_statements import CQL_ATTACKS, CQL_WITHIN
+from tests.support.statements import ATTACKS, WITHIN
 
 TABLES, COLUMNS = frozenset({"item", "part"}), frozenset({"id", "name", "k"})
 SQL, CQL = Names("sql", TABLES, COLUMNS), Names("cql", TABLES, COLUMNS)
@@ -122,6 +123,8 @@ PIECES = [
     "join item on ",
     "`a`",
     "? ",
+    "\\'",  # this and the next took minutes, by expressions that went back
+    '"\\',
 ]
 
 
