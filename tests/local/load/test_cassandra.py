@@ -277,7 +277,7 @@ def killed_in_mid_run(
 def test_find_makes_the_keyspaces_rows_searches_and_drops_them(
     keyspace: EngineTarget, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    dsn = f"cassandra://{keyspace.host}:{keyspace.port}/{keyspace.database}"
+    dsn = f"cassandra://{ADMIN}@{keyspace.host}:{keyspace.port}/{keyspace.database}"
     find = ["find", dsn, "--workload", "ycsb-b", "--prepare", "--records", "300", "--drop"]
     find += ["--warm", "0", "--warmup", "0", "--duration", "1", "--max-connections", "2", "--quick"]
     find += ["--limit", "100s", "--time-limit", "10", "--out", str(tmp_path / "found"), "--json"]
