@@ -9,8 +9,7 @@ from plimsoll import words
 from plimsoll.model.base import Model
 from plimsoll.model.volume_samples import Escape, VolumeSample
 
-ESCAPED_SHARE = 0.01  # of all operations, or of all bytes: beyond it the volume held too little
-ESCAPED_IOPS = 10.0  # a database's messages come to less; the slowest volume has 100
+ESCAPED_SHARE = 0.01  # of all I/Os, or of all bytes: beyond it the volume held too little
 
 
 class Escaped(Model):
@@ -19,7 +18,7 @@ class Escaped(Model):
     held: bool
     operations: int  # that went past it
     bytes: int  # at least
-    share: float | None  # of all operations or all bytes, whichever is more; None: there were none
+    share: float | None  # of all I/Os or all bytes, whichever is more; None: there were none
     sentence: str | None  # None: nothing went past it, as far as anybody can know
 
 
@@ -27,11 +26,11 @@ def escaped_share(escaped: tuple[float, float], held: tuple[float, float]) -> fl
     """Give the share that went past a volume.
 
     Args:
-        escaped: Operations and bytes that went past it, or the rates of both.
+        escaped: I/Os and bytes that went past it, or the rates of both.
         held: Those that it held.
 
     Returns:
-        That of the operations or of the bytes, whichever is more; None where nothing was done.
+        That of the I/Os or of the bytes, whichever is more; None where nothing was done.
     """
     parts = [(past, past + on) for past, on in zip(escaped, held, strict=True)]
     return max((past / total for past, total in parts if total), default=None)
@@ -40,18 +39,19 @@ def escaped_share(escaped: tuple[float, float], held: tuple[float, float]) -> fl
 def judge_escapes(before: VolumeSample, after: VolumeSample) -> Escaped:
     """Judge from a volume's counters whether what went past it is too much to be overlooked."""
     then = {escape.program: escape for escape in before.escapes}
-    none = Escape(program="", operations=0, bytes=0)
+    none = Escape(program="", operations=0, ios=0, bytes=0)
     escapes = [
         Escape(
             program=now.program,
             operations=now.operations - then.get(now.program, none).operations,
+            ios=now.ios - then.get(now.program, none).ios,
             bytes=now.bytes - then.get(now.program, none).bytes,
         )
         for now in after.escapes
     ]
     operations = sum(escape.operations for escape in escapes)
     size = sum(escape.bytes for escape in escapes)
-    share = escaped_share((operations, size), _held(before, after))
+    share = escaped_share((sum(escape.ios for escape in escapes), size), _held(before, after))
     sentences = []
     if operations:
         sentences.append(

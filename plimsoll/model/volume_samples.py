@@ -15,6 +15,7 @@ class Escape(Model):
 
     program: str  # its name, at most 15 letters; the eighth program's stands for all others
     operations: int  # calls that move data: reads to a file's end at most, and writes
+    ios: int  # small writes that fill a page of 4 KiB together are one
     bytes: int  # at least: of some calls nobody knows beforehand how much they move
 
 
@@ -77,7 +78,7 @@ class VolumeRates(Model):
         float | None
     )  # of the time in reads, writes and flushes: the host's, not the volume's
     failed_operations: int
-    escaped_iops: float | None  # calls that went past it; None: not everything could be seen
+    escaped_iops: float | None  # that went past it; None: not everything could be seen
     escaped_mib_s: float | None
 
 
@@ -124,7 +125,7 @@ def rates(
         operations = _difference(before, after, f"{kind}_operations")
         return _difference(before, after, f"{kind}_time_us") / operations if operations else None
 
-    def escaped(amount: Literal["operations", "bytes"]) -> float | None:
+    def escaped(amount: Literal["ios", "bytes"]) -> float | None:
         if after.unwatched_processes:
             return None
         now, then = (sum(getattr(e, amount) for e in s.escapes) for s in (after, before))
@@ -155,7 +156,7 @@ def rates(
         empty_in_s=(after.credits or 0) / spending if burst and spending > 0 else None,
         late_share=_difference(before, after, "late_time_us") / busy_us if busy_us else None,
         failed_operations=_difference(before, after, "failed_operations"),
-        escaped_iops=escaped("operations"),
+        escaped_iops=escaped("ios"),
         escaped_mib_s=None if (rate := escaped("bytes")) is None else rate / 2**20,
     )
 

@@ -66,6 +66,7 @@ def volume_sample(sample: Sample, *, epoch_ms: int) -> VolumeSample:
             Escape(
                 program=seen.name.decode(errors="replace"),
                 operations=seen.operations,
+                ios=seen.ios,
                 bytes=seen.bytes,
             )
             for seen in sample.escapers

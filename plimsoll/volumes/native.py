@@ -67,6 +67,7 @@ class EscaperSample(ctypes.Structure):
     _fields_ = (
         ("name", ctypes.c_char * 16),
         ("operations", ctypes.c_uint64),
+        ("ios", ctypes.c_uint64),
         ("bytes", ctypes.c_uint64),
     )
 

@@ -143,6 +143,7 @@ static void read_kind(struct kind_state *state, struct kind_sample *sample)
 static void read_escaper(struct escaper *state, struct escaper_sample *sample)
 {
     sample->operations = load(state->operations);
+    sample->ios = load(state->ios);
     sample->bytes = load(state->bytes);
     memcpy(sample->name, state->name, sizeof sample->name);
 }

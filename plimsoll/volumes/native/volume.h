@@ -62,7 +62,7 @@ struct kind_sample {
 
 struct escaper_sample { /* what one program moved past the library, as the watcher saw it */
     char name[NAME_BYTES];
-    uint64_t operations, bytes;
+    uint64_t operations, ios, bytes;
 };
 
 struct volume_sample {
@@ -108,7 +108,7 @@ struct fault_state {
 
 struct escaper {
     char name[NAME_BYTES]; /* written once, before anything is counted */
-    _Atomic uint64_t operations, bytes;
+    _Atomic uint64_t operations, ios, bytes;
 };
 
 struct volume {

@@ -181,6 +181,17 @@ static struct escaper *escaper_of(pid_t pid)
     abort();
 }
 
+/* A call is an I/O; but small writes are not, until they fill another page together: a program's
+ * messages, line by line, are no load. */
+static void count(struct escaper *escaper, bool reads, uint64_t bytes)
+{
+    uint64_t before = atomic_load_explicit(&escaper->bytes, memory_order_relaxed);
+    bool fills = bytes == 0 || (before + bytes - 1) / CACHE_BLOCK != (before - 1) / CACHE_BLOCK;
+    atomic_fetch_add_explicit(&escaper->ios, reads || fills, memory_order_relaxed);
+    atomic_fetch_add_explicit(&escaper->bytes, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&escaper->operations, 1, memory_order_relaxed);
+}
+
 static void look_at(const struct seccomp_notif *call)
 {
     pid_t pid = (pid_t)call->pid;
@@ -196,9 +207,7 @@ static void look_at(const struct seccomp_notif *call)
         int64_t bytes = bytes_moved(pid, move, call->data.args);
         if (bytes < 0)
             continue;
-        struct escaper *escaper = escaper_of(pid);
-        atomic_fetch_add_explicit(&escaper->bytes, (uint64_t)bytes, memory_order_relaxed);
-        atomic_fetch_add_explicit(&escaper->operations, 1, memory_order_relaxed);
+        count(escaper_of(pid), move->source == move->fd, (uint64_t)bytes);
     }
 }
 

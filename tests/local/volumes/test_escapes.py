@@ -197,3 +197,21 @@ int main(void)
     environment = {**os.environ, **volumes().environment()}
     done = subprocess.run([tmp_path / "cancel"], env=environment, check=False, timeout=60)
     assert done.returncode == 0
+
+
+def test_messages_line_by_line_fill_a_page_before_they_are_another_io(
+    volumes: VolumeFactory,
+) -> None:
+    volume = volumes()
+    program = """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+log = ctypes.c_void_p(libc.fopen(b'log', b'a'))
+for _ in range(100):
+    libc.fputs(b'x' * 99 + b'\\n', log)
+    libc.fflush(log)
+"""
+    assert run_on(volume, program).returncode == 0
+    (escape,) = volume.sample().escapes
+    assert (escape.operations, escape.ios, escape.bytes) == (100, 3, 10_000)

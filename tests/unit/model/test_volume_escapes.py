@@ -9,7 +9,7 @@ BEFORE = VolumeSample(
     epoch_ms=10_000,
     read_operations=5_000,
     read_bytes=5_000 * 4096,
-    escapes=(Escape(program="sort", operations=70, bytes=70 * 4096),),
+    escapes=(Escape(program="sort", operations=70, ios=70, bytes=70 * 4096),),
 )
 
 
@@ -46,7 +46,9 @@ def test_what_went_past_before_is_not_counted_again() -> None:
 
 @pytest.mark.parametrize(("operations", "held"), [(99 * 30, True), (99 * 30 - 100, False)])
 def test_one_in_a_hundred_may_go_past_a_volume(operations: int, held: bool) -> None:
-    after = later(Escape(program="sort", operations=100, bytes=100 * 4096), operations=operations)
+    after = later(
+        Escape(program="sort", operations=100, ios=100, bytes=100 * 4096), operations=operations
+    )
     got = judge_escapes(BEFORE, after)
     assert got.held is held
     assert (got.operations, got.bytes) == (30, 30 * 4096)
@@ -54,8 +56,8 @@ def test_one_in_a_hundred_may_go_past_a_volume(operations: int, held: bool) -> N
 
 def test_each_program_is_named_with_its_amount_the_one_with_most_first() -> None:
     after = later(
-        Escape(program="sort", operations=72, bytes=72 * 4096),
-        Escape(program="reader", operations=63_000, bytes=63_000 * 4096),
+        Escape(program="sort", operations=72, ios=72, bytes=72 * 4096),
+        Escape(program="reader", operations=63_000, ios=63_000, bytes=63_000 * 4096),
         operations=0,
     )
     assert judge_escapes(BEFORE, after).sentence == (
@@ -73,6 +75,18 @@ def test_what_nobody_could_see_is_said_and_has_no_figure() -> None:
 
 
 def test_rates_of_what_went_past_are_differences_over_the_interval() -> None:
-    after = later(Escape(program="sort", operations=1_070, bytes=2**20), operations=0)
+    after = later(Escape(program="sort", operations=1_070, ios=1_070, bytes=2**20), operations=0)
     got = rates(BEFORE, after)
     assert (got.escaped_iops, got.escaped_mib_s) == (500, (2**20 - 70 * 4096) / 2 / 2**20)
+
+
+def test_messages_line_by_line_are_no_load() -> None:
+    after = later(
+        *BEFORE.escapes,
+        Escape(program="mariadbd", operations=22, ios=1, bytes=2064),
+        operations=300,
+    )
+    got = judge_escapes(BEFORE, after)
+    assert got.held
+    assert got.sentence is not None
+    assert got.sentence.startswith("22 reads and writes (0.00 MiB) went past the volume, 0.33 %")
