@@ -54,3 +54,12 @@ def test_a_step_that_escaped_decides_nothing() -> None:
     (note,) = [note for note in capacity.notes if "nothing_escaped" in note]
     assert "500 IOPS and 2.0 MiB/s went past the emulated volume, 40 %" in note
     assert capacity.steps[1].consistent is False
+
+
+def test_what_escapes_is_not_waited_for_as_a_busy_machine_is() -> None:
+    busy = {"host_others_percent": 40.0, "host_idle_percent": 5.0}
+    steps = [step(500, 2, 40).model_copy(update=busy)]
+    capacity = judge(steps, Rules(confirmation=None))
+    assert capacity.verdict == "INCONSISTENT"
+    assert capacity.causes == ("audit:nothing_escaped", "audit:undisturbed")
+    assert "went past the emulated volume" in capacity.summary
