@@ -83,6 +83,17 @@ static bool lies_on_volume(pid_t pid, int fd)
     return strncmp(path, volume->directory, root) == 0 && (path[root] == '/' || !path[root]);
 }
 
+/* Whether a file is a program or a shared library: what is loaded of it is no data. */
+static bool is_program(pid_t pid, int fd)
+{
+    char path[64], head[4] = "";
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+    int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t length = from < 0 ? 0 : pread(from, head, sizeof head, 0);
+    close(from);
+    return length == 4 && memcmp(head, "\177ELF", 4) == 0;
+}
+
 static int64_t position_of(pid_t pid, int fd)
 {
     char path[64], text[64] = "";
@@ -161,8 +172,7 @@ static void name_of(pid_t pid, char name[NAME_BYTES])
     ssize_t length = readlink(link, path, sizeof path - 1);
     path[length > 0 ? length : 1] = '\0';
     const char *slash = strrchr(path, '/');
-    strncpy(name, slash ? slash + 1 : path, NAME_BYTES - 1);
-    name[NAME_BYTES - 1] = '\0';
+    snprintf(name, NAME_BYTES, "%.*s", NAME_BYTES - 1, slash ? slash + 1 : path);
 }
 
 static struct escaper *escaper_of(pid_t pid)
@@ -199,9 +209,10 @@ static void look_at(const struct seccomp_notif *call)
         const struct move *move = &moves[i];
         if (move->number != call->data.nr || !lies_on_volume(pid, (int)call->data.args[move->fd]))
             continue;
+        if (is_program(pid, (int)call->data.args[move->fd]))
+            continue;
         if (move->number == SYS_mmap) {
-            if (!(call->data.args[2] & PROT_EXEC))
-                atomic_fetch_add_explicit(&volume->maps, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&volume->maps, 1, memory_order_relaxed);
             continue;
         }
         int64_t bytes = bytes_moved(pid, move, call->data.args);

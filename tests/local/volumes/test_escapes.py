@@ -107,6 +107,17 @@ def test_a_read_is_counted_as_far_as_the_file_goes(volumes: VolumeFactory, progr
     assert (escape.operations, escape.bytes) == (2, 4196)
 
 
+def test_a_shared_library_that_is_loaded_is_no_data(volumes: VolumeFactory, programs: Path) -> None:
+    volume = volumes()
+    source = programs / "empty.c"
+    source.write_text("int unused;\n")
+    library = volume.directory / "library.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    done = run_on(volume, f"import ctypes; ctypes.CDLL('{library}')")
+    assert done.returncode == 0, done.stderr
+    assert (volume.sample().escapes, volume.sample().uncounted_maps) == ((), 0)
+
+
 def test_a_copy_inside_the_kernel_is_seen_at_both_ends(volumes: VolumeFactory) -> None:
     volume = volumes()
     (volume.directory / "file").write_bytes(bytes(70_000))
