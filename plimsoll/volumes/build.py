@@ -39,7 +39,7 @@ _PARTS: dict[Part, tuple[str, tuple[str, ...], tuple[str, ...]]] = {  # file, so
         (*_SHARED, "-fvisibility=hidden", "-ldl"),
     ),
     # a program that sees what goes past the shim
-    "watcher": ("plimsoll-volume-watcher", (*_CORE, "watcher.c"), ()),
+    "watcher": ("plimsoll-volume-watcher", (*_CORE, "escapes.c", "watcher.c"), ()),
 }
 
 

@@ -10,10 +10,12 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
@@ -21,6 +23,9 @@
 #else
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #define FOREIGN_FROM 0x7fffffff
+#endif
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV /* headers before Linux 5.19 */
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 #define PROBE 0x70726f62U /* "prob": asks whether a filter of this volume holds */
 #define HOLDS EXFULL      /* its answer, which the kernel itself never gives */
@@ -126,11 +131,23 @@ static bool hand_over(int to, int listener)
     return sendmsg(to, &message, MSG_NOSIGNAL) == 1;
 }
 
+/* Linux 5.5: before it, a call that is shown cannot be let go on. */
+static bool can_be_watched(void)
+{
+    struct utsname kernel;
+    int major = 0, minor = 0;
+    if (uname(&kernel) == 0 && sscanf(kernel.release, "%d.%d", &major, &minor) == 2 &&
+        (major > 5 || (major == 5 && minor >= 5)))
+        return true;
+    errno = ENOSYS;
+    return false;
+}
+
 /* Answers whether the watcher sees us from now on; else errno says why not. */
 static bool be_watched(const char *state_path, uint32_t volume_id)
 {
     struct code code;
-    int to = connect_to_watcher(state_path);
+    int to = can_be_watched() ? connect_to_watcher(state_path) : -1;
     if (to < 0)
         return false;
     write_filter(&code, volume_id, SECCOMP_RET_USER_NOTIF);
