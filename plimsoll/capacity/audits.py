@@ -12,6 +12,7 @@ from plimsoll import words
 from plimsoll.capacity.under_way import under_way
 from plimsoll.model.capacity import Audit, AuditName, Rules
 from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.volume_escapes import ESCAPED_SHARE
 
 SOFT: frozenset[AuditName] = frozenset({"enough_operations", "steady_state"})
 
@@ -24,6 +25,8 @@ HOST_LATE_PERCENT = 25.0
 HOST_STOLEN_PERCENT = 10.0
 HOST_OTHERS_PERCENT = 10.0
 HOST_IDLE_PERCENT = 50.0  # where so much is, nobody waits for a processor or shares a core with it
+ESCAPED_IOPS = 10.0  # so little are messages: the smallest volume (io1, io2) has 100 IOPS
+ESCAPED_MIB_S = 1.0  # ... and 25 MiB/s
 CLIENT_WAITING_PERCENT = 25.0  # clients on machines of their own; a wake-up alone waits a little
 PERCENTILE_SLACK = 1.05  # buckets of a histogram may overlap by so much
 # Page cleaning and flushing alone make the halves of a short window differ by 10 % (InnoDB on
@@ -53,6 +56,7 @@ NO_HALVES = _not_run("steady_state", "the throughput of each half of the window"
 NO_PERCENTILES = _not_run("percentiles", "two percentiles of an operation")
 IN_ORDER = Audit(name="percentiles", passed=True, detail="in order")
 NO_SERVER = _not_run("server_count", "the server's own count")
+NO_ESCAPES = _not_run("nothing_escaped", "what went past an emulated volume")
 NO_HOST = _not_run("undisturbed", "the figures of the machine that it ran on")
 
 
@@ -72,6 +76,7 @@ def audit(step: Step, rules: Rules) -> tuple[Audit, ...]:
         percentiles(step),
         server_count(step),
         undisturbed(step),
+        nothing_escaped(step),
     )
     return tuple(check for check in checks if check.name not in rules.audits_off)
 
@@ -236,3 +241,20 @@ def undisturbed(step: Step) -> Audit:
     whose = "this machine" if step.client_waiting_percent is None else "a client's machine"
     was = f"{whose} was busy" if failed else whose
     return Audit(name="undisturbed", passed=not failed, detail=f"{was}: {', '.join(details)}")
+
+
+def nothing_escaped(step: Step) -> Audit:
+    """The target's I/O went through its emulated volume, whose caps and latency else held nothing.
+
+    Of little I/O a large share is still nothing, such as the messages of an idle database.
+    """
+    iops, mib_s, percent = step.escaped_iops, step.escaped_mib_s, step.escaped_percent
+    if iops is None or mib_s is None or percent is None:
+        return NO_ESCAPES
+    little = iops <= ESCAPED_IOPS and mib_s <= ESCAPED_MIB_S
+    return Audit(
+        name="nothing_escaped",
+        passed=little or percent <= 100 * ESCAPED_SHARE,
+        detail=f"{words.rate(iops)} IOPS and {words.rate(mib_s)} MiB/s went past the emulated"
+        f" volume, {words.percent(percent / 100)} of what was done",
+    )

@@ -103,7 +103,7 @@ def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
         figures=measure(step, number, rules),
         audits=audits,
         disputed=bool(failed - SOFT),
-        disturbed="undisturbed" in failed,
+        disturbed="undisturbed" in failed and "nothing_escaped" not in failed,  # which stays
         doubtful=bool(failed & SOFT),
         client_bound=_client_bound(step, rules),
     )

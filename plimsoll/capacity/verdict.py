@@ -137,8 +137,9 @@ def _inconsistent(assessed: Assessed) -> Conclusion:
     repetitions = assessed.point.repetitions
     failed = [audit for r in repetitions for audit in r.audits if audit.passed is False]
     disturbed = all(repetition.disturbed for repetition in repetitions)
-    if disturbed:  # whatever else is wrong with them comes of it
-        failed.sort(key=lambda audit: audit.name != "undisturbed")
+    # whatever else is wrong with them comes of it
+    first = "undisturbed" if disturbed else "nothing_escaped"
+    failed.sort(key=lambda audit: audit.name != first)
     names = tuple(dict.fromkeys(f"audit:{audit.name}" for audit in failed)) or ("audit:recovered",)
     because = (
         failed[0].detail if failed else "the target had not recovered from the overload before it"

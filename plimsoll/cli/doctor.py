@@ -19,7 +19,7 @@ from plimsoll.cli.output import console
 from plimsoll.errors import PlimsollError
 from plimsoll.local.databases.server_programs import ServerProgram, server_programs
 from plimsoll.model.engine import Protocol
-from plimsoll.volumes.build import library
+from plimsoll.volumes.build import native_part
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _local_twin() -> Finding:
 
 def _volume_shim() -> Finding:
     try:
-        return Finding("volume shim", "ok", str(library("shim")))
+        return Finding("volume shim", "ok", str(native_part("shim")))
     except PlimsollError as error:
         return Finding("volume shim", "missing", str(error), "apt-get install gcc libc6-dev")
 

@@ -1,6 +1,7 @@
 """`plimsoll load`: loads a database with a workload, and prints what was measured."""
 
 import json
+import secrets
 
 import click
 
@@ -19,6 +20,8 @@ from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.workload import Compiled, Workload, load_workload
+
+SEEDS = 2**53  # what every reader of JSON keeps exactly
 
 
 @click.command("load")
@@ -75,7 +78,13 @@ from plimsoll.workload import Compiled, Workload, load_workload
     show_default=True,
     help="An operation that takes longer is counted as a time-out, at its full length.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**64 - 1),
+    metavar="N",
+    help="Repeat a load's very sequence of operations and keys: the seed that it has told."
+    "  [default: a new one]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     *,
@@ -92,7 +101,7 @@ def command(
     arrivals: str | None,
     operations: int | None,
     timeout_ms: int,
-    seed: int,
+    seed: int | None,
     as_json: bool,
 ) -> int:
     """Load a database and measure it.
@@ -116,7 +125,7 @@ def command(
         duration_s=duration_s,
         operations_limit=operations,
         timeout_ms=timeout_ms,
-        seed=seed,
+        seed=secrets.randbelow(SEEDS) if seed is None else seed,
     )
     report = _run(spec)
     if as_json:
@@ -131,7 +140,7 @@ def command(
         }
         click.echo(json.dumps(result, indent=2))
     else:
-        print_report(report, compiled, server)
+        print_report(report, compiled, server, seed=spec.seed)
     if not report.window_s:
         click.echo(f"plimsoll: nothing was measured: {_end_of_warmup(report, spec)}", err=True)
     if report.ended == "cancelled":

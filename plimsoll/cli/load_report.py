@@ -41,7 +41,7 @@ def second_line(operations: Sequence[dict[str, Any]], warmup_s: float, load_s: f
     return "  ".join(parts)
 
 
-def print_report(report: LoadReport, compiled: Compiled, server: str) -> None:
+def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: int) -> None:
     """Print a load's report for people: throughput, latency, errors, and the client itself."""
     loop = (
         "closed loop"
@@ -51,7 +51,8 @@ def print_report(report: LoadReport, compiled: Compiled, server: str) -> None:
     connections = words.plural(report.connections, "connection")
     records = words.plural(compiled.records, "record")
     click.echo(f"{compiled.name} on {server}, {records}; {loop}, {connections}")
-    click.echo(f"window {words.duration(report.window_s)}, ended by {report.ended}")
+    window = words.duration(report.window_s)
+    click.echo(f"window {window}, ended by {report.ended}; seed {seed}")
     click.echo()
     console().print(_operations(report))
     errors = _errors(report)

@@ -17,6 +17,7 @@ _COLUMNS = (
     ("credits", 11),
     ("empty in", 13),
     ("host", 8),
+    ("past/s", 8),
 )
 
 
@@ -40,6 +41,7 @@ def rates_line(seen: VolumeRates) -> str:
         words.number(None if seen.credits is None else round(seen.credits)),
         words.duration(None if seen.empty_in_s is None else round(seen.empty_in_s)),
         words.percent(seen.late_share),
+        words.rate(seen.escaped_iops),
     )
     return "".join(cell.rjust(width) for cell, (_, width) in zip(cells, _COLUMNS, strict=True))
 

@@ -30,6 +30,7 @@ AuditName = Literal[
     "percentiles",
     "server_count",
     "undisturbed",
+    "nothing_escaped",
     "recovered",
 ]
 

@@ -67,6 +67,10 @@ class Step(Model):
     send_lateness_us: Microseconds | None = None  # open loop: worst client's p99 of send minus due
     backlog_end: Count | None = None  # open loop: operations due and unsent at the window's end
     clock_skew_ms: Amount | None = None  # greatest difference between the clients' clocks
+    # one machine only: what went past the emulated volume, and its share of all I/Os or all bytes
+    escaped_iops: Amount | None = None
+    escaped_mib_s: Amount | None = None
+    escaped_percent: Amount | None = None
     # one machine only: of the time in I/O, what its own disk took; of its processor time, what its
     # hypervisor gave to others, what processes had that are none of the run's, and what nobody had
     host_late_percent: Amount | None = None

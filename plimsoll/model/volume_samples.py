@@ -10,6 +10,15 @@ from plimsoll.model.base import Model
 # --- what was seen ---
 
 
+class Escape(Model):
+    """What one program moved past the library that is the volume: no cap and no latency held it."""
+
+    program: str  # its name, at most 15 letters; the eighth program's stands for all others
+    operations: int  # calls that move data: reads to a file's end at most, and writes
+    ios: int  # small writes that fill a page of 4 KiB together are one
+    bytes: int  # at least: of some calls nobody knows beforehand how much they move
+
+
 class VolumeSample(Model):
     """A volume's counters since it was created, and its state at one moment.
 
@@ -37,7 +46,8 @@ class VolumeSample(Model):
     credits_max: float | None = None
     attached_processes: int = 0  # that have loaded the volume since it was created
     uncounted_maps: int = 0  # files of the volume mapped into memory: their I/O is not seen
-    uncounted_streams: int = 0  # files of the volume opened with stdio: their I/O is not seen
+    escapes: tuple[Escape, ...] = ()  # what went past the volume
+    unwatched_processes: int = 0  # of which nobody knows what they moved past the volume
     refused_calls: int = 0  # io_uring and POSIX AIO, refused so that no I/O passes uncounted
     # latency: {upper bound in us: operations}, only where there are any
     read_histogram: dict[int, int] = Field(default_factory=dict)
@@ -68,6 +78,8 @@ class VolumeRates(Model):
         float | None
     )  # of the time in reads, writes and flushes: the host's, not the volume's
     failed_operations: int
+    escaped_iops: float | None  # that went past it; None: not everything could be seen
+    escaped_mib_s: float | None
 
 
 def _difference(before: VolumeSample, after: VolumeSample, field: str) -> int:
@@ -113,6 +125,12 @@ def rates(
         operations = _difference(before, after, f"{kind}_operations")
         return _difference(before, after, f"{kind}_time_us") / operations if operations else None
 
+    def escaped(amount: Literal["ios", "bytes"]) -> float | None:
+        if after.unwatched_processes:
+            return None
+        now, then = (sum(getattr(e, amount) for e in s.escapes) for s in (after, before))
+        return float(now - then) / seconds
+
     read_iops, write_iops = per_second("read_ios"), per_second("write_ios")
     busy_us = sum(_difference(before, after, f"{k}_time_us") for k in ("read", "write", "flush"))
     spending = read_iops + write_iops - (baseline_iops or 0)
@@ -138,6 +156,8 @@ def rates(
         empty_in_s=(after.credits or 0) / spending if burst and spending > 0 else None,
         late_share=_difference(before, after, "late_time_us") / busy_us if busy_us else None,
         failed_operations=_difference(before, after, "failed_operations"),
+        escaped_iops=escaped("ios"),
+        escaped_mib_s=None if (rate := escaped("bytes")) is None else rate / 2**20,
     )
 
 

@@ -17,6 +17,7 @@ AUDIT_NAMES = {
     "percentiles": "percentiles in order",
     "server_count": "server counted the same",
     "undisturbed": "this machine undisturbed",
+    "nothing_escaped": "nothing past the volume",
 }
 LOADS_MOST = 100  # up to so many loads, the audits of all are shown
 MARKS = {True: "✓", False: "✕", None: words.NOTHING}

@@ -6,8 +6,9 @@ from datetime import datetime
 from plimsoll.model.function_settings import MetricSettings
 from plimsoll.model.metric_periods import held
 from plimsoll.model.request import TargetKind
-from plimsoll.model.results import StepResult, TargetSample
+from plimsoll.model.results import StepResult, TargetFigures, TargetSample
 from plimsoll.model.run_record import RunRecord
+from plimsoll.model.volume_escapes import escaped_share
 from plimsoll.targets.cloudwatch_metrics import figures, read_samples
 
 
@@ -66,12 +67,18 @@ def _periods(step: StepResult, period_s: int) -> range:
 def with_host_figures(
     step: StepResult, samples: Sequence[TargetSample], period_s: int
 ) -> StepResult:
-    """Add to a step how far the machine on which everything runs was disturbed."""
+    """Add to a step how far the machine on which everything runs was disturbed.
+
+    And what the target's I/O was that did not go through its emulated volume.
+    """
     target = with_figures(step, samples, period_s).target
     if target is None:
         return step
     known = step.step.model_copy(
         update={
+            "escaped_iops": target.escaped_iops,
+            "escaped_mib_s": target.escaped_mib_s,
+            "escaped_percent": _escaped_percent(target),
             "host_late_percent": target.host_late_percent,
             "host_stolen_percent": target.host_stolen_percent,
             "host_others_percent": target.host_others_percent,
@@ -79,3 +86,12 @@ def with_host_figures(
         }
     )
     return step.model_copy(update={"step": known})
+
+
+def _escaped_percent(target: TargetFigures) -> float | None:
+    if target.escaped_iops is None or target.escaped_mib_s is None:
+        return None
+    iops = (target.read_iops or 0.0) + (target.write_iops or 0.0)
+    mib_s = (target.read_mib_s or 0.0) + (target.write_mib_s or 0.0)
+    share = escaped_share((target.escaped_iops, target.escaped_mib_s), (iops, mib_s))
+    return 100 * (share or 0.0)

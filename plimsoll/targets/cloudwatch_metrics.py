@@ -52,6 +52,8 @@ _INSTANCE_BALANCES = (
     Metric("EBSByteBalance%", "ebs_byte_balance_percent", summary="least"),
 )
 _HOST = (  # one machine only
+    Metric("EscapedIOPS", "escaped_iops"),
+    Metric("EscapedThroughput", "escaped_mib_s", MIB),
     Metric("HostLateShare", "host_late_percent"),
     Metric("HostStolenShare", "host_stolen_percent"),
     Metric("HostOthersShare", "host_others_percent"),

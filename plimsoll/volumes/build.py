@@ -23,20 +23,28 @@ _SHIM = (
     "hook_flush.c",
     "hook_aio.c",
     "refuse.c",
+    "filter.c",
     "attach.c",
 )
-_FLAGS = (
-    *("-std=gnu11", "-O2", "-fPIC", "-shared", "-pthread", "-U_FORTIFY_SOURCE"),
-    *("-Wall", "-Wextra", "-Werror"),
-)
-_LIBRARIES = {
-    "core": (*_FLAGS,),  # the arithmetic and the state file, for Python
-    "shim": (*_FLAGS, "-fvisibility=hidden", "-ldl"),  # the same and the calls, to be preloaded
+_FLAGS = ("-std=gnu11", "-O2", "-pthread", "-U_FORTIFY_SOURCE", "-Wall", "-Wextra", "-Werror")
+_SHARED = ("-fPIC", "-shared")
+Part = Literal["core", "shim", "watcher"]
+_PARTS: dict[Part, tuple[str, tuple[str, ...], tuple[str, ...]]] = {  # file, sources, flags
+    # the arithmetic and the state file, for Python
+    "core": ("plimsoll-volume-core.so", _CORE, _SHARED),
+    # the same and the calls, to be preloaded
+    "shim": (
+        "plimsoll-volume-shim.so",
+        _CORE + _SHIM,
+        (*_SHARED, "-fvisibility=hidden", "-ldl"),
+    ),
+    # a program that sees what goes past the shim
+    "watcher": ("plimsoll-volume-watcher", (*_CORE, "escapes.c", "watcher.c"), ()),
 }
 
 
-def library(name: Literal["core", "shim"]) -> Path:
-    """Find a native library, compiling it first if that has not been done for these sources.
+def native_part(name: Part) -> Path:
+    """Find a native part, compiling it first if that has not been done for these sources.
 
     Raises:
         UsageError: This is not Linux on x86_64 or aarch64.
@@ -48,7 +56,7 @@ def library(name: Literal["core", "shim"]) -> Path:
             "emulated volumes need Linux on x86_64 or aarch64: "
             "on another system, run Plimsoll in a Linux VM or container"
         )
-    path = cache_directory() / "volumes" / _fingerprint() / f"plimsoll-volume-{name}.so"
+    path = cache_directory() / "volumes" / _fingerprint() / _PARTS[name][0]
     if not path.exists():
         with cache_lock("volumes"):
             if not path.exists():
@@ -63,18 +71,18 @@ def _fingerprint() -> str:
     return digest.hexdigest()[:16]
 
 
-def _compile(name: Literal["core", "shim"], path: Path) -> None:
+def _compile(name: Part, path: Path) -> None:
     compiler = os.environ.get("CC") or "cc"
     if shutil.which(compiler.split()[0]) is None:
         raise MissingToolError(
             "emulated volumes are built from source and there is no C compiler: "
             "on Debian or Ubuntu, apt-get install build-essential"
         )
-    files = _CORE if name == "core" else _CORE + _SHIM
+    _, files, flags = _PARTS[name]
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     done = subprocess.run(
-        [*compiler.split(), "-o", part, *(_SOURCES / file for file in files), *_LIBRARIES[name]],
+        [*compiler.split(), "-o", part, *(_SOURCES / file for file in files), *_FLAGS, *flags],
         capture_output=True,
         text=True,
         check=False,

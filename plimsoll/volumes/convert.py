@@ -2,7 +2,7 @@
 
 import errno
 
-from plimsoll.model.volume_samples import Fail, FaultPlan, Slow, Stall, VolumeSample
+from plimsoll.model.volume_samples import Escape, Fail, FaultPlan, Slow, Stall, VolumeSample
 from plimsoll.volumes.native import (
     FAIL,
     HEAL,
@@ -61,8 +61,18 @@ def volume_sample(sample: Sample, *, epoch_ms: int) -> VolumeSample:
         "credits": sample.credits if has_credits else None,
         "credits_max": sample.credits_max if has_credits else None,
         "attached_processes": sample.attached,
+        "unwatched_processes": sample.unwatched,
+        "escapes": tuple(
+            Escape(
+                program=seen.name.decode(errors="replace"),
+                operations=seen.operations,
+                ios=seen.ios,
+                bytes=seen.bytes,
+            )
+            for seen in sample.escapers
+            if seen.operations
+        ),
         "uncounted_maps": sample.maps,
-        "uncounted_streams": sample.streams,
         "refused_calls": sample.refused,
     }
     return VolumeSample.model_validate(fields)

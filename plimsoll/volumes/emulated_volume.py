@@ -15,11 +15,12 @@ from plimsoll.model.base import Model
 from plimsoll.model.instances import InstanceLimits
 from plimsoll.model.volume_samples import Drain, FaultPlan, VolumeSample
 from plimsoll.model.volumes import Service, Volume, VolumeLimits, check, limits
-from plimsoll.volumes.build import library
+from plimsoll.volumes.build import native_part
 from plimsoll.volumes.config import VolumeSettings, native_config
 from plimsoll.volumes.convert import native_fault, volume_sample
 from plimsoll.volumes.native import State
 from plimsoll.volumes.places import remove, remove_abandoned, state_path, take
+from plimsoll.volumes.watching import Watcher
 
 __all__ = ["EmulatedVolume", "VolumeSettings"]
 
@@ -53,10 +54,18 @@ class EmulatedVolume:
         settings: What AWS does not say, and is therefore chosen.
     """
 
-    def __init__(self, description: _Description, state: State, lock: int | None) -> None:
+    def __init__(
+        self,
+        description: _Description,
+        state: State,
+        *,
+        lock: int | None = None,
+        watcher: Watcher | None = None,
+    ) -> None:
         self._description = description
         self._state = state
         self._lock = lock  # held by the owner, so that nobody else puts a volume here
+        self._watcher = watcher  # the owner's too
         self.directory = Path(description.directory)
         self._path = state_path(self.directory)
         self.volume = description.volume
@@ -90,7 +99,7 @@ class EmulatedVolume:
             PlimsollError: The directory has a volume already, or memory has no room for its state.
         """
         check(volume, service=service)
-        library("shim")
+        native_part("shim")
         directory.mkdir(parents=True, exist_ok=True)
         description = _Description(
             directory=str(directory.resolve()),
@@ -117,7 +126,8 @@ class EmulatedVolume:
             if os.geteuid() == 0:
                 shutil.chown(path, owner.st_uid, owner.st_gid)
             path.with_suffix(".json").write_text(description.model_dump_json())
-            return cls(description, State(path), lock)
+            state = State(path)
+            return cls(description, state, lock=lock, watcher=Watcher.start(path, owner))
         except BaseException as error:
             remove(path)
             os.close(lock)
@@ -137,16 +147,17 @@ class EmulatedVolume:
         try:
             path = state_path(directory)
             description = _Description.model_validate_json(path.with_suffix(".json").read_bytes())
-            return cls(description, State(path), None)
+            return cls(description, State(path))
         except (OSError, ValidationError) as error:
             raise UsageError(f"{directory}: no emulated volume is running there") from error
 
     def environment(self) -> dict[str, str]:
         """Give the variables that put a process (and its children) on the volume.
 
-        Statically linked, setuid and Go programs ignore LD_PRELOAD and are not put on it.
+        Statically linked, setuid and Go programs ignore LD_PRELOAD and are not put on it. What they
+        move, as children of a process that is on it, is counted in the sample's `escapes`.
         """
-        shim = str(library("shim"))
+        shim = str(native_part("shim"))
         before = [path for path in os.environ.get("LD_PRELOAD", "").split(":") if path]
         return {
             "LD_PRELOAD": ":".join([shim, *(path for path in before if path != shim)]),
@@ -206,6 +217,9 @@ class EmulatedVolume:
         Processes that are on it stay on it; none can be put on it any more.
         """
         self._state.close()
+        if self._watcher is not None:
+            self._watcher.close()
+            self._watcher = None
         if self._lock is not None:
             remove(self._path)
             os.close(self._lock)

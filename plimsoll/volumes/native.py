@@ -5,10 +5,11 @@ import os
 from functools import cache
 from pathlib import Path
 
-from plimsoll.volumes.build import library
+from plimsoll.volumes.build import native_part
 
 LATENCY_DRAWS = 1024
 HISTOGRAM_BUCKETS = 256
+ESCAPERS = 8
 KINDS = ("read", "write", "flush")
 LIMITS = (
     "peak_iops",
@@ -60,17 +61,29 @@ class KindSample(ctypes.Structure):
     )
 
 
+class EscaperSample(ctypes.Structure):
+    """What one program moved past the library."""
+
+    _fields_ = (
+        ("name", ctypes.c_char * 16),
+        ("operations", ctypes.c_uint64),
+        ("ios", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+    )
+
+
 class Sample(ctypes.Structure):
     """All counters of a volume."""
 
     _fields_ = (
         ("kinds", KindSample * len(KINDS)),
+        ("escapers", EscaperSample * ESCAPERS),
         ("failed", ctypes.c_uint64),
         ("late", ctypes.c_uint64),
         ("late_ns", ctypes.c_uint64),
         ("attached", ctypes.c_uint64),
+        ("unwatched", ctypes.c_uint64),
         ("maps", ctypes.c_uint64),
-        ("streams", ctypes.c_uint64),
         ("refused", ctypes.c_uint64),
         ("backlog_ns", ctypes.c_int64),
         ("credits", ctypes.c_double),
@@ -101,7 +114,7 @@ class Booking(ctypes.Structure):
 @cache
 def core() -> ctypes.CDLL:
     """Load the native core (not the shim: nothing of this process is put on a volume)."""
-    native = ctypes.CDLL(os.fspath(library("core")), use_errno=True)
+    native = ctypes.CDLL(os.fspath(native_part("core")), use_errno=True)
     pointer, i64, double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
     signatures: dict[str, tuple[object, tuple[object, ...]]] = {
         "volume_create": (ctypes.c_int, (ctypes.c_char_p, ctypes.POINTER(VolumeConfig), i64)),

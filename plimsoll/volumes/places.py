@@ -12,7 +12,8 @@ from plimsoll.errors import PlimsollError
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - names in it are made with O_EXCL, or not followed
 _PREFIX = "plimsoll-volume-"
-_SUFFIXES = ("", ".json", ".lock")  # the state, what volume it is, and its owner's lock
+WATCH = ".watch"  # where processes on the volume find its watcher
+_SUFFIXES = ("", ".json", ".lock", WATCH)  # state, what volume it is, its owner's lock
 
 
 def _base() -> Path:

@@ -4,8 +4,9 @@ https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html,
 https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html,
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html. AWS
 publishes once a minute, a minute or two late; a run on one machine is too short for that, so that
-its period is a second unless its deployment says otherwise. Four metrics are the twin's own
-and say how far this machine disturbed the target: `HostLateShare` is the percent of the time in I/O
+its period is a second unless its deployment says otherwise. Six metrics are the twin's own. Two say
+what went past the emulated volume: `EscapedIOPS` and `EscapedThroughput`, in bytes per second. Four
+say how far this machine disturbed the target: `HostLateShare` is the percent of the time in I/O
 that was due to this machine and not to the volume. Of this machine's processor time,
 `HostStolenShare` is the percent that its hypervisor gave to others, `HostOthersShare` what went to
 processes that are none of the run's (other targets among them), `HostIdleShare` what went to none.
@@ -118,6 +119,8 @@ def as_ec2(instance_id: str, volume_id: str | None) -> Naming:
 def _machine(seen: Seen) -> dict[str, tuple[float | None, str]]:
     known: dict[str, tuple[float | None, str]] = {
         "CPUUtilization": (seen.cpu_percent, "Percent"),
+        "EscapedIOPS": (seen.volume.escaped_iops, "Count/Second"),
+        "EscapedThroughput": (_bytes(seen.volume.escaped_mib_s), "Bytes/Second"),
         "HostLateShare": (_percent(seen.volume.late_share), "Percent"),
     }
     if seen.machine is not None:
@@ -131,6 +134,10 @@ def _machine(seen: Seen) -> dict[str, tuple[float | None, str]]:
 
 def _seconds(microseconds: float | None) -> float | None:
     return None if microseconds is None else microseconds / 1e6
+
+
+def _bytes(mib: float | None) -> float | None:
+    return None if mib is None else mib * 2**20
 
 
 def _percent(share: float | None) -> float | None:

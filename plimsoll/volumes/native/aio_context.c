@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-_Thread_local bool inside_libaio;
 static struct context *contexts;
 static pthread_mutex_t contexts_mutex = PTHREAD_MUTEX_INITIALIZER;
 

@@ -8,9 +8,6 @@
 #include <pthread.h>
 #include <sys/uio.h>
 
-/* This thread is in libaio, which makes its system calls by number, as io_uring's users do. */
-extern _Thread_local bool inside_libaio;
-
 typedef void *aio_id; /* libaio's io_context_t */
 
 struct ticket { /* travels through the kernel in the place of the caller's data */

@@ -17,6 +17,6 @@ __attribute__((constructor)) static void attach(void)
     }
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* sleep to the microsecond; threads inherit it */
     files_begin(volume);
-    refuse_io_uring();
+    filter_begin(path);
     atomic_fetch_add_explicit(&volume->attached, 1, memory_order_relaxed);
 }

@@ -19,7 +19,7 @@ void say(const char *what, const char *detail)
     char line[1024];
     int length = snprintf(line, sizeof line, "plimsoll volume: %s%s\n", what, detail);
     size_t size = length < (int)sizeof line ? (size_t)length : sizeof line - 1;
-    if (length > 0 && REAL(write)(2, line, size) < 0)
+    if (length > 0 && KERNEL(write, 2, line, size) < 0)
         return; /* nowhere left to say it */
 }
 

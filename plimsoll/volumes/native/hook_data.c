@@ -9,46 +9,46 @@
 
 #define SYNCS(flags) (((flags) & (RWF_DSYNC | RWF_SYNC)) != 0)
 
-#define MOVES(kind, name, offset, sync, parameters, arguments)                          \
+#define MOVES(kind, name, offset, sync, parameters, call)                               \
     EXPORT ssize_t name parameters                                                      \
     {                                                                                   \
-        THROUGH_VOLUME(kind, fd, offset, sync, REAL(name) arguments);                   \
+        THROUGH_VOLUME(kind, fd, offset, sync, call);                                   \
     }
 
-MOVES(READ, read, HERE, false, (int fd, void *to, size_t n), (fd, to, n))
-MOVES(READ, pread, at, false, (int fd, void *to, size_t n, off_t at), (fd, to, n, at))
-MOVES(READ, pread64, at, false, (int fd, void *to, size_t n, off64_t at), (fd, to, n, at))
-MOVES(READ, readv, HERE, false, (int fd, const struct iovec *v, int n), (fd, v, n))
-MOVES(READ, preadv, at, false, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
-MOVES(READ, preadv64, at, false, (int fd, const struct iovec *v, int n, off64_t at),
-      (fd, v, n, at))
-MOVES(READ, preadv2, at, false, (int fd, const struct iovec *v, int n, off_t at, int flags),
-      (fd, v, n, at, flags))
-MOVES(READ, preadv64v2, at, false, (int fd, const struct iovec *v, int n, off64_t at, int flags),
-      (fd, v, n, at, flags))
+MOVES(READ, read, HERE, false, (int fd, void *to, size_t n), KERNEL(read, fd, to, n))
+MOVES(READ, readv, HERE, false, (int fd, const struct iovec *v, int n), KERNEL(readv, fd, v, (long)n))
+MOVES(WRITE, write, HERE, false, (int fd, const void *from, size_t n), KERNEL(write, fd, from, n))
+MOVES(WRITE, writev, HERE, false, (int fd, const struct iovec *v, int n), KERNEL(writev, fd, v, (long)n))
 
-MOVES(WRITE, write, HERE, false, (int fd, const void *from, size_t n), (fd, from, n))
-MOVES(WRITE, pwrite, at, false, (int fd, const void *from, size_t n, off_t at), (fd, from, n, at))
-MOVES(WRITE, pwrite64, at, false, (int fd, const void *from, size_t n, off64_t at),
-      (fd, from, n, at))
-MOVES(WRITE, writev, HERE, false, (int fd, const struct iovec *v, int n), (fd, v, n))
-MOVES(WRITE, pwritev, at, false, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
-MOVES(WRITE, pwritev64, at, false, (int fd, const struct iovec *v, int n, off64_t at),
-      (fd, v, n, at))
-MOVES(WRITE, pwritev2, at, SYNCS(flags),
-      (int fd, const struct iovec *v, int n, off_t at, int flags), (fd, v, n, at, flags))
-MOVES(WRITE, pwritev64v2, at, SYNCS(flags),
-      (int fd, const struct iovec *v, int n, off64_t at, int flags), (fd, v, n, at, flags))
+/* with an offset; each under two names, which are one where a long has 64 bits */
+#define MOVES_AT(kind, name, name64, sync, parameters, call)                            \
+    MOVES(kind, name, at, sync, parameters, call)                                       \
+    MOVES(kind, name64, at, sync, parameters, call)
 
-/* what a fortified program calls */
+MOVES_AT(READ, pread, pread64, false, (int fd, void *to, size_t n, off_t at),
+         KERNEL(pread64, fd, to, n, at))
+MOVES_AT(READ, preadv, preadv64, false, (int fd, const struct iovec *v, int n, off_t at),
+         KERNEL(preadv, fd, v, (long)n, at, 0L))
+MOVES_AT(READ, preadv2, preadv64v2, false,
+         (int fd, const struct iovec *v, int n, off_t at, int flags),
+         KERNEL(preadv2, fd, v, (long)n, at, 0L, (long)flags))
+MOVES_AT(WRITE, pwrite, pwrite64, false, (int fd, const void *from, size_t n, off_t at),
+         KERNEL(pwrite64, fd, from, n, at))
+MOVES_AT(WRITE, pwritev, pwritev64, false, (int fd, const struct iovec *v, int n, off_t at),
+         KERNEL(pwritev, fd, v, (long)n, at, 0L))
+MOVES_AT(WRITE, pwritev2, pwritev64v2, SYNCS(flags),
+         (int fd, const struct iovec *v, int n, off_t at, int flags),
+         KERNEL(pwritev2, fd, v, (long)n, at, 0L, (long)flags))
+
+/* what a fortified program calls: the C library's own ends it where the buffer is too small */
 extern ssize_t __read_chk(int fd, void *to, size_t n, size_t size);
 extern ssize_t __pread_chk(int fd, void *to, size_t n, off_t at, size_t size);
 extern ssize_t __pread64_chk(int fd, void *to, size_t n, off64_t at, size_t size);
-MOVES(READ, __read_chk, HERE, false, (int fd, void *to, size_t n, size_t size), (fd, to, n, size))
-MOVES(READ, __pread_chk, at, false, (int fd, void *to, size_t n, off_t at, size_t size),
-      (fd, to, n, at, size))
-MOVES(READ, __pread64_chk, at, false, (int fd, void *to, size_t n, off64_t at, size_t size),
-      (fd, to, n, at, size))
+MOVES(READ, __read_chk, HERE, false, (int fd, void *to, size_t n, size_t size),
+      n > size ? REAL(__read_chk)(fd, to, n, size) : KERNEL(read, fd, to, n))
+MOVES_AT(READ, __pread_chk, __pread64_chk, false,
+         (int fd, void *to, size_t n, off_t at, size_t size),
+         n > size ? REAL(__pread_chk)(fd, to, n, at, size) : KERNEL(pread64, fd, to, n, at))
 
 /* --- from one descriptor to another --- */
 
@@ -74,7 +74,7 @@ EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_a
     int64_t write_at = to_at ? *to_at : HERE;
     int64_t arrived_ns = now_ns();
     return copied(from, read_at, to, write_at, arrived_ns,
-                  REAL(copy_file_range)(from, from_at, to, to_at, n, flags));
+                  KERNEL(copy_file_range, from, from_at, to, to_at, n, (long)flags));
 }
 
 #define SENDFILE(name, type)                                                            \
@@ -82,7 +82,8 @@ EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_a
     {                                                                                   \
         int64_t read_at = at ? *at : HERE;                                              \
         int64_t arrived_ns = now_ns();                                                  \
-        return copied(from, read_at, to, HERE, arrived_ns, REAL(name)(to, from, at, n));\
+        return copied(from, read_at, to, HERE, arrived_ns,                              \
+                      CANCELABLE(KERNEL(sendfile, to, from, at, n)));                   \
     }
 
 SENDFILE(sendfile, off_t)
@@ -95,7 +96,7 @@ EXPORT ssize_t splice(int from, off64_t *from_at, int to, off64_t *to_at, size_t
     int64_t write_at = to_at ? *to_at : HERE;
     int64_t arrived_ns = now_ns();
     return copied(from, read_at, to, write_at, arrived_ns,
-                  REAL(splice)(from, from_at, to, to_at, n, flags));
+                  CANCELABLE(KERNEL(splice, from, from_at, to, to_at, n, (long)flags)));
 }
 
 /* --- space: metadata, which costs no I/O here, but may be out --- */
@@ -151,12 +152,17 @@ static bool asks_for_memory(int fd, int protection, int flags)
     return true;
 }
 
+static void *map(void *where, size_t n, int protection, int flags, int fd, off64_t at)
+{
+    return (void *)REAL(syscall)(SYS_mmap, where, n, (long)protection, (long)flags, MARKED(fd), at);
+}
+
 EXPORT void *mmap(void *where, size_t n, int protection, int flags, int fd, off_t at)
 {
     if (asks_for_memory(fd, protection, flags))
         return MAP_FAILED;
     return mapped(flags & MAP_ANONYMOUS ? -1 : fd, protection,
-                  REAL(mmap)(where, n, protection, flags, fd, at));
+                  map(where, n, protection, flags, fd, at));
 }
 
 EXPORT void *mmap64(void *where, size_t n, int protection, int flags, int fd, off64_t at)
@@ -164,5 +170,5 @@ EXPORT void *mmap64(void *where, size_t n, int protection, int flags, int fd, of
     if (asks_for_memory(fd, protection, flags))
         return MAP_FAILED;
     return mapped(flags & MAP_ANONYMOUS ? -1 : fd, protection,
-                  REAL(mmap64)(where, n, protection, flags, fd, at));
+                  map(where, n, protection, flags, fd, at));
 }

@@ -101,13 +101,13 @@ OPENS_PAIR(pipe2, (int pair[2], int flags), (pair, flags))
 OPENS_PAIR(socketpair, (int domain, int type, int protocol, int pair[2]),
            (domain, type, protocol, pair))
 
-/* The I/O of a stdio stream stays inside the C library, where it cannot be seen: say so. */
+/* A stream's I/O stays inside the C library: the watcher sees it. Its descriptor may be used too. */
 #define OPENS_STREAM(name, parameters, arguments)                                       \
     EXPORT FILE *name parameters                                                        \
     {                                                                                   \
         FILE *stream = REAL(name) arguments;                                            \
-        if (stream && fileno(stream) >= 0 && file_of(file_opened(fileno(stream))))      \
-            atomic_fetch_add_explicit(&the_volume->streams, 1, memory_order_relaxed);   \
+        if (stream && fileno(stream) >= 0)                                              \
+            file_opened(fileno(stream));                                                \
         return stream;                                                                  \
     }
 

@@ -1,20 +1,13 @@
-/* What cannot be seen is refused, so that no I/O passes uncounted: io_uring and POSIX AIO.
+/* What cannot be seen is refused aloud, so that no I/O passes uncounted: io_uring and POSIX AIO.
  *
- * io_uring is refused by the kernel itself, through a seccomp filter that children inherit: also
- * where a program carries its own io_uring code. It fails with EPERM, as on machines where an
- * administrator has switched it off, and programs fall back to other calls.
+ * Whoever does not come by here meets the filter (filter.c). io_uring fails with EPERM, as on
+ * machines where an administrator has switched it off, and programs fall back to other calls.
  */
-#include "aio_context.h"
 #include "shim.h"
 
 #include <aio.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdarg.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 static void count_refusal(const char *what)
 {
@@ -22,23 +15,6 @@ static void count_refusal(const char *what)
     atomic_fetch_add_explicit(&the_volume->refused, 1, memory_order_relaxed);
     if (!atomic_exchange_explicit(&said, true, memory_order_relaxed))
         say(what, " is refused: its I/O would pass uncounted; use pread/pwrite or libaio");
-}
-
-void refuse_io_uring(void)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
-    if (prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER &&
-        REAL(syscall)(SYS_io_uring_setup, 0, NULL) < 0 && errno == EPERM)
-        return; /* a parent's filter holds */
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-        say("io_uring cannot be refused on this kernel: see that the program does not use it", "");
 }
 
 /* --- liburing, where it is a library: the same refusal, said aloud --- */
@@ -78,8 +54,6 @@ static bool answered_here(long number, const long a[6], long *result)
         *result = -1;
         return true;
     case SYS_io_setup:
-        if (inside_libaio)
-            return false;
         count_refusal("io_setup by system call number");
         errno = EPERM;
         *result = -1;

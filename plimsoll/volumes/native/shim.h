@@ -7,6 +7,7 @@
  * - aio_context.c: the calls that libaio has under way;
  * - hook_*.c: the C library's functions that are interposed;
  * - refuse.c: what is refused, and system calls by number, which go to the hooks;
+ * - filter.c: what the kernel refuses, and what it shows to the watcher (watcher.c);
  * - attach.c: the start.
  */
 #ifndef PLIMSOLL_SHIM_H
@@ -19,8 +20,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 /* The C library's own function behind one that we interpose; found at its first call. */
 #define REAL(name)                                                                      \
@@ -32,6 +36,22 @@
             atomic_store_explicit(&found_, real_, memory_order_relaxed);                \
         }                                                                               \
         (__typeof__(&name))real_;                                                       \
+    })
+
+/* Calls that move data are made by number, and marked: in the half of the descriptor that the kernel
+ * does not read. By that the filter tells them from those that went past us. */
+#define MARK 0x706c696dU /* "plim" */
+#define MARKED(fd) ((long)((uint64_t)MARK << 32 | (uint32_t)(fd)))
+#define KERNEL(name, fd, ...) REAL(syscall)(SYS_##name, MARKED(fd), __VA_ARGS__)
+
+/* A call that may wait for long, where the C library lets a thread be cancelled. */
+#define CANCELABLE(call)                                                                \
+    ({                                                                                  \
+        int before_;                                                                    \
+        pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before_);                   \
+        __typeof__(call) result_ = call;                                                \
+        pthread_setcanceltype(before_, &before_);                                       \
+        result_;                                                                        \
     })
 
 #define EXPORT __attribute__((visibility("default")))
@@ -95,7 +115,7 @@ struct booking flush_booking(const struct file *file, int64_t arrived_ns);
     do {                                                                                \
         struct op op_;                                                                  \
         if (!op_begin(&op_, kind, fd))                                                  \
-            return call;                                                                \
+            return CANCELABLE(call);                                                                \
         if (op_.error) {                                                                \
             errno = op_.error;                                                          \
             return -1;                                                                  \
@@ -103,7 +123,7 @@ struct booking flush_booking(const struct file *file, int64_t arrived_ns);
         return op_finish(&op_, offset, sync, call);                                     \
     } while (0)
 
-/* --- refuse.c --- */
-void refuse_io_uring(void);
+/* --- filter.c --- */
+void filter_begin(const char *state_path);
 
 #endif

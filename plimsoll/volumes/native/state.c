@@ -140,16 +140,26 @@ static void read_kind(struct kind_state *state, struct kind_sample *sample)
         sample->histogram[i] = load(state->histogram[i]);
 }
 
+static void read_escaper(struct escaper *state, struct escaper_sample *sample)
+{
+    sample->operations = load(state->operations);
+    sample->ios = load(state->ios);
+    sample->bytes = load(state->bytes);
+    memcpy(sample->name, state->name, sizeof sample->name);
+}
+
 void volume_read_sample(struct volume *volume, int64_t now_ns, struct volume_sample *sample)
 {
     for (int kind = 0; kind < KINDS; kind++)
         read_kind(&volume->kinds[kind], &sample->kinds[kind]);
+    for (int i = 0; i < ESCAPERS; i++)
+        read_escaper(&volume->escapers[i], &sample->escapers[i]);
     sample->failed = load(volume->failed);
     sample->late = load(volume->late);
     sample->late_ns = load(volume->late_ns);
     sample->attached = load(volume->attached);
+    sample->unwatched = load(volume->unwatched);
     sample->maps = load(volume->maps);
-    sample->streams = load(volume->streams);
     sample->refused = load(volume->refused);
     struct bucket *lasting = &volume->buckets[LASTING_IOPS];
     sample->credits = bucket_credits(lasting, now_ns);

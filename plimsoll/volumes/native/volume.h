@@ -12,13 +12,15 @@
 #include <stdint.h>
 
 #define VOLUME_MAGIC 0x6c6c6f736d696c70ULL /* "plimsoll" */
-#define VOLUME_LAYOUT 1                    /* raised whenever a structure below changes */
+#define VOLUME_LAYOUT 2                    /* raised whenever a structure below changes */
 
 #define LATENCY_DRAWS 1024 /* equally likely latencies: any distribution, without libm */
 #define HISTOGRAM_BUCKETS 256
 #define WRITEBACK_SLOTS 1024
 #define CACHE_BLOCK 4096
 #define CACHE_WAYS 8
+#define ESCAPERS 8 /* programs told apart by name; the last one stands for all others */
+#define NAME_BYTES 16
 
 enum kind { READ, WRITE, FLUSH, KINDS };
 
@@ -58,9 +60,15 @@ struct kind_sample {
     uint64_t histogram[HISTOGRAM_BUCKETS];
 };
 
+struct escaper_sample { /* what one program moved past the library, as the watcher saw it */
+    char name[NAME_BYTES];
+    uint64_t operations, ios, bytes;
+};
+
 struct volume_sample {
     struct kind_sample kinds[KINDS];
-    uint64_t failed, late, late_ns, attached, maps, streams, refused;
+    struct escaper_sample escapers[ESCAPERS];
+    uint64_t failed, late, late_ns, attached, unwatched, maps, refused;
     int64_t backlog_ns; /* how long an I/O that came now would wait for its turn */
     double credits; /* of LASTING_IOPS; negative: no such limit */
     double credits_max;
@@ -98,6 +106,11 @@ struct fault_state {
     _Atomic double factor;
 };
 
+struct escaper {
+    char name[NAME_BYTES]; /* written once, before anything is counted */
+    _Atomic uint64_t operations, ios, bytes;
+};
+
 struct volume {
     uint64_t magic;
     uint32_t layout;
@@ -112,8 +125,9 @@ struct volume {
     struct bucket buckets[LIMITS];
     struct fault_state fault;
     struct kind_state kinds[KINDS];
+    struct escaper escapers[ESCAPERS]; /* the watcher alone writes them */
     _Alignas(64) _Atomic uint64_t failed;
-    _Atomic uint64_t late, late_ns, attached, maps, streams, refused;
+    _Atomic uint64_t late, late_ns, attached, unwatched, maps, refused;
     _Atomic int64_t writeback_ns[WRITEBACK_SLOTS]; /* when a file's last buffered write is done */
     _Atomic uint64_t cache[];                      /* cache_sets x CACHE_WAYS block names */
 };

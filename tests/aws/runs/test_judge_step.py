@@ -44,6 +44,12 @@ def test_on_one_machine_the_step_knows_how_far_the_machine_was_disturbed(
             host_stolen_percent=4.0,
             host_others_percent=late + 5,
             host_idle_percent=40.0,
+            read_iops=200.0,
+            write_iops=100.0,
+            read_mib_s=8.0,
+            write_mib_s=1.0,
+            escaped_iops=late * 2,
+            escaped_mib_s=1.0,
         )
         for ms, late in ((2_000, 20.0), (3_000, 40.0))
     )
@@ -58,6 +64,8 @@ def test_on_one_machine_the_step_knows_how_far_the_machine_was_disturbed(
     step = here.files(RUN).get(step_path(1), StepResult).step
     assert (step.host_late_percent, step.host_stolen_percent) == (30.0, 4.0)
     assert (step.host_others_percent, step.host_idle_percent) == (35.0, 40.0)
+    assert (step.escaped_iops, step.escaped_mib_s) == (60.0, 1.0)
+    assert step.escaped_percent == pytest.approx(100 * 60 / 360)  # of the I/Os; 10 % of the bytes
     assert step.client_waiting_percent is None  # here clients wait for the target, their own load
 
 
@@ -128,4 +136,5 @@ def test_on_aws_nothing_is_asked_of_cloudwatch_which_this_function_may_not_reach
     judge_step.judge_step(judged, RUN, 1)
     step = judged.files(RUN).get(step_path(1), StepResult).step
     assert (step.host_late_percent, step.host_stolen_percent) == (None, None)
+    assert step.escaped_percent is None
     assert step.client_waiting_percent == pytest.approx(100 * 0.2 / 0.6)

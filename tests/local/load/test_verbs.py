@@ -234,6 +234,22 @@ def test_what_load_prints_as_json_can_be_judged(
     assert audits["steady_state"] is not None
 
 
+def test_each_load_draws_anew_and_can_be_repeated(
+    plimsoll: Callable[..., Output], fresh_database: str
+) -> None:
+    """The keys that a load reads follow from its seed alone: `test_sequence.py`."""
+    plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-c", "--records", "500")
+    load = ["load", "--dsn", fresh_database, "--workload", "ycsb-c", "--warmup", "0"]
+    load += ["--operations", "50"]
+    first, second = (json.loads(plimsoll(*load, "--json")[1])["load"]["seed"] for _ in range(2))
+    assert first != second
+    _, out, _ = plimsoll(*load)
+    (told,) = re.findall(r", ended by operations; seed (\d+)$", out, re.MULTILINE)
+    assert int(told) not in (first, second)
+    _, out, _ = plimsoll(*load, "--json", "--seed", str(first))
+    assert json.loads(out)["load"]["seed"] == first
+
+
 def test_load_knows_the_tables_that_prepare_has_made(
     plimsoll: Callable[..., Output], fresh_database: str
 ) -> None:

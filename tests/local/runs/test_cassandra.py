@@ -2,6 +2,7 @@
 
 import pytest
 
+from plimsoll.capacity.audits import nothing_escaped
 from plimsoll.model.cassandra_target import VERSION
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
@@ -33,6 +34,12 @@ def test_it_ends_with_a_verdict_and_a_counted_dataset(finished: RunResult) -> No
     assert finished.rows == 300
     assert VERSION in str(finished.versions.server)
     assert set(measured(finished)[0].operations) == {"read", "update"}
+
+
+def test_none_of_its_io_goes_past_its_volume(finished: RunResult) -> None:
+    step = measured(finished)[0].step
+    assert step.escaped_iops is not None
+    assert nothing_escaped(step).passed
 
 
 def test_the_node_counted_what_the_clients_sent(finished: RunResult) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from plimsoll.aws.run_files import client_path, plan_path, step_path
 from plimsoll.aws.run_records import records_of
+from plimsoll.capacity.audits import nothing_escaped
 from plimsoll.families.load_user import LOAD_USER, load_password
 from plimsoll.fleet.step import merged_step
 from plimsoll.local.runner import settings_of
@@ -97,6 +98,15 @@ def test_every_step_tells_how_far_this_machine_was_disturbed(finished: Finished)
             step.host_idle_percent,
         )
         assert all(share is not None and 0 <= share <= 100 for share in shares)
+
+
+def test_an_ordinary_database_never_goes_past_its_volume(finished: Finished) -> None:
+    _, result, _, _ = finished
+    told = [step.step for step in measured(result) if step.step.escaped_iops is not None]
+    assert told
+    for step in told:
+        assert nothing_escaped(step).passed
+        assert step.escaped_mib_s == pytest.approx(0, abs=0.1)  # its messages
 
 
 def test_every_step_can_be_computed_again_from_its_clients_files(finished: Finished) -> None:

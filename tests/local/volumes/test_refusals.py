@@ -54,11 +54,6 @@ mmap.mmap(other.fileno(), 4096, flags=mmap.MAP_SHARED)
     assert ran(volume, program).uncounted_maps == 3
 
 
-def test_streams_of_the_c_library_are_told_of(volumes: VolumeFactory) -> None:
-    program = "import ctypes; ctypes.CDLL(None).fopen(b'file', b'w')"
-    assert ran(volumes(), program).uncounted_streams == 1
-
-
 def test_io_uring_is_refused_aloud(volumes: VolumeFactory) -> None:
     volume = volumes()
     program = """
@@ -82,6 +77,17 @@ subprocess.run([sys.executable, "-c", child], env={}, check=True)
 """
     done = run_on(volumes(), program)
     assert done.stdout == "-1 1\n"  # EPERM, from the kernel
+
+
+def test_libaio_past_the_library_is_refused(volumes: VolumeFactory) -> None:
+    program = """
+import subprocess, sys
+child = "import ctypes as c; l = c.CDLL(None, use_errno=True); " \\
+    "print(l.syscall(206, 8, c.byref(c.c_ulong())), c.get_errno())"
+subprocess.run([sys.executable, "-c", child], env={}, check=True)
+"""
+    done = run_on(volumes(), program)
+    assert done.stdout == "-1 1\n"
 
 
 def test_posix_aio_is_refused_aloud(volumes: VolumeFactory) -> None:

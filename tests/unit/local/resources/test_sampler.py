@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.local.resources.sampler import HELD_UP_MAX, periods_to_publish, wait_s
+from plimsoll.local.resources.sampler import HELD_UP_MAX, Seen, as_rds, periods_to_publish, wait_s
 from plimsoll.model.metric_periods import held
 from plimsoll.model.results import TargetSample
+from plimsoll.model.volume_samples import Escape, VolumeSample, rates
 from plimsoll.targets.cloudwatch_metrics import figures
 
 
@@ -81,3 +82,18 @@ def test_a_steps_figures_are_those_of_its_window() -> None:
     assert found is not None
     assert found.points == 4
     assert found.read_iops == pytest.approx(500)
+
+
+def test_what_went_past_the_volume_is_published_where_it_could_be_seen() -> None:
+    def values(**later: object) -> dict[str, tuple[float | None, str]]:
+        escape = Escape(program="sort", operations=40, ios=40, bytes=2**20)
+        after = VolumeSample(epoch_ms=2_000, escapes=(escape,), **later)
+        seen = Seen(1, rates(VolumeSample(epoch_ms=1_000), after), None, None)
+        (points,) = as_rds("db")(seen)
+        return {name: value for name, value in points.values.items() if "Escaped" in name}
+
+    assert values() == {
+        "EscapedIOPS": (40.0, "Count/Second"),
+        "EscapedThroughput": (2**20, "Bytes/Second"),
+    }
+    assert {value for value, _ in values(unwatched_processes=1).values()} == {None}
