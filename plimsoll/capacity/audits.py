@@ -126,13 +126,17 @@ def weights_of(step: Step, operations: Mapping[str, object]) -> tuple[dict[str, 
 
 
 def clients_ran(step: Step) -> Audit:
-    """Every client of the step has brought its result; otherwise the load was another one."""
+    """Every client of the step has brought its result; otherwise the load was another one.
+
+    Clients that the target refused cast no doubt: by that the step fails.
+    """
     if step.clients is None or step.clients_ran is None:
         return NO_RESULTS
     late = f", {step.clients_late} late" if step.clients_late else ""
     clients = words.plural(step.clients, "client")
     detail = f"{step.clients_ran:,} of {clients} brought results{late}"
-    return Audit(name="clients_ran", passed=step.clients_ran >= step.clients, detail=detail)
+    passed = step.clients_ran >= step.clients or step.refused is not None
+    return Audit(name="clients_ran", passed=passed, detail=detail)
 
 
 def enough_operations(step: Step, statistic: Statistic) -> Audit:

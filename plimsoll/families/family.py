@@ -41,6 +41,9 @@ class Datasets(typing.Protocol):
 class Family(typing.Protocol):
     """A family of databases."""
 
+    FULL: frozenset[str]
+    """Codes of the engine's errors by which a server refuses a connection for want of room."""
+
     def open_datasets(self, target: EngineTarget) -> AbstractContextManager[Datasets]:
         """Connect to a target; leave it at the end of the `with`.
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from plimsoll import words
 from plimsoll.families.family import family_of
 from plimsoll.fleet import merge
-from plimsoll.fleet.failures import told_together
+from plimsoll.fleet.failures import refusal, told_together
 from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
 from plimsoll.model.results import FleetFigures, OperationTotals, ServerFigures, StepResult
 from plimsoll.model.steps import STATISTICS, Step
@@ -72,6 +72,10 @@ def _step(
         if report.client.send_lateness_us and report.client.send_lateness_us.p99 is not None
     ]
     backlogs = [r.client.backlog_end for r in reports if r.client.backlog_end is not None]
+    throughput = merge.throughput(plan, window, results) if window else None
+    refused = refusal(fleet.failed, plan.clients)
+    if refused is not None and not results:
+        throughput = 0.0  # nobody was let in
     return Step(
         index=plan.index,
         source=f"steps/{plan.index}",
@@ -79,7 +83,8 @@ def _step(
         clients=plan.clients,
         connections=plan.connections,
         rate_ops_per_second=plan.rate_ops_per_second,
-        throughput_ops_per_second=merge.throughput(plan, window, results) if window else None,
+        throughput_ops_per_second=throughput,
+        refused=refused,
         operations=succeeded if results else None,
         errors=failed if results else None,
         window_s=window.length_s or None if window else None,

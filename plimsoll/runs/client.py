@@ -8,7 +8,8 @@ import plimsoll_engine
 from plimsoll import words
 from plimsoll.aws.run_files import REQUEST, claim_path, client_path, files_of, plan_path
 from plimsoll.aws.run_records import records_of
-from plimsoll.errors import ClientRefusedError, ClientTooLateError
+from plimsoll.errors import ClientRefusedError, ClientTooLateError, ConnectionsRefusedError
+from plimsoll.families.family import family_of
 from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after
 from plimsoll.metrics import publish_from_environment
@@ -30,6 +31,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
     Raises:
         ClientRefusedError: This client's load is being sent already.
         ClientTooLateError: The window is half over.
+        ConnectionsRefusedError: The target has no room for all of its connections.
         EngineError: The target refuses the client.
     """
     invoked_ms = round(time.time() * 1000)
@@ -74,7 +76,12 @@ def _load(settings: ReachSettings, run_id: str, plan: StepPlan, client: int) -> 
     spec = load_spec(
         plan, client, workload=workload, target=load_target(settings, record.target, run_id)
     )
-    return LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))
+    try:
+        return LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))
+    except plimsoll_engine.EngineError as error:
+        if error.code in family_of(spec.target.protocol).FULL:
+            raise ConnectionsRefusedError(str(error)) from None
+        raise
 
 
 def _publish(result: ClientResult, plan: StepPlan) -> None:

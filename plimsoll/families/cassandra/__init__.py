@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from plimsoll.families.cassandra.datasets import CassandraDatasets
     from plimsoll.families.cassandra.session import CassandraSession
 
+FULL = frozenset({"overloaded", "connection_lost"})
+"""A node that has native_transport_max_concurrent_connections closes a further one without a word.
+
+One that has gone does so too; then the node does not answer after the step.
+"""
+
 __all__ = [
+    "FULL",
     "make_load_user",
     "open_datasets",
     "read_counters",
