@@ -11,8 +11,8 @@ from typing import assert_never
 from plimsoll.families import cassandra, mysql
 from plimsoll.families.dataset_notes import DatasetNote
 from plimsoll.model.engine import EngineTarget, Protocol
-from plimsoll.model.fleet import ServerCounters
-from plimsoll.model.results import ServerFigures, StorageRates
+from plimsoll.model.fleet import ServerCounters, ServerLook
+from plimsoll.model.results import ServerFigures, ServerWaits, StorageRates
 from plimsoll.workload.compiled import Compiled
 
 
@@ -36,6 +36,17 @@ class Datasets(typing.Protocol):
 
     def begin_load(self, compiled: Compiled) -> int:
         """Number a load that inserts; 0 for the first on a fresh dataset."""
+
+
+class Watcher(typing.Protocol):
+    """Looks at a server while a load is under way."""
+
+    def look(self) -> ServerLook:
+        """Say what the server does now.
+
+        Raises:
+            PlimsollError: It does not answer, or refuses.
+        """
 
 
 class Family(typing.Protocol):
@@ -82,6 +93,16 @@ class Family(typing.Protocol):
 
     def signs_of_limits(self, server: ServerFigures) -> list[str]:
         """Say what the counters tell of the server's own limits in a step, a sentence each."""
+
+    def open_watcher(self, target: EngineTarget) -> AbstractContextManager[Watcher] | None:
+        """Connect to look at a server under load; None for a family that shows nothing so.
+
+        Raises:
+            PlimsollError: It cannot be reached or refuses.
+        """
+
+    def waits(self, server: ServerFigures) -> ServerWaits:
+        """Say what the counters tell of what a step's load waited for."""
 
     def storage_rates(self, server: ServerFigures) -> StorageRates | None:
         """Say what I/O the counters tell of; None where they tell of none, or began again."""

@@ -51,7 +51,9 @@ def _server(
     complete = len(results) == plan.clients
     sent = sum(result.report.statements_sent for result in results) if complete else None
     family = family_of(after.family)
-    return family.server_figures(plan.server_before, after, statements_by_clients=sent)
+    figures = family.server_figures(plan.server_before, after, statements_by_clients=sent)
+    looks = [look for result in results for look in result.looks]
+    return figures.model_copy(update={"looks": merge.server_looks(looks)})
 
 
 def _step(

@@ -3,6 +3,7 @@
 import resource
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 
 import plimsoll_engine
 from plimsoll import words
@@ -14,14 +15,16 @@ from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.engine_report import LoadReport
-from plimsoll.model.fleet import WARMING_STEP, ClientResult, StepPlan
+from plimsoll.model.fleet import WARMING_STEP, ClientResult, ServerLook, StepPlan
 from plimsoll.model.function_settings import ReachSettings
 from plimsoll.model.request import Request
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.metric_points import client_points
+from plimsoll.runs.watched import watched
 from plimsoll.targets.connection import load_target
 
 GRACE_S = 20.0  # after its window, to let operations end and to write its results
+WATCHES = 0  # the client that looks at the target beside its load
 _CALLS = {"here": 0}  # calls of this process; the first one is its cold start
 
 
@@ -54,7 +57,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
         raise ClientRefusedError("this client's load is being sent by an earlier call")
     left_s = (plan.window_end_epoch_ms - invoked_ms) / 1000 + plan.timeout_ms / 1000 + GRACE_S
     with killed_after(left_s):
-        report = _load(settings, run_id, plan, client)
+        report, looks = _load(settings, run_id, plan, client)
         result = ClientResult(
             run_id=run_id,
             step=step,
@@ -63,12 +66,15 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
             cold_start=cold,
             memory_max_mib=_memory_max_mib(),
             report=report,
+            looks=looks,
         )
         files.put_model(client_path(step, client), result)
         _publish(result, plan)
 
 
-def _load(settings: ReachSettings, run_id: str, plan: StepPlan, client: int) -> LoadReport:
+def _load(
+    settings: ReachSettings, run_id: str, plan: StepPlan, client: int
+) -> tuple[LoadReport, tuple[ServerLook, ...]]:
     record = records_of(settings).require_running(run_id)
     assert record.target is not None  # noqa: S101 - a step is planned for a target
     request = files_of(settings, run_id).get(REQUEST, Request)
@@ -76,8 +82,13 @@ def _load(settings: ReachSettings, run_id: str, plan: StepPlan, client: int) -> 
     spec = load_spec(
         plan, client, workload=workload, target=load_target(settings, record.target, run_id)
     )
+    watching: AbstractContextManager[list[ServerLook]] = nullcontext([])
+    if client == WATCHES:
+        watching = watched(spec.target, plan)
     try:
-        return LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))
+        with watching as looks:
+            report = LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))
+        return report, tuple(looks)
     except plimsoll_engine.EngineError as error:
         if error.code in family_of(spec.target.protocol).FULL:
             raise ConnectionsRefusedError(str(error)) from None

@@ -15,6 +15,7 @@ from plimsoll.families.cassandra.counters import (
     signs_of_limits,
     storage_rates,
     unfinished_work,
+    waits,
 )
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
@@ -33,12 +34,14 @@ __all__ = [
     "FULL",
     "make_load_user",
     "open_datasets",
+    "open_watcher",
     "read_counters",
     "server_figures",
     "settle",
     "signs_of_limits",
     "storage_rates",
     "unfinished_work",
+    "waits",
 ]
 
 _POLL_S = 0.5
@@ -87,6 +90,10 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
 
 def make_load_user(master: EngineTarget, run_id: str) -> None:
     """Make no user: a run's Cassandra asks for no password, and only its load clients reach it."""
+
+
+def open_watcher(_: EngineTarget) -> None:
+    """Look at nothing: its virtual tables tell what is done in all, not what waits now."""
 
 
 def _connect(target: EngineTarget) -> "CassandraSession":
