@@ -14,6 +14,7 @@ from plimsoll.families.family import family_of
 from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after
 from plimsoll.metrics import publish_from_environment
+from plimsoll.model.engine import LoadSpec
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.fleet import WARMING_STEP, ClientResult, ServerLook, StepPlan
 from plimsoll.model.function_settings import ReachSettings
@@ -85,10 +86,20 @@ def _load(
     watching: AbstractContextManager[list[ServerLook]] = nullcontext([])
     if client == WATCHES:
         watching = watched(spec.target, plan)
+    with watching as looks:
+        report = send(spec)
+    return report, tuple(looks)
+
+
+def send(spec: LoadSpec) -> LoadReport:
+    """Send a client's load.
+
+    Raises:
+        ConnectionsRefusedError: The target has no room for all of its connections.
+        EngineError: The target refuses the client.
+    """
     try:
-        with watching as looks:
-            report = LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))
-        return report, tuple(looks)
+        return LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))
     except plimsoll_engine.EngineError as error:
         if error.code in family_of(spec.target.protocol).FULL:
             raise ConnectionsRefusedError(str(error)) from None

@@ -19,10 +19,10 @@ def row_locks(seen: Seen) -> Candidate | None:
     return _waited(
         seen,
         "row_locks",
-        waits.row_lock_waits,
-        _waiting(seen, waits.row_locks_s, looks.row_lock_waiters if looks else None),
-        f"row locks: {_number(waits.row_lock_waits)}",
-        "transactions that hold their locks for less time, or changes spread over more rows",
+        count=waits.row_lock_waits,
+        waiting=_waiting(seen, waits.row_locks_s, looks.row_lock_waiters if looks else None),
+        evidence=f"row locks: {_number(waits.row_lock_waits)}",
+        to_change="transactions that hold locks for less time, or changes spread over more rows",
     )
 
 
@@ -32,10 +32,10 @@ def table_locks(seen: Seen) -> Candidate | None:
     return _waited(
         seen,
         "table_locks",
-        waits.table_lock_waits,
-        _waiting(seen, waits.table_locks_s, looks.table_lock_waiters if looks else None),
-        f"table locks: {_number(waits.table_lock_waits)}",
-        "tables of an engine that locks rows (InnoDB), and nobody who locks whole tables beside",
+        count=waits.table_lock_waits,
+        waiting=_waiting(seen, waits.table_locks_s, looks.table_lock_waiters if looks else None),
+        evidence=f"table locks: {_number(waits.table_lock_waits)}",
+        to_change="tables of an engine that locks rows (InnoDB), and nobody who locks whole tables",
     )
 
 
@@ -55,10 +55,10 @@ def buffer_pool(seen: Seen) -> Candidate | None:
     return _waited(
         seen,
         "buffer_pool",
-        waits.page_reads,
-        waiting,
-        f"buffer pool: {words.rate(reads)} page reads/s missed it{misses}",
-        "a larger buffer pool (a class with more memory), or operations that need fewer pages",
+        count=waits.page_reads,
+        waiting=waiting,
+        evidence=f"buffer pool: {words.rate(reads)} page reads/s missed it{misses}",
+        to_change="a larger buffer pool (more memory), or fewer pages for each operation",
     )
 
 
@@ -115,6 +115,7 @@ def _waiting(seen: Seen, waited_s: float | None, waiters: float | None) -> float
 def _waited(
     seen: Seen,
     resource: Resource,
+    *,
     count: int | None,
     waiting: float | None,
     evidence: str,

@@ -3,6 +3,7 @@
 import pytest
 
 from plimsoll.capacity import judge, next_step
+from plimsoll.capacity.search import axis_of
 from plimsoll.model.capacity import Capacity, Rules
 from plimsoll.model.search_request import Done, RampSearch, Search, StepsSearch
 from plimsoll.model.steps import Step
@@ -29,8 +30,7 @@ def searched(search: Search, rules: Rules) -> Capacity:
             **(answered if fits else nothing),
         }
         finished.append(Step.model_validate(step))
-    axis = "clients" if isinstance(search, StepsSearch) else "connections"
-    return judge(finished, rules, axis)
+    return judge(finished, rules, axis_of(search))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -25,10 +26,10 @@ class Case:
     cause: str | None = None
 
 
-def refused(clients: int, ops: float, **known: object) -> Step:
+def refused(clients: int, ops: float, **known: Any) -> Step:
     """A step whose target was full; without throughput, no client was let in."""
-    why = {"refused": "the target refused connections of 1 of 4 clients: Too many connections"}
-    let_in = step(clients, ops, **why, **known)
+    why = "the target refused connections of 1 of 4 clients: Too many connections"
+    let_in = step(clients, ops, refused=why, **known)
     return let_in if ops else let_in.model_copy(update={"latency_us": {}, "clients_ran": 0})
 
 
