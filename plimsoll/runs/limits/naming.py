@@ -17,6 +17,7 @@ from plimsoll.runs.limits import processors, server, storage
 from plimsoll.runs.limits.seen import Seen
 
 MET = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP", "CLIENT_BOUND", "DISTURBED"}  # some limit was met
+TOLD_FROM = 0.01  # of the share that explains a limit
 _TIERS = (  # those at their limits in an earlier one explain those in a later one
     (server.connections,),
     (processors.machine_disk,),
@@ -62,7 +63,7 @@ def limiting_resource(
     known = [one for one in ranked if one.share is not None or one.reached]
     first = known[0] if known else None
     second = known[1] if len(known) > 1 else None
-    evidence = [one.evidence for one in ranked] + _signs(step)
+    evidence = [one.evidence for one in ranked if _is_told(one)] + _signs(step)
     return LimitingResource(
         resource=first.resource if first else "unknown",
         reached=bool(first and first.reached and capacity.verdict in MET),
@@ -83,6 +84,12 @@ def _found(seen: Seen) -> list[_Ranked]:
         for resource in resources
         if (candidate := resource(seen)) is not None
     ]
+
+
+def _is_told(candidate: Candidate) -> bool:
+    """Whether it is worth a line: what nothing waited for is not."""
+    share = candidate.share
+    return candidate.reached or share is None or share / candidate.threshold >= TOLD_FROM
 
 
 def _client(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:

@@ -162,7 +162,7 @@ QUICK = {**IDLE, "read_latency_us": 500.0, "write_latency_us": 1000.0, "flush_la
          "redo log: 90 % of it waited for pages to be written (median of 10 looks)"),
         (server(Innodb_log_writes=1500, Innodb_data_fsyncs=1600, Handler_commit=3000),
          "storage_latency", 0.9,
-         "1,000 commits/s with 500 flushes/s of the log, each 1.80 ms: under way 90 % of the time"),
+         "with 500 flushes/s of the log, each 1.80 ms: under way 90 % of the time"),
         (server(Innodb_os_log_fsyncs=1500, wait_us_log_io=2_850_000), "storage_latency", 0.95,
          "500 flushes/s of the log, each 1.90 ms: under way 95 % of the time"),
     ],
