@@ -87,7 +87,9 @@ def connections(seen: Seen) -> Candidate | None:
     if refused is None and not most:
         return None
     limit = "" if most is None else f" of at most {most:,}"
-    more = f"max_connections above {most:,}" if most else "a server that takes more connections"
+    more = "a higher limit of the user's connections, or of the server's"
+    if most and (asked > most or refused is None):
+        more = f"max_connections above {most:,}"
     return Candidate(
         resource="connections",
         share=asked / most if most else None,

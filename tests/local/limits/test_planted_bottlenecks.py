@@ -173,6 +173,18 @@ def test_connections(ground: Ground) -> None:
     assert_named(planted, "connections", "connections: 16 of at most 10", "Too many connections")
 
 
+def test_connections_of_one_user(ground: Ground) -> None:
+    limit = f"ALTER USER {ground.target.user} WITH MAX_USER_CONNECTIONS"
+    ground.sql(f"{limit} 10")
+    try:
+        planted = ground.step(operation("DO 1"), connections=16)
+    finally:
+        ground.sql(f"{limit} 0")
+    assert planted.capacity.cause == "connections"
+    assert_named(planted, "connections", "connections: 16", "'max_user_connections'")
+    assert "the user's connections" in (planted.limiting.to_change or "")
+
+
 def test_log(ground_with_a_small_log: Ground) -> None:
     """Changes of pages that are all in memory, and a log that they fill many times over."""
     update = operation(

@@ -202,10 +202,10 @@ def test_of_an_open_loop_most_connections_may_be_idle() -> None:
 
 def test_refused_connections_are_the_limit_whatever_else_is_full() -> None:
     refused = "the target refused connections of 1 of 2 clients: Too many connections"
-    limiting = waiting(server(max_connections=10), BUSY, refused=refused)
+    limiting = waiting(server(max_connections=1), BUSY, refused=refused)
     assert (limiting.resource, limiting.reached) == ("connections", True)
-    assert limiting.evidence[0] == f"connections: 2 of at most 10; {refused}"
-    assert (limiting.to_change or "").startswith("max_connections above 10, or fewer")
+    assert limiting.evidence[0] == f"connections: 2 of at most 1; {refused}"
+    assert (limiting.to_change or "").startswith("max_connections above 1, or fewer")
 
 
 def with_counters(step: StepResult, *, reads: int, family: Literal["mysql", "cql"]) -> StepResult:
