@@ -11,7 +11,7 @@ from typing import assert_never
 from plimsoll.families import cassandra, mysql
 from plimsoll.families.dataset_notes import DatasetNote
 from plimsoll.model.engine import EngineTarget, Protocol
-from plimsoll.model.fleet import ServerCounters, ServerLook
+from plimsoll.model.fleet import ServerCounters
 from plimsoll.model.results import ServerFigures, ServerWaits, StorageRates
 from plimsoll.workload.compiled import Compiled
 
@@ -38,22 +38,8 @@ class Datasets(typing.Protocol):
         """Number a load that inserts; 0 for the first on a fresh dataset."""
 
 
-class Watcher(typing.Protocol):
-    """Looks at a server while a load is under way."""
-
-    def look(self) -> ServerLook:
-        """Say what the server does now.
-
-        Raises:
-            PlimsollError: It does not answer, or refuses.
-        """
-
-
 class Family(typing.Protocol):
     """A family of databases."""
-
-    FULL: frozenset[str]
-    """Codes of the engine's errors by which a server refuses a connection for want of room."""
 
     def open_datasets(self, target: EngineTarget) -> AbstractContextManager[Datasets]:
         """Connect to a target; leave it at the end of the `with`.
@@ -93,13 +79,6 @@ class Family(typing.Protocol):
 
     def signs_of_limits(self, server: ServerFigures) -> list[str]:
         """Say what the counters tell of the server's own limits in a step, a sentence each."""
-
-    def open_watcher(self, target: EngineTarget) -> AbstractContextManager[Watcher] | None:
-        """Connect to look at a server under load; None for a family that shows nothing so.
-
-        Raises:
-            PlimsollError: It cannot be reached or refuses.
-        """
 
     def waits(self, server: ServerFigures) -> ServerWaits:
         """Say what the counters tell of what a step's load waited for."""

@@ -10,10 +10,10 @@ from plimsoll import words
 from plimsoll.aws.run_files import REQUEST, claim_path, client_path, files_of, plan_path
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import ClientRefusedError, ClientTooLateError, ConnectionsRefusedError
-from plimsoll.families.family import family_of
 from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after
 from plimsoll.metrics import publish_from_environment
+from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine import LoadSpec
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.fleet import WARMING_STEP, ClientResult, ServerLook, StepPlan
@@ -101,7 +101,7 @@ def send(spec: LoadSpec) -> LoadReport:
     try:
         return LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))
     except plimsoll_engine.EngineError as error:
-        if error.code in family_of(spec.target.protocol).FULL:
+        if error.code in protocol_facts(spec.target.protocol).full:
             raise ConnectionsRefusedError(str(error)) from None
         raise
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from plimsoll.errors import PlimsollError
-from plimsoll.families.family import family_of
+from plimsoll.families.watching import open_watcher
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerLook, StepPlan
 
@@ -44,7 +44,7 @@ def _look(
     if ended.wait(max(0.0, plan.window_start_epoch_ms / 1000 - time.time())):
         return
     try:
-        watcher = family_of(target.protocol).open_watcher(target)
+        watcher = open_watcher(target)
         if watcher is None:
             return
         with watcher as server:

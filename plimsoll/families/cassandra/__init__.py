@@ -24,17 +24,9 @@ if TYPE_CHECKING:
     from plimsoll.families.cassandra.datasets import CassandraDatasets
     from plimsoll.families.cassandra.session import CassandraSession
 
-FULL = frozenset({"overloaded", "connection_lost"})
-"""A node that has native_transport_max_concurrent_connections closes a further one without a word.
-
-One that has gone does so too; then the node does not answer after the step.
-"""
-
 __all__ = [
-    "FULL",
     "make_load_user",
     "open_datasets",
-    "open_watcher",
     "read_counters",
     "server_figures",
     "settle",
@@ -90,10 +82,6 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
 
 def make_load_user(master: EngineTarget, run_id: str) -> None:
     """Make no user: a run's Cassandra asks for no password, and only its load clients reach it."""
-
-
-def open_watcher(_: EngineTarget) -> None:
-    """Look at nothing: its virtual tables tell what is done in all, not what waits now."""
 
 
 def _connect(target: EngineTarget) -> "CassandraSession":

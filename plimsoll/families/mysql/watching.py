@@ -70,7 +70,7 @@ def checkpoint_share(values: dict[str, int]) -> float | None:
 
 
 @contextmanager
-def open_watcher(target: EngineTarget) -> Iterator[MySqlWatcher]:
+def watch(target: EngineTarget) -> Iterator[MySqlWatcher]:
     """Connect to look at a server under load.
 
     Raises:
