@@ -58,11 +58,13 @@ def limiting_resource(
     """
     step = deciding_step(capacity, steps)
     seen = None if step is None else Seen(step, volume)
-    found = [*_client(capacity, step), *(() if seen is None else _found(seen))]
+    found = [*_client(capacity, step), *_disturbed(capacity, step)]
+    found += [] if seen is None else _found(seen)
     ranked = [one.candidate for one in sorted(found, key=lambda one: one.place, reverse=True)]
     known = [one for one in ranked if one.share is not None or one.reached]
     first = known[0] if known else None
-    second = next((one for one in known[1:] if _is_told(one)), None)
+    others = (one for one in known[1:] if _is_told(one) and one.resource != known[0].resource)
+    second = next(others, None)
     evidence = [one.evidence for one in ranked if _is_told(one)]
     evidence += [*_signs(step), *_lacking(seen)]
     return LimitingResource(
@@ -109,6 +111,22 @@ def _client(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
         to_change="more load clients for the same load",
     )
     return [_Ranked(0, client)]
+
+
+def _disturbed(capacity: Capacity, step: StepResult | None) -> list[_Ranked]:
+    """Others' work, where the verdict is that it decided: this machine's, or a client's."""
+    if capacity.verdict != "DISTURBED":
+        return []
+    of_client = step is not None and step.step.client_waiting_percent is not None
+    work = Candidate(
+        resource="client" if of_client else "machine",
+        share=None,
+        threshold=1.0,
+        reached=True,
+        evidence=capacity.summary,
+        to_change="nothing but the hour: measure again while the machine is idle",
+    )
+    return [_Ranked(0, work)]
 
 
 def _host_bound(seen: Seen) -> bool | None:

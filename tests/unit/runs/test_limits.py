@@ -285,6 +285,20 @@ def test_busy_clients_are_blamed_before_the_database() -> None:
     assert limiting.second.resource == "storage_iops"
 
 
+@pytest.mark.parametrize(("waiting_percent", "resource"), [(None, "machine"), (40.0, "client")])
+def test_of_a_disturbed_run_the_limit_is_the_machine_that_was_busy(
+    waiting_percent: float | None, resource: str
+) -> None:
+    """This one, where everything runs on it; on AWS a client's, which knows its own waits."""
+    capacity, (first, last) = knee(BUSY)
+    step = last.step.model_copy(update={"client_waiting_percent": waiting_percent})
+    last = last.model_copy(update={"step": step})
+    disturbed = capacity.model_copy(update={"verdict": "DISTURBED"})
+    limiting = limiting_resource(disturbed, [first, last], IO1)
+    assert (limiting.resource, limiting.reached) == (resource, True)
+    assert limiting.evidence[0] == disturbed.summary
+
+
 def test_each_resource_that_can_be_named_has_a_name_for_people() -> None:
     assert set(words.RESOURCES) == set(get_args(Resource))
 
