@@ -17,8 +17,8 @@ SOFT: frozenset[AuditName] = frozenset({"enough_operations", "steady_state"})
 CLOCK_SKEW_SHARE = 0.01  # of the window
 CLOCK_SKEW_MS = 100.0  # where the window is not known
 SERVER_COUNT_SHARE = 0.01
-# One machine only. Beyond a tenth (plimsoll.runs.limits) what set the limit is left unnamed;
-# beyond these a step says more of this machine than of the target.
+# One machine only. Beyond a tenth its disk is what set the limit (plimsoll.runs.limits); beyond
+# these a step says more of this machine than of the target.
 HOST_LATE_PERCENT = 25.0
 HOST_STOLEN_PERCENT = 10.0
 HOST_OTHERS_PERCENT = 10.0
