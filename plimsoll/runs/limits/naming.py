@@ -18,18 +18,18 @@ from plimsoll.runs.limits.seen import Seen
 
 MET = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP", "CLIENT_BOUND", "DISTURBED"}  # some limit was met
 TOLD_FROM = 0.01  # of the share that explains a limit
-_TIERS = (  # those at their limits in an earlier one explain those in a later one
-    (server.connections,),
-    (processors.machine_disk,),
-    (
-        storage.storage_iops,
-        storage.storage_throughput,
-        storage.io_credits,
-        storage.byte_credits,
-        processors.cpu,
-    ),
-    (processors.machine_processors,),
-    (server.row_locks, server.table_locks, server.buffer_pool, server.log, storage.storage_latency),
+_STORAGE = (
+    storage.storage_iops,
+    storage.storage_throughput,
+    storage.io_credits,
+    storage.byte_credits,
+)
+_WAITS = (
+    server.row_locks,
+    server.table_locks,
+    server.buffer_pool,
+    server.log,
+    storage.storage_latency,
 )
 
 
@@ -80,10 +80,22 @@ def limiting_resource(
 
 
 def _found(seen: Seen) -> list[_Ranked]:
-    """Find all that may have set the limit in a step, each with its figures."""
+    """Find all that may have set the limit in a step, each with its figures.
+
+    Those at their limits in an earlier tier explain those in a later one.
+    """
+    cpu = (processors.cpu,)
+    devices = (_STORAGE, cpu) if storage.holds_most_operations(seen) else ((*_STORAGE, *cpu),)
+    tiers = (
+        (server.connections,),
+        (processors.machine_disk,),
+        *devices,
+        (processors.machine_processors,),
+        _WAITS,
+    )
     return [
         _Ranked(tier, candidate)
-        for tier, resources in enumerate(_TIERS)
+        for tier, resources in enumerate(tiers)
         for resource in resources
         if (candidate := resource(seen)) is not None
     ]

@@ -12,14 +12,14 @@ def cpu(seen: Seen) -> Candidate | None:
     """The server's processor time against what it could have.
 
     On one machine the clients have some of it: where the server has most of what is used, it could
-    have had no more than what is idle.
+    have had what is idle besides, and what others' work has.
     """
     percent, idle = seen.target.cpu_percent, seen.target.host_idle_percent
     if percent is None:
         return None
     share, beside = percent / 100, ""
-    if idle is not None and percent >= (100 - idle) / 2:
-        share = percent / (percent + idle) if percent else 0.0
+    if idle is not None and percent > (100 - idle) / 2:
+        share = percent / (percent + idle + _others_percent(seen))
         beside = f"; {words.percent(idle / 100)} of this machine's were idle"
     each = seen.each(percent / 100)
     now = "" if each is None else f" ({words.latency(each * 1e6)} of all processors now)"
@@ -53,13 +53,12 @@ def machine_disk(seen: Seen) -> Candidate | None:
 def machine_processors(seen: Seen) -> Candidate | None:
     """On one machine: its processors, where it is not the server that has most of their time."""
     target = seen.target
-    idle, others = target.host_idle_percent, target.host_others_percent
-    if idle is None or others is None:
+    idle, others = target.host_idle_percent, _others_percent(seen)
+    if idle is None:
         return None
-    others += target.host_stolen_percent or 0.0
     servers = target.cpu_percent or 0.0
     clients = max(0.0, 100 - idle - others - servers)
-    by_server = servers >= (100 - idle) / 2
+    by_server = servers > (100 - idle) / 2
     share = (others if by_server else 100 - idle) / 100
     return Candidate(
         resource="machine",
@@ -71,3 +70,8 @@ def machine_processors(seen: Seen) -> Candidate | None:
         f" {words.percent(servers / 100)} to the server, {words.percent(idle / 100)} to none",
         to_change="this machine without other work, or one with more processors",
     )
+
+
+def _others_percent(seen: Seen) -> float:
+    """How much of this machine's processor time its other processes had, and its hypervisor."""
+    return (seen.target.host_others_percent or 0.0) + (seen.target.host_stolen_percent or 0.0)

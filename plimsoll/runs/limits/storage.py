@@ -13,6 +13,11 @@ NEAR = 0.90  # share of a limit, as a mean over the step: above it the limit hel
 LOG_BUSY = 0.75
 
 
+def holds_most_operations(seen: Seen) -> bool:
+    """Whether most of what is under way waits for the volume: then no processor has it."""
+    return seen.target.queue is not None and seen.target.queue > seen.under_way / 2
+
+
 def storage_iops(seen: Seen) -> Candidate | None:
     """I/Os per second against the volume's, in force at that moment."""
     target = seen.target
