@@ -31,6 +31,7 @@ command line prints them (`str`), the API writes them as fields of a problem doc
     ├── StepError                   ... a step says nothing of its target
     ├── ClientRefusedError          a client of a step was refused
     ├── ClientTooLateError          a client of a step came too late to send anything
+    ├── ConnectionsRefusedError     the target has no room for a client's connections
     ├── CassandraTimeoutError       Cassandra gave no answer in time
     └── SinkError                   metrics could not be written
 
@@ -214,6 +215,10 @@ class ClientRefusedError(PlimsollError):
 
 class ClientTooLateError(PlimsollError):
     """A client that was called when half of its window was over, and sent nothing."""
+
+
+class ConnectionsRefusedError(PlimsollError):
+    """The target has no room for all connections of a client: what it does, not a defect."""
 
 
 class CassandraTimeoutError(PlimsollError):

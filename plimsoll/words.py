@@ -13,6 +13,21 @@ from typing import Protocol, runtime_checkable
 NOTHING = "–"  # noqa: RUF001 - the typographic dash of an empty cell
 
 ENGINES = {"mysql": "MySQL", "mariadb": "MariaDB", "cassandra": "Cassandra"}
+RESOURCES = {  # what may set a limit
+    "storage_iops": "storage IOPS",
+    "storage_throughput": "storage throughput",
+    "storage_latency": "storage latency",
+    "cpu": "CPU",
+    "row_locks": "row locks",
+    "table_locks": "table locks",
+    "buffer_pool": "buffer pool",
+    "connections": "connections",
+    "log": "redo log",
+    "client": "load clients",
+    "machine": "this machine",
+    "storage": "storage",
+    "unknown": "unknown",
+}
 LOAD_UNITS = {
     "clients": "clients",
     "connections": "connections",

@@ -6,6 +6,7 @@ from datetime import datetime
 from plimsoll import words
 from plimsoll.model.base import Model
 from plimsoll.model.results import RunResult, StepResult
+from plimsoll.report.limit_words import limit_cell
 
 
 class Row(Model):
@@ -65,7 +66,7 @@ _ANSWER: dict[str, Callable[[RunResult], str]] = {
     "verdict": lambda result: result.capacity.verdict if result.capacity else words.NOTHING,
     "capacity": _capacity,
     "at": _at,
-    "limited by": lambda result: result.limiting.resource if result.limiting else words.NOTHING,
+    "limited by": lambda result: limit_cell(result.limiting),
     "server": lambda result: result.versions.server or words.NOTHING,
     "load engine": lambda result: result.versions.engine or words.NOTHING,
     "rows": lambda result: words.number(result.rows),

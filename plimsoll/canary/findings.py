@@ -7,6 +7,7 @@ from plimsoll.canary.place import Left
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Verdict
 from plimsoll.model.results import RunResult, StepResult
+from plimsoll.report.limit_words import limit_cell
 
 ANSWERS: tuple[Verdict, ...] = ("KNEE", "PLATEAU", "LOWER_BOUND", "BELOW_FIRST_STEP")
 METRICS = ("read_iops", "write_iops", "queue", "cpu_percent")  # of every RDS target
@@ -55,7 +56,7 @@ def _limit(result: RunResult) -> Finding:
     return Finding(
         what="what limits is named",
         holds=limiting.resource != "unknown",
-        seen=f"{limiting.resource} ({evidence})",
+        seen=f"{limit_cell(limiting)} ({evidence})",
     )
 
 

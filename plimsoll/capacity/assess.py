@@ -62,7 +62,7 @@ def limits(points: Sequence[LoadPoint], rules: Rules) -> dict[str, float]:
         name: point.figures.where for point in points for name in point.figures.latency_us
     }
     for name in rules.limits_us:
-        if name not in operations:
+        if name not in operations and not all(point.figures.refused for point in points):
             raise UsageError(
                 f"limit for {name!r}: no step has this operation (there are: "
                 f"{', '.join(sorted(operations)) or 'none'})"
@@ -196,6 +196,8 @@ def _reasons(
     repetitions: int,
 ) -> tuple[FailureReason, ...]:
     """Every reason to fail a step, or the medians of so many repetitions; the worst first."""
+    if figures.refused is not None:  # the rest is of the connections that were let in
+        return (FailureReason("connections", math.inf, figures.refused),)
     own = sorted(_own_reasons(figures, rules, limit_us), key=lambda reason: -reason.excess)
     return (*own, *_retrograde(figures, best, repetitions, rules.retrograde_share))
 

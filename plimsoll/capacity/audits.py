@@ -19,8 +19,8 @@ SOFT: frozenset[AuditName] = frozenset({"enough_operations", "steady_state"})
 CLOCK_SKEW_SHARE = 0.01  # of the window
 CLOCK_SKEW_MS = 100.0  # where the window is not known
 SERVER_COUNT_SHARE = 0.01
-# One machine only. Beyond a tenth (plimsoll.runs.bottleneck) what set the limit is left unnamed;
-# beyond these a step says more of this machine than of the target.
+# One machine only. Beyond a tenth its disk is what set the limit (plimsoll.runs.limits); beyond
+# these a step says more of this machine than of the target.
 HOST_LATE_PERCENT = 25.0
 HOST_STOLEN_PERCENT = 10.0
 HOST_OTHERS_PERCENT = 10.0
@@ -126,13 +126,17 @@ def littles_law(step: Step, factor: float) -> Audit:
 
 
 def clients_ran(step: Step) -> Audit:
-    """Every client of the step has brought its result; otherwise the load was another one."""
+    """Every client of the step has brought its result; otherwise the load was another one.
+
+    Clients that the target refused cast no doubt: by that the step fails.
+    """
     if step.clients is None or step.clients_ran is None:
         return NO_RESULTS
     late = f", {step.clients_late} late" if step.clients_late else ""
     clients = words.plural(step.clients, "client")
     detail = f"{step.clients_ran:,} of {clients} brought results{late}"
-    return Audit(name="clients_ran", passed=step.clients_ran >= step.clients, detail=detail)
+    passed = step.clients_ran >= step.clients or step.refused is not None
+    return Audit(name="clients_ran", passed=passed, detail=detail)
 
 
 def enough_operations(step: Step, statistic: Statistic) -> Audit:

@@ -167,8 +167,9 @@ def _improved(judged: Sequence[Assessed]) -> list[str]:
     """Name operations that were faster under load than at the lightest step: a cold baseline."""
     notes = []
     consistent = [assessed.point.figures for assessed in judged if assessed.point.consistent]
+    let_in = [figures for figures in consistent if figures.refused is None]
     for name, first in judged[0].point.figures.latency_us.items():
-        others = (figures.latency_us.get(name) for figures in consistent)
+        others = (figures.latency_us.get(name) for figures in let_in)
         least = min((us for us in others if us is not None), default=first)
         if least < IMPROVED_SHARE * first:
             notes.append(

@@ -110,6 +110,8 @@ def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
 
 
 def _client_bound(step: Step, rules: Rules) -> str | None:
+    if step.refused is not None:
+        return None  # more clients would be refused too
     if step.client_busy is not None and step.client_busy > rules.client_busy_max:
         return f"the clients were busy {words.percent(step.client_busy)} of the window"
     late_us = step.send_lateness_us

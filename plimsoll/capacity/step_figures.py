@@ -23,6 +23,7 @@ class StepFigures:
     rate: float | None
     backlog: bool  # grows
     slowing: bool  # the second half of the window is much slower
+    refused: str | None = None  # why the target refused connections; None: it did not
 
 
 def where(step: Step, number: int) -> str:
@@ -56,6 +57,7 @@ def measure(step: Step, number: int, rules: Rules) -> StepFigures:
         rate=step.rate_ops_per_second,
         backlog=_backlog_grows(step),
         slowing=_slowing(step, rules),
+        refused=step.refused,
     )
 
 
@@ -111,6 +113,7 @@ def median_of(repetitions: Sequence[StepFigures]) -> StepFigures:
         return repetitions[0]
     names: Iterable[str] = {name: None for r in repetitions for name in r.latency_us}
     shares = [r.errors_share for r in repetitions if r.errors_share is not None]
+    refusals = [r.refused for r in repetitions if r.refused is not None]
     return StepFigures(
         where=f"{repetitions[0].where} and {len(repetitions) - 1} more",
         throughput=median(r.throughput for r in repetitions),
@@ -122,6 +125,7 @@ def median_of(repetitions: Sequence[StepFigures]) -> StepFigures:
         rate=repetitions[0].rate,
         backlog=2 * sum(r.backlog for r in repetitions) > len(repetitions),
         slowing=2 * sum(r.slowing for r in repetitions) > len(repetitions),
+        refused=refusals[0] if 2 * len(refusals) > len(repetitions) else None,
     )
 
 

@@ -167,8 +167,11 @@ def _below_first(judged: Sequence[Assessed], way: Climb) -> Conclusion:
 def _tried(figures: StepFigures) -> float | None:
     """Give the rate that failed, in ops/s, of successes and failures: both were load.
 
-    What succeeds under an overload can be less than what a lighter load would sustain.
+    What succeeds under an overload can be less than what a lighter load would sustain. Where the
+    target refused connections, fewer of them might bring as much.
     """
+    if figures.refused is not None:
+        return None
     succeeded = 1 - (figures.errors_share or 0.0)
     return figures.throughput / succeeded if figures.throughput and succeeded else None
 

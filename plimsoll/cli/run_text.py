@@ -11,9 +11,10 @@ from plimsoll import words
 from plimsoll.cli.output import print_figures, table_of
 from plimsoll.model.capacity import JudgedStep
 from plimsoll.model.request import EndpointTarget
-from plimsoll.model.results import RunResult, StepResult
+from plimsoll.model.results import LimitingResource, RunResult, StepResult
 from plimsoll.report.differences import question
 from plimsoll.report.dollars import run_cost_words
+from plimsoll.report.limit_words import limit_cell, limit_facts
 from plimsoll.report.ratios import ratio_of
 from plimsoll.report.report_tables import judged_step, target_cells
 from plimsoll.report.target_words import target_words
@@ -39,11 +40,7 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
         for note in (*_reasons(result), *result.capacity.notes):
             _print_line(note, console)
     if result.limiting is not None:
-        at = f" (step {result.limiting.step})" if result.limiting.step is not None else ""
-        resource = escape(result.limiting.resource)
-        console.print(f"[bold]Limited by: {resource}[/]{at}", highlight=False)
-        for line in result.limiting.evidence:
-            _print_line(line, console)
+        _print_limit(result.limiting, console)
     for note in (*result.notes, *_problems(result.steps), *_cost(result)):
         _print_line(note, console)
     if result.moments.deleted is not None:
@@ -52,6 +49,15 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
         )
     if directory is not None:
         console.print(f"Files: {directory}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_limit(limiting: LimitingResource, console: Console) -> None:
+    (named, limit), *more = limit_facts(limiting)
+    console.print(f"[bold]{named}: {escape(limit)}[/]", highlight=False)
+    for name, text in more:
+        _print_line(f"{name.lower()}: {text}", console)
+    for line in limiting.evidence:
+        _print_line(line, console)
 
 
 def _print_line(text: str, console: Console) -> None:
@@ -124,7 +130,7 @@ def comparison(results: Mapping[str, RunResult]) -> Table:
     """Lay out several runs side by side, with the ratio of their capacities to the first."""
     table = table_of("", *results)
     first, *_ = runs = list(results.values())
-    limits = (run.limiting.resource if run.limiting else words.NOTHING for run in runs)
+    limits = (limit_cell(run.limiting) for run in runs)
     table.add_row("target", *(_storage_cell(run) for run in runs))
     table.add_row("verdict", *(run.capacity.verdict if run.capacity else run.state for run in runs))
     table.add_row("capacity", *(_capacity_cell(run) for run in runs))

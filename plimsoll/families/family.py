@@ -12,7 +12,7 @@ from plimsoll.families import cassandra, mysql
 from plimsoll.families.dataset_notes import DatasetNote
 from plimsoll.model.engine import EngineTarget, Protocol
 from plimsoll.model.fleet import ServerCounters
-from plimsoll.model.results import ServerFigures, StorageRates
+from plimsoll.model.results import ServerFigures, ServerWaits, StorageRates
 from plimsoll.workload.compiled import Compiled
 
 
@@ -85,6 +85,9 @@ class Family(typing.Protocol):
 
     def signs_of_limits(self, server: ServerFigures) -> list[str]:
         """Say what the counters tell of the server's own limits in a step, a sentence each."""
+
+    def waits(self, server: ServerFigures) -> ServerWaits:
+        """Say what the counters tell of what a step's load waited for."""
 
     def storage_rates(self, server: ServerFigures) -> StorageRates | None:
         """Say what I/O the counters tell of; None where they tell of none, or began again."""

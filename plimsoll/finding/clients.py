@@ -9,11 +9,13 @@ from threading import Event
 from pydantic import TypeAdapter
 
 import plimsoll_engine
+from plimsoll.errors import ConnectionsRefusedError
 from plimsoll.fleet.memory import memory_max_mib
 from plimsoll.fleet.plan import load_spec
 from plimsoll.model.engine import EngineTarget, EngineWorkload, LoadSpec
-from plimsoll.model.engine_report import LoadReport, SecondReport
+from plimsoll.model.engine_report import SecondReport
 from plimsoll.model.fleet import ClientResult, FailedClient, StepPlan
+from plimsoll.runs.sending import send_watched
 
 LEAD_MS = 300  # from planning a step to its barrier, for its clients to connect
 LEAD_MS_PER_CONNECTION = 3  # a login with TLS takes about 2 ms of a processor
@@ -78,8 +80,8 @@ def _run(
         on_second(client, _SECONDS.validate_python(json.loads(text)))
 
     try:
-        report = plimsoll_engine.run(spec.model_dump_json(), tell, token)
-    except plimsoll_engine.EngineError as error:
+        report, looks = send_watched(spec, plan, tell, token)
+    except (plimsoll_engine.EngineError, ConnectionsRefusedError) as error:
         return FailedClient(client=client, error=type(error).__name__, cause=str(error))
     return ClientResult(
         run_id="",
@@ -88,5 +90,6 @@ def _run(
         invoked_epoch_ms=invoked_ms,
         cold_start=False,
         memory_max_mib=memory_max_mib(),
-        report=LoadReport.model_validate_json(report),
+        report=report,
+        looks=looks,
     )

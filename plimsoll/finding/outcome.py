@@ -13,7 +13,7 @@ from plimsoll.model.results import Moments, RunResult, Seconds, Versions
 from plimsoll.model.run_record import Failure, RunState
 from plimsoll.report.folder import RESULT
 from plimsoll.requests.request_workload import workload_sha256
-from plimsoll.runs.bottleneck import limiting_resource
+from plimsoll.runs.limits import limiting_resource
 
 
 def outcome(

@@ -31,6 +31,15 @@ def too_late(client: FailedClient) -> bool:
     return client.error == errors.ClientTooLateError.__name__
 
 
+def refusal(failed: Iterable[FailedClient], clients: int) -> str | None:
+    """Say how many of a step's clients the target had no room for; None where it had for all."""
+    full = [client for client in failed if client.error == errors.ConnectionsRefusedError.__name__]
+    if not full:
+        return None
+    whose = f"{len(full):,} of {words.plural(clients, 'client')}"
+    return f"the target refused connections of {whose}: {full[0].cause}"
+
+
 def failed_clients(files: Iterable[bytes]) -> list[FailedClient]:
     """Read what the workflow wrote of clients that failed: the messages, without stack traces."""
     written = [FailedClient.model_validate_json(file) for file in files]
@@ -87,12 +96,14 @@ def plain_cause(cause: str) -> str:
 
 
 def nothing_told(step: StepResult, results: Sequence[ClientResult]) -> Nothing | None:
-    """Say why a step cannot be judged; None where it can.
+    """Say why a step cannot be judged; None where it can, or where the target refused connections.
 
     A machine that stood still, or was slow to start the clients, may be quicker the next time; an
     operation that fails, or a client, will fail again.
     """
     index, fleet = step.plan.index, step.fleet
+    if step.step.refused is not None:
+        return None
     if not results:
         causes = "; ".join(told_together(fleet.failed)[:PROBLEMS_TOLD])
         late = bool(fleet.failed) and not fleet.missing and all(map(too_late, fleet.failed))

@@ -6,12 +6,12 @@ is the time in which all clients ran.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from statistics import median
+from statistics import fmean, median
 
 import plimsoll_engine
 from plimsoll.model.engine_report import LatencySummary, LoadReport
-from plimsoll.model.fleet import ClientResult, FailedClient, StepPlan
-from plimsoll.model.results import FleetFigures, OperationTotals, SecondTotals
+from plimsoll.model.fleet import ClientResult, FailedClient, ServerLook, StepPlan
+from plimsoll.model.results import FleetFigures, OperationTotals, SecondTotals, ServerLooks
 from plimsoll.model.steps import Half
 
 SAME_WINDOW_MS = 100  # clients whose windows differ by less ran together
@@ -155,6 +155,21 @@ def fleet_figures(
         busiest_client=max(busy, default=None),
         most_waiting_percent=max(_waiting_percents(reports), default=None),
         engine_version=next((report.engine_version for report in reports), None),
+    )
+
+
+def server_looks(looks: Sequence[ServerLook]) -> ServerLooks | None:
+    """Summarize what was seen of a server; None where nobody looked."""
+    if not looks:
+        return None
+    rows = [look.row_lock_waiters for look in looks if look.row_lock_waiters is not None]
+    tables = [look.table_lock_waiters for look in looks if look.table_lock_waiters is not None]
+    checkpoints = [look.checkpoint_share for look in looks if look.checkpoint_share is not None]
+    return ServerLooks(
+        looks=len(looks),
+        row_lock_waiters=fmean(rows) if rows else None,
+        table_lock_waiters=fmean(tables) if tables else None,
+        checkpoint_share=median(checkpoints) if checkpoints else None,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from plimsoll import words
 from plimsoll.families.family import family_of
 from plimsoll.fleet import merge
-from plimsoll.fleet.failures import told_together
+from plimsoll.fleet.failures import refusal, told_together
 from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
 from plimsoll.model.results import FleetFigures, OperationTotals, ServerFigures, StepResult
 from plimsoll.model.steps import STATISTICS, Step
@@ -51,7 +51,9 @@ def _server(
     complete = len(results) == plan.clients
     sent = sum(result.report.statements_sent for result in results) if complete else None
     family = family_of(after.family)
-    return family.server_figures(plan.server_before, after, statements_by_clients=sent)
+    figures = family.server_figures(plan.server_before, after, statements_by_clients=sent)
+    looks = [look for result in results for look in result.looks]
+    return figures.model_copy(update={"looks": merge.server_looks(looks)})
 
 
 def _step(
@@ -72,6 +74,10 @@ def _step(
         if report.client.send_lateness_us and report.client.send_lateness_us.p99 is not None
     ]
     backlogs = [r.client.backlog_end for r in reports if r.client.backlog_end is not None]
+    throughput = merge.throughput(plan, window, results) if window else None
+    refused = refusal(fleet.failed, plan.clients)
+    if refused is not None and not results:
+        throughput = 0.0  # nobody was let in
     return Step(
         index=plan.index,
         source=f"steps/{plan.index}",
@@ -79,7 +85,8 @@ def _step(
         clients=plan.clients,
         connections=plan.connections,
         rate_ops_per_second=plan.rate_ops_per_second,
-        throughput_ops_per_second=merge.throughput(plan, window, results) if window else None,
+        throughput_ops_per_second=throughput,
+        refused=refused,
         operations=succeeded if results else None,
         errors=failed if results else None,
         window_s=window.length_s or None if window else None,

@@ -19,6 +19,21 @@ Verdict = Literal[
     "INCONSISTENT",  # an audit fails on the step that would decide
     "DISTURBED",  # the same: the machine was busy with others' work whenever it was tried
 ]
+Resource = Literal[
+    "storage_iops",
+    "storage_throughput",
+    "storage_latency",  # of synchronous writes: the log is flushed, one flush after another
+    "cpu",
+    "row_locks",
+    "table_locks",
+    "buffer_pool",  # reads of pages that it does not hold
+    "connections",
+    "log",  # too small for the changes: pages have to be written before it can go on
+    "client",
+    "machine",  # one machine only: its other processes, or its own disk
+    "storage",  # in older results
+    "unknown",  # nothing was measured
+]
 Bound = Literal["=", ">=", "<"]
 Axis = Literal["clients", "connections", "rate_ops_per_second"]
 AuditName = Literal[
@@ -184,7 +199,7 @@ class Capacity(Model):
     repetitions: int | None  # at the load of the figure
     median_ops_per_second: float | None  # ... their median
     interval: Interval | None  # ... their 95 % interval; None for a single repetition
-    limiting_resource: Literal["storage", "cpu", "client", "unknown"] | None = None  # by the run
+    limiting_resource: Resource | None = None  # by the run; `LimitingResource` says more
     usl: UslFit | None = None
     power_point: PowerPoint | None = None
     statistic: Statistic

@@ -29,6 +29,7 @@ class ProtocolFacts:
         needs_user: Whether every server asks for a user.
         has_consistency: Whether an operation says how many replicas must have answered.
         parameters_max: How many `?` a prepared statement may have.
+        full: Codes of the engine's errors by which a server refuses a connection for want of room.
     """
 
     language: Language
@@ -38,6 +39,7 @@ class ProtocolFacts:
     needs_user: bool
     has_consistency: bool
     parameters_max: int
+    full: frozenset[str]
 
 
 _MYSQL = ProtocolFacts(
@@ -48,6 +50,9 @@ _MYSQL = ProtocolFacts(
     needs_user=True,
     has_consistency=False,
     parameters_max=65_535,  # num_params: two bytes of COM_STMT_PREPARE's answer
+    # of all connections, of a user's by the server's limit, of a user's by its account's:
+    # dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html
+    full=frozenset({"1040", "1203", "1226"}),
 )
 _CQL = ProtocolFacts(
     language="cql",
@@ -57,6 +62,9 @@ _CQL = ProtocolFacts(
     needs_user=False,
     has_consistency=True,
     parameters_max=65_535,  # a [short] counts the values of EXECUTE
+    # A node with native_transport_max_concurrent_connections closes a further one without a word.
+    # One that has gone does so too; then it does not answer after the step.
+    full=frozenset({"overloaded", "connection_lost"}),
 )
 
 

@@ -20,6 +20,14 @@ class ServerCounters(Model):
     family: Protocol  # whose names they are
 
 
+class ServerLook(Model):
+    """What a server did at one moment; None where it does not tell."""
+
+    row_lock_waiters: int | None = None  # sessions
+    table_lock_waiters: int | None = None
+    checkpoint_share: float | None = None  # of the redo log: changes whose pages are not written
+
+
 class StepPlan(Model):
     """One step, the same for all of its clients: `steps/<index>/plan.json`."""
 
@@ -59,6 +67,7 @@ class ClientResult(Model):
     cold_start: bool  # the first call of its process
     memory_max_mib: float  # the most that its process has held so far
     report: LoadReport
+    looks: tuple[ServerLook, ...] = ()  # within the window; the first client's alone
 
 
 class FailedClient(Model):

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Literal
 
 from plimsoll.model.base import Model
-from plimsoll.model.capacity import Capacity
+from plimsoll.model.capacity import Capacity, Resource
 from plimsoll.model.engine_report import LatencySummary
 from plimsoll.model.fleet import FailedClient, StepPlan
 from plimsoll.model.quote import RunCost
@@ -43,6 +43,15 @@ class FleetFigures(Model):
     engine_version: str | None
 
 
+class ServerLooks(Model):
+    """What was seen of the server within the window, by looking at it a few times a second."""
+
+    looks: int
+    row_lock_waiters: float | None  # mean number of sessions
+    table_lock_waiters: float | None
+    checkpoint_share: float | None  # median of the redo log's part whose pages are not yet written
+
+
 class ServerFigures(Model):
     """The server's own counters over a step's whole load, warm-up included."""
 
@@ -53,6 +62,25 @@ class ServerFigures(Model):
     statements_by_clients: int | None  # executed, as the clients count; None: a client is missing
     statements_by_server: int | None  # Com_stmt_execute
     buffer_pool_miss_share: float | None  # page reads from storage / page requests
+    looks: ServerLooks | None = None  # None: nobody could look
+
+
+class ServerWaits(Model):
+    """What a server itself says of what a load waited for in it; None where it does not tell.
+
+    Seconds are summed over sessions, counts over the whole load.
+    """
+
+    row_locks_s: float | None = None
+    row_lock_waits: int | None = None
+    table_locks_s: float | None = None
+    table_lock_waits: int | None = None
+    page_reads: int | None = None  # of pages that its buffer pool did not hold
+    page_reads_s: float | None = None
+    commits: int | None = None
+    log_flushes: int | None = None
+    log_io_s: float | None = None  # in which its log was written or flushed
+    connections_max: int | None = None
 
 
 class StorageRates(Model):
@@ -74,6 +102,9 @@ class TargetFigures(Model):
     read_mib_s: float | None = None
     write_mib_s: float | None = None
     queue: float | None = None
+    read_latency_us: float | None = None
+    write_latency_us: float | None = None
+    flush_latency_us: float | None = None  # one machine only: EBS has no such metric
     cpu_percent: float | None = None
     burst_balance_percent: float | None = None  # the least
     ebs_io_balance_percent: float | None = None  # of the instance; the least
@@ -122,6 +153,9 @@ class TargetSample(Model):
     read_mib_s: float | None = None
     write_mib_s: float | None = None
     queue: float | None = None
+    read_latency_us: float | None = None
+    write_latency_us: float | None = None
+    flush_latency_us: float | None = None
     cpu_percent: float | None = None
     burst_balance_percent: float | None = None
     ebs_io_balance_percent: float | None = None
@@ -143,10 +177,25 @@ class Seconds(Model):
     target: tuple[TargetSample, ...]
 
 
-class LimitingResource(Model):
-    """What set the limit, with the figures that show it."""
+class Candidate(Model):
+    """A resource that may have set the limit."""
 
-    resource: Literal["storage", "cpu", "client", "unknown"]
+    resource: Resource
+    share: float | None  # of its limit, or of the operations' time that they waited for it
+    threshold: float  # from which share on it explains a limit
+    reached: bool
+    evidence: str
+    to_change: str  # what would have to change for the limit to be higher
+
+
+class LimitingResource(Model):
+    """What set the limit, or is nearest to its own, with the figures that show it."""
+
+    resource: Resource
+    reached: bool | None = None  # False: the nearest to its limit; None: of an older run
+    share: float | None = None
+    to_change: str | None = None
+    second: Candidate | None = None
     host_bound: bool | None  # one machine only: its own disk was slower than the volume
     step: int | None  # the step that shows it
     evidence: tuple[str, ...]

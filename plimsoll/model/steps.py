@@ -39,6 +39,7 @@ class Step(Model):
     source: str | None = None  # where a reader finds it: "results.csv row 4", "steps/3"
     purpose: Purpose | None = None  # why the search asked for it; None in a table from elsewhere
     void: str | None = None  # why it says nothing of the target, and is not judged; None: it does
+    refused: str | None = None  # why the target refused connections, so that it failed; else None
     clients: Positive | None = None
     connections: Positive | None = None  # of all clients together
     rate_ops_per_second: Annotated[float, Field(gt=0)] | None = None  # offered; None: closed loop

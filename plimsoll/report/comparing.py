@@ -10,6 +10,7 @@ from plimsoll.model.steps import Statistic
 from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.differences import Difference, differences, labels, question
 from plimsoll.report.dollars import AS_IF, hourly_usd
+from plimsoll.report.limit_words import limit_cell
 from plimsoll.report.ratios import Ratio, ratio_of
 from plimsoll.report.rows import at_capacity
 
@@ -89,7 +90,7 @@ def _line(name: str, result: RunResult, price: float | None, ratio: Ratio | None
         bound=capacity.bound if capacity else None,
         interval=capacity.interval if capacity else None,
         load=words.load(capacity.at, capacity.axis) if capacity else None,
-        limiting_resource=result.limiting.resource if result.limiting else None,
+        limiting_resource=limit_cell(result.limiting) if result.limiting else None,
         latency_us=judged.latency_us if judged else {},
         statistic=capacity.statistic if capacity else None,
         usd_per_million=usd_per_million(capacity, price),

@@ -15,6 +15,7 @@ from plimsoll.model.run_record import RunState
 from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.dollars import hourly_usd
 from plimsoll.report.headline import VERDICTS
+from plimsoll.report.limit_words import limit_cell
 from plimsoll.report.matrix import decide, figure_of
 
 ALL = "all"  # the name of the only target, or the only question
@@ -98,7 +99,7 @@ def outcome(run: CellRun) -> CellOutcome:
         load=words.load(capacity.at, capacity.axis)
         if capacity and capacity.at is not None
         else None,
-        limited_by=result.limiting.resource if result and result.limiting else None,
+        limited_by=limit_cell(result.limiting) if result and result.limiting else None,
         errors=errors,
         usd_per_million=usd_per_million(capacity, hourly_usd(result) if result else None),
         no_answer=None if figure is not None else _why(run, errors),

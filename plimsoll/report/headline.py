@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from plimsoll import words
 from plimsoll.model.capacity import Capacity, Interval
-from plimsoll.model.results import RunResult
+from plimsoll.model.results import LimitingResource, RunResult
 from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.dollars import hourly_usd, run_cost_words, whose_price
+from plimsoll.report.limit_words import limit_facts, limit_sentence
 from plimsoll.report.rows import at_capacity
 from plimsoll.report.target_words import target_words
 
@@ -31,12 +32,6 @@ MEANINGS = {
     "DISTURBED": "the machine was busy with other work: measure again while it is idle",
 }
 REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP"}  # verdicts that say that a limit was reached
-LIMITS = {
-    "storage": "storage set the limit",
-    "cpu": "the server's CPU set the limit",
-    "client": "the load clients set the limit, not the database",
-    "unknown": "what set the limit could not be told from the target's figures",
-}
 
 
 @dataclass(frozen=True)
@@ -89,8 +84,9 @@ def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None)
     parts = [f"{target_words(result)}{colon} {capacity.summary}"]
     if capacity.interval is not None and capacity.figure is not None:
         parts.append(f"the 95 % interval is {_span(capacity.interval)}")
-    if (resource := _limited_by(capacity)) is not None:
-        parts.append(LIMITS[resource])
+    limiting = result.limiting
+    if limiting is not None and capacity.verdict != "CLIENT_BOUND" and _is_told(limiting, capacity):
+        parts.append(limit_sentence(limiting))
     cost = usd_per_million(capacity, hourly_usd(result, usd_per_hour))
     if cost is not None:
         whose = _at_list_price(result, usd_per_hour)
@@ -103,12 +99,9 @@ def _span(interval: Interval) -> str:
     return f"{words.rate(low)} to {words.throughput(high)}"
 
 
-def _limited_by(capacity: Capacity) -> str | None:
-    """What set the limit; None where no limit was reached, or where the verdict itself says it."""
-    resource = capacity.limiting_resource
-    if resource is None or capacity.verdict == "CLIENT_BOUND":
-        return None
-    return resource if resource != "unknown" or capacity.verdict in REACHED else None
+def _is_told(limiting: LimitingResource, capacity: Capacity) -> bool:
+    """Whether there is something to say of a limit: one is named, or should have been."""
+    return limiting.resource != "unknown" or capacity.verdict in REACHED
 
 
 def _failure(result: RunResult) -> str:
@@ -130,9 +123,8 @@ def _facts(
         facts.append(("95 % interval", _interval(capacity)))
     if line := _latencies(capacity):
         facts.append(("Latency there", line))
-    if result.limiting is not None and _limited_by(capacity) is not None:
-        seen = f", seen in step {result.limiting.step}" if result.limiting.step else ""
-        facts.append(("Limited by", f"{result.limiting.resource}{seen}"))
+    if result.limiting is not None and _is_told(result.limiting, capacity):
+        facts += limit_facts(result.limiting)
     hourly = hourly_usd(result, usd_per_hour)
     cost = usd_per_million(capacity, hourly)
     if cost is not None and hourly is not None:

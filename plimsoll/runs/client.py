@@ -3,7 +3,6 @@
 import sys
 import time
 
-import plimsoll_engine
 from plimsoll import words
 from plimsoll.aws.run_files import REQUEST, claim_path, client_path, files_of, plan_path
 from plimsoll.aws.run_records import records_of
@@ -13,14 +12,16 @@ from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.engine_report import LoadReport
-from plimsoll.model.fleet import WARMING_STEP, ClientResult, StepPlan
+from plimsoll.model.fleet import WARMING_STEP, ClientResult, ServerLook, StepPlan
 from plimsoll.model.function_settings import ReachSettings
 from plimsoll.model.request import Request
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.metric_points import client_points
+from plimsoll.runs.sending import send_watched
 from plimsoll.targets.connection import load_target
 
 GRACE_S = 20.0  # after its window, to let operations end and to write its results
+WATCHES = 0  # the client that looks at the target beside its load
 _CALLS = {"here": 0}  # calls of this process; the first one is its cold start
 
 
@@ -30,6 +31,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
     Raises:
         ClientRefusedError: This client's load is being sent already.
         ClientTooLateError: The window is half over.
+        ConnectionsRefusedError: The target has no room for all of its connections.
         EngineError: The target refuses the client.
     """
     invoked_ms = round(time.time() * 1000)
@@ -52,7 +54,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
         raise ClientRefusedError("this client's load is being sent by an earlier call")
     left_s = (plan.window_end_epoch_ms - invoked_ms) / 1000 + plan.timeout_ms / 1000 + GRACE_S
     with killed_after(left_s):
-        report = _load(settings, run_id, plan, client)
+        report, looks = _load(settings, run_id, plan, client)
         result = ClientResult(
             run_id=run_id,
             step=step,
@@ -61,12 +63,15 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
             cold_start=cold,
             memory_max_mib=memory_max_mib(),
             report=report,
+            looks=looks,
         )
         files.put_model(client_path(step, client), result)
         _publish(result, plan)
 
 
-def _load(settings: ReachSettings, run_id: str, plan: StepPlan, client: int) -> LoadReport:
+def _load(
+    settings: ReachSettings, run_id: str, plan: StepPlan, client: int
+) -> tuple[LoadReport, tuple[ServerLook, ...]]:
     record = records_of(settings).require_running(run_id)
     assert record.target is not None  # noqa: S101 - a step is planned for a target
     request = files_of(settings, run_id).get(REQUEST, Request)
@@ -74,7 +79,7 @@ def _load(settings: ReachSettings, run_id: str, plan: StepPlan, client: int) -> 
     spec = load_spec(
         plan, client, workload=workload, target=load_target(settings, record.target, run_id)
     )
-    return LoadReport.model_validate_json(plimsoll_engine.run(spec.model_dump_json()))
+    return send_watched(spec, plan)
 
 
 def _publish(result: ClientResult, plan: StepPlan) -> None:

@@ -16,7 +16,7 @@ from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import LimitingResource, Seconds
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.volumes import VolumeLimits, limits
-from plimsoll.runs.bottleneck import limiting_resource
+from plimsoll.runs.limits import limiting_resource
 from plimsoll.runs.metric_points import run_points
 from plimsoll.runs.plan_step import finished_steps
 from plimsoll.runs.target_figures import lack_points, target_samples, with_figures

@@ -69,6 +69,9 @@ RDS = Source(
         Metric("ReadThroughput", "read_mib_s", MIB),
         Metric("WriteThroughput", "write_mib_s", MIB),
         Metric("DiskQueueDepth", "queue"),
+        Metric("ReadLatency", "read_latency_us", 1e-6),
+        Metric("WriteLatency", "write_latency_us", 1e-6),
+        Metric("FlushLatency", "flush_latency_us", 1e-6),  # one machine only
         _CPU,
         _BURST,
         *_INSTANCE_BALANCES,

@@ -207,7 +207,7 @@ def test_a_packaged_load_client_sends_its_load_and_writes_what_it_measured(
 
 
 def test_the_load_clients_package_is_small(packages: dict[str, Path]) -> None:
-    assert size_mib(packages["load-client"]) < 60
+    assert size_mib(packages["load-client"]) < 70  # 14 of them let it look at the server
 
 
 def test_the_packaged_api_answers(packages: dict[str, Path], aws: str) -> None:

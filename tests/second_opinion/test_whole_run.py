@@ -53,6 +53,6 @@ def test_the_demo_finds_its_knee_on_another_interpreter(
     assert result.capacity is not None
     assert result.capacity.verdict == "KNEE", result.capacity
     assert result.limiting is not None
-    assert result.limiting.resource == "storage", result.limiting
+    assert result.limiting.resource == "storage_iops", result.limiting
     figure = result.capacity.max_sustainable_throughput_ops_per_second
     record_property("counted", f"KNEE at {figure:.0f} ops/s, storage named, target seen deleted")

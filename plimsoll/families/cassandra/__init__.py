@@ -15,6 +15,7 @@ from plimsoll.families.cassandra.counters import (
     signs_of_limits,
     storage_rates,
     unfinished_work,
+    waits,
 )
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
@@ -32,6 +33,7 @@ __all__ = [
     "signs_of_limits",
     "storage_rates",
     "unfinished_work",
+    "waits",
 ]
 
 _POLL_S = 0.5

@@ -11,7 +11,7 @@ from typing import Any
 
 from plimsoll import words
 from plimsoll.model.fleet import ServerCounters
-from plimsoll.model.results import ServerFigures
+from plimsoll.model.results import ServerFigures, ServerWaits
 
 EXECUTED = "prepared_statements_executed"  # what the engine sends; our own are `regular`
 GENERATION = "gossip_generation"  # differs after each start
@@ -124,6 +124,11 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
         if count := server.gauges.get(name):
             signs.append(f"{words.number(count)} {waiting} at its end")
     return signs
+
+
+def waits(_: ServerFigures) -> ServerWaits:
+    """Say nothing of waits: the virtual tables count no time."""
+    return ServerWaits()
 
 
 def storage_rates(_: ServerFigures) -> None:

@@ -6,6 +6,7 @@ from plimsoll.families.mysql.counters import (
     signs_of_limits,
     storage_rates,
     unfinished_work,
+    waits,
 )
 from plimsoll.families.mysql.datasets import open_datasets
 from plimsoll.families.mysql.grants import make_load_user
@@ -20,4 +21,5 @@ __all__ = [
     "signs_of_limits",
     "storage_rates",
     "unfinished_work",
+    "waits",
 ]

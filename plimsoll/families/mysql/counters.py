@@ -5,10 +5,10 @@ from contextlib import closing
 
 from plimsoll import words
 from plimsoll.errors import PlimsollError
-from plimsoll.families.mysql.session import connect, execute
+from plimsoll.families.mysql.session import Connection, connect, execute
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
-from plimsoll.model.results import ServerFigures, StorageRates
+from plimsoll.model.results import ServerFigures, ServerWaits, StorageRates
 
 IDLE_THREADS = 3  # our own, and those that the server or RDS runs by itself
 EXECUTED = "Com_stmt_execute"  # prepared statements executed: what the engine sends
@@ -16,6 +16,7 @@ EXECUTED = "Com_stmt_execute"  # prepared statements executed: what the engine s
 COUNTERS = (
     EXECUTED,
     "Questions",
+    "Handler_commit",
     "Innodb_buffer_pool_read_requests",
     "Innodb_buffer_pool_reads",
     "Innodb_buffer_pool_wait_free",
@@ -27,10 +28,16 @@ COUNTERS = (
     "Innodb_dblwr_pages_written",
     "Innodb_log_waits",
     "Innodb_log_writes",
+    "Innodb_os_log_fsyncs",
     "Innodb_os_log_written",
     "Innodb_pages_written",
     "Innodb_row_lock_time",
     "Innodb_row_lock_waits",
+    "Table_locks_waited",
+    # microseconds in all sessions, by performance_schema where it is on
+    "wait_us_data_reads",
+    "wait_us_log_io",
+    "wait_us_table_locks",
 )
 GAUGES = (
     "Innodb_buffer_pool_pages_dirty",
@@ -40,12 +47,28 @@ GAUGES = (
     "Threads_connected",
     "Threads_running",
     "Uptime",
+    "max_connections",
 )
 _WAITS = {
     "Innodb_log_waits": "for room in the log buffer",
     "Innodb_buffer_pool_wait_free": "for a free page in the buffer pool",
-    "Innodb_row_lock_waits": "for a row lock",
 }
+# dev.mysql.com/doc/refman/8.4/en/performance-schema-file-summary-tables.html, and
+# .../performance-schema-wait-summary-tables.html: times in picoseconds. MariaDB does not time its
+# log's file, nor, unless it is told to, locks of metadata.
+_TIMED = """
+SELECT 'wait_us_data_reads', SUM(SUM_TIMER_READ) FROM performance_schema.file_summary_by_event_name
+ WHERE EVENT_NAME = 'wait/io/file/innodb/innodb_data_file'
+UNION ALL
+SELECT 'wait_us_log_io', SUM(SUM_TIMER_WRITE + SUM_TIMER_MISC)
+  FROM performance_schema.file_summary_by_event_name
+ WHERE EVENT_NAME = 'wait/io/file/innodb/innodb_log_file'
+UNION ALL
+SELECT 'wait_us_table_locks', SUM(SUM_TIMER_WAIT)
+  FROM performance_schema.events_waits_summary_global_by_event_name
+ WHERE EVENT_NAME IN ('wait/lock/table/sql/handler', 'wait/lock/metadata/sql/mdl')
+"""
+_PS_PER_US = 1_000_000
 
 
 def read_counters(target: EngineTarget) -> ServerCounters | None:
@@ -53,11 +76,23 @@ def read_counters(target: EngineTarget) -> ServerCounters | None:
     try:
         with closing(connect(target)) as connection:
             rows: dict[str, str] = dict(execute(connection, "SHOW GLOBAL STATUS"))
+            variables = "SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s, %s)"
+            rows |= execute(connection, variables, ("max_connections", "performance_schema"))
+            timed = _timed(connection) if rows.get("performance_schema") == "ON" else {}
     except PlimsollError:
         return None
     names = [name for name in (*COUNTERS, *GAUGES) if name in rows]
-    values = {name: int(rows[name]) for name in names}
+    values = {name: int(rows[name]) for name in names} | timed
     return ServerCounters(epoch_ms=round(time.time() * 1000), values=values, family="mysql")
+
+
+def _timed(connection: Connection) -> dict[str, int]:
+    """Read the waits that performance_schema times; nothing where the user may not."""
+    try:
+        rows = execute(connection, _TIMED)
+    except PlimsollError:
+        return {}
+    return {name: int(time_ps) // _PS_PER_US for name, time_ps in rows if time_ps is not None}
 
 
 def server_figures(
@@ -91,17 +126,8 @@ def server_figures(
 
 
 def signs_of_limits(server: ServerFigures) -> list[str]:
-    """Say what the counters tell of the server's own limits in a step, a sentence each."""
-    signs = []
-    misses = server.buffer_pool_miss_share
-    reads = server.counters.get("Innodb_buffer_pool_reads")
-    if misses is not None and reads is not None:
-        per_s = reads / server.interval_s
-        signs.append(
-            f"buffer pool: {words.percent(misses)} of requests missed it,"
-            f" {words.rate(per_s)} page reads/s"
-        )
-    signs += [
+    """Say what else the counters tell of the server's own limits in a step, a sentence each."""
+    signs = [
         f"{words.plural(count, 'wait')} {awaited}"
         for name, awaited in _WAITS.items()
         if (count := server.counters.get(name))
@@ -112,6 +138,35 @@ def signs_of_limits(server: ServerFigures) -> list[str]:
         share = words.percent(dirty / total)
         signs.append(f"{share} of the buffer pool's pages were dirty at its end")
     return signs
+
+
+def waits(server: ServerFigures) -> ServerWaits:
+    """Say what the counters tell of what a step's load waited for.
+
+    MariaDB has no count of its log's flushes, but flushes it once for each write where it flushes
+    at each commit; files of data are flushed besides.
+    """
+    grown = server.counters
+    writes, syncs = grown.get("Innodb_log_writes"), grown.get("Innodb_data_fsyncs")
+    flushes = grown.get("Innodb_os_log_fsyncs")
+    if flushes is None and writes is not None and syncs is not None:
+        flushes = min(writes, syncs)
+    return ServerWaits(
+        row_locks_s=_seconds(grown.get("Innodb_row_lock_time"), 1e3),
+        row_lock_waits=grown.get("Innodb_row_lock_waits"),
+        table_locks_s=_seconds(grown.get("wait_us_table_locks"), 1e6),
+        table_lock_waits=grown.get("Table_locks_waited"),
+        page_reads=grown.get("Innodb_buffer_pool_reads"),
+        page_reads_s=_seconds(grown.get("wait_us_data_reads"), 1e6),
+        commits=grown.get("Handler_commit"),
+        log_flushes=flushes,
+        log_io_s=_seconds(grown.get("wait_us_log_io"), 1e6),
+        connections_max=server.gauges.get("max_connections"),
+    )
+
+
+def _seconds(value: int | None, per_second: float) -> float | None:
+    return None if value is None else value / per_second
 
 
 def storage_rates(server: ServerFigures) -> StorageRates | None:

@@ -4,9 +4,10 @@ https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html,
 https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html,
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html. AWS
 publishes once a minute, a minute or two late; a run on one machine is too short for that, so that
-its period is a second unless its deployment says otherwise. Six metrics are the twin's own. Two say
-what went past the emulated volume: `EscapedIOPS` and `EscapedThroughput`, in bytes per second. Four
-say how far this machine disturbed the target: `HostLateShare` is the percent of the time in I/O
+its period is a second unless its deployment says otherwise. Seven metrics are the twin's own.
+`FlushLatency` is the mean of a flush. Two say what went past the emulated volume: `EscapedIOPS` and
+`EscapedThroughput`, in bytes per second. Four say how far this machine disturbed the target:
+`HostLateShare` is the percent of the time in I/O
 that was due to this machine and not to the volume. Of this machine's processor time,
 `HostStolenShare` is the percent that its hypervisor gave to others, `HostOthersShare` what went to
 processes that are none of the run's (other targets among them), `HostIdleShare` what went to none.
@@ -76,6 +77,7 @@ def as_rds(identifier: str) -> Naming:
             "WriteThroughput": (seen.write_mib_s * 2**20, "Bytes/Second"),
             "ReadLatency": (_seconds(seen.read_latency_us), "Seconds"),
             "WriteLatency": (_seconds(seen.write_latency_us), "Seconds"),
+            "FlushLatency": (_seconds(seen.flush_latency_us), "Seconds"),
             "DiskQueueDepth": (seen.queue, "Count"),
             "BurstBalance": (seen.burst_balance_percent, "Percent"),
             **_machine(period),

@@ -112,6 +112,17 @@ def test_a_step_whose_clients_failed_ends_the_run_at_once(judged: EverySetting, 
         judge_step.judge_step(judged, RUN, step)
 
 
+def test_a_step_whose_target_is_full_has_failed_and_the_run_goes_on(judged: EverySetting) -> None:
+    judge_step.judge_step(judged, RUN, 1)
+    judged.files(RUN).put_model(plan_path(2), planned(clients=4).model_copy(update={"index": 2}))
+    for client in range(4):
+        cause = "Too many connections (10 of 16 connections were open)"
+        write_failure(judged, 2, client, "ConnectionsRefusedError", cause)
+    told = judge_step.judge_step(judged, RUN, 2)
+    assert (told.passed, told.reasons) == (False, ("connections",))
+    assert judged.records.get(RUN).steps_finished == 2
+
+
 def test_a_thousand_failures_are_all_written_and_told_within_an_event(judged: EverySetting) -> None:
     """Of 1,002 clients two ran. What the workflow carries and the bus takes is 256 KiB."""
     judged.files(RUN).put_model(plan_path(1), planned(clients=1002))

@@ -48,7 +48,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
 def test_the_storage_is_named_from_whole_periods(ended: Ended) -> None:
     result, _ = ended
     assert result.limiting is not None
-    assert result.limiting.resource == "storage", result.limiting.evidence
+    assert result.limiting.resource == "storage_iops", result.limiting.evidence
     assert "of 1,000 IOPS" in "; ".join(result.limiting.evidence)
     assert result.notes == ()
 

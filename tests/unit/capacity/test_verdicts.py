@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,13 @@ class Case:
     at: float | None = None
     bracket: tuple[float | None, float | None] | None = None
     cause: str | None = None
+
+
+def refused(clients: int, ops: float, **known: Any) -> Step:
+    """A step whose target was full; without throughput, no client was let in."""
+    why = "the target refused connections of 1 of 4 clients: Too many connections"
+    let_in = step(clients, ops, refused=why, **known)
+    return let_in if ops else let_in.model_copy(update={"latency_us": {}, "clients_ran": 0})
 
 
 CASES = [
@@ -67,6 +75,21 @@ CASES = [
         "gains count per client added",
         [step(1, 1000), step(2, 2000), step(12, 2900), step(22, 3800)],
         "PLATEAU", 2900, "=", 12, (12, None), "plateau",
+    ),
+    Case(
+        "all clients refused",
+        [*LINEAR, refused(4, 0)],
+        "KNEE", 3000, "=", 3, (3, 4), "connections",
+    ),
+    Case(
+        "some clients refused, so that not all ran",
+        [*LINEAR, refused(4, 2000, client_busy=0.9, clients_ran=3)],
+        "KNEE", 3000, "=", 3, (3, 4), "connections",
+    ),
+    Case(
+        "all clients refused at the lightest: no operation is known",
+        [refused(1, 0)],
+        "BELOW_FIRST_STEP", None, None, None, (None, 1), "connections",
     ),
     Case("nothing fails", LINEAR, "LOWER_BOUND", 3000, ">=", 3, (3, None)),
     Case(

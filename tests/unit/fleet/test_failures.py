@@ -149,6 +149,30 @@ def test_operations_that_waited_for_their_answers_may_get_them_the_next_time() -
     )
 
 
+FULL = [
+    FailedClient(client=n, error="ConnectionsRefusedError", cause="Too many connections")
+    for n in (0, 1)
+]
+
+
+def test_a_target_without_room_for_connections_has_failed_the_step() -> None:
+    step = merged_step(planned(), [], FULL, server_after=after(1100))
+    assert nothing_told(step, []) is None
+    assert step.step.throughput_ops_per_second == 0
+    assert step.step.refused == (
+        "the target refused connections of 2 of 2 clients: Too many connections"
+    )
+
+
+def test_those_that_were_let_in_still_count() -> None:
+    step = merged_step(planned(), [result(0, [100])], FULL[1:], server_after=after(1100))
+    assert step.step.throughput_ops_per_second == 0.25
+    assert step.step.refused == (
+        "the target refused connections of 1 of 2 clients: Too many connections"
+    )
+    assert merged_step(planned(), [result(0, [100])], [], server_after=None).step.refused is None
+
+
 def test_one_silent_operation_is_named() -> None:
     one = result(0, [100])
     reads = one.report.operations["read"]

@@ -9,7 +9,7 @@ from plimsoll.capacity import judge
 from plimsoll.cli.capacity_text import STYLES
 from plimsoll.model.capacity import Rules, Verdict
 from plimsoll.model.quote import RunCost
-from plimsoll.model.results import RunResult
+from plimsoll.model.results import Candidate, LimitingResource, RunResult
 from plimsoll.model.run_record import Failure, RunState
 from plimsoll.model.steps import Step
 from plimsoll.quoting.costs import usd_per_million
@@ -83,11 +83,8 @@ def test_a_verdict_without_a_figure_says_so_of_the_target_and_names_no_limit() -
         for figure in (1000.0, 2000.0, 3000.0)
     ]
     noisy = judge(made, Rules(limits_us={"read": 1000}, confirmation=None))
-    found = headline(
-        RESULT.model_copy(
-            update={"capacity": noisy.model_copy(update={"limiting_resource": "unknown"})}
-        )
-    )
+    unknown = LimitingResource(resource="unknown", host_bound=None, step=4, evidence=())
+    found = headline(RESULT.model_copy(update={"capacity": noisy, "limiting": unknown}))
     assert (found.tag, found.figure, found.decided) == ("too noisy", None, False)
     assert "1,000 IOPS: no figure can be given: 3 repetitions" in found.sentence
     assert "limit could not be told" not in found.sentence
@@ -96,12 +93,32 @@ def test_a_verdict_without_a_figure_says_so_of_the_target_and_names_no_limit() -
     assert "figure above" not in facts["95 % interval"]
 
 
-def test_a_lower_bound_is_not_told_what_limits_it() -> None:
+def test_a_lower_bound_is_told_what_is_nearest_to_its_limit() -> None:
     open_end = with_steps((1, 2000, 500), (2, 4000, 520))
-    assert open_end.capacity is not None
-    unknown = open_end.capacity.model_copy(update={"limiting_resource": "unknown"})
-    found = headline(open_end.model_copy(update={"capacity": unknown}))
+    nearest = LimitingResource(
+        resource="cpu", reached=False, share=0.62, to_change="a larger class",
+        second=Candidate(
+            resource="log", share=0.3, threshold=0.8, reached=False, evidence="", to_change="more"
+        ),
+        host_bound=None, step=2, evidence=(),
+    )  # fmt: skip
+    found = headline(open_end.model_copy(update={"limiting": nearest}))
     assert "set the limit" not in found.sentence
+    assert found.sentence.endswith(
+        "; nothing that was measured was at its limit, nearest to it: CPU (62 %)."
+    )
+    facts = dict(found.facts)
+    assert facts["Nearest to its limit"] == "CPU, 62 % (step 2)"
+    assert facts["What would have to change"] == "a larger class"
+    assert facts["Second"] == "redo log, 30 %; to change: more"
+
+
+def test_a_limit_that_cannot_be_told_is_said_so_where_one_was_reached() -> None:
+    unknown = LimitingResource(resource="unknown", host_bound=None, step=2, evidence=())
+    knee = with_steps((1, 2000, 500), (2, 2000, 5000)).model_copy(update={"limiting": unknown})
+    assert "what set the limit could not be told" in headline(knee).sentence
+    bound = with_steps((1, 2000, 500)).model_copy(update={"limiting": unknown})
+    assert "limit could not" not in headline(bound).sentence
 
 
 def test_a_run_that_failed_says_where_and_why() -> None:

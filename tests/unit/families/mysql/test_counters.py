@@ -3,7 +3,9 @@
 import pytest
 
 from plimsoll.families import mysql
+from plimsoll.families.mysql.watching import checkpoint_share
 from plimsoll.model.fleet import ServerCounters
+from plimsoll.model.results import ServerWaits
 
 READ_REQUESTS, READS = "Innodb_buffer_pool_read_requests", "Innodb_buffer_pool_reads"
 
@@ -71,11 +73,53 @@ def test_its_counters_tell_of_its_limits() -> None:
     )
     figures = mysql.server_figures(counters(), after, statements_by_clients=None)
     assert mysql.signs_of_limits(figures) == [
-        "buffer pool: 25 % of requests missed it, 1,250 page reads/s",
         "1 wait for room in the log buffer",
-        "1,234 waits for a row lock",
         "30 % of the buffer pool's pages were dirty at its end",
     ]
+
+
+def test_its_counters_tell_of_waits() -> None:
+    """MariaDB's, which has no count of its log's flushes, then MySQL's, which times its waits."""
+    grown = {
+        "Innodb_row_lock_time": 2500, "Innodb_row_lock_waits": 7, "Table_locks_waited": 3,
+        READS: 40, "Handler_commit": 900, "Innodb_log_writes": 800, "Innodb_data_fsyncs": 820,
+        "max_connections": 10,
+    }  # fmt: skip
+    waits = mysql.waits(
+        mysql.server_figures(counters(), counters(1000, **grown), statements_by_clients=None)
+    )
+    assert waits == ServerWaits(
+        row_locks_s=2.5, row_lock_waits=7, table_lock_waits=3, page_reads=40, commits=900,
+        log_flushes=800, connections_max=10,
+    )  # fmt: skip
+    timed = {
+        "Innodb_os_log_fsyncs": 600, "wait_us_table_locks": 250_000, "wait_us_log_io": 1_500_000,
+        "wait_us_data_reads": 500_000,
+    }  # fmt: skip
+    waits = mysql.waits(
+        mysql.server_figures(counters(), counters(1000, **timed), statements_by_clients=None)
+    )
+    assert waits == ServerWaits(table_locks_s=0.25, page_reads_s=0.5, log_flushes=600, log_io_s=1.5)
+
+
+@pytest.mark.parametrize(
+    ("values", "share"),
+    [
+        ({"Innodb_checkpoint_age": 90, "Innodb_checkpoint_max_age": 100}, 0.9),
+        (
+            {
+                "Innodb_redo_log_current_lsn": 1600,
+                "Innodb_redo_log_checkpoint_lsn": 1000,
+                "Innodb_redo_log_capacity_resized": 1000,
+            },
+            0.6,
+        ),
+        ({"Innodb_checkpoint_age": 90, "Innodb_checkpoint_max_age": 0}, None),
+        ({}, None),
+    ],
+)
+def test_how_full_a_redo_log_is(values: dict[str, int], share: float | None) -> None:
+    assert checkpoint_share(values) == share
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,80 @@
+"""What a MySQL or MariaDB server does at one moment: who waits for locks, how full its log is.
+
+A session sees all others of its own user without any right
+(dev.mysql.com/doc/refman/8.4/en/information-schema-processlist-table.html), so that the user of a
+load can look at the load. Waits for a row lock have no state of their own; InnoDB counts them.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from plimsoll.families.mysql.session import Connection, connect, execute
+from plimsoll.model.engine import EngineTarget
+from plimsoll.model.fleet import ServerLook
+
+# table level, table metadata, global read, backup, ...: the states of
+# dev.mysql.com/doc/refman/8.4/en/general-thread-states.html
+_TABLE_LOCK_WAITERS = (
+    "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for % lock'"
+)
+_ROW_LOCK_WAITERS = "Innodb_row_lock_current_waits"
+_CHECKPOINT = (  # MariaDB's
+    "Innodb_checkpoint_age",
+    "Innodb_checkpoint_max_age",
+)
+_REDO_LOG = (  # MySQL's
+    "Innodb_redo_log_current_lsn",
+    "Innodb_redo_log_checkpoint_lsn",
+    "Innodb_redo_log_capacity_resized",
+)
+_NAMES = (_ROW_LOCK_WAITERS, *_CHECKPOINT, *_REDO_LOG)
+
+
+class MySqlWatcher:
+    """Looks at a server through one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def look(self) -> ServerLook:
+        """Say what the server does now.
+
+        Raises:
+            PlimsollError: It refuses, or is gone.
+        """
+        names = ", ".join(["%s"] * len(_NAMES))
+        status = f"SHOW GLOBAL STATUS WHERE Variable_name IN ({names})"
+        rows: dict[str, str] = dict(execute(self._connection, status, _NAMES))
+        values = {name: int(value) for name, value in rows.items() if value.isdigit()}
+        ((waiters,),) = execute(self._connection, _TABLE_LOCK_WAITERS)
+        return ServerLook(
+            row_lock_waiters=values.get(_ROW_LOCK_WAITERS),
+            table_lock_waiters=int(waiters),
+            checkpoint_share=checkpoint_share(values),
+        )
+
+
+def checkpoint_share(values: dict[str, int]) -> float | None:
+    """Give the share of the redo log whose changes are in no data file; None where it is unknown.
+
+    Args:
+        values: The server's status, by name.
+    """
+    age, age_max = (values.get(name) for name in _CHECKPOINT)
+    if age is not None and age_max:
+        return age / age_max
+    now, checkpoint, capacity = (values.get(name) for name in _REDO_LOG)
+    if now is None or checkpoint is None or not capacity:
+        return None
+    return (now - checkpoint) / capacity
+
+
+@contextmanager
+def watch(target: EngineTarget) -> Iterator[MySqlWatcher]:
+    """Connect to look at a server under load.
+
+    Raises:
+        PlimsollError: It cannot be reached or refuses.
+    """
+    with closing(connect(target)) as connection:
+        yield MySqlWatcher(connection)

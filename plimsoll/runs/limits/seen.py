@@ -1,0 +1,57 @@
+"""The step that shows the limit, with all that was measured of it."""
+
+from dataclasses import dataclass
+
+from plimsoll.capacity.under_way import weights_of
+from plimsoll.families.family import family_of
+from plimsoll.model.results import ServerWaits, StepResult, TargetFigures
+from plimsoll.model.volumes import VolumeLimits
+
+NOTHING_KNOWN = TargetFigures(period_s=0, points=0)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A step, and what its target's volume promises (None: not known)."""
+
+    step: StepResult
+    volume: VolumeLimits | None
+
+    @property
+    def target(self) -> TargetFigures:
+        """CloudWatch's figures; each None where there is no point."""
+        return self.step.target or NOTHING_KNOWN
+
+    @property
+    def waits(self) -> ServerWaits:
+        """What the server says of its waits."""
+        before, server = self.step.plan.server_before, self.step.server
+        if before is None or server is None or server.restarted:
+            return ServerWaits()
+        return family_of(before.family).waits(server)
+
+    @property
+    def load_s(self) -> float:
+        """How long the load was sent, warm-up included: what counters grew by, they grew in it."""
+        return self.step.plan.warmup_s + self.step.plan.duration_s
+
+    @property
+    def operations_per_second(self) -> float | None:
+        """What succeeded; None where nothing did."""
+        return self.step.step.throughput_ops_per_second or None
+
+    @property
+    def under_way(self) -> float:
+        """The mean number of operations under way: by Little's law, at most the connections."""
+        step = self.step.step
+        connections = float(self.step.plan.connections)
+        means = {name: one["mean"] for name, one in step.latency_us.items() if "mean" in one}
+        weighed = weights_of(step, means)
+        if step.throughput_ops_per_second is None or weighed is None:
+            return connections
+        mean_us = sum(weighed[0][name] * mean for name, mean in means.items())
+        return min(connections, step.throughput_ops_per_second * mean_us / 1e6) or connections
+
+    def each(self, per_second: float) -> float | None:
+        """How much of something each operation took."""
+        return None if not self.operations_per_second else per_second / self.operations_per_second

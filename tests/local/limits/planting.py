@@ -1,0 +1,190 @@
+"""One step on a real server and an emulated volume, as a run does it, and what is named for it."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+
+from plimsoll.capacity import judge
+from plimsoll.errors import ConnectionsRefusedError
+from plimsoll.families import mysql
+from plimsoll.families.mysql.session import connect, execute
+from plimsoll.fleet.plan import load_spec
+from plimsoll.fleet.step import merged_step
+from plimsoll.local.databases.mariadb_server import MariaDbServer
+from plimsoll.local.resources.sampler import cpu_seconds
+from plimsoll.machine import CpuTimes, cpu_times, shares
+from plimsoll.model.capacity import Capacity, Rules
+from plimsoll.model.dsn import parse_dsn
+from plimsoll.model.engine import EngineOperation, EngineStatement, EngineWorkload
+from plimsoll.model.fleet import ClientResult, FailedClient, StepPlan
+from plimsoll.model.results import LimitingResource, StepResult, TargetFigures
+from plimsoll.model.values import IntegerValue, Value
+from plimsoll.model.volumes import Volume, VolumeLimits, VolumeSample, rates
+from plimsoll.runs.limits import limiting_resource
+from plimsoll.runs.sending import send
+from plimsoll.runs.watched import watched
+from plimsoll.volumes import EmulatedVolume
+
+FAILS = Rules(confirmation=None, limits_us={"planted": 1.0})  # any step: a limit was reached
+WARMUP_S = 0.5
+DURATION_S = 2.0
+LEAD_S = 0.5  # until all connections are open
+
+
+@dataclass(frozen=True)
+class Planted:
+    """What was measured, and what is named."""
+
+    step: StepResult
+    capacity: Capacity
+    limiting: LimitingResource
+    others_percent: float  # of this machine's processor time
+
+    @property
+    def told(self) -> str:
+        """The evidence, for a test that fails."""
+        return "; ".join(self.limiting.evidence)
+
+
+def operation(*statements: str, key_max: int = 0, transaction: bool = False) -> EngineOperation:
+    """An operation of these statements; the place of each `?` is taken by a key from 1 on."""
+    key: tuple[Value, ...] = (IntegerValue(low=1, high=key_max),)
+    return EngineOperation(
+        name="planted",
+        weight=1,
+        transaction=transaction,
+        statements=tuple(
+            EngineStatement(sql=(sql,), binds=key if "?" in sql else ()) for sql in statements
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Look:
+    """The volume, the server's processor time and the machine's at one moment."""
+
+    at_s: float
+    volume: VolumeSample
+    server_cpu_s: float
+    machine: CpuTimes
+
+
+def as_on_its_own(seen: TargetFigures) -> TargetFigures:
+    """Give the figures as AWS has them of an instance with the processors that others left here."""
+    others = (seen.host_others_percent or 0.0) + (seen.host_stolen_percent or 0.0)
+    cpu_percent = 100 * (seen.cpu_percent or 0.0) / (100 - others)
+    of_host = (name for name in TargetFigures.model_fields if name.startswith("host_"))
+    return seen.model_copy(update={"cpu_percent": cpu_percent, **dict.fromkeys(of_host)})
+
+
+class Ground:
+    """A server on a volume, on which bottlenecks are planted."""
+
+    def __init__(self, server: MariaDbServer, volume: EmulatedVolume) -> None:
+        self.server = server
+        self.volume = volume
+        self.target = parse_dsn(server.dsn)
+        self.volume_limits: VolumeLimits = volume.limits
+        self.strangers: list[int] = []  # processes of the test that are none of the run's
+
+    def sql(self, *statements: str) -> None:
+        with closing(connect(self.target)) as connection:
+            for statement in statements:
+                execute(connection, statement)
+
+    def put_on(self, **volume: object) -> None:
+        """Change the volume."""
+        self.volume.reconfigure(Volume.model_validate({"size_gib": 100, **volume}))
+        self.volume_limits = self.volume.limits
+
+    def step(
+        self,
+        planted: EngineOperation,
+        *,
+        connections: int,
+        host: bool = False,
+        rules: Rules = FAILS,
+        looks_at_it: bool = True,
+    ) -> Planted:
+        """Do a step and judge it.
+
+        Args:
+            planted: The load.
+            connections: Of one client.
+            host: Whether the machine's figures are known, as they are in a run on one machine.
+            rules: By default such that the step fails, whatever it measures.
+            looks_at_it: Whether the client looks at the server in the window.
+        """
+        plan = StepPlan(
+            index=1, purpose="climb", why="", clients=1, connections=connections,
+            rate_ops_per_second=None, warmup_s=WARMUP_S, duration_s=DURATION_S, timeout_ms=30_000,
+            seed=1, start_at_epoch_ms=round((time.time() + LEAD_S) * 1000), recovered=None,
+            server_before=mysql.read_counters(self.target),
+        )  # fmt: skip
+        figures: list[TargetFigures] = []
+        meter = threading.Thread(target=self._measure, args=(plan, figures.append))
+        meter.start()
+        results, failed = self._send(plan, planted, looks_at_it=looks_at_it)
+        meter.join()
+        after = mysql.read_counters(self.target)
+        step = merged_step(plan, results, failed, server_after=after)
+        (seen,) = figures
+        step = step.model_copy(update={"target": seen if host else as_on_its_own(seen)})
+        capacity = judge([step.step], rules)
+        limiting = limiting_resource(capacity, [step], self.volume_limits)
+        return Planted(step, capacity, limiting, seen.host_others_percent or 0.0)
+
+    def _send(
+        self, plan: StepPlan, planted: EngineOperation, *, looks_at_it: bool
+    ) -> tuple[list[ClientResult], list[FailedClient]]:
+        workload = EngineWorkload(key_spaces=(), operations=(planted,))
+        try:
+            with watched(self.target, plan) as looks:
+                report = send(load_spec(plan, 0, workload=workload, target=self.target))
+        except ConnectionsRefusedError as error:
+            name = type(error).__name__
+            return [], [FailedClient(client=0, error=name, cause=str(error))]
+        result = ClientResult(
+            run_id="r", step=1, client=0, invoked_epoch_ms=plan.start_at_epoch_ms, cold_start=True,
+            memory_max_mib=1, report=report, looks=tuple(looks) if looks_at_it else (),
+        )  # fmt: skip
+        return [result], []
+
+    def _measure(self, plan: StepPlan, give: Callable[[TargetFigures], None]) -> None:
+        """Measure what CloudWatch would of the window."""
+        time.sleep(max(0.0, plan.window_start_epoch_ms / 1000 - time.time()))
+        before = self._look()
+        time.sleep(max(0.0, plan.window_end_epoch_ms / 1000 - time.time()))
+        after = self._look()
+        seen = rates(before.volume, after.volume)
+        machine = shares(before.machine, after.machine)
+        assert machine is not None
+        cpu_s = (after.server_cpu_s - before.server_cpu_s) / (os.cpu_count() or 1)
+        give(
+            TargetFigures(
+                period_s=1,
+                points=2,
+                read_iops=seen.read_iops,
+                write_iops=seen.write_iops,
+                read_mib_s=seen.read_mib_s,
+                write_mib_s=seen.write_mib_s,
+                queue=seen.queue,
+                read_latency_us=seen.read_latency_us,
+                write_latency_us=seen.write_latency_us,
+                flush_latency_us=seen.flush_latency_us,
+                cpu_percent=100 * cpu_s / (after.at_s - before.at_s),
+                host_late_percent=None if seen.late_share is None else 100 * seen.late_share,
+                host_stolen_percent=100 * machine.stolen,
+                host_others_percent=100 * machine.others,
+                host_idle_percent=100 * machine.idle,
+            )
+        )
+
+    def _look(self) -> Look:
+        machine, cpu_s = cpu_times({os.getpid()}, self.strangers), cpu_seconds(self.server.pid)
+        assert machine is not None
+        assert cpu_s is not None
+        return Look(time.monotonic(), self.volume.sample(), cpu_s, machine)
