@@ -6,6 +6,7 @@ from typing import Literal
 from plimsoll import words
 from plimsoll.capacity.annotations import power_point, usl_fit
 from plimsoll.capacity.assess import Assessed, assess, limits
+from plimsoll.capacity.closing import parted, questioned
 from plimsoll.capacity.intervals import coefficient_of_variation
 from plimsoll.capacity.loads import Repetition, choose_axis, gather
 from plimsoll.capacity.step_figures import where
@@ -32,7 +33,7 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
     Raises:
         UsageError: the steps cannot be judged; names the row and the column.
     """
-    valid = [step for step in steps if step.void is None]
+    valid, closing = parted([step for step in steps if step.void is None])
     if not valid:
         void = f": {where(steps[0], 1)} says nothing: {steps[0].void}" if steps else ""
         raise UsageError(f"no steps to judge{void}")
@@ -41,7 +42,9 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
     limit_us = limits(points, rules)
     judged = assess(points, rules, limit_us)
     relative = any(name not in rules.limits_us for name in limit_us)
-    conclusion = decide(judged, rules, axis, relative=relative)
+    conclusion, found = questioned(
+        decide(judged, rules, axis, relative=relative), judged, closing, rules
+    )
     at = conclusion.at
     return Capacity(
         verdict=conclusion.verdict,
@@ -58,6 +61,7 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
         repetitions=len(at.point.counted) if at else None,
         median_ops_per_second=at.point.figures.throughput if at else None,
         interval=conclusion.interval,
+        closing=found,
         usl=usl_fit(points, axis),
         power_point=power_point(judged),
         statistic=rules.statistic,
@@ -129,6 +133,7 @@ def _summary(conclusion: Conclusion, axis: Axis) -> str:
         "NOISY": "no figure can be given",
         "INCONSISTENT": "no figure: the step that would decide cannot be right",
         "DISTURBED": "no figure: the step that would decide was disturbed whenever it was tried",
+        "DRIFTING": "no figure: the target changed while it was measured",
     }
     return f"{sentences[conclusion.verdict]}: {conclusion.because}"
 

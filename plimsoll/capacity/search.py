@@ -13,10 +13,11 @@ from collections.abc import Sequence
 
 from plimsoll import words
 from plimsoll.capacity.assess import Assessed, assess, limits
+from plimsoll.capacity.closing import closing_wish, openings, parted
 from plimsoll.capacity.intervals import pooled_noise
 from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
 from plimsoll.capacity.loads import gather
-from plimsoll.capacity.verdict import Climb, climb
+from plimsoll.capacity.verdict import Climb, climb, decide
 from plimsoll.capacity.wishes import Wish, wished_step
 from plimsoll.model.capacity import Rules
 from plimsoll.model.search_request import (
@@ -57,14 +58,19 @@ def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextSte
     ladder = LADDERS[search.strategy](search)
     if len(finished) >= search.probes_max:
         return Done(why=f"all {search.probes_max} probes are spent")
-    valid = [step for step in finished if step.void is None]
+    valid, closing = parted([step for step in finished if step.void is None])
     if not valid:
         return wished_step(
             search, finished, Wish(ladder.first, "baseline", "the lightest load"), []
         )
     points = gather(valid, rules, ladder.axis)
-    judged = assess(points, rules, limits(points, rules))
+    limit_us = limits(points, rules)
+    judged = assess(points, rules, limit_us)
     wish = _wish(search, ladder, judged, valid, rules, left=search.probes_max - len(finished))
+    if isinstance(wish, Done):
+        relative = any(name not in rules.limits_us for name in limit_us)
+        conclusion = decide(judged, rules, ladder.axis, relative=relative)
+        wish = closing_wish(judged, conclusion, closing, rules) or wish
     return wish if isinstance(wish, Done) else wished_step(search, finished, wish, judged)
 
 
@@ -141,7 +147,7 @@ def _baseline(judged: Sequence[Assessed], rules: Rules) -> Wish | None:
     lightest = judged[0]
     names = lightest.point.figures.latency_us
     relative = any(name not in rules.limits_us for name in names)
-    wanted = BASELINE_REPETITIONS if rules.confirmation and relative else 1
+    wanted = BASELINE_REPETITIONS if rules.confirmation and relative else openings(rules)
     enough = len(lightest.point.counted) >= wanted or _given_up(lightest)
     if not enough and not lightest.failed:
         return Wish(lightest.point.load, "baseline", "its latency is the measure of the others")

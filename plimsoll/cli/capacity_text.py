@@ -19,6 +19,7 @@ STYLES = {
     "NOISY": "bold red",
     "INCONSISTENT": "bold red",
     "DISTURBED": "bold red",
+    "DRIFTING": "bold red",
 }
 
 
@@ -94,6 +95,7 @@ def _facts(capacity: Capacity) -> list[tuple[str, str]]:
         facts.append(("interval", text))
     elif capacity.at is not None:
         facts.append(("interval", "none: one repetition"))
+    facts += capacity.closing.findings if capacity.closing else ()
     facts.append(("USL", _usl(capacity)))
     if capacity.power_point is not None:
         load = words.load(capacity.power_point.load, capacity.axis)

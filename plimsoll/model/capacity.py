@@ -7,6 +7,7 @@ from pydantic import Field, field_serializer, model_validator
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.closing import Closing
 from plimsoll.model.steps import Statistic, Step
 
 Verdict = Literal[
@@ -18,6 +19,7 @@ Verdict = Literal[
     "NOISY",  # repetitions differ too much
     "INCONSISTENT",  # an audit fails on the step that would decide
     "DISTURBED",  # the same: the machine was busy with others' work whenever it was tried
+    "DRIFTING",  # the target itself changed while it was measured
 ]
 Bound = Literal["=", ">=", "<"]
 Axis = Literal["clients", "connections", "rate_ops_per_second"]
@@ -31,6 +33,7 @@ AuditName = Literal[
     "server_count",
     "undisturbed",
     "recovered",
+    "drift",  # of a whole search, not of a step
 ]
 
 
@@ -184,6 +187,7 @@ class Capacity(Model):
     median_ops_per_second: float | None  # ... their median
     interval: Interval | None  # ... their 95 % interval; None for a single repetition
     limiting_resource: Literal["storage", "cpu", "client", "unknown"] | None = None  # by the run
+    closing: Closing | None = None  # what was asked after it was confirmed; None: a table, or older
     usl: UslFit | None = None
     power_point: PowerPoint | None = None
     statistic: Statistic

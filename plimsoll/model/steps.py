@@ -10,7 +10,18 @@ Statistic = Literal["mean", "p50", "p95", "p99", "p999", "max"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 
 # Why a search asked for a step.
-Purpose = Literal["baseline", "climb", "again", "descend", "bisect", "confirm", "more_clients"]
+Purpose = Literal[
+    "baseline",
+    "climb",
+    "again",
+    "descend",
+    "bisect",
+    "confirm",
+    "more_clients",
+    "sentinel",  # the lightest load once more, at the end
+]
+# Steps after the answer is confirmed. They question it, and are no repetitions of any load.
+CLOSING: frozenset[Purpose] = frozenset({"sentinel"})
 
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]

@@ -19,6 +19,7 @@ VERDICTS = {
     "NOISY": "too noisy",
     "INCONSISTENT": "inconsistent figures",
     "DISTURBED": "the machine was busy",
+    "DRIFTING": "the target changed",
 }
 MEANINGS = {
     "KNEE": "a load passes and a heavier one fails",
@@ -29,6 +30,7 @@ MEANINGS = {
     "NOISY": "repetitions differ too much for a figure",
     "INCONSISTENT": "an audit fails on the step that would decide",
     "DISTURBED": "the machine was busy with other work: measure again while it is idle",
+    "DRIFTING": "the target got faster or slower while it was measured: warm it for longer",
 }
 REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP"}  # verdicts that say that a limit was reached
 LIMITS = {
@@ -130,6 +132,8 @@ def _facts(
         facts.append(("95 % interval", _interval(capacity)))
     if line := _latencies(capacity):
         facts.append(("Latency there", line))
+    if capacity.closing is not None:
+        facts += [(name.capitalize(), text) for name, text in capacity.closing.findings]
     if result.limiting is not None and _limited_by(capacity) is not None:
         seen = f", seen in step {result.limiting.step}" if result.limiting.step else ""
         facts.append(("Limited by", f"{result.limiting.resource}{seen}"))

@@ -16,6 +16,7 @@ from plimsoll.model.volumes import VolumeLimits
 NEAR = (
     0.90  # share of a limit, as a mean over the step: above it the limit held for most of the time
 )
+UNNAMED = {"LOWER_BOUND", "INCONSISTENT", "DISTURBED", "DRIFTING", "NOISY"}
 HOST_LATE_PERCENT = (
     10.0  # share of the time in I/O (plimsoll.model.volume_samples.HOST_BOUND_SHARE)
 )
@@ -68,7 +69,7 @@ def limiting_resource(
 
 
 def _named(capacity: Capacity, uses: Sequence[Use], *, host_bound: bool) -> str:
-    if host_bound or capacity.verdict in {"LOWER_BOUND", "INCONSISTENT", "DISTURBED", "NOISY"}:
+    if host_bound or capacity.verdict in UNNAMED:
         return "unknown"  # no limit was met, or one that is not the target's
     most = max(uses, key=lambda use: use.share, default=None)
     return most.resource if most is not None and most.share >= NEAR else "unknown"

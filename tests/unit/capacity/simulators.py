@@ -18,6 +18,7 @@ WINDOW_S = 60.0
 READ_SHARE = 0.5
 P99_OVER_MEAN = 3.0
 BAD_SPEED = 0.5  # of a bad window
+WARMING_STEPS = 6.0  # after which a cold cache lacks 1/e of what it lacked at first
 TAIL_DEGREES = 3  # of Student's t, where the noise has heavy tails
 SAME_QUARTILES = 0.6745 / 0.7649  # of the normal distribution and of Student's t with three
 
@@ -29,6 +30,8 @@ class World:
     noise: float = 0.0  # standard deviation of the logarithm of a window's speed, and of its p99
     bad_share: float = 0.0  # of windows that run at half speed
     heavy_tails: bool = False  # noise with the same quartiles by Student's t: far outliers
+    cold: float = 0.0  # share of its speed that the target lacks at first: its caches are warming
+    drift: float = 0.0  # of the logarithm of its speed, with each step
 
     def factor(self, random: Random) -> float:
         """Draw what a window's speed, or its p99, is multiplied by."""
@@ -39,6 +42,10 @@ class World:
             squares = sum(random.gauss(0, 1) ** 2 for _ in range(TAIL_DEGREES))
             deviate *= SAME_QUARTILES / math.sqrt(squares / TAIL_DEGREES)
         return math.exp(self.noise * deviate)
+
+    def speed_at(self, index: int) -> float:
+        """Give the target's own speed in a step, 1 being that of a warm one in its first step."""
+        return (1 - self.cold * math.exp(-index / WARMING_STEPS)) * math.exp(self.drift * index)
 
     def is_bad(self, random: Random) -> bool:
         """Draw whether a window is a bad one."""
@@ -118,7 +125,7 @@ def client_bound(client_ops_per_second: float = 1500.0) -> Target:
 
 def answer(target: Target, asked: NextStep, world: World, random: Random) -> Step:
     """Run a step on a target."""
-    speed, blur = world.factor(random), world.factor(random)
+    speed, blur = world.factor(random) * world.speed_at(asked.index), world.factor(random)
     if world.is_bad(random):
         speed *= BAD_SPEED
     cap = target.client_ops_per_second * asked.clients
@@ -129,6 +136,7 @@ def answer(target: Target, asked: NextStep, world: World, random: Random) -> Ste
         throughput, mean_s, backlog = target.open(asked.rate_ops_per_second, speed, cap)
     mean_us = mean_s * 1e6
     return Step(
+        index=asked.index,
         purpose=asked.purpose,
         clients=asked.clients,
         connections=asked.connections,
