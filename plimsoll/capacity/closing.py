@@ -8,18 +8,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from plimsoll import words
-from plimsoll.capacity.assess import Assessed
+from plimsoll.capacity.answer import Answer
 from plimsoll.capacity.drift import drift
-from plimsoll.capacity.loads import Repetition, gather
+from plimsoll.capacity.more_clients import clients_wish, more_clients
+from plimsoll.capacity.open_probe import open_loop, open_wish
+from plimsoll.capacity.soak import soak, soak_wish
 from plimsoll.capacity.verdict import Conclusion
 from plimsoll.capacity.wishes import Wish
 from plimsoll.model.capacity import Rules
-from plimsoll.model.closing import Closing, Drift
-from plimsoll.model.steps import CLOSING, Purpose, Step
+from plimsoll.model.closing import Closing, Drift, MoreClients, Soak
+from plimsoll.model.search_request import Search
+from plimsoll.model.steps import CLOSING, Step
 
 OPENINGS = 2  # steps at the lightest load, at least, to compare the sentinels with
 SENTINELS = 2
-TRIES_MAX = 4  # closing steps of one kind; an audit may dispute some
+TRIES_MAX = 4  # sentinels; an audit may dispute some
 
 
 def parted(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
@@ -40,71 +43,84 @@ def watched(rules: Rules) -> bool:
     return rules.confirmation is not None and "drift" not in rules.audits_off
 
 
-def closing_wish(
-    judged: Sequence[Assessed], conclusion: Conclusion, closing: Sequence[Step], rules: Rules
-) -> Wish | None:
-    """Ask for the next closing step.
-
-    Args:
-        judged: the loads of the search, lightest first.
-        conclusion: what they came to.
-        closing: the closing steps that were finished, without void ones.
-        rules: by which they are judged.
-
-    Returns:
-        None where nothing is left to ask, or where there is no answer to question.
-    """
-    if conclusion.at is None or conclusion.figure is None or rules.confirmation is None:
-        return None
-    return _sentinel(judged, conclusion, closing, rules)
+def closing_wish(search: Search, answer: Answer) -> Wish | None:
+    """Ask for the next closing step; None where none is left to ask, or no answer to question."""
+    wish = _sentinel(answer)
+    if wish is not None:
+        return wish
+    conclusion, _ = questioned(answer)
+    answer = answer.with_conclusion(conclusion)  # nothing questions an answer that is none any more
+    if answer.rules.confirmation is None:
+        return soak_wish(answer)
+    return clients_wish(search, answer) or soak_wish(answer) or open_wish(search, answer)
 
 
-def _sentinel(
-    judged: Sequence[Assessed], conclusion: Conclusion, closing: Sequence[Step], rules: Rules
-) -> Wish | None:
+def _sentinel(answer: Answer) -> Wish | None:
     """The lightest load again, unless it is the answer's own, which was repeated until now."""
-    lightest = judged[0].point
-    if conclusion.at is judged[0] or len(lightest.counted) < openings(rules) or not watched(rules):
+    lightest, at = answer.judged[0], answer.at
+    opened = len(lightest.point.counted) >= openings(answer.rules)
+    if at is None or at is lightest or not opened or not watched(answer.rules):
         return None
-    enough = len(_counted(closing, "sentinel", rules)) >= SENTINELS
-    if enough or len(_of(closing, "sentinel")) >= TRIES_MAX:
+    if len(answer.counted("sentinel")) >= SENTINELS or len(answer.tries("sentinel")) >= TRIES_MAX:
         return None
     why = "the lightest load again: did the target change meanwhile?"
-    return Wish(lightest.load, "sentinel", why)
+    return Wish(lightest.point.load, "sentinel", why)
 
 
-def _of(closing: Sequence[Step], purpose: Purpose) -> list[Step]:
-    return [step for step in closing if step.purpose == purpose]
-
-
-def _counted(closing: Sequence[Step], purpose: Purpose, rules: Rules) -> list[Repetition]:
-    """Closing steps of one kind that no audit disputes."""
-    points = gather(_of(closing, purpose), rules, "connections")
-    return [repetition for point in points for repetition in point.counted]
-
-
-def questioned(
-    conclusion: Conclusion, judged: Sequence[Assessed], closing: Sequence[Step], rules: Rules
-) -> tuple[Conclusion, Closing | None]:
+def questioned(answer: Answer) -> tuple[Conclusion, Closing | None]:
     """Hold a conclusion against what the closing steps showed.
 
     Returns:
         What is left of it, and what was found; None for a table of steps that nobody asked for.
     """
-    searched = any(r.step.purpose for load in judged for r in load.point.repetitions)
-    if not searched or conclusion.at is None or conclusion.figure is None:
-        return conclusion, None
-    found = Closing()
-    if watched(rules):
-        drifted = drift(judged, _counted(closing, "sentinel", rules))
-        conclusion = _drifting(conclusion, drifted, rules)
-        found = found.model_copy(update={"drift": drifted})
-    return conclusion, found
+    searched = any(r.step.purpose for load in answer.judged for r in load.point.repetitions)
+    once = answer.rules.confirmation is None and not answer.rules.soak_s
+    if not searched or answer.at is None or once:
+        return answer.conclusion, None
+    found = Closing(open_loop=open_loop(answer), soak=soak(answer))
+    if answer.rules.confirmation is not None:
+        found = found.model_copy(update={"more_clients": more_clients(answer)})
+    conclusion = answer.conclusion
+    if watched(answer.rules):
+        found = found.model_copy(update={"drift": drift(answer.judged, answer.counted("sentinel"))})
+        conclusion = _drifting(conclusion, found.drift, answer.rules)
+    conclusion = _client_bound(conclusion, found.more_clients)
+    return _not_sustained(conclusion, found.soak), found
 
 
-def _drifting(conclusion: Conclusion, drifted: Drift, rules: Rules) -> Conclusion:
+def _client_bound(conclusion: Conclusion, more: MoreClients | None) -> Conclusion:
+    """CLIENT_BOUND where twice the clients brought more."""
+    if more is None or not more.raised or conclusion.at is None or conclusion.figure is None:
+        return conclusion
+    return Conclusion(
+        "CLIENT_BOUND",
+        bracket=(conclusion.at.point.load, None),
+        causes=("client",),
+        because=more.detail,
+        notes=conclusion.notes,
+    )
+
+
+def _not_sustained(conclusion: Conclusion, soaked: Soak | None) -> Conclusion:
+    """NOT_SUSTAINED where the answer's load did not last: what lasts is less than its figure."""
+    if soaked is None or conclusion.at is None or conclusion.figure is None:
+        return conclusion
+    if soaked.passed is not False:
+        unfinished = [] if soaked.passed else [f"the answer's load was {soaked.detail}"]
+        return replace(conclusion, notes=[*conclusion.notes, *unfinished])
+    return replace(
+        conclusion,
+        verdict="NOT_SUSTAINED",
+        bound="<",
+        bracket=(None, conclusion.at.point.load),
+        causes=("soak",),
+        because=soaked.detail,
+    )
+
+
+def _drifting(conclusion: Conclusion, drifted: Drift | None, rules: Rules) -> Conclusion:
     """DRIFTING where the target changed by more than repetitions may; by less, a wider interval."""
-    if not drifted.found or drifted.change is None:
+    if drifted is None or not drifted.found or drifted.change is None:
         return conclusion
     if abs(drifted.change) > rules.cv_max:
         return replace(
@@ -116,7 +132,6 @@ def _drifting(conclusion: Conclusion, drifted: Drift, rules: Rules) -> Conclusio
             because=drifted.detail,
         )
     sure, factor = conclusion.interval, 1 + abs(drifted.change)
-    note = f"{drifted.detail}; the interval is so much wider"
     if sure is None or conclusion.figure is None:
         return replace(conclusion, notes=[*conclusion.notes, drifted.detail])
     wider = sure.model_copy(
@@ -127,4 +142,5 @@ def _drifting(conclusion: Conclusion, drifted: Drift, rules: Rules) -> Conclusio
         }
     )
     figure = min(conclusion.figure, wider.low_ops_per_second)
+    note = f"{drifted.detail}; the interval is so much wider"
     return replace(conclusion, figure=figure, interval=wider, notes=[*conclusion.notes, note])

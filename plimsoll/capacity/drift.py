@@ -56,7 +56,7 @@ def drift(judged: Sequence[Assessed], sentinels: Sequence[Repetition]) -> Drift:
         [*opening, *closing],
         *([pace(r) for r in _unselected(load)] for load in judged[1:]),
     ]
-    p_value, direction = _trend(groups)
+    p_value, direction = kendall(groups)
     noise = _noise([opening, closing, *groups[1:]])
     if judged[0].point.figures.rate is not None:  # its latency near the knee scatters far more
         noise = max(_noise([opening, closing]), noise / 2)
@@ -98,7 +98,7 @@ def _apart(opening: Sequence[float], closing: Sequence[float], noise: float) -> 
     return min(abs(shift) for shift in shifts) > APART * error
 
 
-def _trend(groups: Sequence[Sequence[float]]) -> tuple[float | None, int]:
+def kendall(groups: Sequence[Sequence[float]]) -> tuple[float | None, int]:
     """Kendall's S over each group, added up: its two-sided p-value, and its sign.
 
     By the normal approximation with the correction for continuity.

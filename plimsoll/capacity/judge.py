@@ -5,6 +5,7 @@ from typing import Literal
 
 from plimsoll import words
 from plimsoll.capacity.annotations import power_point, usl_fit
+from plimsoll.capacity.answer import Answer
 from plimsoll.capacity.assess import Assessed, assess, limits
 from plimsoll.capacity.closing import parted, questioned
 from plimsoll.capacity.intervals import coefficient_of_variation
@@ -42,9 +43,8 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
     limit_us = limits(points, rules)
     judged = assess(points, rules, limit_us)
     relative = any(name not in rules.limits_us for name in limit_us)
-    conclusion, found = questioned(
-        decide(judged, rules, axis, relative=relative), judged, closing, rules
-    )
+    conclusion = decide(judged, rules, axis, relative=relative)
+    conclusion, found = questioned(Answer(judged, conclusion, rules, closing))
     at = conclusion.at
     return Capacity(
         verdict=conclusion.verdict,
@@ -56,6 +56,7 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
         bracket=conclusion.bracket,
         cause=conclusion.causes[0] if conclusion.causes else None,
         causes=conclusion.causes,
+        question=_question(conclusion),
         summary=_summary(conclusion, axis),
         notes=(*conclusion.notes, *_notes(judged, conclusion, axis), *_void(steps)),
         repetitions=len(at.point.counted) if at else None,
@@ -68,6 +69,18 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
         rules=rules,
         steps=tuple(_judged_step(assessed, limit_us) for assessed in judged),
     )
+
+
+def _question(conclusion: Conclusion) -> str | None:
+    """Say which callers the figure is of: such as wait for their answers, or such as do not."""
+    if conclusion.at is None or conclusion.figure is None:
+        return None
+    if conclusion.at.point.figures.rate is not None:
+        return "open loop: callers who come at this rate, however long the answers take"
+    steps = [repetition.step for repetition in conclusion.at.point.counted]
+    connections = steps[0].connections if steps else None
+    many = "callers" if connections is None else words.plural(connections, "caller")
+    return f"closed loop: {many}, each of whom waits for an answer before the next question"
 
 
 def _figure(conclusion: Conclusion, rules: Rules) -> Literal["median", "lower_limit"] | None:
@@ -133,6 +146,7 @@ def _summary(conclusion: Conclusion, axis: Axis) -> str:
         "NOISY": "no figure can be given",
         "INCONSISTENT": "no figure: the step that would decide cannot be right",
         "DISTURBED": "no figure: the step that would decide was disturbed whenever it was tried",
+        "NOT_SUSTAINED": f"sustains less than {figure} {at}, which did not last",
         "DRIFTING": "no figure: the target changed while it was measured",
     }
     return f"{sentences[conclusion.verdict]}: {conclusion.because}"

@@ -12,11 +12,13 @@ import math
 from collections.abc import Sequence
 
 from plimsoll import words
+from plimsoll.capacity.answer import Answer
 from plimsoll.capacity.assess import Assessed, assess, limits
 from plimsoll.capacity.closing import closing_wish, openings, parted
 from plimsoll.capacity.intervals import pooled_noise
 from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
 from plimsoll.capacity.loads import gather
+from plimsoll.capacity.soak import windows
 from plimsoll.capacity.verdict import Climb, climb, decide
 from plimsoll.capacity.wishes import Wish, wished_step
 from plimsoll.model.capacity import Rules
@@ -26,7 +28,7 @@ from plimsoll.model.search_request import (
     Search,
     StepsSearch,
 )
-from plimsoll.model.steps import Step
+from plimsoll.model.steps import CLOSING, Step
 
 __all__ = ["axis_of", "next_step"]
 
@@ -66,11 +68,15 @@ def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextSte
     points = gather(valid, rules, ladder.axis)
     limit_us = limits(points, rules)
     judged = assess(points, rules, limit_us)
-    wish = _wish(search, ladder, judged, valid, rules, left=search.probes_max - len(finished))
+    budget = search.probes_max - windows(rules)
+    left = budget - sum(step.purpose not in CLOSING for step in finished)
+    wish = _wish(search, ladder, judged, valid, rules, left=left)
+    if left <= 0:
+        wish = Done(why=f"all {budget} probes are spent")
     if isinstance(wish, Done):
         relative = any(name not in rules.limits_us for name in limit_us)
         conclusion = decide(judged, rules, ladder.axis, relative=relative)
-        wish = closing_wish(judged, conclusion, closing, rules) or wish
+        wish = closing_wish(search, Answer(judged, conclusion, rules, closing)) or wish
     return wish if isinstance(wish, Done) else wished_step(search, finished, wish, judged)
 
 

@@ -20,6 +20,7 @@ STYLES = {
     "INCONSISTENT": "bold red",
     "DISTURBED": "bold red",
     "DRIFTING": "bold red",
+    "NOT_SUSTAINED": "bold red",
 }
 
 
@@ -78,7 +79,7 @@ def _mark(step: JudgedStep, capacity: Capacity) -> str:
 
 def _facts(capacity: Capacity) -> list[tuple[str, str]]:
     """Name and text of the facts under the sentence."""
-    facts = []
+    facts = [("question", capacity.question)] if capacity.question else []
     if capacity.bracket is not None:
         facts.append(("bracket", words.bracket(capacity.bracket, capacity.axis)))
     if capacity.causes:

@@ -20,6 +20,7 @@ Verdict = Literal[
     "INCONSISTENT",  # an audit fails on the step that would decide
     "DISTURBED",  # the same: the machine was busy with others' work whenever it was tried
     "DRIFTING",  # the target itself changed while it was measured
+    "NOT_SUSTAINED",  # the answer's load did not last for `soak_s`
 ]
 Bound = Literal["=", ">=", "<"]
 Axis = Literal["clients", "connections", "rate_ops_per_second"]
@@ -95,6 +96,11 @@ class Rules(Model):
     )
     cv_max: Annotated[float, Field(gt=0)] = Field(
         0.10, description="Repetitions that differ more (standard deviation / mean) are noise."
+    )
+    soak_s: Annotated[float, Field(ge=0, le=21_600)] = Field(
+        0,
+        description="For so long the answer's load is held at the end, in windows of 10 minutes at"
+        " most, and judged second by second, in seconds; 0: not at all.",
     )
     audits_off: frozenset[AuditName] = Field(frozenset(), description="Audits that are not run.")
     confirmation: Confirmation | None = Field(
@@ -181,6 +187,7 @@ class Capacity(Model):
     bracket: tuple[float | None, float | None] | None  # (passes, fails]
     cause: str | None  # "latency:update", "errors", "retrograde", "rate", "unsteady", "plateau" ...
     causes: tuple[str, ...] = ()  # all that the deciding step was failed for
+    question: str | None = None  # which callers the figure is of; None: no figure, or older
     summary: str  # the verdict in one sentence
     notes: tuple[str, ...] = ()  # what a reader has to know besides
     repetitions: int | None  # at the load of the figure

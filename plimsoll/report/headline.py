@@ -20,6 +20,7 @@ VERDICTS = {
     "INCONSISTENT": "inconsistent figures",
     "DISTURBED": "the machine was busy",
     "DRIFTING": "the target changed",
+    "NOT_SUSTAINED": "it did not last",
 }
 MEANINGS = {
     "KNEE": "a load passes and a heavier one fails",
@@ -30,9 +31,15 @@ MEANINGS = {
     "NOISY": "repetitions differ too much for a figure",
     "INCONSISTENT": "an audit fails on the step that would decide",
     "DISTURBED": "the machine was busy with other work: measure again while it is idle",
+    "NOT_SUSTAINED": "a load passes for minutes, and not for as long as was asked",
     "DRIFTING": "the target got faster or slower while it was measured: warm it for longer",
 }
-REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP"}  # verdicts that say that a limit was reached
+REACHED = {
+    "KNEE",
+    "PLATEAU",
+    "BELOW_FIRST_STEP",
+    "NOT_SUSTAINED",
+}  # verdicts that say that a limit was reached
 LIMITS = {
     "storage": "storage set the limit",
     "cpu": "the server's CPU set the limit",
@@ -130,6 +137,8 @@ def _facts(
         facts.append(("Bracket", words.bracket(capacity.bracket, capacity.axis)))
     if capacity.interval is not None:
         facts.append(("95 % interval", _interval(capacity)))
+    if capacity.question is not None:
+        facts.append(("Question", capacity.question))
     if line := _latencies(capacity):
         facts.append(("Latency there", line))
     if capacity.closing is not None:

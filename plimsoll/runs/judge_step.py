@@ -19,6 +19,7 @@ from plimsoll.capacity.search import axis_of
 from plimsoll.errors import StepError, UsageError
 from plimsoll.families.family import family_of
 from plimsoll.fleet.failures import Nothing, failed_clients, nothing_told
+from plimsoll.fleet.spans import soaked
 from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.events import StepJudged
@@ -60,6 +61,7 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     target = engine_target(settings, record.target)
     after = family_of(target.protocol).read_counters(target)
     merged = merged_step(plan, results, failures, server_after=after)
+    merged = soaked(merged, request.limits.statistic)
     if settings.on_one_machine:  # here metrics are there at once; on AWS they come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
         kind = request.target.kind

@@ -66,6 +66,7 @@ class Target:
     latency_s: Callable[[float], float]  # by throughput below the ceiling; grows
     collapsed: float = 1.0  # of the ceiling, where more load is offered than it takes
     client_ops_per_second: float = math.inf  # what one client can send
+    clients_look_busy: bool = True  # at that; a network that is full keeps no processor busy
 
     def closed(self, connections: int, speed: float, cap: float) -> tuple[float, float]:
         """Throughput and mean latency with so many connections, always one operation each."""
@@ -123,6 +124,12 @@ def client_bound(client_ops_per_second: float = 1500.0) -> Target:
     return replace(queue(), name="client-bound", client_ops_per_second=client_ops_per_second)
 
 
+def network_bound(client_ops_per_second: float = 1500.0) -> Target:
+    """The same where it is the clients' network, which nothing of theirs shows."""
+    bound = client_bound(client_ops_per_second)
+    return replace(bound, name="network-bound", clients_look_busy=False)
+
+
 def answer(target: Target, asked: NextStep, world: World, random: Random) -> Step:
     """Run a step on a target."""
     speed, blur = world.factor(random) * world.speed_at(asked.index), world.factor(random)
@@ -150,6 +157,8 @@ def answer(target: Target, asked: NextStep, world: World, random: Random) -> Ste
             for name, part in (("read", 0.8), ("update", 1.2))
         },
         shares={"read": READ_SHARE, "update": 1 - READ_SHARE},
-        client_busy=min(1.0, throughput / cap) if math.isfinite(cap) else 0.2,
+        client_busy=min(1.0, throughput / cap)
+        if math.isfinite(cap) and target.clients_look_busy
+        else 0.2,
         backlog_end=backlog,
     )
