@@ -1,4 +1,4 @@
-"""What the closing steps of a search find out: the tables of docs/method.md on drift.
+"""What the closing steps of a search find out: two tables of docs/method.md.
 
     .venv/bin/python -m benchmarks.capacity_closing            # some minutes on two cores
     .venv/bin/python -m benchmarks.capacity_closing --seeds 20 --print
@@ -19,7 +19,8 @@ from benchmarks.pages import publish
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.model.capacity import Capacity, Rules
-from tests.unit.capacity.simulators import World
+from plimsoll.model.search_request import RampSearch, RateSearch, Search
+from tests.unit.capacity.simulators import World, network_bound, queue
 from tests.unit.capacity.trials import OVER_CLAIM, run, search_for, shifted, targets, truth
 
 PAGE = Path(__file__).parent.parent / "docs" / "method.md"
@@ -38,6 +39,15 @@ CHANGING = {
     "1 % slower each step, 2 % noise": World(noise=0.02, drift=-0.01),
     "1 % slower each step, 5 % noise": World(noise=0.05, drift=-0.01),
     "1 % faster each step, 5 % noise": World(noise=0.05, drift=0.01),
+}
+
+CLIENTS_SEARCHES: dict[str, Search] = {
+    "ramp": RampSearch(
+        connections_first=2, connections_max=128, connections_per_client=128, clients_max=8
+    ),
+    "rate": RateSearch(
+        rate_first_ops_per_second=400, rate_max_ops_per_second=32_000, clients_max=8
+    ),
 }
 
 Case = tuple[str, str, World, int]  # strategy, target, world, seed
@@ -107,6 +117,37 @@ def drift_table(seeds: int, pool: ProcessPoolExecutor) -> str:
     return "\n".join([*rows, "", f"{share}."])
 
 
+def client_bound(case: tuple[str, bool, float, int]) -> bool | None:
+    """Whether a search blames its clients; None where it gives neither them nor a figure.
+
+    Strategy, whether a network of their own limits them, noise, seed.
+    """
+    strategy, limited, noise, seed = case
+    target = network_bound() if limited else queue()
+    trial = run(CLIENTS_SEARCHES[strategy], target, World(noise=noise), seed)
+    if trial.capacity.verdict == "CLIENT_BOUND":
+        return True
+    return None if _claim(trial.capacity) is None else False
+
+
+def clients_table(seeds: int, pool: ProcessPoolExecutor) -> str:
+    """How often the clients are blamed, where their network is the limit and where it is not."""
+    rows = [
+        "| noise | strategy | blamed where their network is the limit | and where it is not |",
+        "|---|---|---|---|",
+    ]
+    fresh = count(FIRST_SEED)
+    for noise in (0.0, 0.02, 0.05, 0.10):
+        for strategy in CLIENTS_SEARCHES:
+            shares = []
+            for limited in (True, False):
+                cases = [(strategy, limited, noise, next(fresh)) for _ in range(seeds)]
+                found = [each for each in pool.map(client_bound, cases) if each is not None]
+                shares.append(f"{fmean(found):.1%}")
+            rows.append(f"| {noise:.0%} | {strategy} | {' | '.join(shares)} |")
+    return "\n".join([*rows, "", f"{seeds} seeds for each; of the searches with an answer."])
+
+
 def main() -> None:
     """Make the table, and write or print it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -115,7 +156,10 @@ def main() -> None:
     parser.add_argument("--print", action="store_true", dest="only_print")
     options = parser.parse_args()
     with ProcessPoolExecutor(options.processes) as pool:
-        tables = {"drift": drift_table(options.seeds, pool)}
+        tables = {
+            "clients": clients_table(options.seeds, pool),
+            "drift": drift_table(options.seeds, pool),
+        }
     publish(tables, PAGE, only_print=options.only_print)
 
 

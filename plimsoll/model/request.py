@@ -254,7 +254,8 @@ class Request(Model):
             raise UsageError(Complaint(path, problem, soak_s))
         if self.search.probes_max <= count:
             problem = f"takes {count} steps of search.probes_max = {self.search.probes_max}"
-            raise UsageError(Complaint(path, problem, soak_s))
+            allowed = Range(most=SOAK_WINDOW_MAX_S * (self.search.probes_max - 1))
+            raise UsageError(Complaint(path, problem, soak_s, allowed))
         return self
 
     @model_validator(mode="after")

@@ -34,12 +34,8 @@ MEANINGS = {
     "NOT_SUSTAINED": "a load passes for minutes, and not for as long as was asked",
     "DRIFTING": "the target got faster or slower while it was measured: warm it for longer",
 }
-REACHED = {
-    "KNEE",
-    "PLATEAU",
-    "BELOW_FIRST_STEP",
-    "NOT_SUSTAINED",
-}  # verdicts that say that a limit was reached
+# Verdicts that say that a limit was reached.
+REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP", "NOT_SUSTAINED"}
 LIMITS = {
     "storage": "storage set the limit",
     "cpu": "the server's CPU set the limit",
