@@ -80,7 +80,7 @@ def _question(conclusion: Conclusion) -> str | None:
     steps = [repetition.step for repetition in conclusion.at.point.counted]
     connections = steps[0].connections if steps else None
     many = "callers" if connections is None else words.plural(connections, "caller")
-    return f"closed loop: {many}, each of whom waits for an answer before the next question"
+    return f"closed loop: {many} at a time, each question waiting for the answer before it"
 
 
 def _figure(conclusion: Conclusion, rules: Rules) -> Literal["median", "lower_limit"] | None:

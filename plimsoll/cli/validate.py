@@ -12,9 +12,9 @@ from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin
-from plimsoll.quoting.extents import search_words
 from plimsoll.quoting.possible import require_known_version, require_possible, today
 from plimsoll.quoting.quotes import NOTES, quote
+from plimsoll.quoting.search_time import search_words
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.experiment_file import read_file
 

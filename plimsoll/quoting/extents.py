@@ -23,6 +23,7 @@ from plimsoll.model.timings import (
 from plimsoll.model.volumes import limits
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, clients_most, rehearse
+from plimsoll.quoting.search_time import soak_assumption
 
 JUDGING_S = 15.0  # writing results, judging, planning the next
 _WRITING_S = 3.0  # a client's results, after its load
@@ -108,7 +109,7 @@ def duration(request: Request, rows: int) -> Duration:
             + (soak_steps + SPARE_TRIES) * max(0.0, longer_s),
             assumption=f"{words.plural(round(rehearsed.steps), 'step')} of {words.duration(each)},"
             f" as the search takes against noiseless databases{_waiting_assumption(request)}"
-            f"{_soak_assumption(request)}; at"
+            f"{soak_assumption(request)}; at"
             f" worst probes_max = {probes}, each with load.recovery_max_s",
         ),
         QuotePhase(
@@ -128,27 +129,6 @@ def duration(request: Request, rows: int) -> Duration:
     )
     steps = (1.0, rehearsed.steps, float(probes))
     return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s)
-
-
-def search_words(request: Request) -> str:
-    """Say how long the steps of a search take by themselves, wherever it runs."""
-    rehearsed, load = rehearse(request.search, request.limits), request.load
-    soak_s = rehearsed.soak_steps * load.warmup_s + request.limits.soak_s
-    step_s = load.warmup_s + load.duration_s
-    seconds = (rehearsed.steps - rehearsed.soak_steps) * step_s + soak_s
-    steps = words.plural(round(rehearsed.steps), "step")
-    soaked = f", {words.duration(soak_s)} of it a soak" if request.limits.soak_s else ""
-    return (
-        f"about {steps} where nothing is noisy, {request.search.probes_max:,} at most:"
-        f" {words.duration(round(seconds))} of load{soaked}"
-    )
-
-
-def _soak_assumption(request: Request) -> str:
-    count = windows(request.limits)
-    if not count:
-        return ""
-    return f", {count} of them for a soak of {words.duration(request.limits.soak_s)}"
 
 
 def _provision_assumption(kind: TargetKind) -> str:

@@ -10,8 +10,8 @@ from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin, prices_for
-from plimsoll.quoting.extents import search_words
 from plimsoll.quoting.quotes import quote, target_usd_per_hour
+from plimsoll.quoting.search_time import search_words
 from tests.support.requested import REQUESTED
 
 VOLUME: dict[str, Any] = {"type": "io1", "size_gib": 100, "iops": 3000}
