@@ -77,14 +77,14 @@ def questioned(answer: Answer) -> tuple[Conclusion, Closing | None]:
     once = answer.rules.confirmation is None and not answer.rules.soak_s
     if not searched or answer.at is None or once:
         return answer.conclusion, None
-    found = Closing(open_loop=open_loop(answer), soak=soak(answer))
-    if answer.rules.confirmation is not None:
-        found = found.model_copy(update={"more_clients": more_clients(answer)})
-    conclusion = answer.conclusion
-    if watched(answer.rules):
-        found = found.model_copy(update={"drift": drift(answer.judged, answer.counted("sentinel"))})
-        conclusion = _drifting(conclusion, found.drift, answer.rules)
-    conclusion = _client_bound(conclusion, found.more_clients)
+    drifted = drift(answer.judged, answer.counted("sentinel")) if watched(answer.rules) else None
+    conclusion = _drifting(answer.conclusion, drifted, answer.rules)
+    answer = answer.with_conclusion(conclusion)
+    more = more_clients(answer) if answer.rules.confirmation is not None else None
+    found = Closing(
+        drift=drifted, more_clients=more, open_loop=open_loop(answer), soak=soak(answer)
+    )
+    conclusion = _client_bound(conclusion, more)
     return _not_sustained(conclusion, found.soak), found
 
 

@@ -117,5 +117,6 @@ def _detail(change: float | None, p_value: float | None, *, found: bool) -> str:
     if change is None:
         return f"the lightest load was not run again at the end{trend}"
     how = "faster" if change > 0 else "slower"
-    drifted = "the target drifted" if found else "no drift beyond noise"
-    return f"{drifted}: the lightest load ran {words.percent(abs(change))} {how} at the end{trend}"
+    noise = "" if found else "; noise does as much"
+    ran = f"the lightest load ran {words.percent(abs(change))} {how} at the end"
+    return f"{ran}{trend}{noise}"
