@@ -17,7 +17,7 @@ class Answer:
     judged: Sequence[Assessed]  # lightest first
     conclusion: Conclusion
     rules: Rules
-    closing: Sequence[Step]  # in the order in which they ran, without void ones
+    closing: Sequence[Step]  # in the order in which they ran, void ones too
 
     @property
     def at(self) -> Assessed | None:
@@ -29,12 +29,13 @@ class Answer:
         return replace(self, conclusion=conclusion)
 
     def tries(self, purpose: Purpose) -> list[Step]:
-        """Closing steps of one kind."""
+        """Closing steps of one kind, void ones too: each is a try."""
         return [step for step in self.closing if step.purpose == purpose]
 
     def counted(self, purpose: Purpose) -> list[Repetition]:
-        """Closing steps of one kind that no audit disputes, in the order in which they ran."""
-        points = gather(self.tries(purpose), self.rules, "connections")
+        """Closing steps of one kind that say something, and that no audit disputes."""
+        valid = [step for step in self.tries(purpose) if step.void is None]
+        points = gather(valid, self.rules, "connections")
         return [repetition for point in points for repetition in point.counted]
 
     @property

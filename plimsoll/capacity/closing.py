@@ -26,9 +26,9 @@ TRIES_MAX = 4  # sentinels; an audit may dispute some
 
 
 def parted(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
-    """Part the steps of the search itself from its closing ones."""
+    """Part the steps of the search itself, but for void ones, from its closing ones."""
     return (
-        [step for step in steps if step.purpose not in CLOSING],
+        [step for step in steps if step.void is None and step.purpose not in CLOSING],
         [step for step in steps if step.purpose in CLOSING],
     )
 

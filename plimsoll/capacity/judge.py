@@ -34,7 +34,7 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
     Raises:
         UsageError: the steps cannot be judged; names the row and the column.
     """
-    valid, closing = parted([step for step in steps if step.void is None])
+    valid, closing = parted(steps)
     if not valid:
         void = f": {where(steps[0], 1)} says nothing: {steps[0].void}" if steps else ""
         raise UsageError(f"no steps to judge{void}")

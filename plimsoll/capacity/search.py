@@ -60,7 +60,7 @@ def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextSte
     ladder = LADDERS[search.strategy](search)
     if len(finished) >= search.probes_max:
         return Done(why=f"all {search.probes_max} probes are spent")
-    valid, closing = parted([step for step in finished if step.void is None])
+    valid, closing = parted(finished)
     if not valid:
         return wished_step(
             search, finished, Wish(ladder.first, "baseline", "the lightest load"), []

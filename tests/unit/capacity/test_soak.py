@@ -135,6 +135,16 @@ def test_a_soak_that_was_cut_short_says_how_long_it_was_held() -> None:
     assert any("held for 0 s of 30 min" in note for note in capacity.notes)
 
 
+def test_void_windows_are_tries_too() -> None:
+    def void(asked: NextStep, step: Step) -> Step:
+        late = {"void": "all clients came too late"}
+        return step.model_copy(update=late) if asked.purpose == "soak" else step
+
+    trial = run(search_for("steps", queue()), queue(), QUIET, 0, RULES, fault=void)
+    assert sum(asked.purpose == "soak" for asked in trial.closing) == 5
+    assert trial.capacity.verdict == "KNEE"
+
+
 def test_a_load_that_is_tried_once_is_held_all_the_same_if_that_is_asked() -> None:
     trial = soaked(RULES.model_copy(update={"confirmation": None}), stall_s=6.0)
     assert {asked.purpose for asked in trial.closing} == {"soak"}
