@@ -5,7 +5,9 @@ from typing import Literal
 
 from plimsoll import words
 from plimsoll.capacity.annotations import power_point, usl_fit
+from plimsoll.capacity.answer import Answer
 from plimsoll.capacity.assess import Assessed, assess, limits
+from plimsoll.capacity.closing import parted, questioned
 from plimsoll.capacity.intervals import coefficient_of_variation
 from plimsoll.capacity.loads import Repetition, choose_axis, gather
 from plimsoll.capacity.step_figures import where
@@ -32,7 +34,7 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
     Raises:
         UsageError: the steps cannot be judged; names the row and the column.
     """
-    valid = [step for step in steps if step.void is None]
+    valid, closing = parted(steps)
     if not valid:
         void = f": {where(steps[0], 1)} says nothing: {steps[0].void}" if steps else ""
         raise UsageError(f"no steps to judge{void}")
@@ -42,6 +44,7 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
     judged = assess(points, rules, limit_us)
     relative = any(name not in rules.limits_us for name in limit_us)
     conclusion = decide(judged, rules, axis, relative=relative)
+    conclusion, found = questioned(Answer(judged, conclusion, rules, closing))
     at = conclusion.at
     return Capacity(
         verdict=conclusion.verdict,
@@ -53,17 +56,31 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
         bracket=conclusion.bracket,
         cause=conclusion.causes[0] if conclusion.causes else None,
         causes=conclusion.causes,
+        question=_question(conclusion),
         summary=_summary(conclusion, axis),
         notes=(*conclusion.notes, *_notes(judged, conclusion, axis), *_void(steps)),
         repetitions=len(at.point.counted) if at else None,
         median_ops_per_second=at.point.figures.throughput if at else None,
         interval=conclusion.interval,
+        closing=found,
         usl=usl_fit(points, axis),
         power_point=power_point(judged),
         statistic=rules.statistic,
         rules=rules,
         steps=tuple(_judged_step(assessed, limit_us) for assessed in judged),
     )
+
+
+def _question(conclusion: Conclusion) -> str | None:
+    """Say which callers the figure is of: such as wait for their answers, or such as do not."""
+    if conclusion.at is None or conclusion.figure is None:
+        return None
+    if conclusion.at.point.figures.rate is not None:
+        return "open loop: callers who come at this rate, however long the answers take"
+    steps = [repetition.step for repetition in conclusion.at.point.counted]
+    connections = steps[0].connections if steps else None
+    many = "callers" if connections is None else words.plural(connections, "caller")
+    return f"closed loop: {many} at a time, each question waiting for the answer before it"
 
 
 def _figure(conclusion: Conclusion, rules: Rules) -> Literal["median", "lower_limit"] | None:
@@ -129,6 +146,8 @@ def _summary(conclusion: Conclusion, axis: Axis) -> str:
         "NOISY": "no figure can be given",
         "INCONSISTENT": "no figure: the step that would decide cannot be right",
         "DISTURBED": "no figure: the step that would decide was disturbed whenever it was tried",
+        "NOT_SUSTAINED": f"sustains less than {figure} {at}, which did not last",
+        "DRIFTING": "no figure: the target changed while it was measured",
     }
     return f"{sentences[conclusion.verdict]}: {conclusion.because}"
 

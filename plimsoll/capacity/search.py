@@ -12,11 +12,14 @@ import math
 from collections.abc import Sequence
 
 from plimsoll import words
+from plimsoll.capacity.answer import Answer
 from plimsoll.capacity.assess import Assessed, assess, limits
+from plimsoll.capacity.closing import closing_wish, openings, parted
 from plimsoll.capacity.intervals import pooled_noise
 from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
 from plimsoll.capacity.loads import gather
-from plimsoll.capacity.verdict import Climb, climb
+from plimsoll.capacity.soak import windows
+from plimsoll.capacity.verdict import Climb, climb, decide
 from plimsoll.capacity.wishes import Wish, wished_step
 from plimsoll.model.capacity import Rules
 from plimsoll.model.search_request import (
@@ -25,7 +28,7 @@ from plimsoll.model.search_request import (
     Search,
     StepsSearch,
 )
-from plimsoll.model.steps import Step
+from plimsoll.model.steps import CLOSING, Step
 
 __all__ = ["axis_of", "next_step"]
 
@@ -57,14 +60,23 @@ def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextSte
     ladder = LADDERS[search.strategy](search)
     if len(finished) >= search.probes_max:
         return Done(why=f"all {search.probes_max} probes are spent")
-    valid = [step for step in finished if step.void is None]
+    valid, closing = parted(finished)
     if not valid:
         return wished_step(
             search, finished, Wish(ladder.first, "baseline", "the lightest load"), []
         )
     points = gather(valid, rules, ladder.axis)
-    judged = assess(points, rules, limits(points, rules))
-    wish = _wish(search, ladder, judged, valid, rules, left=search.probes_max - len(finished))
+    limit_us = limits(points, rules)
+    judged = assess(points, rules, limit_us)
+    budget = search.probes_max - windows(rules)
+    left = budget - sum(step.purpose not in CLOSING for step in finished)
+    wish = _wish(search, ladder, judged, valid, rules, left=left)
+    if left <= 0:
+        wish = Done(why=f"all {budget} probes are spent")
+    if isinstance(wish, Done):
+        relative = any(name not in rules.limits_us for name in limit_us)
+        conclusion = decide(judged, rules, ladder.axis, relative=relative)
+        wish = closing_wish(search, Answer(judged, conclusion, rules, closing)) or wish
     return wish if isinstance(wish, Done) else wished_step(search, finished, wish, judged)
 
 
@@ -141,7 +153,7 @@ def _baseline(judged: Sequence[Assessed], rules: Rules) -> Wish | None:
     lightest = judged[0]
     names = lightest.point.figures.latency_us
     relative = any(name not in rules.limits_us for name in names)
-    wanted = BASELINE_REPETITIONS if rules.confirmation and relative else 1
+    wanted = BASELINE_REPETITIONS if rules.confirmation and relative else openings(rules)
     enough = len(lightest.point.counted) >= wanted or _given_up(lightest)
     if not enough and not lightest.failed:
         return Wish(lightest.point.load, "baseline", "its latency is the measure of the others")

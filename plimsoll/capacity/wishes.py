@@ -13,13 +13,24 @@ MORE_CLIENTS = 1.5  # times as many, where the clients were the limit
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """A step that no load of the search's own describes."""
+
+    clients: int
+    connections: int
+    rate_ops_per_second: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Wish:
     """A load to apply, before it is made a step."""
 
-    load: float
+    load: float  # of no meaning with a `shape`
     purpose: Purpose
     why: str
     more_clients: bool = False
+    shape: Shape | None = None  # None: as the search makes this load
+    duration_s: float | None = None  # of the window; None: the request's
 
 
 def wished_step(
@@ -27,15 +38,16 @@ def wished_step(
 ) -> NextStep:
     """Turn a load into a step: how many clients, connections, and whether to recover first."""
     rate = wish.load if search.strategy == "rate" else None
-    clients, connections = _fleet(search, finished, wish)
+    shape = wish.shape or Shape(*_fleet(search, finished, wish), rate)
     last = finished[-1] if finished else None
     overloads = [step for assessed in judged for step in assessed.overloads]
     return NextStep(
         index=len(finished),
-        clients=clients,
-        connections=connections,
-        rate_ops_per_second=rate,
+        clients=shape.clients,
+        connections=shape.connections,
+        rate_ops_per_second=shape.rate_ops_per_second,
         purpose=wish.purpose,
+        duration_s=wish.duration_s,
         recover_first=last is not None
         and (last.void is not None or any(step is last for step in overloads)),
         why=wish.why,

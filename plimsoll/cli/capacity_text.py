@@ -19,6 +19,8 @@ STYLES = {
     "NOISY": "bold red",
     "INCONSISTENT": "bold red",
     "DISTURBED": "bold red",
+    "DRIFTING": "bold red",
+    "NOT_SUSTAINED": "bold red",
 }
 
 
@@ -77,7 +79,7 @@ def _mark(step: JudgedStep, capacity: Capacity) -> str:
 
 def _facts(capacity: Capacity) -> list[tuple[str, str]]:
     """Name and text of the facts under the sentence."""
-    facts = []
+    facts = [("question", capacity.question)] if capacity.question else []
     if capacity.bracket is not None:
         facts.append(("bracket", words.bracket(capacity.bracket, capacity.axis)))
     if capacity.causes:
@@ -94,6 +96,7 @@ def _facts(capacity: Capacity) -> list[tuple[str, str]]:
         facts.append(("interval", text))
     elif capacity.at is not None:
         facts.append(("interval", "none: one repetition"))
+    facts += capacity.closing.findings if capacity.closing else ()
     facts.append(("USL", _usl(capacity)))
     if capacity.power_point is not None:
         load = words.load(capacity.power_point.load, capacity.axis)

@@ -44,7 +44,7 @@ def run(
     An experiment (a file with `axes`) runs every combination and ends with a decision table.
 
     Ctrl-C stops the run and deletes its target. Exit code 1: the run failed, or this machine
-    was too busy to measure anything (DISTURBED).
+    was too busy to measure anything (DISTURBED), or its target changed meanwhile (DRIFTING).
     """
     asked = read_file(request_file)
     if not local:

@@ -9,14 +9,14 @@ from rich.table import Table
 
 from plimsoll import words
 from plimsoll.cli.output import print_figures, table_of
-from plimsoll.model.capacity import JudgedStep
+from plimsoll.model.capacity import Capacity, JudgedStep
 from plimsoll.model.request import EndpointTarget
 from plimsoll.model.results import LimitingResource, RunResult, StepResult
 from plimsoll.report.differences import question
 from plimsoll.report.dollars import run_cost_words
 from plimsoll.report.limit_words import limit_cell, limit_facts
 from plimsoll.report.ratios import ratio_of
-from plimsoll.report.report_tables import judged_step, target_cells
+from plimsoll.report.report_tables import judged_step, target_cells, unjudged
 from plimsoll.report.target_words import target_words
 
 
@@ -37,7 +37,7 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
     if result.capacity is not None:
         verdict = f"[bold]{result.capacity.verdict}[/]: {escape(result.capacity.summary)}"
         console.print(verdict, highlight=False, soft_wrap=True)
-        for note in (*_reasons(result), *result.capacity.notes):
+        for note in (*_questioned(result.capacity), *_reasons(result), *result.capacity.notes):
             _print_line(note, console)
     if result.limiting is not None:
         _print_limit(result.limiting, console)
@@ -93,9 +93,7 @@ def steps_table(result: RunResult) -> Table:
             ),
             words.number(step.step.errors),
             *target_cells(step.target),
-            "void"
-            if step.step.void
-            else _verdict_cell(judged_step(result.capacity, step.plan.index)),
+            _verdict_cell(judged_step(result.capacity, step.plan.index)) or unjudged(step.step),
         )
     return table
 
@@ -106,6 +104,12 @@ def _verdict_cell(judged: JudgedStep | None) -> str:
     if judged.passed:
         return "[green]passed[/]"
     return "[red]failed[/]" if judged.consistent else "[yellow]doubtful[/]"
+
+
+def _questioned(capacity: Capacity) -> list[str]:
+    """Say whose answer it is, and what its closing steps found."""
+    found = capacity.closing.findings if capacity.closing else ()
+    return [*filter(None, [capacity.question]), *(f"{name}: {text}" for name, text in found)]
 
 
 def _reasons(result: RunResult) -> list[str]:

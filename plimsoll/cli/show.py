@@ -16,6 +16,7 @@ from plimsoll.report.comparing import compare
 from plimsoll.report.folder import RESULT, read_model, run_folders
 
 EXPERIMENT = "experiment.json"
+MEASURE_AGAIN = {"DISTURBED", "DRIFTING"}  # verdicts that say nothing of the target as it is
 Results = dict[str, tuple[Path | None, RunResult]]  # by name; its folder here, if it has one
 
 
@@ -47,13 +48,13 @@ def show(directory: Path, *, as_json: bool) -> int:
 
 
 def exit_code(results: Results) -> int:
-    """Give 0 where every run has succeeded, on a machine that let it measure something."""
+    """Give 0 where every run has succeeded, and machine and target let it measure something."""
     return int(not all(map(_told, (result for _, result in results.values()))))
 
 
 def _told(result: RunResult) -> bool:
-    disturbed = result.capacity is not None and result.capacity.verdict == "DISTURBED"
-    return result.state is RunState.SUCCEEDED and not disturbed
+    to_measure_again = result.capacity is not None and result.capacity.verdict in MEASURE_AGAIN
+    return result.state is RunState.SUCCEEDED and not to_measure_again
 
 
 def print_results(results: Results, *, as_json: bool) -> None:

@@ -51,8 +51,8 @@ def submit(
     """Start what REQUEST_FILE asks for on the service, and print each run's id.
 
     The file is checked here first. Without --key, a file that is sent twice is two runs. With
-    --wait, exit code 1: a run failed, or its machine was too busy (DISTURBED). Exit code 3: a check
-    of the preflight failed, and nothing was submitted.
+    --wait, exit code 1: a run failed, its machine was too busy (DISTURBED), or its target changed
+    meanwhile (DRIFTING). Exit code 3: a check of the preflight failed, and nothing was submitted.
     """
     if out is not None and not wait:
         raise click.UsageError("--out needs --wait")

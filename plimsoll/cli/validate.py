@@ -14,6 +14,7 @@ from plimsoll.model.request import Request
 from plimsoll.prices import builtin
 from plimsoll.quoting.possible import require_known_version, require_possible, today
 from plimsoll.quoting.quotes import NOTES, quote
+from plimsoll.quoting.search_time import search_words
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.experiment_file import read_file
 
@@ -46,6 +47,7 @@ def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
     for name, request in requests.items():
         workload = request.workload.name or "its own workload"
         click.echo(f"{name}: {words.target(request.target)}; {workload}")
+        click.echo(f"  {search_words(request)}")
         for warning in warnings.get(name, ()):
             click.echo(f"  {warning}")
     click.echo(f"{request_file} is valid: {words.plural(len(requests), 'run')}")

@@ -21,7 +21,7 @@ def watch(
     """Follow RUN_ID to its end, and print its result; one that has ended is printed at once.
 
     Ctrl-C ends the watching, not the run. Exit code 1: the run failed, or its machine was
-    too busy to measure anything (DISTURBED).
+    too busy to measure anything (DISTURBED), or its target changed meanwhile (DRIFTING).
     """
     refuse_used_folder(out)
     service = connect(url, stack)

@@ -81,7 +81,7 @@ def plan_step(
         connections=max(following.connections, following.clients),
         rate_ops_per_second=following.rate_ops_per_second,
         warmup_s=load.warmup_s,
-        duration_s=load.duration_s,
+        duration_s=following.duration_s or load.duration_s,
         timeout_ms=load.timeout_ms,
         seed=load.seed
         + following.index

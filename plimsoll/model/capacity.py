@@ -7,6 +7,7 @@ from pydantic import Field, field_serializer, model_validator
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.closing import Closing
 from plimsoll.model.steps import Statistic, Step
 
 Verdict = Literal[
@@ -18,6 +19,8 @@ Verdict = Literal[
     "NOISY",  # repetitions differ too much
     "INCONSISTENT",  # an audit fails on the step that would decide
     "DISTURBED",  # the same: the machine was busy with others' work whenever it was tried
+    "DRIFTING",  # the target itself changed while it was measured
+    "NOT_SUSTAINED",  # the answer's load did not last for `soak_s`
 ]
 Resource = Literal[
     "storage_iops",
@@ -47,6 +50,7 @@ AuditName = Literal[
     "undisturbed",
     "nothing_escaped",
     "recovered",
+    "drift",  # of a whole search, not of a step
 ]
 
 
@@ -108,6 +112,11 @@ class Rules(Model):
     )
     cv_max: Annotated[float, Field(gt=0)] = Field(
         0.10, description="Repetitions that differ more (standard deviation / mean) are noise."
+    )
+    soak_s: Annotated[float, Field(ge=0, le=21_600)] = Field(
+        0,
+        description="For so long the answer's load is held at the end, in windows of 10 minutes at"
+        " most, and judged second by second, in seconds; 0: not at all.",
     )
     audits_off: frozenset[AuditName] = Field(frozenset(), description="Audits that are not run.")
     confirmation: Confirmation | None = Field(
@@ -194,12 +203,14 @@ class Capacity(Model):
     bracket: tuple[float | None, float | None] | None  # (passes, fails]
     cause: str | None  # "latency:update", "errors", "retrograde", "rate", "unsteady", "plateau" ...
     causes: tuple[str, ...] = ()  # all that the deciding step was failed for
+    question: str | None = None  # which callers the figure is of; None: no figure, or older
     summary: str  # the verdict in one sentence
     notes: tuple[str, ...] = ()  # what a reader has to know besides
     repetitions: int | None  # at the load of the figure
     median_ops_per_second: float | None  # ... their median
     interval: Interval | None  # ... their 95 % interval; None for a single repetition
     limiting_resource: Resource | None = None  # by the run; `LimitingResource` says more
+    closing: Closing | None = None  # what was asked after it was confirmed; None: a table, or older
     usl: UslFit | None = None
     power_point: PowerPoint | None = None
     statistic: Statistic

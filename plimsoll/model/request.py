@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from plimsoll import words
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
@@ -17,6 +18,7 @@ from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.databases import Engine, RdsEngine, rds_facts
 from plimsoll.model.instances import require_plausible
 from plimsoll.model.search_request import Search
+from plimsoll.model.steps import SOAK_WINDOW_MAX_S
 from plimsoll.model.tls import TlsMode
 from plimsoll.model.volume_samples import Drain
 from plimsoll.model.volumes import FaultPlan, Service, Volume, check, limits
@@ -238,6 +240,26 @@ class Request(Model):
             )
             allowed = Range(least=least_s)
             raise UsageError(Complaint(("time_limit_s",), problem, self.time_limit_s, allowed))
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_soaked(self) -> Self:
+        """A soak is windows of one client call each, out of the steps that the search may take."""
+        soak_s, path = self.limits.soak_s, ("limits", "soak_s")
+        if not soak_s:
+            return self
+        count = math.ceil(soak_s / SOAK_WINDOW_MAX_S)
+        longest = SECONDS_OF_A_CLIENT - RESERVE_S
+        if self.load.warmup_s + soak_s / count > longest:
+            problem = (
+                f"is {words.plural(count, 'window')} of {soak_s / count:g} s, each after"
+                f" load.warmup_s = {self.load.warmup_s:g} s, and a client may run for {longest} s"
+            )
+            raise UsageError(Complaint(path, problem, soak_s))
+        if self.search.probes_max <= count:
+            problem = f"takes {count} steps of search.probes_max = {self.search.probes_max}"
+            allowed = Range(most=SOAK_WINDOW_MAX_S * (self.search.probes_max - 1))
+            raise UsageError(Complaint(path, problem, soak_s, allowed))
         return self
 
     @model_validator(mode="after")

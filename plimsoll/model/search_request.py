@@ -32,8 +32,13 @@ class StepsSearch(Model):
     whole_list: bool = Field(
         False, description="Measure the steps beyond the knee or plateau too, for the picture."
     )
+    open_loop_probe: bool = Field(
+        True,
+        description="After the answer, one step in an open loop at 95 % of it: what callers see who"
+        " do not wait. No part of the verdict.",
+    )
     probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
-        30, description="The most steps in all, repetitions included."
+        30, description="The most steps in all, repetitions and closing steps included."
     )
 
     @model_validator(mode="after")
@@ -69,8 +74,13 @@ class RampSearch(Model):
     resolution: Annotated[float, Field(gt=0, le=0.5)] = Field(
         0.05, description="The bracket is bisected to this share of itself."
     )
+    open_loop_probe: bool = Field(
+        True,
+        description="After the answer, one step in an open loop at 95 % of it: what callers see who"
+        " do not wait. No part of the verdict.",
+    )
     probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
-        30, description="The most steps in all, repetitions included."
+        30, description="The most steps in all, repetitions and closing steps included."
     )
 
     @model_validator(mode="after")
@@ -105,7 +115,7 @@ class RateSearch(Model):
         0.05, description="The bracket is bisected to this share of itself."
     )
     probes_max: Annotated[int, Field(ge=1, le=1_000)] = Field(
-        30, description="The most steps in all, repetitions included."
+        30, description="The most steps in all, repetitions and closing steps included."
     )
 
     @model_validator(mode="after")
@@ -130,6 +140,7 @@ class NextStep(Model):
     connections: Annotated[int, Field(ge=1)]  # of all clients together, spread evenly
     rate_ops_per_second: float | None = None  # of all clients together; None: closed loop
     purpose: Purpose
+    duration_s: Annotated[float, Field(gt=0)] | None = None  # of the window; None: the request's
     recover_first: bool = False  # the step before overloaded the target: wait until it recovered
     why: str  # one line for people
 

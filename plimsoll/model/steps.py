@@ -10,7 +10,22 @@ Statistic = Literal["mean", "p50", "p95", "p99", "p999", "max"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 
 # Why a search asked for a step.
-Purpose = Literal["baseline", "climb", "again", "descend", "bisect", "confirm", "more_clients"]
+Purpose = Literal[
+    "baseline",
+    "climb",
+    "again",
+    "descend",
+    "bisect",
+    "confirm",
+    "more_clients",
+    "sentinel",  # the lightest load once more, at the end
+    "twice_clients",  # the answer's connections on twice the clients
+    "open_loop",  # near a closed loop's answer, callers who do not wait
+    "soak",  # the answer's load, held for `limits.soak_s`
+]
+# Steps after the answer is confirmed. They question it, and are no repetitions of any load.
+CLOSING: frozenset[Purpose] = frozenset({"sentinel", "twice_clients", "open_loop", "soak"})
+SOAK_WINDOW_MAX_S = 600  # the longest window of a step; a longer soak takes several
 
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
@@ -25,6 +40,13 @@ class Half(Model):
     latency_us: dict[str, Microseconds] = Field(
         default_factory=dict
     )  # by operation: the median over its seconds of the p99
+
+
+class Span(Model):
+    """Ten seconds of a soak, all clients together."""
+
+    throughput_ops_per_second: Amount
+    latency_us: dict[str, Microseconds] = Field(default_factory=dict)  # of the statistic judged
 
 
 class Step(Model):
@@ -81,4 +103,6 @@ class Step(Model):
     # clients on machines of their own: of the time with work, what the worst one had no processor
     client_waiting_percent: Amount | None = None
     halves: tuple[Half, Half] | None = None
+    spans: tuple[Span, ...] = ()  # of a soak's window
+    stall_s: Amount | None = None  # of a soak: the longest time without an answer; None: not known
     recovered: bool | None = None  # had the target recovered from an overload before this step?

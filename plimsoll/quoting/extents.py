@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from plimsoll import words
+from plimsoll.capacity.soak import SPARE_TRIES, windows
 from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import EndpointTarget, Request, TargetKind
@@ -22,6 +23,7 @@ from plimsoll.model.timings import (
 from plimsoll.model.volumes import limits
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, clients_most, rehearse
+from plimsoll.quoting.search_time import soak_assumption
 
 JUDGING_S = 15.0  # writing results, judging, planning the next
 _WRITING_S = 3.0  # a client's results, after its load
@@ -45,6 +47,8 @@ class Duration:
     steps: tuple[float, float, float]  # least, expected, most
     step_s: float  # one step's load, warm-up and window
     rehearsed: Rehearsed
+    soak_steps: int  # windows of the soak at most, and the load of each, in seconds
+    soak_step_s: float
 
     @property
     def first_step_s(self) -> float:
@@ -69,6 +73,9 @@ def duration(request: Request, rows: int) -> Duration:
     wait_mean, wait_most = _waits_s(request)
     each = step_s + JUDGING_S + AWS_TIMINGS.lead_s(rehearsed.clients) + wait_mean
     slowest = step_s + JUDGING_S + AWS_TIMINGS.lead_s(most_clients) + wait_most
+    soak_steps = windows(request.limits)
+    soak_step_s = request.load.warmup_s + request.limits.soak_s / max(1, soak_steps)
+    longer_s = soak_step_s - step_s if soak_steps else 0.0
     load_expected, load_most = (_loading_s(request, rows, way) for way in (0, 1))
     warm_s = request.prepare.warm_s
     overhead = AWS_TIMINGS.lead_s(0) + JUDGING_S if warm_s else 0.0
@@ -97,10 +104,12 @@ def duration(request: Request, rows: int) -> Duration:
         ),
         QuotePhase(
             name="search",
-            expected_s=rehearsed.steps * each,
-            most_s=probes * (slowest + request.load.recovery_max_s),
+            expected_s=rehearsed.steps * each + rehearsed.soak_steps * longer_s,
+            most_s=probes * (slowest + request.load.recovery_max_s)
+            + (soak_steps + SPARE_TRIES) * max(0.0, longer_s),
             assumption=f"{words.plural(round(rehearsed.steps), 'step')} of {words.duration(each)},"
-            f" as the search takes against noiseless databases{_waiting_assumption(request)}; at"
+            f" as the search takes against noiseless databases{_waiting_assumption(request)}"
+            f"{soak_assumption(request)}; at"
             f" worst probes_max = {probes}, each with load.recovery_max_s",
         ),
         QuotePhase(
@@ -118,7 +127,8 @@ def duration(request: Request, rows: int) -> Duration:
             assumption=f"a deletion takes {STACK_DELETION.in_minutes}",
         ),
     )
-    return Duration(phases, (1.0, rehearsed.steps, float(probes)), step_s, rehearsed)
+    steps = (1.0, rehearsed.steps, float(probes))
+    return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s)
 
 
 def _provision_assumption(kind: TargetKind) -> str:
@@ -182,12 +192,14 @@ def expected(request: Request, length: Duration) -> Extent:
     rehearsed = length.rehearsed
     seconds = {phase.name: phase.expected_s for phase in length.phases}
     count = math.ceil(rehearsed.steps)
+    soaked = round(rehearsed.soak_steps)
     clients = rehearsed.clients
     made = request.target.provisioned
     return extent(
         target_s=min(sum(seconds.values()), longest_s(request)) if made else 0.0,
         loading_client_s=request.prepare.clients * seconds["prepare"],
-        step_clients=[(clients, client_s(length.step_s, clients))] * count
+        step_clients=[(clients, client_s(length.step_s, clients))] * (count - soaked)
+        + [(clients, client_s(length.soak_step_s, clients))] * soaked
         + [(1, client_s(seconds["warm"], 1))],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,
@@ -201,11 +213,14 @@ def most(request: Request, length: Duration) -> Extent:
     count = min(request.search.probes_max, math.floor(request.time_limit_s / each))
     seconds = {phase.name: phase.most_s for phase in length.phases}
     loading_s = min(seconds["prepare"], request.time_limit_s)
+    soaked = length.soak_steps + SPARE_TRIES if length.soak_steps else 0
     warm_s = client_s(seconds["warm"], 1)
     return extent(
         target_s=longest_s(request) if request.target.provisioned else 0.0,
         loading_client_s=request.prepare.clients * loading_s,
-        step_clients=[(clients, client_s(length.step_s, clients))] * max(count, 1) + [(1, warm_s)],
+        step_clients=[(clients, client_s(length.step_s, clients))] * max(count, 1)
+        + [(clients, client_s(length.soak_step_s, clients))] * soaked
+        + [(1, warm_s)],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,
     )

@@ -25,10 +25,12 @@ class Rehearsed:
     Attributes:
         steps: Steps.
         clients: Clients of a step.
+        soak_steps: Of the steps, windows of a soak.
     """
 
     steps: float
     clients: float
+    soak_steps: float
 
 
 def rehearse(search: Search, rules: Rules) -> Rehearsed:
@@ -49,9 +51,12 @@ def _rehearsed(search_json: str, rules_json: str) -> Rehearsed:
     for place in PLACES:
         knee = loads[int(place * (len(loads) - 1))]
         rehearsals.append(_run(search, rules, knee))
-    steps = sum(len(clients) for clients in rehearsals)
-    clients_in_all = sum(sum(clients) for clients in rehearsals)
-    return Rehearsed(steps=steps / len(rehearsals), clients=clients_in_all / steps)
+    steps = [step for rehearsal in rehearsals for step in rehearsal]
+    return Rehearsed(
+        steps=len(steps) / len(rehearsals),
+        clients=sum(step.clients or 1 for step in steps) / len(steps),
+        soak_steps=sum(step.purpose == "soak" for step in steps) / len(rehearsals),
+    )
 
 
 def clients_most(search: Search) -> int:
@@ -74,12 +79,12 @@ def _loads(search: Search) -> Iterator[float]:
         load = ladder.up(load)
 
 
-def _run(search: Search, rules: Rules, knee: float) -> list[int]:
-    """Give the clients of each step, with a knee at this load."""
+def _run(search: Search, rules: Rules, knee: float) -> list[Step]:
+    """Give each step that the search asks for, with a knee at this load."""
     finished: list[Step] = []
     while isinstance(following := next_step(search, finished, rules), NextStep):
         finished.append(_answer(following, search, rules, knee))
-    return [step.clients or 1 for step in finished]
+    return finished
 
 
 def _answer(planned: NextStep, search: Search, rules: Rules, knee: float) -> Step:

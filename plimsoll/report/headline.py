@@ -20,6 +20,8 @@ VERDICTS = {
     "NOISY": "too noisy",
     "INCONSISTENT": "inconsistent figures",
     "DISTURBED": "the machine was busy",
+    "DRIFTING": "the target changed",
+    "NOT_SUSTAINED": "it did not last",
 }
 MEANINGS = {
     "KNEE": "a load passes and a heavier one fails",
@@ -30,8 +32,11 @@ MEANINGS = {
     "NOISY": "repetitions differ too much for a figure",
     "INCONSISTENT": "an audit fails on the step that would decide",
     "DISTURBED": "the machine was busy with other work: measure again while it is idle",
+    "NOT_SUSTAINED": "a load passes for minutes, and not for as long as was asked",
+    "DRIFTING": "the target got faster or slower while it was measured: warm it for longer",
 }
-REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP"}  # verdicts that say that a limit was reached
+# Verdicts that say that a limit was reached.
+REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP", "NOT_SUSTAINED"}
 
 
 @dataclass(frozen=True)
@@ -121,8 +126,12 @@ def _facts(
         facts.append(("Bracket", words.bracket(capacity.bracket, capacity.axis)))
     if capacity.interval is not None:
         facts.append(("95 % interval", _interval(capacity)))
+    if capacity.question is not None:
+        facts.append(("Question", capacity.question))
     if line := _latencies(capacity):
         facts.append(("Latency there", line))
+    if capacity.closing is not None:
+        facts += [(name.capitalize(), text) for name, text in capacity.closing.findings]
     if result.limiting is not None and _is_told(result.limiting, capacity):
         facts += limit_facts(result.limiting)
     hourly = hourly_usd(result, usd_per_hour)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from plimsoll import words
 from plimsoll.model.capacity import Capacity, JudgedStep
 from plimsoll.model.results import RunResult, StepResult, TargetFigures
+from plimsoll.model.steps import Purpose, Step
 from plimsoll.report import rows
 
 AUDIT_NAMES = {
@@ -18,6 +19,12 @@ AUDIT_NAMES = {
     "server_count": "server counted the same",
     "undisturbed": "this machine undisturbed",
     "nothing_escaped": "nothing past the volume",
+}
+CLOSING_WORDS: dict[Purpose, str] = {
+    "sentinel": "sentinel",
+    "twice_clients": "more clients",
+    "soak": "soak",
+    "open_loop": "open loop",
 }
 LOADS_MOST = 100  # up to so many loads, the audits of all are shown
 MARKS = {True: "✓", False: "✕", None: words.NOTHING}
@@ -111,9 +118,15 @@ def _step_cells(
             cells.append(ReportCell(words.latency(value), "over" if over else ""))
     cells += [ReportCell(figure) for figure in target_cells(done.target)]
     cells += [ReportCell(words.number(step.errors)), ReportCell(words.percent(step.client_busy))]
-    unjudged = "void" if step.void else "not judged"
-    outcome = rows.outcome(judged) if judged else unjudged
+    outcome = rows.outcome(judged) if judged else unjudged(step) or "not judged"
     return [*cells, ReportCell(outcome, outcome)]
+
+
+def unjudged(step: Step) -> str:
+    """What a step was that no load's judgement has: void, or a closing step; else empty."""
+    if step.void or step.purpose is None:
+        return "void" if step.void else ""
+    return CLOSING_WORDS.get(step.purpose, "")
 
 
 def target_cells(target: TargetFigures | None) -> tuple[str, str, str]:

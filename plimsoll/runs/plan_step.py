@@ -8,6 +8,7 @@ from plimsoll import words
 from plimsoll.aws.run_files import REQUEST, RunFiles, files_of, plan_path, step_path
 from plimsoll.aws.run_records import deadline_passed, now, records_of
 from plimsoll.capacity import next_step
+from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
 from plimsoll.families.family import family_of
 from plimsoll.fleet.plan import (
     barrier_epoch_ms,
@@ -22,6 +23,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import Done, NextStep
+from plimsoll.model.steps import CLOSING
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.step_budget import require_step_budget
 from plimsoll.targets.cloudwatch_metrics import has_metrics
@@ -112,7 +114,12 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     plan = plan_step(
         following, request, start_at_epoch_ms=0, recovered=recovered, server_before=counters
     )
-    return _start(settings, record, request, plan, finished)
+    try:
+        return _start(settings, record, request, plan, finished)
+    except (BudgetPassedError, TimeLimitPassedError):
+        if plan.purpose not in CLOSING:
+            raise
+        return Next.conclude()  # the answer stands: only what would have questioned it is left out
 
 
 def _is_to_warm(request: Request, record: RunRecord, files: RunFiles) -> bool:

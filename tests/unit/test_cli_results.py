@@ -1,12 +1,15 @@
 """Several runs side by side on a terminal: bounds stay bounds."""
 
 import io
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from plimsoll.cli.run_text import comparison
-from plimsoll.model.capacity import Capacity
+from plimsoll.cli.run_text import comparison, print_result
+from plimsoll.cli.show import exit_code
+from plimsoll.model.capacity import Capacity, Verdict
+from plimsoll.model.closing import Closing, Soak
 from plimsoll.words import NOTHING
 from tests.support.judged import judged
 from tests.support.synthetic_run import synthetic_run
@@ -33,3 +36,36 @@ def test_the_ratio_of_a_bound_is_a_bound(second: Capacity | None, shown: str) ->
     assert isinstance(console.file, io.StringIO)
     (line,) = [row for row in console.file.getvalue().splitlines() if row.startswith("ratio")]
     assert line.split(maxsplit=2)[2].strip() == shown
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code"), [("KNEE", 0), ("NOT_SUSTAINED", 0), ("DISTURBED", 1), ("DRIFTING", 1)]
+)
+def test_a_verdict_that_says_nothing_of_the_target_as_it_is_ends_with_1(
+    verdict: Verdict, code: int
+) -> None:
+    capacity = KNEE.model_copy(update={"verdict": verdict})
+    run = RESULT.model_copy(update={"capacity": capacity})
+    assert exit_code({"a": (Path("a"), run)}) == code
+
+
+def test_a_run_says_whose_answer_it_is_and_what_its_closing_steps_were() -> None:
+    last = RESULT.steps[-1]
+    soaked = last.model_copy(update={"step": last.step.model_copy(update={"purpose": "soak"})})
+    found = Soak(
+        asked_s=60, held_s=60, passed=True, stall_max_s=0, spans=6, spans_beyond=0,
+        throughput_ops_per_second=1500, reasons=(), detail="held for 1 min",
+    )  # fmt: skip
+    capacity = KNEE.model_copy(
+        update={"question": "closed loop: 2 callers at a time", "closing": Closing(soak=found)}
+    )
+    run = RESULT.model_copy(
+        update={"capacity": capacity, "steps": (*RESULT.steps[:-1], soaked), "limiting": None}
+    )
+    console = Console(file=io.StringIO(), width=200)
+    print_result(run, None, console)
+    assert isinstance(console.file, io.StringIO)
+    lines = [line.strip() for line in console.file.getvalue().splitlines()]
+    assert "closed loop: 2 callers at a time" in lines
+    assert "soak: held for 1 min" in lines
+    assert any(line.endswith("soak") for line in lines)

@@ -16,7 +16,14 @@ from plimsoll.model.volumes import VolumeLimits
 from plimsoll.runs.limits import processors, server, storage
 from plimsoll.runs.limits.seen import Seen
 
-MET = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP", "CLIENT_BOUND", "DISTURBED"}  # some limit was met
+MET = {  # some limit was met
+    "KNEE",
+    "PLATEAU",
+    "BELOW_FIRST_STEP",
+    "NOT_SUSTAINED",
+    "CLIENT_BOUND",
+    "DISTURBED",
+}
 TOLD_FROM = 0.01  # of the share that explains a limit
 _STORAGE = (
     storage.storage_iops,

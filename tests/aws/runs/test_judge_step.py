@@ -123,6 +123,24 @@ def test_a_step_whose_target_is_full_has_failed_and_the_run_goes_on(judged: Ever
     assert judged.records.get(RUN).steps_finished == 2
 
 
+def test_a_closing_step_whose_clients_failed_takes_no_answer_with_it(judged: EverySetting) -> None:
+    for step in range(2, 9):
+        plan = planned(clients=1).model_copy(update={"index": step, "purpose": "soak"})
+        judged.files(RUN).put_model(plan_path(step), plan)
+        write_failure(judged, step, 0, "Lambda.Unknown", "signal: killed")
+        judge_step.judge_step(judged, RUN, step)
+        assert judged.files(RUN).get(step_path(step), StepResult).step.void
+
+
+def test_a_window_of_a_soak_is_read_second_by_second(judged: EverySetting) -> None:
+    judged.files(RUN).put_model(plan_path(1), planned().model_copy(update={"purpose": "soak"}))
+    judge_step.judge_step(judged, RUN, 1)
+    step = judged.files(RUN).get(step_path(1), StepResult).step
+    assert step.purpose == "soak"
+    assert step.spans == ()  # its window is shorter than a span
+    assert step.stall_s is not None
+
+
 def test_a_thousand_failures_are_all_written_and_told_within_an_event(judged: EverySetting) -> None:
     """Of 1,002 clients two ran. What the workflow carries and the bus takes is 256 KiB."""
     judged.files(RUN).put_model(plan_path(1), planned(clients=1002))

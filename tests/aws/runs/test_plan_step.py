@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from plimsoll.aws.run_files import REQUEST, plan_path, step_path
+from plimsoll.errors import BudgetPassedError, PlimsollError, TimeLimitPassedError
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunState, TargetAddress
+from plimsoll.model.search_request import NextStep
+from plimsoll.model.steps import Purpose
 from plimsoll.runs import plan_step
 from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
@@ -112,3 +115,24 @@ def test_a_steps_window_is_a_whole_minute_whenever_it_is_planned(
 def test_the_warming_step_waits_for_no_minute(running: EverySetting, clock: Clock) -> None:
     clock.now_s += 1
     assert plan_step.plan_next(running, RUN)["next"] == "step"
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize("error", [BudgetPassedError, TimeLimitPassedError])
+def test_an_answer_stands_where_a_closing_step_has_no_time_or_budget(
+    running: EverySetting, monkeypatch: pytest.MonkeyPatch, error: type[PlimsollError]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise error("too little is left")
+
+    def asked(purpose: Purpose) -> NextStep:
+        return NextStep(index=0, clients=1, connections=1, purpose=purpose, why="")
+
+    running.records.change(RUN, step=0)
+    running.files(RUN).put(step_path(0), "{}")
+    monkeypatch.setattr(plan_step, "require_step_budget", refuse)
+    monkeypatch.setattr(plan_step, "next_step", lambda *_: asked("soak"))
+    assert plan_step.plan_next(running, RUN)["next"] == "conclude"
+    monkeypatch.setattr(plan_step, "next_step", lambda *_: asked("confirm"))
+    with pytest.raises(error):
+        plan_step.plan_next(running, RUN)

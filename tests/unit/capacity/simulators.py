@@ -18,6 +18,7 @@ WINDOW_S = 60.0
 READ_SHARE = 0.5
 P99_OVER_MEAN = 3.0
 BAD_SPEED = 0.5  # of a bad window
+WARMING_STEPS = 6.0  # after which a cold cache lacks 1/e of what it lacked at first
 TAIL_DEGREES = 3  # of Student's t, where the noise has heavy tails
 SAME_QUARTILES = 0.6745 / 0.7649  # of the normal distribution and of Student's t with three
 
@@ -29,6 +30,8 @@ class World:
     noise: float = 0.0  # standard deviation of the logarithm of a window's speed, and of its p99
     bad_share: float = 0.0  # of windows that run at half speed
     heavy_tails: bool = False  # noise with the same quartiles by Student's t: far outliers
+    cold: float = 0.0  # share of its speed that the target lacks at first: its caches are warming
+    drift: float = 0.0  # of the logarithm of its speed, with each step
 
     def factor(self, random: Random) -> float:
         """Draw what a window's speed, or its p99, is multiplied by."""
@@ -39,6 +42,10 @@ class World:
             squares = sum(random.gauss(0, 1) ** 2 for _ in range(TAIL_DEGREES))
             deviate *= SAME_QUARTILES / math.sqrt(squares / TAIL_DEGREES)
         return math.exp(self.noise * deviate)
+
+    def speed_at(self, index: int) -> float:
+        """Give the target's own speed in a step, 1 being that of a warm one in its first step."""
+        return (1 - self.cold * math.exp(-index / WARMING_STEPS)) * math.exp(self.drift * index)
 
     def is_bad(self, random: Random) -> bool:
         """Draw whether a window is a bad one."""
@@ -59,6 +66,7 @@ class Target:
     latency_s: Callable[[float], float]  # by throughput below the ceiling; grows
     collapsed: float = 1.0  # of the ceiling, where more load is offered than it takes
     client_ops_per_second: float = math.inf  # what one client can send
+    clients_look_busy: bool = True  # at that; a network that is full keeps no processor busy
 
     def closed(self, connections: int, speed: float, cap: float) -> tuple[float, float]:
         """Throughput and mean latency with so many connections, always one operation each."""
@@ -116,9 +124,15 @@ def client_bound(client_ops_per_second: float = 1500.0) -> Target:
     return replace(queue(), name="client-bound", client_ops_per_second=client_ops_per_second)
 
 
+def network_bound(client_ops_per_second: float = 1500.0) -> Target:
+    """The same where it is the clients' network, which nothing of theirs shows."""
+    bound = client_bound(client_ops_per_second)
+    return replace(bound, name="network-bound", clients_look_busy=False)
+
+
 def answer(target: Target, asked: NextStep, world: World, random: Random) -> Step:
     """Run a step on a target."""
-    speed, blur = world.factor(random), world.factor(random)
+    speed, blur = world.factor(random) * world.speed_at(asked.index), world.factor(random)
     if world.is_bad(random):
         speed *= BAD_SPEED
     cap = target.client_ops_per_second * asked.clients
@@ -129,6 +143,7 @@ def answer(target: Target, asked: NextStep, world: World, random: Random) -> Ste
         throughput, mean_s, backlog = target.open(asked.rate_ops_per_second, speed, cap)
     mean_us = mean_s * 1e6
     return Step(
+        index=asked.index,
         purpose=asked.purpose,
         clients=asked.clients,
         connections=asked.connections,
@@ -142,6 +157,8 @@ def answer(target: Target, asked: NextStep, world: World, random: Random) -> Ste
             for name, part in (("read", 0.8), ("update", 1.2))
         },
         shares={"read": READ_SHARE, "update": 1 - READ_SHARE},
-        client_busy=min(1.0, throughput / cap) if math.isfinite(cap) else 0.2,
+        client_busy=min(1.0, throughput / cap)
+        if math.isfinite(cap) and target.clients_look_busy
+        else 0.2,
         backlog_end=backlog,
     )

@@ -111,7 +111,7 @@ def test_after_an_overload_the_target_recovers_first(strategy: str) -> None:
     limit_us = trial.capacity.steps[0].limit_us["update"]
     overloads = [step.latency_us["update"]["p99"] > limit_us for step in trial.steps]
     assert any(overloads)
-    assert [asked.recover_first for asked in trial.asked] == [False, *overloads[:-1]]
+    assert [asked.recover_first for asked in trial.all_asked] == [False, *overloads[:-1]]
 
 
 def test_a_failure_of_a_target_that_had_not_recovered_is_asked_again_and_never_believed() -> None:
@@ -138,7 +138,7 @@ def test_a_failure_of_a_target_that_had_not_recovered_is_asked_again_and_never_b
 def test_a_void_step_is_asked_for_again_after_a_recovery_and_costs_a_probe(strategy: str) -> None:
     search = search_for(strategy, collapse())
     trial = run(search, collapse(), QUIET, 0)
-    for count, asked in enumerate(trial.asked):
+    for count, asked in enumerate(trial.all_asked):
         void = Step(clients=1, void="nothing was answered", source=f"steps/{count + 1}")
         again = next_step(search, [*trial.steps[:count], void], Rules())
         assert again == asked.model_copy(update={"index": count + 1, "recover_first": True})
@@ -195,7 +195,7 @@ def test_the_same_steps_always_get_the_same_answer() -> None:
     search = search_for("rate", queue())
     trial = run(search, queue(), NOISY, 1)
     for count in range(len(trial.steps)):
-        assert next_step(search, trial.steps[:count], Rules()) == trial.asked[count]
+        assert next_step(search, trial.steps[:count], Rules()) == trial.all_asked[count]
 
 
 def test_probes_are_never_more_than_allowed() -> None:

@@ -9,7 +9,7 @@ from plimsoll.capacity import judge, next_step
 from plimsoll.capacity.search import axis_of
 from plimsoll.model.capacity import Capacity, Rules
 from plimsoll.model.search_request import NextStep, RampSearch, RateSearch, Search, StepsSearch
-from plimsoll.model.steps import Step
+from plimsoll.model.steps import CLOSING, Step
 from tests.unit.capacity.simulators import (
     QUIET,
     Target,
@@ -34,8 +34,14 @@ class Trial:
 
     capacity: Capacity
     steps: tuple[Step, ...]
-    asked: tuple[NextStep, ...]
+    asked: tuple[NextStep, ...]  # by the search itself
+    closing: tuple[NextStep, ...]  # after its answer was confirmed
     done: str
+
+    @property
+    def all_asked(self) -> tuple[NextStep, ...]:
+        """What each step was asked for, in their order."""
+        return *self.asked, *self.closing
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ class Score:
     shortfalls: tuple[float, ...]  # of each claim, as a share of the best that could be found
     far_low: float  # share of runs whose figure is more than 30 % below it
     conservative: float  # their median
-    probes_median: float
+    probes_median: float  # of the search itself; closing steps come on top
     probes_max: int
     unanswered: float  # share of runs without a figure
 
@@ -91,12 +97,14 @@ def run(
     random = Random(seed)
     steps: list[Step] = []
     asked: list[NextStep] = []
+    closing: list[NextStep] = []
     while isinstance(wish := next_step(search, steps, rules), NextStep):
-        asked.append(wish)
+        (closing if wish.purpose in CLOSING else asked).append(wish)
         step = answer(target, wish, world, random)
         steps.append(fault(wish, step) if fault else step)
         assert len(steps) <= search.probes_max, "a search has to end"
-    return Trial(judge(steps, rules, axis_of(search)), tuple(steps), tuple(asked), wish.why)
+    capacity = judge(steps, rules, axis_of(search))
+    return Trial(capacity, tuple(steps), tuple(asked), tuple(closing), wish.why)
 
 
 def truth(search: Search, target: Target, *, any_load: bool = False) -> float:
@@ -153,7 +161,7 @@ def score(strategy: str, target: Target, world: World, seeds: range, rules: Rule
     shortfalls, over, unanswered, probes = [], 0, 0, []
     for seed in seeds:
         trial = run(shifted(search, seed), target, world, seed, rules)
-        probes.append(len(trial.steps))
+        probes.append(len(trial.asked))
         claimed = trial.capacity.max_sustainable_throughput_ops_per_second
         if claimed is None or trial.capacity.bound == "<":
             unanswered += 1

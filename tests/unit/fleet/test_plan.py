@@ -74,6 +74,15 @@ def test_rates_add_up_to_the_steps(clients: int, rate: float) -> None:
     assert sum(rates) == pytest.approx(rate)
 
 
+def test_a_window_of_a_soak_is_as_long_as_the_search_asks() -> None:
+    following = NextStep(
+        index=3, clients=1, connections=2, purpose="soak", duration_s=600, why="holds"
+    )
+    plan = plan_step(following, REQUEST, start_at_epoch_ms=0, recovered=None, server_before=None)
+    assert (plan.warmup_s, plan.duration_s) == (REQUEST.load.warmup_s, 600)
+    assert planned(1, 2).duration_s == REQUEST.load.duration_s
+
+
 def test_a_closed_loop_has_no_rate() -> None:
     assert rate_of(planned(1, 1), 0) is None
 

@@ -152,3 +152,9 @@ def test_a_request_has_one_text_in_every_process() -> None:
     rules = Rules(audits_off=frozenset({"steady_state", "clock_skew", "littles_law"}))
     assert '"audits_off":["clock_skew","littles_law","steady_state"]' in rules.model_dump_json()
     assert Rules.model_validate_json(rules.model_dump_json()) == rules
+
+
+def test_a_soak_that_no_client_could_run_names_its_windows() -> None:
+    asked = {"limits": {"soak_s": 1800}, "load": {"warmup_s": 300}}
+    with pytest.raises(ValidationError, match=r"3 windows of 600 s.*may run for 810 s"):
+        Request.model_validate({**REQUESTED, **asked})

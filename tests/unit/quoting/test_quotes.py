@@ -11,6 +11,7 @@ from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin, prices_for
 from plimsoll.quoting.quotes import quote, target_usd_per_hour
+from plimsoll.quoting.search_time import search_words
 from tests.support.requested import REQUESTED
 
 VOLUME: dict[str, Any] = {"type": "io1", "size_gib": 100, "iops": 3000}
@@ -227,3 +228,28 @@ def test_least_expected_and_most_are_in_that_order_for_every_line(
     )
     for amounts in (found.time_s, found.steps, *(one.quantity for one in found.lines)):
         assert 0 <= amounts.least <= amounts.expected <= amounts.most, found
+
+
+def test_a_soak_takes_its_time_and_its_money() -> None:
+    plain, soaked = request(), request(limits={"soak_s": 1800})
+    without, with_it = quote(plain, builtin()), quote(soaked, builtin())
+    # three windows of 10 minutes, each a step with its own warm-up, start and judging
+    more_s = phase(with_it, "search").expected_s - phase(without, "search").expected_s
+    assert more_s > 1800 + 3 * 30
+    assert more_s < 1800 + 3 * 150
+    assert with_it.steps.expected == without.steps.expected + 3
+    assert without.usd is not None
+    assert with_it.usd is not None
+    assert with_it.usd.expected > without.usd.expected
+    assert with_it.time_s.most >= without.time_s.most
+    assert "3 of them for a soak of 30 min" in phase(with_it, "search").assumption
+
+
+def test_a_request_says_how_many_steps_its_search_takes() -> None:
+    assert search_words(request()) == (
+        "about 11 steps where nothing is noisy, 30 at most: 17 min of load"
+    )
+    assert search_words(request(limits={"soak_s": 1800})) == (
+        "about 14 steps where nothing is noisy, 30 at most: 48 min 30 s of load,"
+        " 31 min 30 s of it a soak"
+    )

@@ -4,7 +4,7 @@ import pytest
 
 from plimsoll.capacity import judge
 from plimsoll.model.capacity import Capacity, Rules
-from plimsoll.model.steps import Step
+from plimsoll.model.steps import CLOSING, Step
 from plimsoll.report import report_tables
 
 
@@ -40,3 +40,9 @@ def test_of_very_many_loads_the_audits_that_failed_are_shown(
     assert "7 clients" in [row[0].text for row in table.rows]
     details = {(load, name): mark for load, name, mark, _ in report_tables.audit_details(found)}
     assert details["7 clients", "Little's law"] == report_tables.MARKS[False]
+
+
+def test_every_closing_step_has_its_word() -> None:
+    assert set(report_tables.CLOSING_WORDS) == CLOSING
+    assert report_tables.unjudged(Step(purpose="soak", void="too late")) == "void"
+    assert report_tables.unjudged(Step(purpose="confirm")) == ""

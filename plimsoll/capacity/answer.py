@@ -1,0 +1,52 @@
+"""An answer that a search came to, with what is needed to question it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from plimsoll.capacity.assess import Assessed, FailureReason, assess, limits
+from plimsoll.capacity.loads import Repetition, gather
+from plimsoll.capacity.verdict import Conclusion
+from plimsoll.model.capacity import Rules
+from plimsoll.model.steps import Purpose, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A conclusion, the loads that it was drawn from, and the closing steps so far."""
+
+    judged: Sequence[Assessed]  # lightest first
+    conclusion: Conclusion
+    rules: Rules
+    closing: Sequence[Step]  # in the order in which they ran, void ones too
+
+    @property
+    def at(self) -> Assessed | None:
+        """The load of the answer; None where there is none."""
+        return None if self.conclusion.figure is None else self.conclusion.at
+
+    def with_conclusion(self, conclusion: Conclusion) -> "Answer":
+        """The same steps, with what a closing step has left of their conclusion."""
+        return replace(self, conclusion=conclusion)
+
+    def tries(self, purpose: Purpose) -> list[Step]:
+        """Closing steps of one kind, void ones too: each is a try."""
+        return [step for step in self.closing if step.purpose == purpose]
+
+    def counted(self, purpose: Purpose) -> list[Repetition]:
+        """Closing steps of one kind that say something, and that no audit disputes."""
+        valid = [step for step in self.tries(purpose) if step.void is None]
+        points = gather(valid, self.rules, "connections")
+        return [repetition for point in points for repetition in point.counted]
+
+    @property
+    def limits_us(self) -> dict[str, float]:
+        """The limit of each operation."""
+        return limits([load.point for load in self.judged], self.rules)
+
+    def failures(self, repetitions: Sequence[Repetition]) -> tuple[FailureReason, ...]:
+        """What fails of closing steps of one kind, by their medians and the search's limits."""
+        rules = self.rules.model_copy(update={"confirmation": None})
+        points = gather([repetition.step for repetition in repetitions], rules, "connections")
+        return tuple(
+            reason for load in assess(points, rules, self.limits_us) for reason in load.reasons
+        )

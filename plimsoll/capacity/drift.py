@@ -1,0 +1,123 @@
+"""Whether the target itself changed while it was measured: caches that warm, a slow drift.
+
+A search takes many minutes. Where the target gets faster meanwhile, its first steps are no measure
+of its last ones: a baseline of cold caches makes generous limits. Two looks at what was measured
+anyway, and at the sentinels, which are the lightest load once more at the end:
+
+- *Sentinels*: the opening steps and the closing ones lie apart entirely, and by more than noise.
+- *Trend*: Kendall's test over the repetitions of each load by itself, added up (Hirsch, Slack and
+  Smith 1982, "Techniques of Trend Analysis for Monthly Water Quality Data", whose seasons are the
+  loads here). It goes by ranks, so that a bad window is one observation among others. Only steps
+  that were not asked for because of an earlier one at their load take part: whoever asks again
+  after a slow step will mostly see a faster one.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from statistics import median
+
+from plimsoll import words
+from plimsoll.capacity.assess import Assessed
+from plimsoll.capacity.intervals import pooled_noise
+from plimsoll.capacity.loads import Repetition
+from plimsoll.capacity.under_way import weights_of
+from plimsoll.model.closing import Drift
+
+LEAST = 0.03  # a change of less is none, however sure it is
+APART = 2.1  # standard errors between the opening steps and the nearest closing one
+TREND_P = 0.01  # two-sided
+
+
+def pace(repetition: Repetition) -> float:
+    """Give the logarithm of how fast a step went: of X, or in an open loop of 1 / mean latency.
+
+    Negative infinity where nothing succeeded.
+    """
+    step, figures = repetition.step, repetition.figures
+    if figures.rate is None:
+        return math.log(figures.throughput) if figures.throughput > 0 else -math.inf
+    known = {n: step.latency_us[n].get("mean", us) for n, us in figures.latency_us.items()}
+    weighed = weights_of(step, known)  # of an index alone: shares that nothing tells are alike
+    weights = weighed[0] if weighed else dict.fromkeys(known, 1 / max(1, len(known)))
+    mean_us = sum(weights[name] * us for name, us in known.items())
+    return -math.log(mean_us) if mean_us > 0 else -math.inf
+
+
+def drift(judged: Sequence[Assessed], sentinels: Sequence[Repetition]) -> Drift:
+    """Say whether the target changed.
+
+    Args:
+        judged: every load of the search, lightest first; repetitions in the order of time.
+        sentinels: the closing steps at the lightest load that count.
+    """
+    opening = [pace(r) for r in judged[0].point.counted]
+    closing = [pace(r) for r in sentinels]
+    groups = [
+        [*opening, *closing],
+        *([pace(r) for r in _unselected(load)] for load in judged[1:]),
+    ]
+    p_value, direction = kendall(groups)
+    noise = _noise([opening, closing, *groups[1:]])
+    if judged[0].point.figures.rate is not None:  # its latency near the knee scatters far more
+        noise = max(_noise([opening, closing]), noise / 2)
+    change = math.expm1(median(closing) - median(opening)) if opening and closing else None
+    found = change is not None and (
+        _apart(opening, closing, noise)
+        or (p_value is not None and p_value < TREND_P and direction * change > 0)
+    )
+    found = found and change is not None and abs(change) >= LEAST
+    return Drift(
+        found=found,
+        change=change,
+        sentinels=len(closing),
+        trend_p=p_value,
+        detail=_detail(change, p_value, found=found),
+    )
+
+
+def _unselected(load: Assessed) -> list[Repetition]:
+    return [r for r in load.point.counted if r.step.purpose == "confirm"]
+
+
+def _noise(groups: Sequence[Sequence[float]]) -> float:
+    return pooled_noise([math.exp(value) for value in group] for group in groups)
+
+
+def _apart(opening: Sequence[float], closing: Sequence[float], noise: float) -> bool:
+    """Whether every closing step lies on one side of the opening ones, beyond noise.
+
+    The nearest decides, so that one bad window among them does not.
+    """
+    if min(len(opening), len(closing)) < 2:
+        return False
+    begun = [median(opening)] if len(opening) > 2 else opening
+    shifts = [last - first for last in closing for first in begun]
+    if min(shifts) < 0 < max(shifts):
+        return False
+    error = noise * math.sqrt(1 + 1 / len(opening))
+    return min(abs(shift) for shift in shifts) > APART * error
+
+
+def kendall(groups: Sequence[Sequence[float]]) -> tuple[float | None, int]:
+    """Kendall's S over each group, added up: its two-sided p-value, and its sign.
+
+    By the normal approximation with the correction for continuity.
+    """
+    s = sum((y > x) - (y < x) for group in groups for x, y in combinations(group, 2))
+    sizes = [len(group) for group in groups]
+    variance = sum(n * (n - 1) * (2 * n + 5) for n in sizes) / 18
+    if not variance:
+        return None, 0
+    z = max(0, abs(s) - 1) / math.sqrt(variance)
+    return math.erfc(z / math.sqrt(2)), (s > 0) - (s < 0)
+
+
+def _detail(change: float | None, p_value: float | None, *, found: bool) -> str:
+    trend = "" if p_value is None else f" (trend among repetitions: p = {p_value:.2g})"
+    if change is None:
+        return f"the lightest load was not run again at the end{trend}"
+    how = "faster" if change > 0 else "slower"
+    noise = "" if found else "; noise does as much"
+    ran = f"the lightest load ran {words.percent(abs(change))} {how} at the end"
+    return f"{ran}{trend}{noise}"

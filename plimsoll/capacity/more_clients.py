@@ -1,0 +1,91 @@
+"""A closing probe with twice the clients: is it they that the answer speaks of?
+
+A client's processor shows when it is busy. Its network, its way to the target and a limiter of its
+platform do not: only more clients for the same work show those. In a closed loop that is the
+answer's load, the same connections on twice the clients; more throughput means that the fewer were
+the limit. In an open loop throughput is the rate that was offered, so it is a rate well beyond the
+one that failed.
+"""
+
+from statistics import median
+
+from plimsoll import words
+from plimsoll.capacity.answer import Answer
+from plimsoll.capacity.intervals import pooled_noise
+from plimsoll.capacity.loads import RAISED_SHARE, Repetition
+from plimsoll.capacity.wishes import Shape, Wish
+from plimsoll.model.closing import MoreClients
+from plimsoll.model.search_request import Search, StepsSearch
+from plimsoll.model.steps import Step
+
+BEYOND = 1.15  # times the rate that failed
+SEEN = 2  # a single probe may be lucky: what speaks for more clients has to be seen twice
+TRIES_MAX = 3
+NOISE_FACTOR = 2.0  # times the noise of one repetition's throughput: what is more, is no noise
+
+
+def clients_wish(search: Search, answer: Answer) -> Wish | None:
+    """Ask for twice the clients, and once more where the first time speaks for them.
+
+    More clients than the search allows are never asked for.
+    """
+    base, done = _base(answer), answer.counted("twice_clients")
+    if base is None or len(done) >= SEEN or len(answer.tries("twice_clients")) >= TRIES_MAX:
+        return None
+    if done and not _raised(answer, base, done[0]):
+        return None
+    most = max(search.clients) if isinstance(search, StepsSearch) else search.clients_max
+    clients, connections, rate = base.clients or 1, base.connections or 1, base.rate_ops_per_second
+    if 2 * clients > min(most, connections):
+        return None
+    shape = Shape(2 * clients, connections, None if rate is None else float(f"{rate * BEYOND:.4g}"))
+    why = f"the same connections on {2 * clients:,} clients: are the clients the limit?"
+    return Wish(0.0, "twice_clients", why, shape=shape)
+
+
+def more_clients(answer: Answer) -> MoreClients | None:
+    """Say what twice the clients showed; None where no limit was met that could be the clients'."""
+    base, done = _base(answer), answer.counted("twice_clients")
+    if base is None:
+        return None
+    if not done:
+        lacks = "the search allows no more, or no step was left for it"
+        if base.connections == base.clients:
+            lacks = "each has a single connection"
+        return MoreClients(raised=None, detail=f"not tried with twice as many: {lacks}")
+    raised = len(done) >= SEEN and all(_raised(answer, base, probe) for probe in done)
+    return MoreClients(raised=raised, detail=_detail(answer, base, done))
+
+
+def _detail(answer: Answer, base: Step, done: list[Repetition]) -> str:
+    clients = words.plural(done[0].step.clients or 1, "client")
+    gave = words.throughput(median(probe.figures.throughput for probe in done))
+    if base.rate_ops_per_second is not None:
+        offered, less = (words.rate(s.rate_ops_per_second) for s in (done[0].step, base))
+        return f"{clients} gave {gave} of {offered} offered, where {base.clients:,} failed {less}"
+    assert answer.at is not None  # noqa: S101 - there is a base, so there is an answer
+    before = words.throughput(answer.at.point.figures.throughput)
+    return f"{clients} with the same connections gave {gave} where {base.clients:,} gave {before}"
+
+
+def _base(answer: Answer) -> Step | None:
+    """The step to repeat with more clients: of the answer, or in an open loop of the failure."""
+    at, bracket = answer.at, answer.conclusion.bracket
+    if at is None or not at.point.counted:
+        return None
+    if at.point.figures.rate is None:
+        return at.point.counted[0].step
+    failed = [
+        load.point.counted for load in answer.judged if bracket and load.point.load == bracket[1]
+    ]
+    return failed[0][0].step if failed and failed[0] else None
+
+
+def _raised(answer: Answer, base: Step, probe: Repetition) -> bool:
+    """Whether a probe speaks for more clients."""
+    if base.rate_ops_per_second is not None:
+        return not probe.doubtful and not answer.failures([probe])
+    assert answer.at is not None  # noqa: S101 - there is a base, so there is an answer
+    noise = pooled_noise([r.figures.throughput for r in a.point.counted] for a in answer.judged)
+    more = max(RAISED_SHARE, NOISE_FACTOR * noise)
+    return probe.figures.throughput > answer.at.point.figures.throughput * (1 + more)

@@ -1,0 +1,96 @@
+"""A window second by second: spans of ten seconds, and the longest time without an answer. Pure."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from statistics import median
+
+from plimsoll.model.results import SecondTotals, StepResult
+from plimsoll.model.steps import Span, Statistic
+
+SPAN_S = 10
+STALLED_SHARE = 0.1  # of the median second: whoever does less has stalled
+BUSY_OPS_PER_SECOND = 10  # below so many answers, a second without one means nothing
+SHARES: Mapping[Statistic, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+
+
+def soaked(step: StepResult, statistic: Statistic) -> StepResult:
+    """Add to a window of a soak what is read of it second by second; others stay as they are."""
+    start_ms, end_ms = step.window_start_epoch_ms, step.window_end_epoch_ms
+    if step.plan.purpose != "soak" or start_ms is None or end_ms is None:
+        return step
+    first, past = math.ceil(start_ms / 1000), end_ms // 1000
+    within = [second for second in step.seconds if first <= second.epoch_s < past]
+    read = {
+        "spans": spans(within, statistic, start_epoch_s=first, end_epoch_s=past),
+        "stall_s": longest_stall_s(within, start_epoch_s=first, end_epoch_s=past),
+    }
+    return step.model_copy(update={"step": step.step.model_copy(update=read)})
+
+
+def spans(
+    seconds: Sequence[SecondTotals], statistic: Statistic, *, start_epoch_s: int, end_epoch_s: int
+) -> tuple[Span, ...]:
+    """Divide a window into spans of ten whole seconds; what is left over at its end is left out.
+
+    Args:
+        seconds: of the load, all clients together.
+        statistic: of the latencies, read from coarse buckets: it is the upper bound of its bucket,
+            9 % above it at most.
+        start_epoch_s: the window's first whole second.
+        end_epoch_s: the second after its last one.
+    """
+    by_span: dict[int, list[SecondTotals]] = defaultdict(list)
+    for second in seconds:
+        by_span[(second.epoch_s - start_epoch_s) // SPAN_S].append(second)
+    return tuple(
+        _span(by_span[i], statistic) for i in range((end_epoch_s - start_epoch_s) // SPAN_S)
+    )
+
+
+def longest_stall_s(
+    seconds: Sequence[SecondTotals], *, start_epoch_s: int, end_epoch_s: int
+) -> float | None:
+    """Give the most whole seconds in a row in which next to nothing succeeded.
+
+    Returns:
+        None where so little succeeds in any second that one without an answer means nothing.
+    """
+    succeeded: Counter[int] = Counter()
+    for second in seconds:
+        succeeded[second.epoch_s] += second.succeeded
+    each = [succeeded[epoch_s] for epoch_s in range(start_epoch_s, end_epoch_s)]
+    usual = median(each) if each else 0.0
+    if usual < BUSY_OPS_PER_SECOND:
+        return None
+    runs = groupby(each, key=lambda count: count < STALLED_SHARE * usual)
+    return float(max((len(list(run)) for stalled, run in runs if stalled), default=0))
+
+
+def _span(seconds: Sequence[SecondTotals], statistic: Statistic) -> Span:
+    buckets: dict[str, Counter[int]] = defaultdict(Counter)
+    for second in seconds:
+        buckets[second.operation].update(second.buckets)
+    read = {name: _statistic(counts, statistic) for name, counts in buckets.items()}
+    return Span(
+        throughput_ops_per_second=sum(second.succeeded for second in seconds) / SPAN_S,
+        latency_us={name: us for name, us in read.items() if us is not None},
+    )
+
+
+def _statistic(buckets: Mapping[int, int], statistic: Statistic) -> float | None:
+    """Read a statistic off counts by upper bound in microseconds; None where there are none."""
+    total = sum(buckets.values())
+    if not total:
+        return None
+    if statistic == "mean":
+        return sum(upper * count for upper, count in buckets.items()) / total
+    if statistic == "max":
+        return float(max(buckets))
+    rank, below = math.ceil(SHARES[statistic] * total), 0
+    for upper in sorted(buckets):
+        below += buckets[upper]
+        if below >= rank:
+            break
+    return float(upper)

@@ -1,0 +1,67 @@
+"""What a search finds out after its answer is confirmed: the closing steps, and what they show."""
+
+from plimsoll.model.base import Model
+
+
+class Drift(Model):
+    """Whether the target itself changed while it was measured."""
+
+    found: bool
+    # how much faster the lightest load ran at the end than at the beginning, as a share: -0.2 is a
+    # fifth slower; None: not known
+    change: float | None
+    sentinels: int  # closing steps at the lightest load that count
+    trend_p: float | None  # of the trend among repetitions, two-sided; None: too few of them
+    detail: str  # one sentence
+
+
+class MoreClients(Model):
+    """Whether twice the clients, with the same connections, brought more."""
+
+    raised: bool | None  # None: it was not tried
+    detail: str
+
+
+class OpenLoop(Model):
+    """What callers who do not wait would see near the rate of a closed loop's answer."""
+
+    rate_ops_per_second: float  # offered
+    throughput_ops_per_second: float
+    connections: int
+    latency_us: dict[str, float]  # by operation, of the statistic judged, from the due time
+    kept_up: bool
+    detail: str
+
+
+class Soak(Model):
+    """Whether the answer's load lasted for `limits.soak_s`."""
+
+    asked_s: float
+    held_s: float  # the windows together
+    passed: bool | None  # None: it was not held for as long as was asked
+    stall_max_s: float | None  # without an answer; None: so few come that this means nothing
+    spans: int  # of ten seconds
+    spans_beyond: int  # in which an operation was beyond its limit
+    throughput_ops_per_second: float | None  # median of the windows
+    reasons: tuple[str, ...]  # why it did not last
+    detail: str
+
+
+class Closing(Model):
+    """What the steps after the confirmation showed; None: that was not looked at."""
+
+    drift: Drift | None = None
+    more_clients: MoreClients | None = None
+    open_loop: OpenLoop | None = None
+    soak: Soak | None = None
+
+    @property
+    def findings(self) -> tuple[tuple[str, str], ...]:
+        """What was looked at, and what it showed, one sentence each."""
+        parts: tuple[tuple[str, Drift | MoreClients | OpenLoop | Soak | None], ...] = (
+            ("soak", self.soak),
+            ("drift", self.drift),
+            ("clients", self.more_clients),
+            ("open loop", self.open_loop),
+        )
+        return tuple((name, part.detail) for name, part in parts if part)

@@ -1,0 +1,28 @@
+"""How long a search takes, in words: its steps, and the soak after them. Pure."""
+
+from plimsoll import words
+from plimsoll.capacity.soak import windows
+from plimsoll.model.request import Request
+from plimsoll.quoting.rehearsal import rehearse
+
+
+def search_words(request: Request) -> str:
+    """Say how long the steps of a search take by themselves, wherever it runs."""
+    rehearsed, load = rehearse(request.search, request.limits), request.load
+    soak_s = rehearsed.soak_steps * load.warmup_s + request.limits.soak_s
+    step_s = load.warmup_s + load.duration_s
+    seconds = (rehearsed.steps - rehearsed.soak_steps) * step_s + soak_s
+    steps = words.plural(round(rehearsed.steps), "step")
+    soaked = f", {words.duration(soak_s)} of it a soak" if request.limits.soak_s else ""
+    return (
+        f"about {steps} where nothing is noisy, {request.search.probes_max:,} at most:"
+        f" {words.duration(round(seconds))} of load{soaked}"
+    )
+
+
+def soak_assumption(request: Request) -> str:
+    """Say what a soak adds to a search; empty without one."""
+    count = windows(request.limits)
+    if not count:
+        return ""
+    return f", {count} of them for a soak of {words.duration(request.limits.soak_s)}"
