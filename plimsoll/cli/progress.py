@@ -11,11 +11,13 @@ from plimsoll import words
 from plimsoll.model.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
-from plimsoll.model.run_record import RunRecord
+from plimsoll.model.run_record import Recovery, RunRecord
 from plimsoll.model.search_request import StepsSearch
 from plimsoll.model.steps import Statistic
+from plimsoll.runs.recovery import in_words
 from plimsoll.runs.run_status import Snapshot
 
+RECOVERY_TOLD_S = 5  # between two lines on what is waited for
 STEP_OVERHEAD_S = 3  # for planning, barrier and judging, in the estimate of the time left
 
 
@@ -69,6 +71,7 @@ class RunProgress(Lines):
     def __init__(self, request: Request, console: Console | None = None) -> None:
         super().__init__(console)
         self._request = request
+        self._recoveries_told: set[tuple[int, int]] = set()
 
     def show(self, now: Snapshot) -> None:
         """Print what is new."""
@@ -105,10 +108,21 @@ class RunProgress(Lines):
                 line = _finished(done[plan.index], request.limits.statistic)
                 events.append(f"step {plan.index}: {line}")
                 events += [f"step {plan.index}: {text}" for text in done[plan.index].problems]
+        if record.recovery is not None:
+            events += self._recovering(record.recovery)
         if record.metrics_awaited_until:
             latest = words.time_of_day(record.metrics_awaited_until)
             events.append(f"conclude: the target's metrics are awaited, until {latest} at most")
         return events + _torn_down(record)
+
+    def _recovering(self, seen: Recovery) -> list[str]:
+        """Say every few seconds what a target still works off: its figure may move at each look."""
+        waited_s = (seen.seen_epoch_ms - seen.since_epoch_ms) // 1000
+        tick = (seen.since_epoch_ms, waited_s // RECOVERY_TOLD_S)
+        if tick in self._recoveries_told:
+            return []
+        self._recoveries_told.add(tick)
+        return [in_words(seen, self._request.load.recovery_max_s)]
 
     def _doing(self, now: Snapshot) -> str:
         record = now.record

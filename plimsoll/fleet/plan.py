@@ -70,6 +70,7 @@ def plan_step(
     start_at_epoch_ms: int,
     recovered: bool | None,
     server_before: ServerCounters | None,
+    recovery: str | None = None,
 ) -> StepPlan:
     """Turn what the search asks for into a step; steps are numbered from 1."""
     load = request.load
@@ -88,6 +89,7 @@ def plan_step(
         + 1,  # each step draws other keys; a repeated run draws the same ones
         start_at_epoch_ms=start_at_epoch_ms,
         recovered=recovered,
+        recovery=recovery,
         server_before=server_before,
     )
 

@@ -129,5 +129,8 @@ def _problems(
     elif server.restarted:
         problems.append("the server was restarted during the step")
     if plan.recovered is False:
-        problems.append("the target had not recovered from the step before")
+        why = f": {plan.recovery}" if plan.recovery else ""
+        problems.append(f"the target had not recovered from the step before{why}")
+    elif plan.recovery:
+        problems.append(f"before it the target recovered as far as it does: {plan.recovery}")
     return problems

@@ -20,6 +20,15 @@ class ServerCounters(Model):
     family: Protocol  # whose names they are
 
 
+class UnfinishedWork(Model):
+    """What a target still has to work off after a load."""
+
+    what: str  # in words, with its figure
+    # What is left of it, in any unit: once this stands still, an idle target leaves it as it is.
+    # None: a figure that stands still does not mean that.
+    left: int | None = None
+
+
 class StepPlan(Model):
     """One step, the same for all of its clients: `steps/<index>/plan.json`."""
 
@@ -36,6 +45,7 @@ class StepPlan(Model):
     load_number: int = 0  # of loads on this dataset; each inserts rows of its own
     start_at_epoch_ms: int  # the barrier: all connect before it, and send from then on
     recovered: bool | None  # had the target recovered from an overload before it?
+    recovery: str | None = None  # how the wait for that ended; None: nothing was left to wait for
     server_before: ServerCounters | None  # None: it did not answer
 
     @property

@@ -148,7 +148,7 @@ class Load(Model):
     recovery_max_s: Annotated[float, Field(ge=0, le=3600)] = Field(
         300,
         description="After a step that failed: how long the target may take to recover before the"
-        " next one starts all the same, in seconds.",
+        " next one starts all the same, in seconds. It ends sooner where nothing moves any more.",
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
         1, description="Equal seeds give equal sequences of operations."

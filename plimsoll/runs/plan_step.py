@@ -16,13 +16,14 @@ from plimsoll.fleet.plan import (
     wait_for_period_ms,
     warming_step,
 )
-from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
+from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.function_settings import PlanStepSettings
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
-from plimsoll.model.search_request import Done, NextStep
+from plimsoll.model.search_request import Done
 from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.connection import engine_target
@@ -106,11 +107,18 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     target = engine_target(settings, record.target)
     counters = family_of(target.protocol).read_counters(target)
-    recovered = _recovered(following, finished, counters)
-    if recovered is False and not _waited_enough(finished, request):
-        return Next.pause(settings.poll_seconds)
+    recovered: Recovered | None = None
+    if following.recover_first and finished:
+        recovered = _recovered(settings, record, request, counters)
+        if recovered is None:
+            return Next.pause(settings.poll_seconds)
     plan = plan_step(
-        following, request, start_at_epoch_ms=0, recovered=recovered, server_before=counters
+        following,
+        request,
+        start_at_epoch_ms=0,
+        recovered=recovered.recovered if recovered else None,
+        recovery=recovered.how if recovered else None,
+        server_before=counters,
     )
     return _start(settings, record, request, plan, finished)
 
@@ -122,19 +130,21 @@ def _is_to_warm(request: Request, record: RunRecord, files: RunFiles) -> bool:
 
 
 def _recovered(
-    following: NextStep, finished: list[StepResult], counters: ServerCounters | None
-) -> bool | None:
-    """Say whether the target recovered from the last step; None if it need not recover."""
-    if not following.recover_first or not finished:
-        return None
+    settings: PlanStepSettings,
+    record: RunRecord,
+    request: Request,
+    counters: ServerCounters | None,
+) -> Recovered | None:
+    """Say how the target recovered from the last step; None while it still does, noted for all."""
     if counters is None:
-        return False
-    return family_of(counters.family).unfinished_work(counters) is None
-
-
-def _waited_enough(finished: list[StepResult], request: Request) -> bool:
-    last = max(done.plan.window_end_epoch_ms for done in finished)
-    return time.time() * 1000 >= last + request.load.recovery_max_s * 1000
+        work: UnfinishedWork | None = UnfinishedWork(what="it does not answer")
+    else:
+        work = family_of(counters.family).unfinished_work(counters)
+    if work is None:
+        return Recovered(recovered=True, how=None)
+    seen = watched(record.recovery, work, round(time.time() * 1000))
+    records_of(settings).change(record.run_id, recovery=seen)
+    return outcome(seen, request.load.recovery_max_s)
 
 
 def _start(
@@ -168,7 +178,7 @@ def _start(
             f" {words.duration(plan.warmup_s + plan.duration_s)})",
         )
     files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
-    records_of(settings).change(record.run_id, step=plan.index)
+    records_of(settings).change(record.run_id, step=plan.index, recovery=None)
     return Next.step(plan)
 
 

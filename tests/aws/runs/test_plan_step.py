@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from plimsoll.aws.run_files import REQUEST, plan_path, step_path
-from plimsoll.model.fleet import StepPlan
+from plimsoll.model.fleet import ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunState, TargetAddress
+from plimsoll.model.search_request import NextStep
 from plimsoll.runs import plan_step
 from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
+from tests.support.synthetic_run import synthetic_run
 
 TARGET = TargetAddress(
     protocol="mysql", host="db", port=3306, database="plimsoll", secret_arn=None, identifier="db-1"
@@ -34,7 +36,7 @@ class Family:
     def open_datasets(self, _: object) -> Iterator[Datasets]:
         yield Datasets()
 
-    def read_counters(self, _: object) -> None:
+    def read_counters(self, _: object) -> ServerCounters | None:
         return None
 
 
@@ -112,3 +114,39 @@ def test_a_steps_window_is_a_whole_minute_whenever_it_is_planned(
 def test_the_warming_step_waits_for_no_minute(running: EverySetting, clock: Clock) -> None:
     clock.now_s += 1
     assert plan_step.plan_next(running, RUN)["next"] == "step"
+
+
+class BusyFamily(Family):
+    """A family whose server leaves its redo log half full for ever."""
+
+    def read_counters(self, _: object) -> ServerCounters:
+        return ServerCounters(epoch_ms=0, values={}, family="mysql")
+
+    def unfinished_work(self, _: object) -> UnfinishedWork:
+        return UnfinishedWork(what="53 % of the redo log wait", left=53)
+
+
+def test_a_target_that_works_no_more_is_waited_for_as_long_as_that_takes_to_see(
+    running: EverySetting, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_metrics = TARGET.model_copy(update={"identifier": None})
+    running.records.change(RUN, step=1, target=without_metrics)
+    running.files(RUN).put(step_path(0), "{}")
+    overloaded = NextStep(
+        index=1, clients=1, connections=1, purpose="again", recover_first=True, why="it failed"
+    )
+    monkeypatch.setattr(plan_step, "family_of", lambda _: BusyFamily())
+    monkeypatch.setattr(plan_step, "finished_steps", lambda _: [synthetic_run()[0].steps[0]])
+    monkeypatch.setattr(plan_step, "next_step", lambda *_: overloaded)
+    began_s, polls = clock.now_s, 0
+    while plan_step.plan_next(running, RUN)["next"] == "pause":
+        polls += 1
+        clock.now_s += 1
+        recovery = running.records.get(RUN).recovery
+        assert recovery is not None
+        assert recovery.what == "53 % of the redo log wait"
+    assert clock.now_s - began_s == polls == 10, "load.recovery_max_s is 300 s"
+    plan = running.files(RUN).get(plan_path(2), StepPlan)
+    assert plan.recovered
+    assert plan.recovery == "nothing moved for 10 s: 53 % of the redo log wait"
+    assert running.records.get(RUN).recovery is None
