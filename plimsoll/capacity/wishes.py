@@ -20,6 +20,7 @@ class Wish:
     purpose: Purpose
     why: str
     more_clients: bool = False
+    window_factor: int = 1  # times the request's warm-up and window, at least
 
 
 def wished_step(
@@ -28,6 +29,7 @@ def wished_step(
     """Turn a load into a step: how many clients, connections, and whether to recover first."""
     rate = wish.load if search.strategy == "rate" else None
     clients, connections = _fleet(search, finished, wish)
+    same = [step for step in finished if getattr(step, axis_of(search)) == wish.load]
     last = finished[-1] if finished else None
     overloads = [step for assessed in judged for step in assessed.overloads]
     return NextStep(
@@ -36,6 +38,7 @@ def wished_step(
         connections=connections,
         rate_ops_per_second=rate,
         purpose=wish.purpose,
+        window_factor=max(wish.window_factor, longest_factor(same)),
         recover_first=last is not None
         and (last.void is not None or any(step is last for step in overloads)),
         why=wish.why,
@@ -57,3 +60,8 @@ def _fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, i
         return min(clients, search.clients_max, connections), connections
     clients = max(before, search.clients)
     return clients, clients * search.connections_per_client
+
+
+def longest_factor(steps: Sequence[Step]) -> int:
+    """Give the most that a window of these steps was lengthened by; 1: by nothing."""
+    return max((step.window_factor or 1 for step in steps), default=1)

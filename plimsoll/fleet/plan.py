@@ -7,7 +7,7 @@ from plimsoll.fleet.failures import too_late
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
 from plimsoll.model.metric_periods import wait_ms
-from plimsoll.model.request import Request
+from plimsoll.model.request import RESERVE_S, SECONDS_OF_A_CLIENT, Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.search_request import NextStep, RampSearch, StepsSearch
 
@@ -74,6 +74,8 @@ def plan_step(
 ) -> StepPlan:
     """Turn what the search asks for into a step; steps are numbered from 1."""
     load = request.load
+    longest = SECONDS_OF_A_CLIENT - RESERVE_S
+    factor = min(following.window_factor, longest / (load.warmup_s + load.duration_s))
     return StepPlan(
         index=following.index + 1,
         purpose=following.purpose,
@@ -81,8 +83,9 @@ def plan_step(
         clients=following.clients,
         connections=max(following.connections, following.clients),
         rate_ops_per_second=following.rate_ops_per_second,
-        warmup_s=load.warmup_s,
-        duration_s=load.duration_s,
+        warmup_s=factor * load.warmup_s,
+        duration_s=factor * load.duration_s,
+        window_factor=following.window_factor,
         timeout_ms=load.timeout_ms,
         seed=load.seed
         + following.index

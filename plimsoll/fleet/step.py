@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from plimsoll import words
+from plimsoll.capacity.trends import trend
 from plimsoll.families.family import family_of
 from plimsoll.fleet import merge
 from plimsoll.fleet.failures import told_together
@@ -92,6 +93,8 @@ def _step(
         send_lateness_us=max(lateness, default=None),
         backlog_end=sum(backlogs) if backlogs else None,
         halves=merge.halves(plan, window, results) if window else None,
+        trend=trend(merge.second_by_second(plan, window, results)) if window else None,
+        window_factor=plan.window_factor,
         recovered=plan.recovered,
         statements_sent=server.statements_by_clients if server else None,
         statements_served=server.statements_by_server if server else None,

@@ -40,6 +40,7 @@ class StepPlan(Model):
     rate_ops_per_second: float | None  # of all clients together; None: closed loop
     warmup_s: float
     duration_s: float
+    window_factor: int = 1  # times the request's warm-up and window, as far as a client can run
     timeout_ms: int
     seed: int
     load_number: int = 0  # of loads on this dataset; each inserts rows of its own

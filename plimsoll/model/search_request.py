@@ -130,6 +130,7 @@ class NextStep(Model):
     connections: Annotated[int, Field(ge=1)]  # of all clients together, spread evenly
     rate_ops_per_second: float | None = None  # of all clients together; None: closed loop
     purpose: Purpose
+    window_factor: Annotated[int, Field(ge=1)] = 1  # times the request's warm-up and window
     recover_first: bool = False  # the step before overloaded the target: wait until it recovered
     why: str  # one line for people
 

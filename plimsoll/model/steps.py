@@ -27,6 +27,14 @@ class Half(Model):
     )  # by operation: the median over its seconds of the p99
 
 
+class Trend(Model):
+    """A trend in a step's throughput from second to second (plimsoll.capacity.trends)."""
+
+    change_share: float  # over the whole window, of the median
+    p_value: Annotated[float, Field(ge=0, le=1)]  # of one at least as clear without any cause
+    values: Positive  # seconds
+
+
 class Step(Model):
     """One finished step. Only the throughput and one measure of load are indispensable.
 
@@ -76,4 +84,6 @@ class Step(Model):
     # clients on machines of their own: of the time with work, what the worst one had no processor
     client_waiting_percent: Amount | None = None
     halves: tuple[Half, Half] | None = None
+    trend: Trend | None = None  # None: not known, or too few seconds
+    window_factor: Positive | None = None  # how many times the request's window it was given
     recovered: bool | None = None  # had the target recovered from an overload before this step?

@@ -8,6 +8,7 @@ from plimsoll import words
 from plimsoll.aws.run_files import REQUEST, RunFiles, files_of, plan_path, step_path
 from plimsoll.aws.run_records import deadline_passed, now, records_of
 from plimsoll.capacity import next_step
+from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
 from plimsoll.families.family import family_of
 from plimsoll.fleet.plan import (
     barrier_epoch_ms,
@@ -120,7 +121,14 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
         recovery=recovered.how if recovered else None,
         server_before=counters,
     )
-    return _start(settings, record, request, plan, finished)
+    try:
+        return _start(settings, record, request, plan, finished)
+    except (TimeLimitPassedError, BudgetPassedError):
+        if plan.window_factor == 1:
+            raise
+    load = request.load  # a longer window would be too long for what is left of time or money
+    usual = {"warmup_s": load.warmup_s, "duration_s": load.duration_s}
+    return _start(settings, record, request, plan.model_copy(update=usual), finished)
 
 
 def _is_to_warm(request: Request, record: RunRecord, files: RunFiles) -> bool:
