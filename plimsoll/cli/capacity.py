@@ -8,7 +8,7 @@ import click
 from pydantic import ValidationError
 
 from plimsoll import words
-from plimsoll.capacity import judge
+from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.peers import READERS
 from plimsoll.capacity.search import axis_of
 from plimsoll.capacity.step_tables import from_csv, from_json
@@ -95,7 +95,7 @@ def command(
     if deterioration is not None:
         changes["deterioration"] = deterioration
     changes["limits_us"] = dict(rules.limits_us) | _limits(limit_texts)
-    capacity = judge(steps, rules.model_copy(update=changes), axis)
+    capacity = judge_sustained(steps, rules.model_copy(update=changes), axis)
     capacity = capacity.model_copy(update={"notes": (*capacity.notes, *notes, *_unchecked(steps))})
     if as_json:
         click.echo(capacity.model_dump_json(indent=2))

@@ -19,6 +19,7 @@ STYLES = {
     "NOISY": "bold red",
     "INCONSISTENT": "bold red",
     "DISTURBED": "bold red",
+    "BURST": "bold red",
 }
 
 
@@ -80,6 +81,8 @@ def _facts(capacity: Capacity) -> list[tuple[str, str]]:
     facts = []
     if capacity.bracket is not None:
         facts.append(("bracket", words.bracket(capacity.bracket, capacity.axis)))
+    if capacity.burst is not None:
+        facts.append(("burst", capacity.burst.summary))
     if capacity.causes:
         facts.append(("cause", ", ".join(capacity.causes)))
     if capacity.interval is not None and capacity.median_ops_per_second is not None:

@@ -8,8 +8,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from plimsoll import words
+from plimsoll.capacity.credits import is_burst
 from plimsoll.cli.output import print_figures, table_of
-from plimsoll.model.capacity import JudgedStep
+from plimsoll.model.capacity import Capacity, JudgedStep
 from plimsoll.model.request import EndpointTarget
 from plimsoll.model.results import RunResult, StepResult
 from plimsoll.report.differences import question
@@ -34,16 +35,12 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
             soft_wrap=True,
         )
     if result.capacity is not None:
-        verdict = f"[bold]{result.capacity.verdict}[/]: {escape(result.capacity.summary)}"
-        console.print(verdict, highlight=False, soft_wrap=True)
+        for name, sentence in _answers(result.capacity):
+            text = f"[bold]{name}[/]: {escape(sentence)}"
+            console.print(text, highlight=False, soft_wrap=True)
         for note in (*_reasons(result), *result.capacity.notes):
             _print_line(note, console)
-    if result.limiting is not None:
-        at = f" (step {result.limiting.step})" if result.limiting.step is not None else ""
-        resource = escape(result.limiting.resource)
-        console.print(f"[bold]Limited by: {resource}[/]{at}", highlight=False)
-        for line in result.limiting.evidence:
-            _print_line(line, console)
+    _print_limiting(result, console)
     for note in (*result.notes, *_problems(result.steps), *_cost(result)):
         _print_line(note, console)
     if result.moments.deleted is not None:
@@ -52,6 +49,23 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
         )
     if directory is not None:
         console.print(f"Files: {directory}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_limiting(result: RunResult, console: Console) -> None:
+    if result.limiting is not None:
+        at = f" (step {result.limiting.step})" if result.limiting.step is not None else ""
+        resource = escape(result.limiting.resource)
+        console.print(f"[bold]Limited by: {resource}[/]{at}", highlight=False)
+        for line in result.limiting.evidence:
+            _print_line(line, console)
+
+
+def _answers(capacity: Capacity) -> list[tuple[str, str]]:
+    """The verdict on what lasts; and, where credits were spent, on what they pay for."""
+    answers: list[tuple[str, str]] = [(capacity.verdict, capacity.summary)]
+    if capacity.burst is not None and capacity.verdict != "BURST":
+        answers.append(("BURST", capacity.burst.summary))
+    return answers
 
 
 def _print_line(text: str, console: Console) -> None:
@@ -99,6 +113,8 @@ def _verdict_cell(judged: JudgedStep | None) -> str:
         return ""
     if judged.passed:
         return "[green]passed[/]"
+    if is_burst(judged):
+        return "[yellow]burst[/]"
     return "[red]failed[/]" if judged.consistent else "[yellow]doubtful[/]"
 
 

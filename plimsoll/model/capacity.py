@@ -7,7 +7,7 @@ from pydantic import Field, field_serializer, model_validator
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
-from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.steps import CreditBucket, Statistic, Step
 
 Verdict = Literal[
     "KNEE",  # a step failed after one passed
@@ -18,6 +18,7 @@ Verdict = Literal[
     "NOISY",  # repetitions differ too much
     "INCONSISTENT",  # an audit fails on the step that would decide
     "DISTURBED",  # the same: the machine was busy with others' work whenever it was tried
+    "BURST",  # every load spent credits faster than they come back
 ]
 Bound = Literal["=", ">=", "<"]
 Axis = Literal["clients", "connections", "rate_ops_per_second"]
@@ -166,6 +167,19 @@ class PowerPoint(Model):
     latency_us: float  # of the operations, weighted by their shares
 
 
+class Burst(Model):
+    """What a target does while its credits last: no capacity, for it ends."""
+
+    verdict: Verdict
+    max_throughput_ops_per_second: float
+    bound: Bound
+    at: float  # the load of the figure, on the capacity's axis
+    bracket: tuple[float | None, float | None] | None
+    bucket: CreditBucket  # that is empty first
+    lasts_s: float  # computed: a full bucket at that load
+    summary: str  # for people
+
+
 class Capacity(Model):
     """The verdict on a target, with everything needed to defend it."""
 
@@ -183,6 +197,7 @@ class Capacity(Model):
     repetitions: int | None  # at the load of the figure
     median_ops_per_second: float | None  # ... their median
     interval: Interval | None  # ... their 95 % interval; None for a single repetition
+    burst: Burst | None = None  # beside what lasts; None: no credits were spent, or not known
     limiting_resource: Literal["storage", "cpu", "client", "unknown"] | None = None  # by the run
     usl: UslFit | None = None
     power_point: PowerPoint | None = None

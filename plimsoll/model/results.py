@@ -78,6 +78,7 @@ class TargetFigures(Model):
     burst_balance_percent: float | None = None  # the least
     ebs_io_balance_percent: float | None = None  # of the instance; the least
     ebs_byte_balance_percent: float | None = None
+    cpu_credits: float | None = None  # left to a burstable instance; the least
     host_late_percent: float | None = None  # one machine only: of the time in I/O, due to its disk
     host_stolen_percent: float | None = None  # ... of its processor time, by its hypervisor
     host_others_percent: float | None = None  # ... of that, by processes that are none of the run's
@@ -124,6 +125,7 @@ class TargetSample(Model):
     burst_balance_percent: float | None = None
     ebs_io_balance_percent: float | None = None
     ebs_byte_balance_percent: float | None = None
+    cpu_credits: float | None = None  # left to a burstable instance
     host_late_percent: float | None = None
     host_stolen_percent: float | None = None
     host_others_percent: float | None = None

@@ -27,6 +27,22 @@ class Half(Model):
     )  # by operation: the median over its seconds of the p99
 
 
+CreditBucket = Literal["volume", "instance_io", "instance_throughput", "cpu"]
+
+
+class CreditUse(Model):
+    """What a step used of one kind of credits, by the rules of AWS (plimsoll.runs.credit_use).
+
+    A volume's and an instance's are I/Os, its throughput's MiB, a CPU's minutes of one vCPU.
+    """
+
+    bucket: CreditBucket
+    used_per_s: Amount
+    earned_per_s: Amount
+    full: Annotated[float, Field(gt=0)]  # what a full bucket holds
+    balance_percent: Amount | None = None  # the least of it during the step; None: not known
+
+
 class Trend(Model):
     """A trend in a step's throughput from second to second (plimsoll.capacity.trends)."""
 
@@ -85,5 +101,6 @@ class Step(Model):
     client_waiting_percent: Amount | None = None
     halves: tuple[Half, Half] | None = None
     trend: Trend | None = None  # None: not known, or too few seconds
+    credits: tuple[CreditUse, ...] | None = None  # None: not known
     window_factor: Positive | None = None  # how many times the request's window it was given
     recovered: bool | None = None  # had the target recovered from an overload before this step?

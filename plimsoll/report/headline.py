@@ -19,6 +19,7 @@ VERDICTS = {
     "NOISY": "too noisy",
     "INCONSISTENT": "inconsistent figures",
     "DISTURBED": "the machine was busy",
+    "BURST": "burst only",
 }
 MEANINGS = {
     "KNEE": "a load passes and a heavier one fails",
@@ -29,6 +30,7 @@ MEANINGS = {
     "NOISY": "repetitions differ too much for a figure",
     "INCONSISTENT": "an audit fails on the step that would decide",
     "DISTURBED": "the machine was busy with other work: measure again while it is idle",
+    "BURST": "every load spent credits faster than they come back: what lasts is not known",
 }
 REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP"}  # verdicts that say that a limit was reached
 LIMITS = {
@@ -87,6 +89,8 @@ def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None)
     # The summary begins with a verb only where it has a figure.
     colon = ":" if capacity.max_sustainable_throughput_ops_per_second is None else ""
     parts = [f"{target_words(result)}{colon} {capacity.summary}"]
+    if capacity.burst is not None and capacity.verdict != "BURST":
+        parts.append(capacity.burst.summary)
     if capacity.interval is not None and capacity.figure is not None:
         parts.append(f"the 95 % interval is {_span(capacity.interval)}")
     if (resource := _limited_by(capacity)) is not None:
@@ -126,6 +130,8 @@ def _facts(
     facts = [("Verdict", f"{capacity.verdict}: {MEANINGS[capacity.verdict]}")]
     if capacity.bracket is not None:
         facts.append(("Bracket", words.bracket(capacity.bracket, capacity.axis)))
+    if capacity.burst is not None:
+        facts.append(("Burst", capacity.burst.summary))
     if capacity.interval is not None:
         facts.append(("95 % interval", _interval(capacity)))
     if line := _latencies(capacity):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plimsoll import words
+from plimsoll.capacity.credits import is_burst
 from plimsoll.model.capacity import Capacity, JudgedStep
 from plimsoll.model.results import RunResult, StepResult, TargetFigures
 from plimsoll.report import rows
@@ -112,7 +113,8 @@ def _step_cells(
     cells += [ReportCell(words.number(step.errors)), ReportCell(words.percent(step.client_busy))]
     unjudged = "void" if step.void else "not judged"
     outcome = rows.outcome(judged) if judged else unjudged
-    return [*cells, ReportCell(outcome, outcome)]
+    text = "burst" if judged and is_burst(judged) else outcome
+    return [*cells, ReportCell(text, outcome)]
 
 
 def target_cells(target: TargetFigures | None) -> tuple[str, str, str]:

@@ -112,7 +112,8 @@ def test_what_a_longer_window_shows_steady_is_steady_and_stays_so_long() -> None
     search = StepsSearch(clients=(1,))
     finished = [step(1, x, **RISING) for x in (600, 604, 597)]
     finished += [step(1, x, **STEADY) for x in (601, 598)]
-    following = runs(search, finished)
+    following: NextStep | Done = runs(search, finished)
+    assert isinstance(following, NextStep)
     assert following.window_factor == 2
     while isinstance(following, NextStep):
         finished.append(step(1, 601, window_factor=following.window_factor, **STEADY))
