@@ -41,8 +41,9 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
         UsageError: The steps cannot be judged; names the row and the column.
     """
     valid = [step for step in steps if step.void is None]
+    notes = _notes(valid)
     if not any(map(spends, valid)):
-        return judge(steps, rules, axis)
+        return _with_notes(judge(steps, rules, axis), notes)
     axis = axis or choose_axis(valid)
     rich = [step for step in valid if not is_empty(step)]
     # one measure for both: a baseline is that of a target with credits, where there is one
@@ -51,8 +52,9 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     bursting = _confirmed_or_not(rich, measure, axis) if any(map(spends, rich)) else None
     failed = [s for j in bursting.steps if not j.passed for s in j.steps] if bursting else []
     lasting = [s for s in steps if not spends(s) or any(s is other for other in failed)]
-    notes = _notes(valid)
     burst = _burst(bursting) if bursting else None
+    if bursting and bursting.max_sustainable_throughput_ops_per_second is None:
+        notes.append(f"while credits last: {bursting.verdict}: {bursting.summary}")
     if all(s.void is not None or spends(s) for s in lasting):
         return _nothing_lasts(bursting or judge(valid, measure, axis), burst, rules, notes)
     sustained = _confirmed_or_not(lasting, measure, axis)
@@ -72,19 +74,23 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     )
 
 
+def _with_notes(capacity: Capacity, notes: Sequence[str]) -> Capacity:
+    return capacity.model_copy(update={"notes": (*notes, *capacity.notes)}) if notes else capacity
+
+
 def is_burst(judged: JudgedStep) -> bool:
     """Whether a load passed on credits alone."""
     return judged.reasons == (CREDITS,)
 
 
 def spends(step: Step) -> bool:
-    """Whether a step used more of some credits than came back meanwhile."""
-    return any(_is_net(use) for use in step.credits or ())
+    """Whether a step used more of some credits than came back meanwhile, and they can run out."""
+    return any(_is_net(use) and not use.unlimited for use in step.credits or ())
 
 
 def is_empty(step: Step) -> bool:
-    """Whether some bucket was empty during a step."""
-    return any(_is_empty(use) for use in step.credits or ())
+    """Whether some bucket that matters was empty during a step."""
+    return any(_is_empty(use) and not use.unlimited for use in step.credits or ())
 
 
 def _is_net(use: CreditUse) -> bool:
@@ -151,7 +157,12 @@ def _spent(bursting: Capacity) -> list[JudgedStep]:
     for judged in bursting.steps:
         steps = tuple(step for step in judged.steps if spends(step))
         if steps and judged.passed:
-            uses = {use.bucket for step in steps for use in step.credits or () if _is_net(use)}
+            uses = {
+                use.bucket
+                for step in steps
+                for use in step.credits or ()
+                if _is_net(use) and not use.unlimited
+            }
             text = "; ".join(_SPENT.format(BUCKETS[bucket]) for bucket in BUCKETS if bucket in uses)
             update = {
                 "passed": False,
@@ -196,7 +207,7 @@ def _lasts_s(steps: Sequence[Step], bucket: CreditBucket) -> float | None:
         use.used_per_s - use.earned_per_s
         for step in steps
         for use in step.credits or ()
-        if use.bucket == bucket
+        if use.bucket == bucket and not use.unlimited
     ]
     full = [u.full for step in steps for u in step.credits or () if u.bucket == bucket]
     return max(full) / median(nets) if nets and median(nets) > 0 else None
@@ -206,7 +217,9 @@ def _notes(valid: Sequence[Step]) -> list[str]:
     """Name the steps that lived on credits, and those that found none left."""
     notes = []
     for bucket, name in BUCKETS.items():
-        of_bucket = [(s, u) for s in valid for u in s.credits or () if u.bucket == bucket]
+        every = [(s, u) for s in valid for u in s.credits or () if u.bucket == bucket]
+        of_bucket = [(s, use) for s, use in every if not use.unlimited]
+        charged = [s for s, use in every if use.unlimited and _is_net(use)]
         spent = [s for s, use in of_bucket if _is_net(use) and not _is_empty(use)]
         out = [s for s, use in of_bucket if _is_net(use) and _is_empty(use)]
         empty = [s for s, use in of_bucket if not _is_net(use) and _is_empty(use)]
@@ -214,6 +227,7 @@ def _notes(valid: Sequence[Step]) -> list[str]:
             (spent, _SPENT.format(name)),
             (out, f"spent what was left of {name}"),
             (empty, f"{name} were used up"),
+            (charged, f"{_SPENT.format(name)}: it goes on without them, at a charge"),
         ):
             if steps:
                 notes.append(f"{_named(steps)}: {how}")

@@ -92,7 +92,7 @@ def _facts(capacity: Capacity) -> list[tuple[str, str]]:
             f"{words.rate(ends[0])} to {words.throughput(ends[1])},"
             f" {words.percent(interval.confidence)} ({interval.method},"
             f" {interval.repetitions} repetitions,"
-            f" median {words.rate(capacity.median_ops_per_second)})"
+            f" median {words.rate(capacity.median_ops_per_second)}); {words.INTERVAL_COVERS}"
         )
         facts.append(("interval", text))
     elif capacity.at is not None:

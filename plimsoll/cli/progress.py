@@ -82,22 +82,7 @@ class RunProgress(Lines):
 
     def _events(self, now: Snapshot) -> list[str]:
         record, request = now.record, self._request
-        events = []
-        if record.provision_at:
-            target = words.target(request.target, version=record.database_version)
-            events.append(f"provision: {target}")
-        if record.target_ready_at:
-            address = record.target  # only known from within the deployment
-            events.append(
-                "the target is ready" + (f" at {address.host}:{address.port}" if address else "")
-            )
-        if record.prepare_at:
-            workload = request.workload.name or "its own workload"
-            records = words.plural(request.workload.records, "record")
-            events.append(f"prepare: {workload}, {records}")
-        if record.rows is not None:
-            rows = words.plural(record.rows, "row")
-            events.append(f"the dataset is loaded and counted: {rows}")
+        events = self._prepared(record)
         done = {step.plan.index: step for step in now.steps}
         shown = [step.plan for step in now.steps]
         if now.plan is not None and now.plan.index not in done:
@@ -114,6 +99,28 @@ class RunProgress(Lines):
             latest = words.time_of_day(record.metrics_awaited_until)
             events.append(f"conclude: the target's metrics are awaited, until {latest} at most")
         return events + _torn_down(record)
+
+    def _prepared(self, record: RunRecord) -> list[str]:
+        """Say what has happened before the first step."""
+        request, events = self._request, []
+        if record.provision_at:
+            target = words.target(request.target, version=record.database_version)
+            events.append(f"provision: {target}")
+        if record.target_ready_at:
+            address = record.target  # only known from within the deployment
+            events.append(
+                "the target is ready" + (f" at {address.host}:{address.port}" if address else "")
+            )
+        if record.prepare_at:
+            workload = request.workload.name or "its own workload"
+            records = words.plural(request.workload.records, "record")
+            events.append(f"prepare: {workload}, {records}")
+        if record.rows is not None:
+            rows = words.plural(record.rows, "row")
+            events.append(f"the dataset is loaded and counted: {rows}")
+        if record.preconditioned is not None:
+            events.append(f"warming: {record.preconditioned}")
+        return events
 
     def _recovering(self, seen: Recovery) -> list[str]:
         """Say every few seconds what a target still works off: its figure may move at each look."""

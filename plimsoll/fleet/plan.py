@@ -97,8 +97,14 @@ def plan_step(
     )
 
 
-def warming_step(request: Request, *, start_at_epoch_ms: int) -> StepPlan:
-    """Plan the unmeasured load that fills the caches before the first step."""
+def warming_step(
+    request: Request,
+    *,
+    start_at_epoch_ms: int,
+    number: int = 0,
+    server_before: ServerCounters | None = None,
+) -> StepPlan:
+    """Plan a round of the unmeasured load that fills the caches before the first step."""
     search = request.search
     connections = (
         search.connections_first
@@ -117,11 +123,17 @@ def warming_step(request: Request, *, start_at_epoch_ms: int) -> StepPlan:
         warmup_s=0,
         duration_s=request.prepare.warm_s,
         timeout_ms=request.load.timeout_ms,
-        seed=request.load.seed,
+        seed=_seed_of_round(request, number),
+        round=number,
         start_at_epoch_ms=start_at_epoch_ms,
         recovered=None,
-        server_before=None,
+        server_before=server_before,
     )
+
+
+def _seed_of_round(request: Request, number: int) -> int:
+    """Draw other keys in each round, and none of those that a step will draw."""
+    return (request.load.seed + number * 2**32) % 2**63
 
 
 def connections_of(plan: StepPlan, client: int) -> int:

@@ -93,6 +93,9 @@ class RunSummary(Model):
         description="When its target was seen to be deleted: the proof."
     )
     progress: Progress = Field(description="How far it is.")
+    preconditioned: str | None = Field(
+        None, description="The unmeasured load before the search so far, and whether it settled."
+    )
     recovery: Recovery | None = Field(
         None, description="What its target still works off before the next step; null: nothing."
     )

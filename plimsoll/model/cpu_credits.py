@@ -2,7 +2,8 @@
 
 Source: docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-credits-baseline-concepts.html
 (2026-11-22). One credit is one vCPU at 100 % for a minute; an instance holds at most what it earns
-in 24 hours. RDS runs db.t3 and db.t4g in unlimited mode: without credits they go on, at a charge.
+in 24 hours. RDS runs db.t3 and db.t4g in unlimited mode, and EC2 launches these families so unless
+an account says otherwise: without credits they go on at the same speed, at a charge.
 """
 
 from plimsoll.model.base import Model

@@ -43,6 +43,7 @@ class StepPlan(Model):
     window_factor: int = 1  # times the request's warm-up and window, as far as a client can run
     timeout_ms: int
     seed: int
+    round: Annotated[int, Field(ge=0)] = 0  # of the warming step, which may be repeated
     load_number: int = 0  # of loads on this dataset; each inserts rows of its own
     start_at_epoch_ms: int  # the barrier: all connect before it, and send from then on
     recovered: bool | None  # had the target recovered from an overload before it?

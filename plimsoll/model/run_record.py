@@ -106,6 +106,7 @@ class RunRecord(Model):
     target: TargetAddress | None = None
     server_version: str | None = None  # as it names itself
     rows: int | None = None  # of the dataset, counted
+    preconditioned: str | None = None  # the unmeasured load so far, in words
     step: int | None = None  # the step under way or last finished
     steps_finished: int = 0
     recovery: Recovery | None = None  # its target recovers before the next step; None: it does not

@@ -41,6 +41,7 @@ class CreditUse(Model):
     earned_per_s: Amount
     full: Annotated[float, Field(gt=0)]  # what a full bucket holds
     balance_percent: Amount | None = None  # the least of it during the step; None: not known
+    unlimited: bool = False  # without credits it goes on at the same speed, at a charge
 
 
 class Trend(Model):

@@ -165,7 +165,7 @@ def _interval(capacity: Capacity) -> str:
     }
     return (
         f"{_span(interval)} ({interval.repetitions} repetitions, {interval.method})"
-        f"{tails[capacity.figure]}"
+        f"{tails[capacity.figure]}; {words.INTERVAL_COVERS}"
     )
 
 

@@ -48,7 +48,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
             " barrier, when"
             " half of the window was over"
         )
-    if not files.claim(claim_path(step, client)):
+    if not files.claim(claim_path(step, client, plan.round)):
         raise ClientRefusedError("this client's load is being sent by an earlier call")
     left_s = (plan.window_end_epoch_ms - invoked_ms) / 1000 + plan.timeout_ms / 1000 + GRACE_S
     with killed_after(left_s):
@@ -62,7 +62,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
             memory_max_mib=_memory_max_mib(),
             report=report,
         )
-        files.put_model(client_path(step, client), result)
+        files.put_model(client_path(step, client, plan.round), result)
         _publish(result, plan)
 
 

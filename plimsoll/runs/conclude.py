@@ -81,7 +81,8 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     published = publish_from_environment(
         run_points(files, run_id, samples), time_limit_s=PUBLISHING_S
     )
-    notes = [f"metrics: {published.problem}"] if published.problem else []
+    notes = [f"before the search: {record.preconditioned}"] if record.preconditioned else []
+    notes += [f"metrics: {published.problem}"] if published.problem else []
     if lacking:
         patience = words.duration(PATIENCE_PERIODS * period_s)
         notes.append(f"the target's metrics of its last step were not all there after {patience}")

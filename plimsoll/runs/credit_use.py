@@ -101,4 +101,5 @@ def _cpu(seen: TargetFigures, target: Made, balances: Sequence[float]) -> Iterat
         earned_per_s=known.earned_per_s,
         full=known.full,
         balance_percent=100 * balances[-1] / known.full,
+        unlimited=True,  # always on RDS, by default on EC2 (plimsoll.model.cpu_credits)
     )

@@ -5,7 +5,14 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from plimsoll import words
-from plimsoll.aws.run_files import REQUEST, RunFiles, files_of, plan_path, step_path
+from plimsoll.aws.run_files import (
+    PRECONDITIONING,
+    REQUEST,
+    RunFiles,
+    files_of,
+    plan_path,
+    step_path,
+)
 from plimsoll.aws.run_records import deadline_passed, now, records_of
 from plimsoll.capacity import next_step
 from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
@@ -19,11 +26,13 @@ from plimsoll.fleet.plan import (
 )
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.function_settings import PlanStepSettings
+from plimsoll.model.preconditioning import Preconditioning
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import Done
 from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.runs.precondition import goes_on
 from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
 from plimsoll.targets.cloudwatch_metrics import has_metrics
@@ -98,15 +107,25 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     request = files.get(REQUEST, Request)
     if record.step is None:
         records_of(settings).change(run_id, phase="step", step_at=now())
-    if _is_to_warm(request, record, files):
-        warming = warming_step(request, start_at_epoch_ms=0)
-        return _start(settings, record, request, warming, finished=[])
+    assert record.target is not None  # noqa: S101 - the states before this one have set it
+    target = engine_target(settings, record.target)
+    number = _round_to_come(request, record, files)
+    if number is not None:
+        warming = warming_step(
+            request,
+            start_at_epoch_ms=0,
+            number=number,
+            server_before=family_of(target.protocol).read_counters(target),
+        )
+        try:
+            return _start(settings, record, request, warming, finished=[])
+        except (TimeLimitPassedError, BudgetPassedError):
+            if number == 0:
+                raise
     finished = finished_steps(files)
     following = next_step(request.search, [done.step for done in finished], request.limits)
     if isinstance(following, Done):
         return Next.conclude()
-    assert record.target is not None  # noqa: S101 - the states before this one have set it
-    target = engine_target(settings, record.target)
     counters = family_of(target.protocol).read_counters(target)
     recovered: Recovered | None = None
     if following.recover_first and finished:
@@ -131,10 +150,14 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     return _start(settings, record, request, plan.model_copy(update=usual), finished)
 
 
-def _is_to_warm(request: Request, record: RunRecord, files: RunFiles) -> bool:
+def _round_to_come(request: Request, record: RunRecord, files: RunFiles) -> int | None:
+    """Number the round of unmeasured load that comes next; None where the search begins."""
     if request.prepare.warm_s == 0 or record.step not in (None, WARMING_STEP):
-        return False
-    return files.find(step_path(WARMING_STEP)) is None
+        return None
+    so_far = files.find_model(PRECONDITIONING, Preconditioning)
+    if so_far is None:
+        return 0 if files.find(step_path(WARMING_STEP)) is None else None
+    return len(so_far.rounds) if goes_on(so_far, request.prepare) else None
 
 
 def _recovered(

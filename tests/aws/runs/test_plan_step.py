@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from plimsoll.aws.run_files import REQUEST, plan_path, step_path
+from plimsoll.aws.run_files import PRECONDITIONING, REQUEST, plan_path, step_path
 from plimsoll.model.fleet import ServerCounters, StepPlan, UnfinishedWork
+from plimsoll.model.preconditioning import Preconditioning, Round
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunState, TargetAddress
 from plimsoll.model.search_request import NextStep
@@ -150,3 +151,20 @@ def test_a_target_that_works_no_more_is_waited_for_as_long_as_that_takes_to_see(
     assert plan.recovered
     assert plan.recovery == "nothing moved for 10 s: 53 % of the redo log wait"
     assert running.records.get(RUN).recovery is None
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize(("settled", "step"), [(False, 0), (True, 1)])
+def test_the_unmeasured_load_goes_on_until_it_has_settled(
+    running: EverySetting, settled: bool, step: int
+) -> None:
+    assert planned(running) == 0
+    done = Round(
+        number=0, duration_s=5, throughput_ops_per_second=500, ios_per_operation=None, trend=None
+    )
+    seen = Preconditioning(rounds=(done,), settled=settled, text="5 s of unmeasured load")
+    running.files(RUN).put_model(PRECONDITIONING, seen)
+    running.files(RUN).put(step_path(0), "{}")
+    assert [planned(running), planned(running)] == [step, step]
+    plan = running.files(RUN).get(plan_path(step), StepPlan)
+    assert plan.round == (0 if settled else 1), "a round has places of its own for its results"

@@ -121,3 +121,23 @@ def test_relative_limits_are_those_of_the_lightest_load_with_credits() -> None:
     ]
     capacity = judge_sustained(steps, Rules(confirmation=None))
     assert capacity.verdict == "BELOW_FIRST_STEP", "3 ms are no baseline of a volume at rest"
+
+
+def test_a_burst_without_a_figure_says_why() -> None:
+    rules = Rules(confirmation=None, limits_us={"update": 300})
+    steps = [step(1, 250, **gp2(200)), *(step(4, x, **gp2(3000)) for x in (2000, 4000, 6000))]
+    capacity = judge_sustained(steps, rules)
+    assert capacity.burst is None
+    assert any(note.startswith("while credits last: NOISY: no figure") for note in capacity.notes)
+
+
+def test_cpu_credits_without_which_it_goes_on_as_fast_are_a_note() -> None:
+    cpu = CreditUse(
+        bucket="cpu", used_per_s=1 / 60, earned_per_s=0.6 / 60, full=864, unlimited=True
+    )
+    capacity = judge_sustained([step(1, 1000, credits=(cpu,), index=1)], ONCE)
+    assert (capacity.verdict, capacity.burst) == ("LOWER_BOUND", None)
+    assert capacity.notes[0] == (
+        "step 1: spent the instance's CPU credits faster than they come back:"
+        " it goes on without them, at a charge"
+    )
