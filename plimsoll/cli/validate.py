@@ -12,6 +12,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin
+from plimsoll.quoting.extents import on_one_machine
 from plimsoll.quoting.possible import require_known_version, require_possible, today
 from plimsoll.quoting.quotes import NOTES, quote
 from plimsoll.requests.cells import cells_of
@@ -39,15 +40,17 @@ def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
             click.echo(json.dumps({"valid": False, "errors": _errors(error)}, indent=2))
         raise
     warnings = {} if local else {name: _warnings(request) for name, request in requests.items()}
+    takes = {name: on_one_machine(request) for name, request in requests.items()} if local else {}
     if as_json:
         runs = {name: request.model_dump(mode="json") for name, request in requests.items()}
-        click.echo(json.dumps({"valid": True, "runs": runs, "warnings": warnings}, indent=2))
+        told = {"valid": True, "runs": runs, "warnings": warnings, "takes": takes}
+        click.echo(json.dumps(told, indent=2))
         return
     for name, request in requests.items():
         workload = request.workload.name or "its own workload"
         click.echo(f"{name}: {words.target(request.target)}; {workload}")
-        for warning in warnings.get(name, ()):
-            click.echo(f"  {warning}")
+        for text in (*warnings.get(name, ()), *([takes[name]] if local else ())):
+            click.echo(f"  {text}")
     click.echo(f"{request_file} is valid: {words.plural(len(requests), 'run')}")
 
 

@@ -24,6 +24,7 @@ from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, clients_most, rehearse
 
 JUDGING_S = 15.0  # writing results, judging, planning the next
+_ONE_MACHINE_STEP_S = 2.0  # planning, barrier and judging
 _WRITING_S = 3.0  # a client's results, after its load
 _NO_TIME = Assumed(expected_s=0, most_s=0)
 _SCHEMA_AND_COUNT_S = (60.0, 900.0)
@@ -121,6 +122,21 @@ def duration(request: Request, rows: int) -> Duration:
         ),
     )
     return Duration(phases, (1.0, rehearsed.steps, float(probes)), step_s, rehearsed)
+
+
+def on_one_machine(request: Request) -> str:
+    """Say how many steps a run takes on one machine, and for how long it is under load."""
+    rehearsed = rehearse(request.search, request.limits)
+    load, prepare = request.load, request.prepare
+    each_s = load.warmup_s + load.duration_s + _ONE_MACHINE_STEP_S
+    expected, most = round(rehearsed.steps), request.search.probes_max
+    most_s = prepare.warm_longest_s + most * each_s
+    return (
+        f"about {words.plural(expected, 'step')} of {words.duration(load.warmup_s)} warm-up and"
+        f" {words.duration(load.duration_s)} window, as the search takes against noiseless"
+        f" databases: {words.duration(prepare.warm_s + expected * each_s)} under load; noise asks"
+        f" for more, up to {most} in {words.duration(most_s)}"
+    )
 
 
 def _provision_assumption(kind: TargetKind) -> str:
