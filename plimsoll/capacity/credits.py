@@ -62,7 +62,9 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
         notes.append("what lasts was not repeated often enough to be confirmed: a median")
     spent = _spent(bursting) if bursting else []
     beyond = min((j.load for j in spent if j.load > (sustained.at or 0.0)), default=None)
-    if sustained.verdict == "LOWER_BOUND" and beyond is not None:
+    failed_at = sustained.bracket[1] if sustained.bracket else None
+    ends = sustained.verdict in {"LOWER_BOUND", "KNEE"}
+    if ends and beyond is not None and (failed_at is None or beyond < failed_at):
         sustained = _bounded_by_credits(sustained, beyond)
     return sustained.model_copy(
         update={
@@ -115,6 +117,8 @@ def _bounded_by_credits(sustained: Capacity, beyond: float) -> Capacity:
     at = words.load(sustained.at or 0.0, sustained.axis)
     return sustained.model_copy(
         update={
+            "verdict": "LOWER_BOUND",
+            "bound": ">=",
             "bracket": (sustained.at, beyond),
             "cause": CREDITS,
             "causes": (CREDITS,),

@@ -34,9 +34,9 @@ def test_what_lasts_and_what_credits_pay_for_are_two_figures() -> None:
         offered(5000, 4000, p99_us=900, **gp2(3000)),
     ]
     capacity = judge_sustained(steps, ONCE)
-    assert capacity.verdict == "KNEE", "5,000 a second fail even with credits"
+    assert (capacity.verdict, capacity.bound) == ("LOWER_BOUND", ">=")
     assert capacity.max_sustainable_throughput_ops_per_second == 300
-    assert capacity.bracket == (300, 5000)
+    assert capacity.bracket == (300, 800), "800 a second passed on credits alone"
     assert capacity.burst is not None
     assert (capacity.burst.verdict, capacity.burst.max_throughput_ops_per_second) == ("KNEE", 4000)
     assert capacity.burst.lasts_s == pytest.approx(GP2_FULL / 2700)
@@ -141,3 +141,9 @@ def test_cpu_credits_without_which_it_goes_on_as_fast_are_a_note() -> None:
         "step 1: spent the instance's CPU credits faster than they come back:"
         " it goes on without them, at a charge"
     )
+
+
+def test_a_load_that_fails_even_with_credits_fails_without() -> None:
+    steps = [offered(300, 300, **gp2(225)), offered(800, 800, p99_us=900, **gp2(600))]
+    capacity = judge_sustained(steps, ONCE)
+    assert (capacity.verdict, capacity.bracket, capacity.burst) == ("KNEE", (300, 800), None)
