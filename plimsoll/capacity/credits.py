@@ -132,6 +132,7 @@ def _nothing_lasts(
     bursting: Capacity, burst: Burst | None, rules: Rules, notes: Sequence[str]
 ) -> Capacity:
     meanwhile = f"; {burst.summary}" if burst else ""
+    failed = [judged for judged in bursting.steps if not judged.passed]
     return bursting.model_copy(
         update={
             "verdict": "BURST",
@@ -149,7 +150,7 @@ def _nothing_lasts(
             "interval": None,
             "burst": burst,
             "rules": rules,
-            "steps": tuple(_spent(bursting)),
+            "steps": tuple(sorted((*_spent(bursting), *failed), key=lambda j: j.load)),
             "notes": (*notes, *bursting.notes),
         }
     )

@@ -147,3 +147,11 @@ def test_a_load_that_fails_even_with_credits_fails_without() -> None:
     steps = [offered(300, 300, **gp2(225)), offered(800, 800, p99_us=900, **gp2(600))]
     capacity = judge_sustained(steps, ONCE)
     assert (capacity.verdict, capacity.bracket, capacity.burst) == ("KNEE", (300, 800), None)
+
+
+def test_loads_that_failed_are_shown_where_nothing_lasts() -> None:
+    steps = [step(1, 1000, **gp2(800)), step(4, 4000, p99_us=900, **gp2(3000))]
+    capacity = judge_sustained(steps, ONCE)
+    assert (capacity.verdict, capacity.burst and capacity.burst.verdict) == ("BURST", "KNEE")
+    reasons = [(judged.load, judged.reasons) for judged in capacity.steps]
+    assert reasons == [(1, ("credits",)), (4, ("latency:update",))]
