@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -168,3 +169,24 @@ def test_the_unmeasured_load_goes_on_until_it_has_settled(
     assert [planned(running), planned(running)] == [step, step]
     plan = running.files(RUN).get(plan_path(step), StepPlan)
     assert plan.round == (0 if settled else 1), "a round has places of its own for its results"
+
+
+@pytest.mark.parametrize(("left_s", "window_s"), [(300, 120), (150, 60)])
+def test_a_longer_window_for_which_no_time_is_left_has_its_usual_length(
+    running: EverySetting,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    left_s: float,
+    window_s: float,
+) -> None:
+    expires_at = datetime.fromtimestamp(clock.now_s + left_s, UTC)
+    without_metrics = TARGET.model_copy(update={"identifier": None})
+    running.records.change(RUN, step=1, target=without_metrics, expires_at=expires_at)
+    longer = NextStep(
+        index=1, clients=1, connections=1, purpose="again", window_factor=2, why="halves"
+    )
+    monkeypatch.setattr(plan_step, "next_step", lambda *_: longer)
+    monkeypatch.setattr(plan_step, "finished_steps", lambda _: [])
+    assert planned(running) == 2
+    plan = running.files(RUN).get(plan_path(2), StepPlan)
+    assert (plan.warmup_s, plan.duration_s) == (window_s / 2, window_s)
