@@ -4,8 +4,8 @@ Right after its dataset was loaded a target is not what it is minutes later: its
 pages and its page splits come to a balance under load (ycsb-a rose from 540 to 640 ops/s for 95 s).
 As storage tests do (SNIA, "Solid State Storage Performance Test Specification", Enterprise: load
 until the measured variable is steady, then measure), the unmeasured load goes on, a round of
-`prepare.warm_s` at a time, until a round shows no trend and as many I/Os per operation as the one
-before.
+`prepare.warm_s` at a time, until a round shows no trend, and the throughput and the I/Os per
+operation of the one before.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,8 @@ from plimsoll.model.request import Preparation
 from plimsoll.model.results import StepResult
 
 SETTLED_SHARE = 0.05  # a round within which throughput changes by less has settled
-IOS_SHARE = 0.10  # ... whose I/Os per operation differ by less from those of the round before
+FEW_SECONDS = 12  # in fewer a trend is seldom significant: it takes a second round to tell
+ROUNDS_SHARE = 0.10  # two rounds that differ by less, in throughput or I/Os per operation, agree
 
 
 def with_round(before: Preconditioning | None, done: StepResult) -> Preconditioning:
@@ -69,16 +70,23 @@ def _iops(done: StepResult) -> float | None:
 
 def _moving(rounds: Sequence[Round]) -> str | None:
     """Say what has not settled; None where everything has, as far as it can be seen."""
-    last = rounds[-1]
-    if last.trend is not None and is_significant(last.trend):
+    last, before = rounds[-1], rounds[-2] if len(rounds) > 1 else None
+    if last.trend is not None:
         change = last.trend.change_share
-        if abs(change) > SETTLED_SHARE:
+        if is_significant(last.trend) and abs(change) > SETTLED_SHARE:
             return f"throughput still {_changed(change)} within the last round"
-    before = rounds[-2].ios_per_operation if len(rounds) > 1 else None
-    if before and last.ios_per_operation is not None:
-        change = last.ios_per_operation / before - 1
-        if abs(change) > IOS_SHARE:
-            return f"I/Os per operation still {_changed(change)} from the round before"
+        if last.trend.values < FEW_SECONDS and before is None:
+            return "one round is too short to tell whether it has settled"
+    for what, now, then in (
+        (
+            "throughput",
+            last.throughput_ops_per_second,
+            before and before.throughput_ops_per_second,
+        ),
+        ("I/Os per operation", last.ios_per_operation, before and before.ios_per_operation),
+    ):
+        if now is not None and then and abs(now / then - 1) > ROUNDS_SHARE:
+            return f"{what} still {_changed(now / then - 1)} from the round before"
     return None
 
 

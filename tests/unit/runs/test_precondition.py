@@ -88,6 +88,17 @@ def test_a_load_that_rises_goes_on_until_it_is_level() -> None:
     assert not goes_on(after(ended(0, RISING), ended(1, LEVEL)), ASKED)
 
 
+def test_short_rounds_are_compared_with_each_other() -> None:
+    """8 s at 515 ops/s without a trend were followed by steps at 711."""
+    waves = [480.0, 550, 510, 560, 450, 540, 520, 510]
+    first = after(ended(0, waves))
+    assert goes_on(first, Preparation(warm_s=8))
+    assert "too short to tell" in first.text
+    rising = after(ended(0, waves), ended(1, [1.3 * x for x in waves]))
+    assert "throughput still rose by 30 % from the round before" in rising.text
+    assert after(ended(0, waves), ended(1, [1.05 * x for x in waves])).settled
+
+
 def test_ios_per_operation_have_to_settle_too() -> None:
     moving = after(ended(0, LEVEL, ios_per_operation=1.5), ended(1, LEVEL, ios_per_operation=1.9))
     # the first round had no trend, so that nothing asked for a second one; where one ran, it counts
