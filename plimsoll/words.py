@@ -10,6 +10,8 @@ import re
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
+# of the 95 % interval beside a figure
+INTERVAL_COVERS = "repetitions in this run on this target, not other days or restarts"
 NOTHING = "–"  # noqa: RUF001 - the typographic dash of an empty cell
 
 ENGINES = {"mysql": "MySQL", "mariadb": "MariaDB", "cassandra": "Cassandra"}

@@ -25,14 +25,14 @@ def plan_path(step: int) -> str:
     return f"steps/{step}/plan.json"
 
 
-def client_path(step: int, client: int) -> str:
-    """What one client measured in a step."""
-    return f"steps/{step}/clients/{client}.json"
+def client_path(step: int, client: int, repeated: int = 0) -> str:
+    """What one client measured in a step; the warming step may be `repeated`."""
+    return f"steps/{step}/clients/{client}{f'-{repeated}' if repeated else ''}.json"
 
 
-def claim_path(step: int, client: int) -> str:
+def claim_path(step: int, client: int, repeated: int = 0) -> str:
     """Who sends a client's load: written once, so that no second call sends it again."""
-    return f"steps/{step}/claims/{client}.json"
+    return f"steps/{step}/claims/{client}{f'-{repeated}' if repeated else ''}.json"
 
 
 def failures_under(step: int) -> str:
@@ -40,6 +40,7 @@ def failures_under(step: int) -> str:
     return f"steps/{step}/failures/"
 
 
+PRECONDITIONING = "prepare/preconditioning.json"
 PARTS_FAILURES = "prepare/failures/"  # ... and a part of the dataset: `<table>-<share>.json`
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from itertools import pairwise
 
 from plimsoll import words
+from plimsoll.capacity.trends import is_significant
 from plimsoll.capacity.under_way import under_way
 from plimsoll.model.capacity import Audit, AuditName, Rules
 from plimsoll.model.steps import Statistic, Step
@@ -167,23 +168,27 @@ def clock_skew(step: Step) -> Audit:
 
 
 def steady_state(step: Step) -> Audit:
-    """The second half of the window is not much faster than the first.
+    """The second half of the window is not much faster than the first, by a trend over its seconds.
 
-    If it is, the target was still warming up when the window began. A second half that is much
-    *slower* casts no doubt on the figures: the target deteriorated, and the step fails as
-    `unsteady`.
+    If it is, the target was still warming up when the window began. Waves (of page cleaning, say)
+    may put more into one half without any trend: they cast no doubt. A second half that is much
+    *slower* casts none either: the target deteriorated, and the step fails as `unsteady`.
     """
     if step.halves is None:
         return NO_HALVES
     first, second = (half.throughput_ops_per_second for half in step.halves)
     if first is None or second is None or first == 0:
         return NO_HALVES
-    return Audit(
-        name="steady_state",
-        passed=second <= first * (1 + HALVES_SHARE),
-        detail=f"{words.throughput(first)} in the window's first half,"
-        f" {words.throughput(second)} in its second",
+    faster = second > first * (1 + HALVES_SHARE)
+    detail = (
+        f"{words.throughput(first)} in the window's first half,"
+        f" {words.throughput(second)} in its second"
     )
+    if faster and step.trend is not None:
+        faster = is_significant(step.trend) and step.trend.change_share > 0
+        no = "" if faster else "no "
+        detail += f", {no}trend over its {step.trend.values} seconds (p = {step.trend.p_value:.2g})"
+    return Audit(name="steady_state", passed=not faster, detail=detail)
 
 
 def percentiles(step: Step) -> Audit:

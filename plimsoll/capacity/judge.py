@@ -118,6 +118,9 @@ def _audits(repetitions: Sequence[Repetition]) -> list[Audit]:
         for audit in repetition.audits:
             kept = by_name.get(audit.name)
             if kept is None or rank[audit.passed] < rank[kept.passed]:
+                if len(repetitions) > 1 and audit.passed is not None:
+                    detail = f"{repetition.figures.where}: {audit.detail}"
+                    audit = audit.model_copy(update={"detail": detail})  # noqa: PLW2901
                 by_name[audit.name] = audit
     return list(by_name.values())
 

@@ -26,6 +26,7 @@ class Repetition:
     disputed: bool  # a hard audit failed
     disturbed: bool  # this machine disturbed it, not the target
     doubtful: bool  # a soft audit failed: the step may fail, but it cannot pass
+    restless: bool  # the halves of its window disagree
     client_bound: str | None  # why, or None
 
 
@@ -88,7 +89,7 @@ def gather(steps: Sequence[Step], rules: Rules, axis: Axis) -> list[LoadPoint]:
 
 def _point(load: float, repetitions: tuple[Repetition, ...]) -> LoadPoint:
     consistent = [repetition for repetition in repetitions if not repetition.disputed]
-    counted, raised = _greatest_fleet(consistent)
+    counted, raised = _greatest_fleet(_without_restless(consistent))
     bound = [repetition.client_bound for repetition in counted if repetition.client_bound]
     client_bound = raised or (bound[0] if 2 * len(bound) > len(counted) else None)
     figures = median_of([repetition.figures for repetition in counted or repetitions])
@@ -98,15 +99,30 @@ def _point(load: float, repetitions: tuple[Repetition, ...]) -> LoadPoint:
 def _repetition(step: Step, number: int, rules: Rules) -> Repetition:
     audits = audit(step, rules)
     failed = {check.name for check in audits if check.passed is False}
+    figures = measure(step, number, rules)
     return Repetition(
         step=step,
-        figures=measure(step, number, rules),
+        figures=figures,
         audits=audits,
         disputed=bool(failed - SOFT),
         disturbed="undisturbed" in failed and "nothing_escaped" not in failed,  # which stays
         doubtful=bool(failed & SOFT),
+        restless=figures.slowing or "steady_state" in failed,
         client_bound=_client_bound(step, rules),
     )
+
+
+def _without_restless(repetitions: Sequence[Repetition]) -> list[Repetition]:
+    """Leave out windows whose halves disagree where a longer one of the same load was steady.
+
+    What moved within the short ones moves within that one too, and evens out.
+    """
+    steady = max((_factor(r.step) for r in repetitions if not r.restless), default=0)
+    return [r for r in repetitions if not r.restless or _factor(r.step) >= steady]
+
+
+def _factor(step: Step) -> int:
+    return step.window_factor or 1
 
 
 def _client_bound(step: Step, rules: Rules) -> str | None:

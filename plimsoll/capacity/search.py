@@ -19,6 +19,7 @@ from plimsoll.capacity.intervals import pooled_noise
 from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
 from plimsoll.capacity.loads import gather
 from plimsoll.capacity.soak import windows
+from plimsoll.capacity.steadiness import longer_window
 from plimsoll.capacity.verdict import Climb, climb, decide
 from plimsoll.capacity.wishes import Wish, wished_step
 from plimsoll.model.capacity import Rules
@@ -92,7 +93,8 @@ def _wish(
     """Go through the phases in their order; the first that lacks something asks for it."""
     way = climb(judged, rules, closed_loop=ladder.axis != "rate_ops_per_second")
     return (
-        _repeat_disputed(judged, finished, ladder)
+        longer_window(_of_last(judged, finished, ladder))
+        or _repeat_disputed(judged, finished, ladder)
         or _relieve_clients(search, judged, finished, ladder)
         or _baseline(judged, rules)
         or _bracket(search, ladder, judged, way, left=left)

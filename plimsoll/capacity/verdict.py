@@ -135,16 +135,23 @@ def _disputed(judged: Sequence[Assessed], way: Climb, *, relative: bool) -> Conc
 
 def _inconsistent(assessed: Assessed) -> Conclusion:
     repetitions = assessed.point.repetitions
-    failed = [audit for r in repetitions for audit in r.audits if audit.passed is False]
+    failed = [
+        (audit, r.figures.where) for r in repetitions for audit in r.audits if audit.passed is False
+    ]
     disturbed = all(repetition.disturbed for repetition in repetitions)
     # whatever else is wrong with them comes of it
     first = "undisturbed" if disturbed else "nothing_escaped"
-    failed.sort(key=lambda audit: audit.name != first)
-    names = tuple(dict.fromkeys(f"audit:{audit.name}" for audit in failed)) or ("audit:recovered",)
-    because = (
-        failed[0].detail if failed else "the target had not recovered from the overload before it"
+    failed.sort(key=lambda found: found[0].name != first)
+    names = tuple(dict.fromkeys(f"audit:{audit.name}" for audit, _ in failed))
+    names = names or ("audit:recovered",)
+    because, where = (
+        (failed[0][0].detail, failed[0][1])
+        if failed
+        else (
+            "the target had not recovered from the overload before it",
+            repetitions[0].figures.where,
+        )
     )
-    where = repetitions[0].figures.where
     verdict: Verdict = "DISTURBED" if disturbed else "INCONSISTENT"
     return Conclusion(verdict, causes=names, because=f"{where}: {because}")
 

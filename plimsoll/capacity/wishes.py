@@ -31,6 +31,7 @@ class Wish:
     more_clients: bool = False
     shape: Shape | None = None  # None: as the search makes this load
     duration_s: float | None = None  # of the window; None: the request's
+    window_factor: int = 1  # times the request's warm-up and window, at least
 
 
 def wished_step(
@@ -39,6 +40,7 @@ def wished_step(
     """Turn a load into a step: how many clients, connections, and whether to recover first."""
     rate = wish.load if search.strategy == "rate" else None
     shape = wish.shape or Shape(*_fleet(search, finished, wish), rate)
+    same = [step for step in finished if getattr(step, axis_of(search)) == wish.load]
     last = finished[-1] if finished else None
     overloads = [step for assessed in judged for step in assessed.overloads]
     return NextStep(
@@ -48,6 +50,7 @@ def wished_step(
         rate_ops_per_second=shape.rate_ops_per_second,
         purpose=wish.purpose,
         duration_s=wish.duration_s,
+        window_factor=max(wish.window_factor, longest_factor(same)),
         recover_first=last is not None
         and (last.void is not None or any(step is last for step in overloads)),
         why=wish.why,
@@ -69,3 +72,8 @@ def _fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, i
         return min(clients, search.clients_max, connections), connections
     clients = max(before, search.clients)
     return clients, clients * search.connections_per_client
+
+
+def longest_factor(steps: Sequence[Step]) -> int:
+    """Give the most that a window of these steps was lengthened by; 1: by nothing."""
+    return max((step.window_factor or 1 for step in steps), default=1)

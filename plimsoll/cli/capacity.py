@@ -8,7 +8,7 @@ import click
 from pydantic import ValidationError
 
 from plimsoll import words
-from plimsoll.capacity import judge
+from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
 from plimsoll.cli.capacity_text import print_capacity
 from plimsoll.cli.number_list import NumberList
@@ -112,7 +112,7 @@ def command(
     if deterioration is not None:
         changes["deterioration"] = deterioration
     changes["limits_us"] = dict(rules.limits_us) | _limits(limit_texts)
-    capacity = judge(steps, rules.model_copy(update=changes), axis)
+    capacity = judge_sustained(steps, rules.model_copy(update=changes), axis)
     capacity = capacity.model_copy(
         update={
             "notes": (*capacity.notes, *notes, *told, *_unchecked(steps), *_undecided(capacity))

@@ -21,6 +21,7 @@ STYLES = {
     "DISTURBED": "bold red",
     "DRIFTING": "bold red",
     "NOT_SUSTAINED": "bold red",
+    "BURST": "bold red",
 }
 
 
@@ -82,6 +83,8 @@ def _facts(capacity: Capacity) -> list[tuple[str, str]]:
     facts = [("question", capacity.question)] if capacity.question else []
     if capacity.bracket is not None:
         facts.append(("bracket", words.bracket(capacity.bracket, capacity.axis)))
+    if capacity.burst is not None:
+        facts.append(("burst", capacity.burst.summary))
     if capacity.causes:
         facts.append(("cause", ", ".join(capacity.causes)))
     if capacity.interval is not None and capacity.median_ops_per_second is not None:
@@ -91,7 +94,7 @@ def _facts(capacity: Capacity) -> list[tuple[str, str]]:
             f"{words.rate(ends[0])} to {words.throughput(ends[1])},"
             f" {words.percent(interval.confidence)} ({interval.method},"
             f" {interval.repetitions} repetitions,"
-            f" median {words.rate(capacity.median_ops_per_second)})"
+            f" median {words.rate(capacity.median_ops_per_second)}); {words.INTERVAL_COVERS}"
         )
         facts.append(("interval", text))
     elif capacity.at is not None:

@@ -11,11 +11,13 @@ from plimsoll import words
 from plimsoll.model.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
-from plimsoll.model.run_record import RunRecord
+from plimsoll.model.run_record import Recovery, RunRecord
 from plimsoll.model.search_request import StepsSearch
 from plimsoll.model.steps import Statistic
+from plimsoll.runs.recovery import in_words
 from plimsoll.runs.run_status import Snapshot
 
+RECOVERY_TOLD_S = 5  # between two lines on what is waited for
 STEP_OVERHEAD_S = 3  # for planning, barrier and judging, in the estimate of the time left
 
 
@@ -69,6 +71,7 @@ class RunProgress(Lines):
     def __init__(self, request: Request, console: Console | None = None) -> None:
         super().__init__(console)
         self._request = request
+        self._recoveries_told: set[tuple[int, int]] = set()
 
     def show(self, now: Snapshot) -> None:
         """Print what is new."""
@@ -79,7 +82,27 @@ class RunProgress(Lines):
 
     def _events(self, now: Snapshot) -> list[str]:
         record, request = now.record, self._request
-        events = []
+        events = self._prepared(record)
+        done = {step.plan.index: step for step in now.steps}
+        shown = [step.plan for step in now.steps]
+        if now.plan is not None and now.plan.index not in done:
+            shown.append(now.plan)
+        for plan in shown:
+            events.append(planned_words(plan))
+            if plan.index in done and plan.index != WARMING_STEP:
+                line = finished_words(done[plan.index], request.limits.statistic)
+                events.append(f"step {plan.index}: {line}")
+                events += [f"step {plan.index}: {text}" for text in done[plan.index].problems]
+        if record.recovery is not None:
+            events += self._recovering(record.recovery)
+        if record.metrics_awaited_until:
+            latest = words.time_of_day(record.metrics_awaited_until)
+            events.append(f"conclude: the target's metrics are awaited, until {latest} at most")
+        return events + _torn_down(record)
+
+    def _prepared(self, record: RunRecord) -> list[str]:
+        """Say what has happened before the first step."""
+        request, events = self._request, []
         if record.provision_at:
             target = words.target(request.target, version=record.database_version)
             events.append(f"provision: {target}")
@@ -95,20 +118,18 @@ class RunProgress(Lines):
         if record.rows is not None:
             rows = words.plural(record.rows, "row")
             events.append(f"the dataset is loaded and counted: {rows}")
-        done = {step.plan.index: step for step in now.steps}
-        shown = [step.plan for step in now.steps]
-        if now.plan is not None and now.plan.index not in done:
-            shown.append(now.plan)
-        for plan in shown:
-            events.append(planned_words(plan))
-            if plan.index in done and plan.index != WARMING_STEP:
-                line = finished_words(done[plan.index], request.limits.statistic)
-                events.append(f"step {plan.index}: {line}")
-                events += [f"step {plan.index}: {text}" for text in done[plan.index].problems]
-        if record.metrics_awaited_until:
-            latest = words.time_of_day(record.metrics_awaited_until)
-            events.append(f"conclude: the target's metrics are awaited, until {latest} at most")
-        return events + _torn_down(record)
+        if record.preconditioned is not None:
+            events.append(f"warming: {record.preconditioned}")
+        return events
+
+    def _recovering(self, seen: Recovery) -> list[str]:
+        """Say every few seconds what a target still works off: its figure may move at each look."""
+        waited_s = (seen.seen_epoch_ms - seen.since_epoch_ms) // 1000
+        tick = (seen.since_epoch_ms, waited_s // RECOVERY_TOLD_S)
+        if tick in self._recoveries_told:
+            return []
+        self._recoveries_told.add(tick)
+        return [in_words(seen, self._request.load.recovery_max_s)]
 
     def _doing(self, now: Snapshot) -> str:
         record = now.record
@@ -154,6 +175,8 @@ def planned_words(plan: StepPlan) -> str:
     parts = [words.plural(plan.clients, "client"), words.plural(plan.connections, "connection")]
     if plan.rate_ops_per_second:
         parts.append(words.load(plan.rate_ops_per_second, "rate_ops_per_second"))
+    if plan.window_factor > 1:
+        parts.append(f"{words.duration(plan.duration_s)} of window, since its halves disagreed")
     return f"step {plan.index}: {', '.join(parts)}"
 
 

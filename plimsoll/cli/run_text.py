@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from plimsoll import words
+from plimsoll.capacity.credits import is_burst
 from plimsoll.cli.output import print_figures, table_of
 from plimsoll.model.capacity import Capacity, JudgedStep
 from plimsoll.model.request import EndpointTarget
@@ -35,8 +36,9 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
             soft_wrap=True,
         )
     if result.capacity is not None:
-        verdict = f"[bold]{result.capacity.verdict}[/]: {escape(result.capacity.summary)}"
-        console.print(verdict, highlight=False, soft_wrap=True)
+        for name, sentence in _answers(result.capacity):
+            text = f"[bold]{name}[/]: {escape(sentence)}"
+            console.print(text, highlight=False, soft_wrap=True)
         for note in (*_questioned(result.capacity), *_reasons(result), *result.capacity.notes):
             _print_line(note, console)
     if result.limiting is not None:
@@ -58,6 +60,14 @@ def _print_limit(limiting: LimitingResource, console: Console) -> None:
         _print_line(f"{name.lower()}: {text}", console)
     for line in limiting.evidence:
         _print_line(line, console)
+
+
+def _answers(capacity: Capacity) -> list[tuple[str, str]]:
+    """The verdict on what lasts; and, where credits were spent, on what they pay for."""
+    answers: list[tuple[str, str]] = [(capacity.verdict, capacity.summary)]
+    if capacity.burst is not None and capacity.verdict != "BURST":
+        answers.append(("BURST", capacity.burst.summary))
+    return answers
 
 
 def _print_line(text: str, console: Console) -> None:
@@ -103,6 +113,8 @@ def _verdict_cell(judged: JudgedStep | None) -> str:
         return ""
     if judged.passed:
         return "[green]passed[/]"
+    if is_burst(judged):
+        return "[yellow]burst[/]"
     return "[red]failed[/]" if judged.consistent else "[yellow]doubtful[/]"
 
 

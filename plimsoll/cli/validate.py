@@ -40,14 +40,16 @@ def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
             click.echo(json.dumps({"valid": False, "errors": _errors(error)}, indent=2))
         raise
     warnings = {} if local else {name: _warnings(request) for name, request in requests.items()}
+    takes = {name: search_words(request) for name, request in requests.items()}
     if as_json:
         runs = {name: request.model_dump(mode="json") for name, request in requests.items()}
-        click.echo(json.dumps({"valid": True, "runs": runs, "warnings": warnings}, indent=2))
+        told = {"valid": True, "runs": runs, "warnings": warnings, "takes": takes}
+        click.echo(json.dumps(told, indent=2))
         return
     for name, request in requests.items():
         workload = request.workload.name or "its own workload"
         click.echo(f"{name}: {words.target(request.target)}; {workload}")
-        click.echo(f"  {search_words(request)}")
+        click.echo(f"  {takes[name]}")
         for warning in warnings.get(name, ()):
             click.echo(f"  {warning}")
     click.echo(f"{request_file} is valid: {words.plural(len(requests), 'run')}")

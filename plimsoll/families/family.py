@@ -11,7 +11,7 @@ from typing import assert_never
 from plimsoll.families import cassandra, mysql
 from plimsoll.families.dataset_notes import DatasetNote
 from plimsoll.model.engine import EngineTarget, Protocol
-from plimsoll.model.fleet import ServerCounters
+from plimsoll.model.fleet import ServerCounters, UnfinishedWork
 from plimsoll.model.results import ServerFigures, ServerWaits, StorageRates
 from plimsoll.workload.compiled import Compiled
 
@@ -92,7 +92,7 @@ class Family(typing.Protocol):
     def storage_rates(self, server: ServerFigures) -> StorageRates | None:
         """Say what I/O the counters tell of; None where they tell of none, or began again."""
 
-    def unfinished_work(self, now: ServerCounters) -> str | None:
+    def unfinished_work(self, now: ServerCounters) -> UnfinishedWork | None:
         """Say what a target still has to work off after a load; None where nothing is left."""
 
 

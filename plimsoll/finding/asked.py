@@ -138,7 +138,7 @@ def request_of(
         target=target,
         workload=choice,
         load=load,
-        prepare=Preparation(warm_s=warm_s),
+        prepare=Preparation(warm_s=warm_s, warm_max_s=warm_s),
         search=search,
         limits=rules,
         time_limit_s=time_limit_s,

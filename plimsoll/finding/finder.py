@@ -18,13 +18,23 @@ from plimsoll.fleet.sense import require_sense, void
 from plimsoll.fleet.step import merged_step
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.engine_report import SecondReport
-from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
+from plimsoll.model.fleet import (
+    ClientResult,
+    FailedClient,
+    ServerCounters,
+    StepPlan,
+    UnfinishedWork,
+)
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
+from plimsoll.model.run_record import Recovery
 from plimsoll.model.search_request import Done, NextStep
+from plimsoll.model.steps import CLOSING
+from plimsoll.runs.recovery import Recovered, in_words, outcome, watched
 from plimsoll.workload.compiled import Compiled
 
 RECOVERY_LOOK_S = 1.0
+RECOVERY_TOLD_S = 5  # how often it says what it waits for
 JUDGING_S = 1.0  # a step's barrier, and the reading of its counters
 
 
@@ -107,7 +117,8 @@ class Finder:
             following,
             self.request,
             start_at_epoch_ms=0,
-            recovered=recovered,
+            recovered=recovered.recovered if recovered else None,
+            recovery=recovered.how if recovered else None,
             server_before=before,
         )
         plan = plan.model_copy(
@@ -128,11 +139,13 @@ class Finder:
             update={"step": merged.step.model_copy(update=disturbance | host.waits(merged.fleet))}
         )
         nothing = nothing_told(merged, results)
-        if nothing is not None and nothing.passing:
+        closing = plan.purpose in CLOSING  # an answer stands, whatever becomes of these
+        if nothing is not None and (nothing.passing or closing):
             merged = void(merged, nothing.reason)
         self.steps.append(merged)
         self.shows.finished(merged)
-        require_sense(merged, nothing, self.steps, answers=after is not None)
+        if not closing:
+            require_sense(merged, nothing, self.steps, answers=after is not None)
 
     def _run(self, plan: StepPlan) -> tuple[list[ClientResult], list[FailedClient]]:
         return run_clients(
@@ -156,17 +169,22 @@ class Finder:
 
     def _recover(
         self, following: NextStep, counters: ServerCounters | None
-    ) -> tuple[bool | None, ServerCounters | None]:
-        """Wait until the target has worked off an overload, as long as the request allows."""
+    ) -> tuple[Recovered | None, ServerCounters | None]:
+        """Wait until the target has worked off an overload, or works no more on it."""
         if not following.recover_first or not self.steps:
             return None, counters
-        family = family_of(self.target.protocol)
-        until = time.monotonic() + self.request.load.recovery_max_s
+        family, longest_s = family_of(self.target.protocol), self.request.load.recovery_max_s
+        seen: Recovery | None = None
         while True:
-            left = None if counters is None else family.unfinished_work(counters)
-            if counters is not None and left is None:
-                return True, counters
-            if time.monotonic() >= until or self._ended.wait(RECOVERY_LOOK_S):
-                return False, counters
-            self.shows.say(f"waiting for the target to recover: {left or 'it does not answer'}")
+            work: UnfinishedWork | None = UnfinishedWork(what="it does not answer")
+            if counters is not None:
+                work = family.unfinished_work(counters)
+            if work is None:
+                return Recovered(recovered=True, how=None), counters
+            seen = watched(seen, work, round(time.time() * 1000))
+            ended = outcome(seen, longest_s)
+            if ended is not None or self._ended.wait(RECOVERY_LOOK_S):
+                return ended, counters
+            if (seen.seen_epoch_ms - seen.since_epoch_ms) // 1000 % RECOVERY_TOLD_S == 0:
+                self.shows.say(in_words(seen, longest_s))
             counters = family.read_counters(self.target)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, median
 
 import plimsoll_engine
-from plimsoll.model.engine_report import LatencySummary, LoadReport
+from plimsoll.model.engine_report import LatencySummary, LoadReport, SecondReport
 from plimsoll.model.fleet import ClientResult, FailedClient, ServerLook, StepPlan
 from plimsoll.model.results import FleetFigures, OperationTotals, SecondTotals, ServerLooks
 from plimsoll.model.steps import Half
@@ -100,13 +100,7 @@ def halves(plan: StepPlan, window: Window, results: Sequence[ClientResult]) -> t
 
 
 def _half(plan: StepPlan, results: Sequence[ClientResult], start: float, end: float) -> Half:
-    within = [
-        second
-        for result in results
-        for second in result.report.seconds
-        if start <= plan.start_at_epoch_ms + second.second * 1000
-        and plan.start_at_epoch_ms + (second.second + 1) * 1000 <= end
-    ]
+    within = _seconds_within(plan, results, start, end)
     length_s = len({second.second for second in within})
     p99s: dict[str, list[int]] = defaultdict(list)
     for second in within:
@@ -116,6 +110,28 @@ def _half(plan: StepPlan, results: Sequence[ClientResult], start: float, end: fl
         throughput_ops_per_second=sum(s.succeeded for s in within) / length_s if length_s else None,
         latency_us={name: median(values) for name, values in p99s.items()},
     )
+
+
+def _seconds_within(
+    plan: StepPlan, results: Sequence[ClientResult], start: float, end: float
+) -> list[SecondReport]:
+    return [
+        second
+        for result in results
+        for second in result.report.seconds
+        if start <= plan.start_at_epoch_ms + second.second * 1000
+        and plan.start_at_epoch_ms + (second.second + 1) * 1000 <= end
+    ]
+
+
+def second_by_second(
+    plan: StepPlan, window: Window, results: Sequence[ClientResult]
+) -> list[float]:
+    """Give the successful operations of each whole second of the window, all clients together."""
+    succeeded: Counter[int] = Counter()
+    for second in _seconds_within(plan, results, window.start_epoch_ms, window.end_epoch_ms):
+        succeeded[second.second] += second.succeeded
+    return [float(succeeded[second]) for second in sorted(succeeded)]
 
 
 def throughput(plan: StepPlan, window: Window, results: Sequence[ClientResult]) -> float | None:

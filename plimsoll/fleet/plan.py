@@ -7,7 +7,7 @@ from plimsoll.fleet.failures import too_late
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
 from plimsoll.model.metric_periods import wait_ms
-from plimsoll.model.request import Request
+from plimsoll.model.request import RESERVE_S, SECONDS_OF_A_CLIENT, Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.search_request import NextStep, RampSearch, StepsSearch
 
@@ -70,9 +70,12 @@ def plan_step(
     start_at_epoch_ms: int,
     recovered: bool | None,
     server_before: ServerCounters | None,
+    recovery: str | None = None,
 ) -> StepPlan:
     """Turn what the search asks for into a step; steps are numbered from 1."""
     load = request.load
+    longest = SECONDS_OF_A_CLIENT - RESERVE_S
+    factor = min(following.window_factor, longest / (load.warmup_s + load.duration_s))
     return StepPlan(
         index=following.index + 1,
         purpose=following.purpose,
@@ -80,20 +83,28 @@ def plan_step(
         clients=following.clients,
         connections=max(following.connections, following.clients),
         rate_ops_per_second=following.rate_ops_per_second,
-        warmup_s=load.warmup_s,
-        duration_s=following.duration_s or load.duration_s,
+        warmup_s=factor * load.warmup_s,
+        duration_s=following.duration_s or factor * load.duration_s,
+        window_factor=following.window_factor,
         timeout_ms=load.timeout_ms,
         seed=load.seed
         + following.index
         + 1,  # each step draws other keys; a repeated run draws the same ones
         start_at_epoch_ms=start_at_epoch_ms,
         recovered=recovered,
+        recovery=recovery,
         server_before=server_before,
     )
 
 
-def warming_step(request: Request, *, start_at_epoch_ms: int) -> StepPlan:
-    """Plan the unmeasured load that fills the caches before the first step."""
+def warming_step(
+    request: Request,
+    *,
+    start_at_epoch_ms: int,
+    number: int = 0,
+    server_before: ServerCounters | None = None,
+) -> StepPlan:
+    """Plan a round of the unmeasured load that fills the caches before the first step."""
     search = request.search
     connections = (
         search.connections_first
@@ -112,11 +123,17 @@ def warming_step(request: Request, *, start_at_epoch_ms: int) -> StepPlan:
         warmup_s=0,
         duration_s=request.prepare.warm_s,
         timeout_ms=request.load.timeout_ms,
-        seed=request.load.seed,
+        seed=_seed_of_round(request, number),
+        round=number,
         start_at_epoch_ms=start_at_epoch_ms,
         recovered=None,
-        server_before=None,
+        server_before=server_before,
     )
+
+
+def _seed_of_round(request: Request, number: int) -> int:
+    """Draw other keys in each round, and none of those that a step will draw."""
+    return (request.load.seed + number * 2**32) % 2**63
 
 
 def connections_of(plan: StepPlan, client: int) -> int:

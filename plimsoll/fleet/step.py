@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from plimsoll import words
+from plimsoll.capacity.trends import trend
 from plimsoll.families.family import family_of
 from plimsoll.fleet import merge
 from plimsoll.fleet.failures import refusal, told_together
@@ -99,6 +100,8 @@ def _step(
         send_lateness_us=max(lateness, default=None),
         backlog_end=sum(backlogs) if backlogs else None,
         halves=merge.halves(plan, window, results) if window else None,
+        trend=trend(merge.second_by_second(plan, window, results)) if window else None,
+        window_factor=plan.window_factor,
         recovered=plan.recovered,
         statements_sent=server.statements_by_clients if server else None,
         statements_served=server.statements_by_server if server else None,
@@ -136,5 +139,8 @@ def _problems(
     elif server.restarted:
         problems.append("the server was restarted during the step")
     if plan.recovered is False:
-        problems.append("the target had not recovered from the step before")
+        why = f": {plan.recovery}" if plan.recovery else ""
+        problems.append(f"the target had not recovered from the step before{why}")
+    elif plan.recovery:
+        problems.append(f"before it the target recovered as far as it does: {plan.recovery}")
     return problems

@@ -10,7 +10,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
-from plimsoll.model.run_record import Failure, Phase, RunState
+from plimsoll.model.run_record import Failure, Phase, Recovery, RunState
 
 RUN_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
@@ -93,6 +93,12 @@ class RunSummary(Model):
         description="When its target was seen to be deleted: the proof."
     )
     progress: Progress = Field(description="How far it is.")
+    preconditioned: str | None = Field(
+        None, description="The unmeasured load before the search so far, and whether it settled."
+    )
+    recovery: Recovery | None = Field(
+        None, description="What its target still works off before the next step; null: nothing."
+    )
     failure: Failure | None = Field(description="Why it failed; null: it did not.")
     verdict: str | None = Field(description="The verdict, once concluded (docs/method.md).")
     capacity_ops_per_second: float | None = Field(

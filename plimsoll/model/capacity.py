@@ -8,7 +8,7 @@ from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.closing import Closing
-from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.steps import CreditBucket, Statistic, Step
 
 Verdict = Literal[
     "KNEE",  # a step failed after one passed
@@ -21,6 +21,7 @@ Verdict = Literal[
     "DISTURBED",  # the same: the machine was busy with others' work whenever it was tried
     "DRIFTING",  # the target itself changed while it was measured
     "NOT_SUSTAINED",  # the answer's load did not last for `soak_s`
+    "BURST",  # every load spent credits faster than they come back
 ]
 Resource = Literal[
     "storage_iops",
@@ -191,6 +192,19 @@ class PowerPoint(Model):
     latency_us: float  # of one operation, the statistic judged; of several, their mean
 
 
+class Burst(Model):
+    """What a target does while its credits last: no capacity, for it ends."""
+
+    verdict: Verdict
+    max_throughput_ops_per_second: float
+    bound: Bound
+    at: float  # the load of the figure, on the capacity's axis
+    bracket: tuple[float | None, float | None] | None
+    bucket: CreditBucket  # that is empty first
+    lasts_s: float  # computed: a full bucket at that load
+    summary: str  # for people
+
+
 class Capacity(Model):
     """The verdict on a target, with everything needed to defend it."""
 
@@ -209,6 +223,7 @@ class Capacity(Model):
     repetitions: int | None  # at the load of the figure
     median_ops_per_second: float | None  # ... their median
     interval: Interval | None  # ... their 95 % interval; None for a single repetition
+    burst: Burst | None = None  # beside what lasts; None: no credits were spent, or not known
     limiting_resource: Resource | None = None  # by the run; `LimitingResource` says more
     closing: Closing | None = None  # what was asked after it was confirmed; None: a table, or older
     usl: UslFit | None = None

@@ -28,6 +28,15 @@ class ServerLook(Model):
     checkpoint_share: float | None = None  # of the redo log: changes whose pages are not written
 
 
+class UnfinishedWork(Model):
+    """What a target still has to work off after a load."""
+
+    what: str  # in words, with its figure
+    # What is left of it, in any unit: once this stands still, an idle target leaves it as it is.
+    # None: a figure that stands still does not mean that.
+    left: int | None = None
+
+
 class StepPlan(Model):
     """One step, the same for all of its clients: `steps/<index>/plan.json`."""
 
@@ -39,11 +48,14 @@ class StepPlan(Model):
     rate_ops_per_second: float | None  # of all clients together; None: closed loop
     warmup_s: float
     duration_s: float
+    window_factor: int = 1  # times the request's warm-up and window, as far as a client can run
     timeout_ms: int
     seed: int
+    round: Annotated[int, Field(ge=0)] = 0  # of the warming step, which may be repeated
     load_number: int = 0  # of loads on this dataset; each inserts rows of its own
     start_at_epoch_ms: int  # the barrier: all connect before it, and send from then on
     recovered: bool | None  # had the target recovered from an overload before it?
+    recovery: str | None = None  # how the wait for that ended; None: nothing was left to wait for
     server_before: ServerCounters | None  # None: it did not answer
 
     @property

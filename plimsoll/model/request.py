@@ -27,6 +27,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 TagName = Annotated[str, Field(pattern=r"^[^=]+$", max_length=100)]  # a filter is `name=value`
 ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*$", max_length=100)]
 SECONDS_OF_A_CLIENT = 900  # the longest that a Lambda function may run
+WARM_ROUNDS = 3  # of unmeasured load, unless more is allowed
 RESERVE_S = 90  # of it, for starting, the barrier and writing the results
 
 
@@ -154,7 +155,7 @@ class Load(Model):
     recovery_max_s: Annotated[float, Field(ge=0, le=3600)] = Field(
         300,
         description="After a step that failed: how long the target may take to recover before the"
-        " next one starts all the same, in seconds.",
+        " next one starts all the same, in seconds. It ends sooner where nothing moves any more.",
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
         1, description="Equal seeds give equal sequences of operations."
@@ -182,8 +183,19 @@ class Preparation(Model):
     )
     warm_s: Annotated[float, Field(ge=0, le=600)] = Field(
         60,
-        description="Unmeasured load of one client after it, which fills the caches, in seconds.",
+        description="Unmeasured load of one client after it, which fills the caches, in seconds; as"
+        " often again as it takes until throughput and I/Os per operation settle.",
     )
+    warm_max_s: Annotated[float, Field(ge=0, le=3600)] | None = Field(
+        None,
+        description="The most of it in all, in seconds; none: three times `warm_s`.",
+    )
+
+    @property
+    def warm_longest_s(self) -> float:
+        """The most seconds of unmeasured load."""
+        most = WARM_ROUNDS * self.warm_s if self.warm_max_s is None else self.warm_max_s
+        return max(most, self.warm_s)
 
 
 class Fault(Model):

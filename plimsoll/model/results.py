@@ -111,6 +111,7 @@ class TargetFigures(Model):
     ebs_byte_balance_percent: float | None = None
     escaped_iops: float | None = None  # one machine only: I/O that went past the emulated volume
     escaped_mib_s: float | None = None
+    cpu_credits: float | None = None  # left to a burstable instance; the least
     host_late_percent: float | None = None  # one machine only: of the time in I/O, due to its disk
     host_stolen_percent: float | None = None  # ... of its processor time, by its hypervisor
     host_others_percent: float | None = None  # ... of that, by processes that are none of the run's
@@ -162,6 +163,7 @@ class TargetSample(Model):
     ebs_byte_balance_percent: float | None = None
     escaped_iops: float | None = None
     escaped_mib_s: float | None = None
+    cpu_credits: float | None = None  # left to a burstable instance
     host_late_percent: float | None = None
     host_stolen_percent: float | None = None
     host_others_percent: float | None = None

@@ -66,6 +66,16 @@ class HeldBudget(Model):
     loading_s: int  # for which the loaders may run on that
 
 
+class Recovery(Model):
+    """A wait for a target to work off what an overload left it, as it was last seen."""
+
+    what: str  # what is left, in words, with its figure
+    left: int | None  # of it; None: its progress cannot be told from a figure
+    since_epoch_ms: int
+    moved_epoch_ms: int  # when `left` last shrank, or began to be watched
+    seen_epoch_ms: int
+
+
 class RunRecord(Model):
     """One item of the runs table. Times are UTC."""
 
@@ -96,8 +106,10 @@ class RunRecord(Model):
     target: TargetAddress | None = None
     server_version: str | None = None  # as it names itself
     rows: int | None = None  # of the dataset, counted
+    preconditioned: str | None = None  # the unmeasured load so far, in words
     step: int | None = None  # the step under way or last finished
     steps_finished: int = 0
+    recovery: Recovery | None = None  # its target recovers before the next step; None: it does not
     teardown_asked_at: datetime | None = None
     deleted_at: datetime | None = None  # when DELETE_COMPLETE was seen: the proof
     teardown_error: str | None = None

@@ -141,6 +141,7 @@ class NextStep(Model):
     rate_ops_per_second: float | None = None  # of all clients together; None: closed loop
     purpose: Purpose
     duration_s: Annotated[float, Field(gt=0)] | None = None  # of the window; None: the request's
+    window_factor: Annotated[int, Field(ge=1)] = 1  # times the request's warm-up and window
     recover_first: bool = False  # the step before overloaded the target: wait until it recovered
     why: str  # one line for people
 

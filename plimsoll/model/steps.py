@@ -49,6 +49,31 @@ class Span(Model):
     latency_us: dict[str, Microseconds] = Field(default_factory=dict)  # of the statistic judged
 
 
+CreditBucket = Literal["volume", "instance_io", "instance_throughput", "cpu"]
+
+
+class CreditUse(Model):
+    """What a step used of one kind of credits, by the rules of AWS (plimsoll.runs.credit_use).
+
+    A volume's and an instance's are I/Os, its throughput's MiB, a CPU's minutes of one vCPU.
+    """
+
+    bucket: CreditBucket
+    used_per_s: Amount
+    earned_per_s: Amount
+    full: Annotated[float, Field(gt=0)]  # what a full bucket holds
+    balance_percent: Amount | None = None  # the least of it during the step; None: not known
+    unlimited: bool = False  # without credits it goes on at the same speed, at a charge
+
+
+class Trend(Model):
+    """A trend in a step's throughput from second to second (plimsoll.capacity.trends)."""
+
+    change_share: float  # over the whole window, of the median
+    p_value: Annotated[float, Field(ge=0, le=1)]  # of one at least as clear without any cause
+    values: Positive  # seconds
+
+
 class Step(Model):
     """One finished step. Only the throughput and one measure of load are indispensable.
 
@@ -105,4 +130,7 @@ class Step(Model):
     halves: tuple[Half, Half] | None = None
     spans: tuple[Span, ...] = ()  # of a soak's window
     stall_s: Amount | None = None  # of a soak: the longest time without an answer; None: not known
+    trend: Trend | None = None  # None: not known, or too few seconds
+    credits: tuple[CreditUse, ...] | None = None  # None: not known
+    window_factor: Positive | None = None  # how many times the request's window it was given
     recovered: bool | None = None  # had the target recovered from an overload before this step?

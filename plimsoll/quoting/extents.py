@@ -79,6 +79,7 @@ def duration(request: Request, rows: int) -> Duration:
     load_expected, load_most = (_loading_s(request, rows, way) for way in (0, 1))
     warm_s = request.prepare.warm_s
     overhead = AWS_TIMINGS.lead_s(0) + JUDGING_S if warm_s else 0.0
+    rounds = max(1, int(request.prepare.warm_longest_s // warm_s)) if warm_s else 1
     creation = STACK_CREATION if made else _NO_TIME
     deletion = STACK_DELETION if made else _NO_TIME
     arrival = METRICS_ARRIVAL if made else _NO_TIME
@@ -99,8 +100,9 @@ def duration(request: Request, rows: int) -> Duration:
         QuotePhase(
             name="warm",
             expected_s=warm_s + overhead,
-            most_s=warm_s + overhead,
-            assumption=f"prepare.warm_s and {words.duration(overhead)} to start and end",
+            most_s=rounds * (warm_s + overhead),
+            assumption=f"prepare.warm_s and {words.duration(overhead)} to start and end; at worst"
+            f" {words.plural(rounds, 'round')} of it until writes settle",
         ),
         QuotePhase(
             name="search",

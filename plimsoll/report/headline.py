@@ -22,6 +22,7 @@ VERDICTS = {
     "DISTURBED": "the machine was busy",
     "DRIFTING": "the target changed",
     "NOT_SUSTAINED": "it did not last",
+    "BURST": "burst only",
 }
 MEANINGS = {
     "KNEE": "a load passes and a heavier one fails",
@@ -34,6 +35,7 @@ MEANINGS = {
     "DISTURBED": "the machine was busy with other work: measure again while it is idle",
     "NOT_SUSTAINED": "a load passes for minutes, and not for as long as was asked",
     "DRIFTING": "the target got faster or slower while it was measured: warm it for longer",
+    "BURST": "every load spent credits faster than they come back: what lasts is not known",
 }
 # Verdicts that say that a limit was reached.
 REACHED = {"KNEE", "PLATEAU", "BELOW_FIRST_STEP", "NOT_SUSTAINED"}
@@ -87,6 +89,8 @@ def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None)
     # The summary begins with a verb only where it has a figure.
     colon = ":" if capacity.max_sustainable_throughput_ops_per_second is None else ""
     parts = [f"{target_words(result)}{colon} {capacity.summary}"]
+    if capacity.burst is not None and capacity.verdict != "BURST":
+        parts.append(capacity.burst.summary)
     if capacity.interval is not None and capacity.figure is not None:
         parts.append(f"the 95 % interval is {_span(capacity.interval)}")
     limiting = result.limiting
@@ -124,6 +128,8 @@ def _facts(
     facts = [("Verdict", f"{capacity.verdict}: {MEANINGS[capacity.verdict]}")]
     if capacity.bracket is not None:
         facts.append(("Bracket", words.bracket(capacity.bracket, capacity.axis)))
+    if capacity.burst is not None:
+        facts.append(("Burst", capacity.burst.summary))
     if capacity.interval is not None:
         facts.append(("95 % interval", _interval(capacity)))
     if capacity.question is not None:
@@ -160,7 +166,7 @@ def _interval(capacity: Capacity) -> str:
     }
     return (
         f"{_span(interval)} ({interval.repetitions} repetitions, {interval.method})"
-        f"{tails[capacity.figure]}"
+        f"{tails[capacity.figure]}; {words.INTERVAL_COVERS}"
     )
 
 

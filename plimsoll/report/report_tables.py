@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plimsoll import words
+from plimsoll.capacity.credits import is_burst
 from plimsoll.model.capacity import Capacity, JudgedStep
 from plimsoll.model.results import RunResult, StepResult, TargetFigures
 from plimsoll.model.steps import Purpose, Step
@@ -119,7 +120,8 @@ def _step_cells(
     cells += [ReportCell(figure) for figure in target_cells(done.target)]
     cells += [ReportCell(words.number(step.errors)), ReportCell(words.percent(step.client_busy))]
     outcome = rows.outcome(judged) if judged else unjudged(step) or "not judged"
-    return [*cells, ReportCell(outcome, outcome)]
+    text = "burst" if judged and is_burst(judged) else outcome
+    return [*cells, ReportCell(text, outcome)]
 
 
 def unjudged(step: Step) -> str:

@@ -50,7 +50,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
             " barrier, when"
             " half of the window was over"
         )
-    if not files.claim(claim_path(step, client)):
+    if not files.claim(claim_path(step, client, plan.round)):
         raise ClientRefusedError("this client's load is being sent by an earlier call")
     left_s = (plan.window_end_epoch_ms - invoked_ms) / 1000 + plan.timeout_ms / 1000 + GRACE_S
     with killed_after(left_s):
@@ -65,7 +65,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
             report=report,
             looks=looks,
         )
-        files.put_model(client_path(step, client), result)
+        files.put_model(client_path(step, client, plan.round), result)
         _publish(result, plan)
 
 

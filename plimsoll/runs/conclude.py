@@ -5,7 +5,7 @@ from datetime import timedelta
 from plimsoll import words
 from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, files_of, step_path
 from plimsoll.aws.run_records import now, records_of
-from plimsoll.capacity import judge
+from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.base import Model
@@ -16,6 +16,7 @@ from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import LimitingResource, Seconds
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.volumes import VolumeLimits, limits
+from plimsoll.runs.credit_use import with_credits
 from plimsoll.runs.limits import limiting_resource
 from plimsoll.runs.metric_points import run_points
 from plimsoll.runs.plan_step import finished_steps
@@ -58,7 +59,10 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     since, kind = record.step_at or record.submitted_at, request.target.kind
     samples = target_samples(settings, record, kind=kind, since=since, until=now())
     period_s = settings.metric_period_seconds
-    steps = [with_figures(step, samples, period_s) for step in finished_steps(files)]
+    steps = [
+        with_credits(with_figures(step, samples, period_s), request.target, samples)
+        for step in finished_steps(files)
+    ]
     lacking = has_metrics(record.target, kind) and lack_points(steps, samples, period_s)
     if lacking and _goes_on_waiting(settings, record):
         return {"concluded": False, "wait_s": settings.poll_seconds}
@@ -70,13 +74,15 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         target=samples,
     )
     files.put_model(SECONDS, seconds)
-    capacity = judge([step.step for step in steps], request.limits, axis=axis_of(request.search))
+    axis = axis_of(request.search)
+    capacity = judge_sustained([step.step for step in steps], request.limits, axis=axis)
     limiting = limiting_resource(capacity, steps, volume_limits(request))
     capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
     published = publish_from_environment(
         run_points(files, run_id, samples), time_limit_s=PUBLISHING_S
     )
-    notes = [f"metrics: {published.problem}"] if published.problem else []
+    notes = [f"before the search: {record.preconditioned}"] if record.preconditioned else []
+    notes += [f"metrics: {published.problem}"] if published.problem else []
     if lacking:
         patience = words.duration(PATIENCE_PERIODS * period_s)
         notes.append(f"the target's metrics of its last step were not all there after {patience}")

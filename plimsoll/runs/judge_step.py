@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 from plimsoll.aws.run_files import (
+    PRECONDITIONING,
     REQUEST,
     RunFiles,
     client_path,
@@ -26,12 +27,14 @@ from plimsoll.metrics import publish_from_environment
 from plimsoll.model.events import StepJudged
 from plimsoll.model.fleet import WARMING_STEP, ClientResult, StepPlan
 from plimsoll.model.function_settings import JudgeStepSettings
+from plimsoll.model.preconditioning import Preconditioning
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.steps import CLOSING
 from plimsoll.runs.metric_points import judged_step_points
 from plimsoll.runs.plan_step import finished_steps
+from plimsoll.runs.precondition import with_round
 from plimsoll.runs.target_figures import target_samples, with_host_figures
 from plimsoll.targets.connection import engine_target
 
@@ -73,6 +76,10 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     closing = plan.purpose in CLOSING  # an answer stands, whatever becomes of these
     if nothing is not None and (nothing.passing or closing) and step != WARMING_STEP:
         merged = void(merged, nothing.reason)
+    if step == WARMING_STEP:
+        so_far = with_round(files.find_model(PRECONDITIONING, Preconditioning), merged)
+        files.put_model(PRECONDITIONING, so_far)
+        records_of(settings).change(run_id, preconditioned=so_far.text)
     files.put_model(step_path(step), _published(run_id, merged))
     finished = finished_steps(files)
     records_of(settings).change(run_id, step=step, steps_finished=len(finished))
@@ -128,7 +135,7 @@ def _published(run_id: str, step: StepResult) -> StepResult:
 
 
 def _client_results(files: RunFiles, plan: StepPlan) -> list[ClientResult]:
-    wanted = [client_path(plan.index, client) for client in range(plan.clients)]
+    wanted = [client_path(plan.index, client, plan.round) for client in range(plan.clients)]
     there = set(files.paths(wanted[0].rpartition("/")[0] + "/"))
     with ThreadPoolExecutor(16) as pool:
         results = pool.map(

@@ -5,7 +5,14 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from plimsoll import words
-from plimsoll.aws.run_files import REQUEST, RunFiles, files_of, plan_path, step_path
+from plimsoll.aws.run_files import (
+    PRECONDITIONING,
+    REQUEST,
+    RunFiles,
+    files_of,
+    plan_path,
+    step_path,
+)
 from plimsoll.aws.run_records import deadline_passed, now, records_of
 from plimsoll.capacity import next_step
 from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
@@ -17,14 +24,17 @@ from plimsoll.fleet.plan import (
     wait_for_period_ms,
     warming_step,
 )
-from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
+from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.function_settings import PlanStepSettings
+from plimsoll.model.preconditioning import Preconditioning
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
-from plimsoll.model.search_request import Done, NextStep
+from plimsoll.model.search_request import Done
 from plimsoll.model.steps import CLOSING
 from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.runs.precondition import goes_on
+from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.connection import engine_target
@@ -98,50 +108,93 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     request = files.get(REQUEST, Request)
     if record.step is None:
         records_of(settings).change(run_id, phase="step", step_at=now())
-    if _is_to_warm(request, record, files):
-        warming = warming_step(request, start_at_epoch_ms=0)
-        return _start(settings, record, request, warming, finished=[])
+    assert record.target is not None  # noqa: S101 - the states before this one have set it
+    target = engine_target(settings, record.target)
+    number = _round_to_come(request, record, files)
+    if number is not None:
+        warming = warming_step(
+            request,
+            start_at_epoch_ms=0,
+            number=number,
+            server_before=family_of(target.protocol).read_counters(target),
+        )
+        try:
+            return _start(settings, record, request, warming, finished=[])
+        except (TimeLimitPassedError, BudgetPassedError):
+            if number == 0:
+                raise
     finished = finished_steps(files)
     following = next_step(request.search, [done.step for done in finished], request.limits)
     if isinstance(following, Done):
         return Next.conclude()
-    assert record.target is not None  # noqa: S101 - the states before this one have set it
-    target = engine_target(settings, record.target)
     counters = family_of(target.protocol).read_counters(target)
-    recovered = _recovered(following, finished, counters)
-    if recovered is False and not _waited_enough(finished, request):
-        return Next.pause(settings.poll_seconds)
+    recovered: Recovered | None = None
+    if following.recover_first and finished:
+        recovered = _recovered(settings, record, request, counters)
+        if recovered is None:
+            return Next.pause(settings.poll_seconds)
     plan = plan_step(
-        following, request, start_at_epoch_ms=0, recovered=recovered, server_before=counters
+        following,
+        request,
+        start_at_epoch_ms=0,
+        recovered=recovered.recovered if recovered else None,
+        recovery=recovered.how if recovered else None,
+        server_before=counters,
     )
-    try:
-        return _start(settings, record, request, plan, finished)
-    except (BudgetPassedError, TimeLimitPassedError):
-        if plan.purpose not in CLOSING:
-            raise
-        return Next.conclude()  # the answer stands: only what would have questioned it is left out
+    return _start_or_do_without(settings, record, request, plan, finished)
 
 
-def _is_to_warm(request: Request, record: RunRecord, files: RunFiles) -> bool:
+def _round_to_come(request: Request, record: RunRecord, files: RunFiles) -> int | None:
+    """Number the round of unmeasured load that comes next; None where the search begins."""
     if request.prepare.warm_s == 0 or record.step not in (None, WARMING_STEP):
-        return False
-    return files.find(step_path(WARMING_STEP)) is None
+        return None
+    so_far = files.find_model(PRECONDITIONING, Preconditioning)
+    if so_far is None:
+        return 0 if files.find(step_path(WARMING_STEP)) is None else None
+    return len(so_far.rounds) if goes_on(so_far, request.prepare) else None
 
 
 def _recovered(
-    following: NextStep, finished: list[StepResult], counters: ServerCounters | None
-) -> bool | None:
-    """Say whether the target recovered from the last step; None if it need not recover."""
-    if not following.recover_first or not finished:
-        return None
+    settings: PlanStepSettings,
+    record: RunRecord,
+    request: Request,
+    counters: ServerCounters | None,
+) -> Recovered | None:
+    """Say how the target recovered from the last step; None while it still does, noted for all."""
     if counters is None:
-        return False
-    return family_of(counters.family).unfinished_work(counters) is None
+        work: UnfinishedWork | None = UnfinishedWork(what="it does not answer")
+    else:
+        work = family_of(counters.family).unfinished_work(counters)
+    if work is None:
+        return Recovered(recovered=True, how=None)
+    seen = watched(record.recovery, work, round(time.time() * 1000))
+    records_of(settings).change(record.run_id, recovery=seen)
+    return outcome(seen, request.load.recovery_max_s)
 
 
-def _waited_enough(finished: list[StepResult], request: Request) -> bool:
-    last = max(done.plan.window_end_epoch_ms for done in finished)
-    return time.time() * 1000 >= last + request.load.recovery_max_s * 1000
+def _start_or_do_without(
+    settings: PlanStepSettings,
+    record: RunRecord,
+    request: Request,
+    plan: StepPlan,
+    finished: Sequence[StepResult],
+) -> dict[str, object]:
+    """Start a step; one that would be more than is left is left out or shortened, where it may be.
+
+    Raises:
+        TimeLimitPassedError: The run's time would be up within the step, which it needs.
+        BudgetPassedError: Its budget would be spent within it.
+    """
+    try:
+        return _start(settings, record, request, plan, finished)
+    except (BudgetPassedError, TimeLimitPassedError):
+        if plan.purpose in CLOSING:
+            return Next.conclude()  # the answer stands: what would have questioned it is left out
+        if plan.window_factor == 1:
+            raise
+    load = request.load  # a longer window would be too long for what is left of time or money
+    usual = {"warmup_s": load.warmup_s, "duration_s": load.duration_s}
+    return _start(settings, record, request, plan.model_copy(update=usual), finished)
 
 
 def _start(
@@ -175,7 +228,7 @@ def _start(
             f" {words.duration(plan.warmup_s + plan.duration_s)})",
         )
     files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
-    records_of(settings).change(record.run_id, step=plan.index)
+    records_of(settings).change(record.run_id, step=plan.index, recovery=None)
     return Next.step(plan)
 
 

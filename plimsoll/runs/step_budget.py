@@ -21,7 +21,8 @@ def require_step_budget(
     if record.budget is None:
         return
     quote = files.get(QUOTE, Quote)
-    plans = [*(other for other in planned_steps(files) if other.index != plan.index), plan]
+    others = [other for other in planned_steps(files) if other.index != plan.index]
+    plans = others + [plan] * (plan.round + 1)
     spent = fleet_usd(quote, used_by_fleet(record, request, plans))
     if spent > float(record.budget.fleet_usd):
         raise BudgetPassedError(
@@ -36,4 +37,5 @@ def planned_steps(files: RunFiles) -> list[StepPlan]:
     """Read every step that was ever planned, the warming one and one under way too."""
     paths = [path for path in files.paths("steps/") if path.endswith("/plan.json")]
     numbers = sorted(int(path.split("/")[1]) for path in paths)
-    return [files.get(plan_path(number), StepPlan) for number in numbers]
+    plans = [files.get(plan_path(number), StepPlan) for number in numbers]
+    return [plan for plan in plans for _ in range(plan.round + 1)]  # of rounds, the last is written

@@ -51,6 +51,8 @@ _INSTANCE_BALANCES = (
     Metric("EBSIOBalance%", "ebs_io_balance_percent", summary="least"),
     Metric("EBSByteBalance%", "ebs_byte_balance_percent", summary="least"),
 )
+# of burstable instances, every five minutes
+_CPU_CREDITS = Metric("CPUCreditBalance", "cpu_credits", summary="least")
 _HOST = (  # one machine only
     Metric("EscapedIOPS", "escaped_iops"),
     Metric("EscapedThroughput", "escaped_mib_s", MIB),
@@ -75,6 +77,7 @@ RDS = Source(
         _CPU,
         _BURST,
         *_INSTANCE_BALANCES,
+        _CPU_CREDITS,
         *_HOST,
     ),
 )
@@ -94,7 +97,7 @@ EBS = Source(
     "AWS/EBS", "VolumeId", (*_counts("Volume"), Metric("VolumeQueueLength", "queue"), _BURST)
 )
 # docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html
-EC2 = Source("AWS/EC2", "InstanceId", (_CPU, *_INSTANCE_BALANCES, *_HOST))
+EC2 = Source("AWS/EC2", "InstanceId", (_CPU, *_INSTANCE_BALANCES, _CPU_CREDITS, *_HOST))
 EC2_OWN_DISKS = Source("AWS/EC2", "InstanceId", (*_counts("Disk"), *EC2.metrics))
 _SUMMARIES = {m.field: m.summary for source in (RDS, EBS, EC2) for m in source.metrics}
 

@@ -129,3 +129,14 @@ def test_a_time_limit_within_which_aws_will_hardly_measure_is_told(tmp_path: Pat
     assert warning.startswith("on AWS: Its first step")
     assert "on AWS" not in validated(tmp_path, "--local", time_limit_s=300).output
     assert "on AWS" not in validated(tmp_path).output
+
+
+def test_it_says_how_many_steps_a_search_takes_and_for_how_long(
+    tmp_path: Path,
+) -> None:
+    ramp = {"strategy": "ramp", "connections_max": 64}
+    told = validated(tmp_path, "--local", search=ramp)
+    assert told.exit_code == 0, told.output
+    assert "steps where nothing is noisy, 30 at most" in told.output
+    as_json = json.loads(validated(tmp_path, "--local", "--json", search=ramp).stdout)
+    assert as_json["takes"]["small"] in told.output

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from plimsoll import words
-from plimsoll.model.fleet import ServerCounters
+from plimsoll.model.fleet import ServerCounters, UnfinishedWork
 from plimsoll.model.results import ServerFigures, ServerWaits
 
 EXECUTED = "prepared_statements_executed"  # what the engine sends; our own are `regular`
@@ -135,7 +135,7 @@ def storage_rates(_: ServerFigures) -> None:
     """Say nothing of I/O: the virtual tables do not."""
 
 
-def unfinished_work(now: ServerCounters) -> str | None:
+def unfinished_work(now: ServerCounters) -> UnfinishedWork | None:
     """Say what a node still has to work off after a load; None where nothing is left.
 
     Requests that still run, memtables that are being written, and compactions: each takes the
@@ -143,8 +143,8 @@ def unfinished_work(now: ServerCounters) -> str | None:
     """
     running = max(now.values.get(name, 0) for name in _REQUESTS)
     if running > _BUSY_REQUESTS:
-        return f"{running} requests are still running"
+        return UnfinishedWork(what=f"{running} requests are still running")
     for name, waiting in _BACKLOG.items():
         if count := now.values.get(name, 0):
-            return f"{count} {waiting}"
+            return UnfinishedWork(what=f"{count} {waiting}")
     return None

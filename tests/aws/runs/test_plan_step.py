@@ -3,13 +3,15 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from plimsoll.aws.run_files import REQUEST, plan_path, step_path
+from plimsoll.aws.run_files import PRECONDITIONING, REQUEST, plan_path, step_path
 from plimsoll.errors import BudgetPassedError, PlimsollError, TimeLimitPassedError
-from plimsoll.model.fleet import StepPlan
+from plimsoll.model.fleet import ServerCounters, StepPlan, UnfinishedWork
+from plimsoll.model.preconditioning import Preconditioning, Round
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunState, TargetAddress
 from plimsoll.model.search_request import NextStep
@@ -17,6 +19,7 @@ from plimsoll.model.steps import Purpose
 from plimsoll.runs import plan_step
 from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
+from tests.support.synthetic_run import synthetic_run
 
 TARGET = TargetAddress(
     protocol="mysql", host="db", port=3306, database="plimsoll", secret_arn=None, identifier="db-1"
@@ -37,7 +40,7 @@ class Family:
     def open_datasets(self, _: object) -> Iterator[Datasets]:
         yield Datasets()
 
-    def read_counters(self, _: object) -> None:
+    def read_counters(self, _: object) -> ServerCounters | None:
         return None
 
 
@@ -136,3 +139,77 @@ def test_an_answer_stands_where_a_closing_step_has_no_time_or_budget(
     monkeypatch.setattr(plan_step, "next_step", lambda *_: asked("confirm"))
     with pytest.raises(error):
         plan_step.plan_next(running, RUN)
+
+
+class BusyFamily(Family):
+    """A family whose server leaves its redo log half full for ever."""
+
+    def read_counters(self, _: object) -> ServerCounters:
+        return ServerCounters(epoch_ms=0, values={}, family="mysql")
+
+    def unfinished_work(self, _: object) -> UnfinishedWork:
+        return UnfinishedWork(what="53 % of the redo log wait", left=53)
+
+
+def test_a_target_that_works_no_more_is_waited_for_as_long_as_that_takes_to_see(
+    running: EverySetting, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_metrics = TARGET.model_copy(update={"identifier": None})
+    running.records.change(RUN, step=1, target=without_metrics)
+    running.files(RUN).put(step_path(0), "{}")
+    overloaded = NextStep(
+        index=1, clients=1, connections=1, purpose="again", recover_first=True, why="it failed"
+    )
+    monkeypatch.setattr(plan_step, "family_of", lambda _: BusyFamily())
+    monkeypatch.setattr(plan_step, "finished_steps", lambda _: [synthetic_run()[0].steps[0]])
+    monkeypatch.setattr(plan_step, "next_step", lambda *_: overloaded)
+    began_s, polls = clock.now_s, 0
+    while plan_step.plan_next(running, RUN)["next"] == "pause":
+        polls += 1
+        clock.now_s += 1
+        recovery = running.records.get(RUN).recovery
+        assert recovery is not None
+        assert recovery.what == "53 % of the redo log wait"
+    assert clock.now_s - began_s == polls == 10, "load.recovery_max_s is 300 s"
+    plan = running.files(RUN).get(plan_path(2), StepPlan)
+    assert plan.recovered
+    assert plan.recovery == "nothing moved for 10 s: 53 % of the redo log wait"
+    assert running.records.get(RUN).recovery is None
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize(("settled", "step"), [(False, 0), (True, 1)])
+def test_the_unmeasured_load_goes_on_until_it_has_settled(
+    running: EverySetting, settled: bool, step: int
+) -> None:
+    assert planned(running) == 0
+    done = Round(
+        number=0, duration_s=5, throughput_ops_per_second=500, ios_per_operation=None, trend=None
+    )
+    seen = Preconditioning(rounds=(done,), settled=settled, text="5 s of unmeasured load")
+    running.files(RUN).put_model(PRECONDITIONING, seen)
+    running.files(RUN).put(step_path(0), "{}")
+    assert [planned(running), planned(running)] == [step, step]
+    plan = running.files(RUN).get(plan_path(step), StepPlan)
+    assert plan.round == (0 if settled else 1), "a round has places of its own for its results"
+
+
+@pytest.mark.parametrize(("left_s", "window_s"), [(300, 120), (150, 60)])
+def test_a_longer_window_for_which_no_time_is_left_has_its_usual_length(
+    running: EverySetting,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    left_s: float,
+    window_s: float,
+) -> None:
+    expires_at = datetime.fromtimestamp(clock.now_s + left_s, UTC)
+    without_metrics = TARGET.model_copy(update={"identifier": None})
+    running.records.change(RUN, step=1, target=without_metrics, expires_at=expires_at)
+    longer = NextStep(
+        index=1, clients=1, connections=1, purpose="again", window_factor=2, why="halves"
+    )
+    monkeypatch.setattr(plan_step, "next_step", lambda *_: longer)
+    monkeypatch.setattr(plan_step, "finished_steps", lambda _: [])
+    assert planned(running) == 2
+    plan = running.files(RUN).get(plan_path(2), StepPlan)
+    assert (plan.warmup_s, plan.duration_s) == (window_s / 2, window_s)

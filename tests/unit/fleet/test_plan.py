@@ -59,6 +59,22 @@ def test_steps_are_numbered_from_one_and_know_their_window() -> None:
     assert plan.seed == 8  # each step draws anew
 
 
+@pytest.mark.parametrize(
+    ("duration_s", "factor", "length_s"), [(10, 4, (8, 40)), (600, 2, (810 / 301, 810 * 300 / 301))]
+)
+def test_a_longer_window_is_as_long_as_a_client_can_run(
+    duration_s: float, factor: int, length_s: tuple[float, float]
+) -> None:
+    load = REQUEST.load.model_copy(update={"duration_s": duration_s})
+    following = NextStep(
+        index=2, clients=1, connections=1, purpose="again", why="", window_factor=factor
+    )
+    request = REQUEST.model_copy(update={"load": load})
+    plan = plan_step(following, request, start_at_epoch_ms=0, recovered=None, server_before=None)
+    assert plan.window_factor == factor
+    assert (plan.warmup_s, plan.duration_s) == pytest.approx(length_s)
+
+
 @given(clients=st.integers(1, 200), more=st.integers(0, 5_000))
 def test_connections_are_spread_evenly_and_none_is_lost(clients: int, more: int) -> None:
     plan = planned(clients, clients + more)

@@ -117,6 +117,7 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"prepare": {"clients": 101}}, "prepare.clients", 101, ["<= 100"]),
     ({"prepare": {"connections_per_client": 0}}, "prepare.connections_per_client", 0, [">= 1"]),
     ({"prepare": {"warm_s": 601}}, "prepare.warm_s", 601, ["<= 600.0"]),
+    ({"prepare": {"warm_max_s": 3601}}, "prepare.warm_max_s", 3601, ["<= 3600.0"]),
     ({"search": {"strategy": "magic"}}, "search.strategy", "magic", ["steps", "ramp", "rate"]),
     ({"search": {"strategy": "steps", "clients": [1, 0]}}, "search.clients[1]", 0, [">= 1"]),
     ({"search": {"strategy": "steps", "clients": []}}, "search.clients", None,

@@ -1,0 +1,250 @@
+"""What lasts, and what only credits pay for: two judgements of the same steps.
+
+A volume's burst credits, an instance's for its I/O, and those of a CPU that earns them are spent
+while more is used than comes back. A load that passes so is no capacity: it is `burst`, with the
+time for which a full bucket lasts at that load, which is computed and not measured. What is
+sustained is judged from the steps that spent nothing net, a bucket that was empty among them, and
+from loads that fail even with credits.
+"""
+
+from collections.abc import Sequence
+from statistics import median
+
+from plimsoll import words
+from plimsoll.capacity.assess import limits
+from plimsoll.capacity.closing import parted
+from plimsoll.capacity.judge import judge
+from plimsoll.capacity.loads import choose_axis, gather
+from plimsoll.model.capacity import Axis, Burst, Capacity, JudgedStep, Rules
+from plimsoll.model.steps import CreditBucket, CreditUse, Step
+
+EMPTY_PERCENT = 1.0  # of a full bucket: below it nothing is left to burst with
+SPENDING_SHARE = 0.03  # of what comes back: a use that is above it by less spends nothing
+CREDITS = "credits"  # why a load is not sustained that passed on them alone
+BUCKETS: dict[CreditBucket, str] = {
+    "volume": "the volume's burst credits",
+    "instance_io": "the instance's I/O credits",
+    "instance_throughput": "the instance's throughput credits",
+    "cpu": "the instance's CPU credits",
+}
+_SPENT = "spent {} faster than they come back"
+
+
+def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capacity:
+    """Judge what lasts; `burst` of the answer is what credits pay for besides.
+
+    Args:
+        steps: Finished steps; those that do not tell of credits spend none.
+        rules: As of `judge`.
+        axis: What the load is; None finds it.
+
+    Raises:
+        UsageError: The steps cannot be judged; names the row and the column.
+    """
+    valid, closing = parted(steps)
+    notes = _notes(valid)
+    if not any(map(spends, valid)):
+        return _with_notes(judge(steps, rules, axis), notes)
+    axis = axis or choose_axis(valid)
+    rich = [step for step in valid if not is_empty(step)]
+    # one measure for both: a baseline is that of a target with credits, where there is one
+    same = {"limits_us": limits(gather(rich or valid, rules, axis), rules)}
+    measure = rules.model_copy(update=same)
+    bursting = None
+    if any(map(spends, rich)):
+        bursting = _confirmed_or_not([*rich, *closing], measure, axis)
+    failed = [s for j in bursting.steps if not j.passed for s in j.steps] if bursting else []
+    lasting = [s for s in valid if not spends(s) or any(s is other for other in failed)]
+    burst = _burst(bursting) if bursting else None
+    if bursting and bursting.max_sustainable_throughput_ops_per_second is None:
+        notes.append(f"while credits last: {bursting.verdict}: {bursting.summary}")
+    if all(map(spends, lasting)):
+        return _nothing_lasts(bursting or judge(valid, measure, axis), burst, rules, notes)
+    unspent = [step for step in closing if not spends(step)]
+    sustained = _confirmed_or_not([*lasting, *unspent], measure, axis)
+    if sustained.rules.confirmation != rules.confirmation:
+        notes.append("what lasts was not repeated often enough to be confirmed: a median")
+    spent = _spent(bursting) if bursting else []
+    beyond = min((j.load for j in spent if j.load > (sustained.at or 0.0)), default=None)
+    failed_at = sustained.bracket[1] if sustained.bracket else None
+    ends = sustained.verdict in {"LOWER_BOUND", "KNEE"}
+    if ends and beyond is not None and (failed_at is None or beyond < failed_at):
+        sustained = _bounded_by_credits(sustained, beyond)
+    return sustained.model_copy(
+        update={
+            "burst": burst,
+            "rules": rules,
+            "steps": tuple(sorted((*sustained.steps, *spent), key=lambda j: j.load)),
+            "notes": (*notes, *sustained.notes),
+        }
+    )
+
+
+def _with_notes(capacity: Capacity, notes: Sequence[str]) -> Capacity:
+    return capacity.model_copy(update={"notes": (*notes, *capacity.notes)}) if notes else capacity
+
+
+def is_burst(judged: JudgedStep) -> bool:
+    """Whether a load passed on credits alone."""
+    return judged.reasons == (CREDITS,)
+
+
+def spends(step: Step) -> bool:
+    """Whether a step used more of some credits than came back meanwhile, and they can run out."""
+    return any(_is_net(use) and not use.unlimited for use in step.credits or ())
+
+
+def is_empty(step: Step) -> bool:
+    """Whether some bucket that matters was empty during a step."""
+    return any(_is_empty(use) and not use.unlimited for use in step.credits or ())
+
+
+def _is_net(use: CreditUse) -> bool:
+    return use.used_per_s > use.earned_per_s * (1 + SPENDING_SHARE)
+
+
+def _is_empty(use: CreditUse) -> bool:
+    return use.balance_percent is not None and use.balance_percent < EMPTY_PERCENT
+
+
+def _confirmed_or_not(steps: Sequence[Step], rules: Rules, axis: Axis) -> Capacity:
+    """Judge one of the two by medians where the search confirmed the load of the other."""
+    capacity = judge(steps, rules, axis)
+    if capacity.causes != ("unconfirmed",):
+        return capacity
+    return judge(steps, rules.model_copy(update={"confirmation": None}), axis)
+
+
+def _bounded_by_credits(sustained: Capacity, beyond: float) -> Capacity:
+    """Name the lightest load that passed on credits as the one that is not sustained."""
+    figure = words.throughput(sustained.max_sustainable_throughput_ops_per_second)
+    at = words.load(sustained.at or 0.0, sustained.axis)
+    return sustained.model_copy(
+        update={
+            "verdict": "LOWER_BOUND",
+            "bound": ">=",
+            "bracket": (sustained.at, beyond),
+            "cause": CREDITS,
+            "causes": (CREDITS,),
+            "summary": f"sustains at least {figure} at {at}: heavier loads spent credits faster"
+            " than they come back",
+        }
+    )
+
+
+def _nothing_lasts(
+    bursting: Capacity, burst: Burst | None, rules: Rules, notes: Sequence[str]
+) -> Capacity:
+    meanwhile = f"; {burst.summary}" if burst else ""
+    failed = [judged for judged in bursting.steps if not judged.passed]
+    return bursting.model_copy(
+        update={
+            "verdict": "BURST",
+            "max_sustainable_throughput_ops_per_second": None,
+            "bound": None,
+            "figure": None,
+            "at": None,
+            "bracket": None,
+            "cause": CREDITS,
+            "causes": (CREDITS,),
+            "summary": "what lasts was not measured: every load spent credits faster than they"
+            f" come back{meanwhile}",
+            "repetitions": None,
+            "median_ops_per_second": None,
+            "interval": None,
+            "burst": burst,
+            "rules": rules,
+            "steps": tuple(sorted((*_spent(bursting), *failed), key=lambda j: j.load)),
+            "notes": (*notes, *bursting.notes),
+        }
+    )
+
+
+def _spent(bursting: Capacity) -> list[JudgedStep]:
+    """List the loads that passed on credits alone, as loads that are not sustained."""
+    spent = []
+    for judged in bursting.steps:
+        steps = tuple(step for step in judged.steps if spends(step))
+        if steps and judged.passed:
+            uses = {
+                use.bucket
+                for step in steps
+                for use in step.credits or ()
+                if _is_net(use) and not use.unlimited
+            }
+            text = "; ".join(_SPENT.format(BUCKETS[bucket]) for bucket in BUCKETS if bucket in uses)
+            update = {
+                "passed": False,
+                "reasons": (CREDITS,),
+                "explanations": (text,),
+                "repetitions": len(steps),
+                "repetitions_passed": 0,
+                "steps": steps,
+            }
+            spent.append(judged.model_copy(update=update))
+    return spent
+
+
+def _burst(bursting: Capacity) -> Burst | None:
+    """Say what credits pay for, and for how long; None where the answer spends none."""
+    at = next((judged for judged in bursting.steps if judged.load == bursting.at), None)
+    figure = bursting.max_sustainable_throughput_ops_per_second
+    spending = [step for step in at.steps if spends(step)] if at else []
+    if figure is None or not spending or bursting.at is None:
+        return None
+    lasting = {bucket: s for bucket in BUCKETS if (s := _lasts_s(spending, bucket)) is not None}
+    bucket = min(lasting, key=lambda name: lasting[name])
+    load = words.load(bursting.at, bursting.axis)
+    bound = bursting.bound or "="
+    return Burst(
+        verdict=bursting.verdict,
+        max_throughput_ops_per_second=figure,
+        bound=bound,
+        at=bursting.at,
+        bracket=bursting.bracket,
+        bucket=bucket,
+        lasts_s=lasting[bucket],
+        summary=f"while credits last, {words.bounded(words.throughput(figure), bound)} at {load}"
+        f" ({bursting.verdict}), for {words.duration(lasting[bucket])} from a full bucket"
+        f" ({BUCKETS[bucket]}; computed, not measured)",
+    )
+
+
+def _lasts_s(steps: Sequence[Step], bucket: CreditBucket) -> float | None:
+    """Give for how long a full bucket lasts at the load of some steps; None: it lasts for ever."""
+    nets = [
+        use.used_per_s - use.earned_per_s
+        for step in steps
+        for use in step.credits or ()
+        if use.bucket == bucket and not use.unlimited
+    ]
+    full = [u.full for step in steps for u in step.credits or () if u.bucket == bucket]
+    return max(full) / median(nets) if nets and median(nets) > 0 else None
+
+
+def _notes(valid: Sequence[Step]) -> list[str]:
+    """Name the steps that lived on credits, and those that found none left."""
+    notes = []
+    for bucket, name in BUCKETS.items():
+        every = [(s, u) for s in valid for u in s.credits or () if u.bucket == bucket]
+        of_bucket = [(s, use) for s, use in every if not use.unlimited]
+        charged = [s for s, use in every if use.unlimited and _is_net(use)]
+        spent = [s for s, use in of_bucket if _is_net(use) and not _is_empty(use)]
+        out = [s for s, use in of_bucket if _is_net(use) and _is_empty(use)]
+        empty = [s for s, use in of_bucket if not _is_net(use) and _is_empty(use)]
+        for steps, how in (
+            (spent, _SPENT.format(name)),
+            (out, f"spent what was left of {name}"),
+            (empty, f"{name} were used up"),
+            (charged, f"{_SPENT.format(name)}: it goes on without them, at a charge"),
+        ):
+            if steps:
+                notes.append(f"{_named(steps)}: {how}")
+    return notes
+
+
+def _named(steps: Sequence[Step]) -> str:
+    known = [str(step.index) for step in steps if step.index is not None]
+    if len(known) == len(steps):
+        return f"{'step' if len(known) == 1 else 'steps'} {', '.join(known)}"
+    return words.plural(len(steps), "step")

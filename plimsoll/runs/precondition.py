@@ -1,0 +1,94 @@
+"""Before the search: load until writes settle, within bounds.
+
+Right after its dataset was loaded a target is not what it is minutes later: its log, its dirty
+pages and its page splits come to a balance under load (ycsb-a rose from 540 to 640 ops/s for 95 s).
+As storage tests do (SNIA, "Solid State Storage Performance Test Specification", Enterprise: load
+until the measured variable is steady, then measure), the unmeasured load goes on, a round of
+`prepare.warm_s` at a time, until a round shows no trend, and the throughput and the I/Os per
+operation of the one before.
+"""
+
+from collections.abc import Sequence
+
+from plimsoll import words
+from plimsoll.capacity.trends import is_significant, trend
+from plimsoll.families.family import family_of
+from plimsoll.model.preconditioning import Preconditioning, Round
+from plimsoll.model.request import Preparation
+from plimsoll.model.results import StepResult
+
+SETTLED_SHARE = 0.05  # a round within which throughput changes by less has settled
+FEW_SECONDS = 12  # in fewer a trend is seldom significant: it takes a second round to tell
+ROUNDS_SHARE = 0.10  # two rounds that differ by less, in throughput or I/Os per operation, agree
+
+
+def with_round(before: Preconditioning | None, done: StepResult) -> Preconditioning:
+    """Add a round that has ended; a repeated call adds it once."""
+    number = done.plan.round
+    rounds = [r for r in (before.rounds if before else ()) if r.number != number]
+    rounds.append(_round(done))
+    why_not = _moving(rounds)
+    length = words.duration(sum(each.duration_s for each in rounds))
+    load = f"{length} of unmeasured load ({words.plural(len(rounds), 'round')})"
+    text = f"{load}: {why_not}" if why_not else f"{load}, and it had settled"
+    figures = [words.throughput(rounds[-1].throughput_ops_per_second)]
+    if rounds[-1].ios_per_operation is not None:
+        figures.append(f"{rounds[-1].ios_per_operation:.2f} I/Os per operation")
+    return Preconditioning(
+        rounds=tuple(rounds), settled=why_not is None, text=f"{text} ({', '.join(figures)})"
+    )
+
+
+def goes_on(so_far: Preconditioning, asked: Preparation) -> bool:
+    """Whether another round is to come."""
+    return not so_far.settled and so_far.duration_s + asked.warm_s <= asked.warm_longest_s
+
+
+def _round(done: StepResult) -> Round:
+    by_second: dict[int, int] = {}
+    for second in done.seconds:
+        by_second[second.epoch_s] = by_second.get(second.epoch_s, 0) + second.succeeded
+    whole = [float(by_second[epoch_s]) for epoch_s in sorted(by_second)][1:-1]  # cut at its ends
+    throughput = done.step.throughput_ops_per_second
+    ios = _iops(done)
+    return Round(
+        number=done.plan.round,
+        duration_s=done.plan.duration_s,
+        throughput_ops_per_second=throughput,
+        ios_per_operation=ios / throughput if ios is not None and throughput else None,
+        trend=trend(whole),
+    )
+
+
+def _iops(done: StepResult) -> float | None:
+    before = done.plan.server_before
+    if before is None or done.server is None:
+        return None
+    rates = family_of(before.family).storage_rates(done.server)
+    return None if rates is None else rates.iops
+
+
+def _moving(rounds: Sequence[Round]) -> str | None:
+    """Say what has not settled; None where everything has, as far as it can be seen."""
+    last, before = rounds[-1], rounds[-2] if len(rounds) > 1 else None
+    if last.trend is not None:
+        change = last.trend.change_share
+        if is_significant(last.trend) and abs(change) > SETTLED_SHARE:
+            return f"throughput still {_changed(change)} within the last round"
+        if last.trend.values < FEW_SECONDS and before is None:
+            return "one round is too short to tell whether it has settled"
+    for what, now, then in (
+        (
+            "throughput",
+            last.throughput_ops_per_second,
+            before and before.throughput_ops_per_second,
+        ),
+        ("I/Os per operation", last.ios_per_operation, before and before.ios_per_operation),
+    ):
+        if now is not None and then and abs(now / then - 1) > ROUNDS_SHARE:
+            return f"{what} still {_changed(now / then - 1)} from the round before"
+    return None
+
+
+def _changed(share: float) -> str:
+    return f"{'rose' if share > 0 else 'fell'} by {words.percent(abs(share))}"
