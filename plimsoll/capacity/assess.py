@@ -48,6 +48,11 @@ class Assessed:
         """Whether it fails, with no audit that casts doubt on its failure."""
         return bool(self.reasons) and self.point.consistent
 
+    @property
+    def being_confirmed(self) -> bool:
+        """Whether a search has begun to repeat it as the load of the answer."""
+        return any(r.step.purpose == "confirm" for r in self.point.repetitions)
+
 
 def limits(points: Sequence[LoadPoint], rules: Rules) -> dict[str, float]:
     """Limit of each operation in microseconds: the user's, else a multiple of the lightest step's.

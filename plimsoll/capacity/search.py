@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 from plimsoll import words
 from plimsoll.capacity.assess import Assessed, assess, limits
+from plimsoll.capacity.climb import Climb, climb
 from plimsoll.capacity.intervals import pooled_noise
 from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
 from plimsoll.capacity.loads import gather
-from plimsoll.capacity.verdict import Climb, climb
 from plimsoll.capacity.wishes import Wish, wished_step
 from plimsoll.model.capacity import Rules
 from plimsoll.model.search_request import (
@@ -194,7 +194,7 @@ def _noise(judged: Sequence[Assessed]) -> float:
 
 def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rules) -> Wish | Done:
     """Repeat the load of the answer until it is confirmed or refuted."""
-    chosen = way.plateau[0] if way.plateau else way.passing[-1]
+    chosen = way.lightest_of_plateau() if way.plateau else way.passing[-1]
     name = words.load(chosen.point.load, ladder.axis)
     if rules.confirmation is None:
         return Done(why=f"{name} passed")
@@ -215,8 +215,7 @@ def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rule
 
 def _is_begun(load: Assessed, heaviest: Assessed) -> bool:
     """Whether a load that passed is being confirmed, and the climb has not left it behind since."""
-    asked = any(r.step.purpose == "confirm" for r in load.point.repetitions)
-    return asked and load.point.load >= NEAR * heaviest.point.load
+    return load.being_confirmed and load.point.load >= NEAR * heaviest.point.load
 
 
 def _safe(ladder: Ladder, judged: Sequence[Assessed], way: Climb) -> float | None:

@@ -80,6 +80,7 @@ def test_ramp_stops_climbing_where_throughput_stops_growing() -> None:
     trial = run(RampSearch(connections_first=2, connections_max=500), cliff(), QUIET, 0)
     assert trial.capacity.verdict == "PLATEAU"
     assert max(asked.connections for asked in trial.asked) == 12
+    assert trial.capacity.at == 5  # 8 and 12 give the same, later
 
 
 def test_rate_finds_the_cliff_within_5_percent() -> None:
