@@ -3,10 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from plimsoll import words
 from plimsoll.capacity.intervals import pooled_noise, relative_margin
 from plimsoll.capacity.loads import LoadPoint
+from plimsoll.capacity.reasons import Best, FailureReason, reasons_of
 from plimsoll.capacity.step_figures import StepFigures
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import Rules
@@ -15,13 +16,11 @@ from plimsoll.model.steps import Step
 EXTRA = 1.5  # times `Confirmation.most`: repetitions where those still leave the figure unsure
 
 
-@dataclass(frozen=True, slots=True)
-class FailureReason:
-    """A reason for which a step fails."""
+class Margin(NamedTuple):
+    """How far a repetition is from failing."""
 
-    code: str  # "latency:update", "errors", "rate", ...
-    excess: float  # how far beyond what is allowed, as a factor: the worst comes first
-    text: str
+    latency: float  # log(latency / limit) of the operation that is furthest beyond, or nearest
+    failed_otherwise: bool  # for anything but latency
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +35,7 @@ class Assessed:
     doubtful: bool  # it would pass, but a soft audit failed for most repetitions
     confirmed: bool  # repeated as often as the rules ask; always True without `confirmation`
     throughputs: tuple[float, ...]  # ops/s, of the repetitions that the figure is made of
+    margins: tuple[Margin, ...]  # of each repetition that counts
     overloads: tuple[Step, ...]  # the repetitions that failed: the target has to recover from them
 
     @property
@@ -103,24 +103,10 @@ def assess(
     return judged
 
 
-@dataclass(frozen=True, slots=True)
-class Best:
-    """The greatest throughput of the lighter loads that passed."""
-
-    throughput: float
-    repetitions: int
-    noise: float  # of the throughput of one repetition, as the repetitions so far show it
-
-    def floor(self, repetitions: int, share: float) -> float:
-        """The throughput below which it went backwards: by more than `share`, and than noise."""
-        error = self.noise * math.sqrt(1 / max(1, repetitions) + 1 / self.repetitions)
-        return self.throughput * (1 - share) * math.exp(-2 * error)
-
-
 def _assess(point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best: Best) -> Assessed:
     counted = point.counted
-    reasons = _reasons(point.figures, rules, limit_us, best, max(1, len(counted)))
-    reasons_each = [_reasons(r.figures, rules, limit_us, best, 1) for r in counted]
+    reasons = reasons_of(point.figures, rules, limit_us, best, max(1, len(counted)))
+    reasons_each = [reasons_of(r.figures, rules, limit_us, best, 1) for r in counted]
     failed = [bool(each) for each in reasons_each]
     believed = "recovered" in rules.audits_off
     # A failure on a target that still recovers from an overload says nothing.
@@ -149,8 +135,23 @@ def _assess(point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best:
         doubtful=2 * sum(r.doubtful for r in counted) > len(counted),
         confirmed=confirmed,
         throughputs=throughputs,
+        margins=tuple(
+            _margin(r.figures, limit_us, each)
+            for r, each, bad in zip(counted, reasons_each, dirty, strict=True)
+            if not bad
+        ),
         overloads=tuple(r.step for f, r in zip(failed, counted, strict=True) if f),
     )
+
+
+def _margin(
+    figures: StepFigures, limit_us: Mapping[str, float], reasons: Sequence[FailureReason]
+) -> Margin:
+    latency_us = figures.latency_us
+    ratios = [latency_us[name] / limit for name, limit in limit_us.items() if name in latency_us]
+    worst = max(ratios, default=0.0)
+    otherwise = any(not reason.code.startswith("latency:") for reason in reasons)
+    return Margin(math.log(worst) if worst > 0 else -math.inf, otherwise)
 
 
 def _throughputs(point: LoadPoint, failed: Sequence[bool]) -> tuple[float, ...]:
@@ -190,72 +191,3 @@ def _refuted(
     codes = [reason.code for reasons in reasons_each for reason in reasons]
     code = max(sorted(set(codes)), key=codes.count)
     return FailureReason(code, 1.0, f"{fails} of {clean} repetitions fail ({code})")
-
-
-def _reasons(
-    figures: StepFigures,
-    rules: Rules,
-    limit_us: Mapping[str, float],
-    best: Best,
-    repetitions: int,
-) -> tuple[FailureReason, ...]:
-    """Every reason to fail a step, or the medians of so many repetitions; the worst first."""
-    own = sorted(_own_reasons(figures, rules, limit_us), key=lambda reason: -reason.excess)
-    return (*own, *_retrograde(figures, best, repetitions, rules.retrograde_share))
-
-
-def _own_reasons(
-    figures: StepFigures, rules: Rules, limit_us: Mapping[str, float]
-) -> list[FailureReason]:
-    """Every reason to fail a step that its own figures give, whatever other steps did."""
-    reasons = []
-    if figures.throughput == 0:
-        reasons.append(FailureReason("no_throughput", math.inf, "no operation succeeded"))
-    for name, limit in limit_us.items():
-        latency = figures.latency_us.get(name)
-        if latency is not None and latency > limit:
-            text = f"{name} took {words.latency(latency)}, limit {words.latency(limit)}"
-            reasons.append(FailureReason(f"latency:{name}", latency / limit, text))
-    failed, allowed = figures.errors_share, rules.errors_max_share
-    if failed is not None and failed > allowed:
-        text = f"{words.percent(failed)} of operations failed, {words.percent(allowed)} allowed"
-        excess = failed / allowed if allowed else math.inf
-        reasons.append(FailureReason("errors", excess if not reasons else 1.0, text))
-    if figures.rate is not None and figures.throughput < rules.kept_up_share * figures.rate:
-        text = f"{words.rate(figures.throughput)} of {words.rate(figures.rate)} ops/s offered"
-        excess = figures.rate / figures.throughput if figures.throughput else 1.0
-        reasons.append(FailureReason("rate", excess, text))
-    if figures.backlog:
-        reasons.append(FailureReason("backlog", 1.0, "operations due and unsent kept growing"))
-    if figures.slowing:
-        text = "the second half of the window was much slower"
-        reasons.append(FailureReason("unsteady", 1.0, text))
-    if not reasons:
-        _require_latencies(figures, limit_us)
-    return reasons
-
-
-def _require_latencies(figures: StepFigures, limit_us: Mapping[str, float]) -> None:
-    missing = [name for name in limit_us if name not in figures.latency_us]
-    if missing:
-        raise UsageError(
-            f"{figures.where}: latency_us.{missing[0]} is missing, but other steps have it: "
-            "without it the step can neither pass nor fail"
-        )
-    if not limit_us:
-        raise UsageError(
-            f"{figures.where}: no latency_us.<operation> column: without latencies nothing can be"
-            " judged"
-        )
-
-
-def _retrograde(
-    figures: StepFigures, best: Best, repetitions: int, share: float
-) -> list[FailureReason]:
-    """In a closed loop: a heavier load that gives less throughput than a lighter one did."""
-    throughput = figures.throughput
-    if figures.rate is not None or throughput >= best.floor(repetitions, share):
-        return []
-    text = f"throughput fell from {words.rate(best.throughput)} to {words.throughput(throughput)}"
-    excess = best.throughput / throughput if throughput else math.inf
-    return [FailureReason("retrograde", excess, text)]

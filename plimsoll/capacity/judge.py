@@ -6,12 +6,13 @@ from typing import Literal
 from plimsoll import words
 from plimsoll.capacity.annotations import power_point, usl_fit
 from plimsoll.capacity.assess import Assessed, assess, limits
+from plimsoll.capacity.edge import edge_range
 from plimsoll.capacity.intervals import coefficient_of_variation
 from plimsoll.capacity.loads import Repetition, choose_axis, gather
 from plimsoll.capacity.step_figures import where
 from plimsoll.capacity.verdict import Conclusion, decide
 from plimsoll.errors import UsageError
-from plimsoll.model.capacity import Audit, Axis, Capacity, JudgedStep, Rules, Verdict
+from plimsoll.model.capacity import Audit, Axis, Capacity, JudgedStep, LoadRange, Rules, Verdict
 from plimsoll.model.steps import Step
 
 IMPROVED_SHARE = (
@@ -51,6 +52,7 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
         axis=axis,
         at=at.point.load if at and conclusion.figure is not None else None,
         bracket=conclusion.bracket,
+        edge=_edge(judged, conclusion, axis, relative=relative),
         cause=conclusion.causes[0] if conclusion.causes else None,
         causes=conclusion.causes,
         summary=_summary(conclusion, axis),
@@ -64,6 +66,15 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
         rules=rules,
         steps=tuple(_judged_step(assessed, limit_us) for assessed in judged),
     )
+
+
+def _edge(
+    judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis, *, relative: bool
+) -> LoadRange | None:
+    low, high = conclusion.bracket or (None, None)
+    if conclusion.verdict != "KNEE" or low is None or high is None:
+        return None
+    return edge_range(judged, (low, high), axis, relative=relative)
 
 
 def _figure(conclusion: Conclusion, rules: Rules) -> Literal["median", "lower_limit"] | None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from plimsoll import words
-from plimsoll.model.capacity import Capacity, Interval
+from plimsoll.model.capacity import Axis, Capacity, Interval, LoadRange
 from plimsoll.model.results import RunResult
 from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.dollars import hourly_usd, run_cost_words, whose_price
@@ -126,6 +126,8 @@ def _facts(
     facts = [("Verdict", f"{capacity.verdict}: {MEANINGS[capacity.verdict]}")]
     if capacity.bracket is not None:
         facts.append(("Bracket", words.bracket(capacity.bracket, capacity.axis)))
+    if capacity.edge is not None:
+        facts.append(("Edge", _edge(capacity.edge, capacity.axis)))
     if capacity.interval is not None:
         facts.append(("95 % interval", _interval(capacity)))
     if line := _latencies(capacity):
@@ -147,6 +149,11 @@ def _at_list_price(result: RunResult, given: float | None) -> str:
     """Say that the price is AWS's where the throughput was measured on this machine."""
     own = given is None and result.local
     return " at the AWS list price of such a target" if own else ""
+
+
+def _edge(edge: LoadRange, axis: Axis) -> str:
+    span = words.load_range(edge.low, edge.high, edge.confidence, axis)
+    return f"most windows begin to fail at {span} ({edge.method}, {edge.windows} steps)"
 
 
 def _interval(capacity: Capacity) -> str:

@@ -60,7 +60,7 @@ class Target:
     collapsed: float = 1.0  # of the ceiling, where more load is offered than it takes
     client_ops_per_second: float = math.inf  # what one client can send
 
-    def closed(self, connections: int, speed: float, cap: float) -> tuple[float, float]:
+    def closed(self, connections: float, speed: float, cap: float) -> tuple[float, float]:
         """Throughput and mean latency with so many connections, always one operation each."""
         low, high = 0.0, min(self.ceiling_ops_per_second * speed, cap)
         if connections < high * self._latency(high * (1 - 1e-9), speed):

@@ -187,6 +187,11 @@ def test_with_5_percent_of_bad_windows_nearly_all_searches_answer() -> None:
     assert max(scored(*case).probes_max for case in CASES) <= 30
 
 
+def test_with_bad_windows_the_edge_lies_in_its_range_as_often_as_that_says() -> None:
+    scores = [scored(*case) for case in CASES]
+    assert sum(found.in_edge for found in scores) >= 0.90 * sum(found.knees for found in scores)
+
+
 def test_the_same_steps_get_the_same_answer_with_bad_windows() -> None:
     search = search_for("rate", queue())
     trial = run(search, queue(), BAD_WINDOWS, 1)

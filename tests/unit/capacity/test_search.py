@@ -240,6 +240,14 @@ def test_at_10_percent_noise_fewer_than_1_in_100_searches_over_claim() -> None:
     assert over / sum(found.runs for found in scores) < 0.01
 
 
+def test_at_10_percent_noise_the_edge_lies_in_its_range_as_often_as_that_says() -> None:
+    scores = [scored(strategy, target_name) for strategy, target_name in CASES]
+    knees = sum(found.knees for found in scores)
+    assert knees > 100
+    assert sum(found.in_edge for found in scores) / knees >= 0.90
+    assert sum(found.in_bracket for found in scores) / knees < 0.70  # what was seen holds it less
+
+
 def test_single_probe_bisection_would_over_claim_in_a_fifth_of_the_runs() -> None:
     """What peers do, on the same databases: each load once, and the last that passed is claimed."""
     target = queue()
