@@ -191,3 +191,18 @@ def _refuted(
     codes = [reason.code for reasons in reasons_each for reason in reasons]
     code = max(sorted(set(codes)), key=codes.count)
     return FailureReason(code, 1.0, f"{fails} of {clean} repetitions fail ({code})")
+
+
+def latencies_of_repeated(judged: Sequence[Assessed]) -> list[list[float]]:
+    """The latencies of each operation at each load that passed twice or more, in microseconds."""
+    return [
+        [r.figures.latency_us[name] for r in load.point.counted if name in r.figures.latency_us]
+        for load in judged
+        if load.passes > 1
+        for name in load.point.figures.latency_us
+    ]
+
+
+def latency_noise(judged: Sequence[Assessed]) -> float:
+    """Standard deviation of the logarithm of a latency; 0 where nothing was repeated."""
+    return pooled_noise(latencies_of_repeated(judged))

@@ -20,7 +20,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from plimsoll.capacity.assess import Assessed, Margin
+from plimsoll.capacity.assess import Assessed, Margin, latencies_of_repeated
 from plimsoll.capacity.intervals import pooled_noise, scale
 from plimsoll.model.capacity import Axis, LoadRange
 
@@ -93,12 +93,7 @@ def _noise(judged: Sequence[Assessed], light: float) -> float | None:
     Near its edge an open loop amplifies noise: there the steps up to the load `light` count, if
     there are enough.
     """
-    groups = [
-        [r.figures.latency_us[name] for r in load.point.counted if name in r.figures.latency_us]
-        for load in judged
-        if load.passes > 1
-        for name in load.point.figures.latency_us
-    ]
+    groups = latencies_of_repeated(judged)
     if sum(len(group) * (len(group) - 1) // 2 for group in groups) < PAIRS_LEAST:
         return None
     below = [m.latency for load in judged if load.point.load <= light for m in load.margins]

@@ -12,9 +12,9 @@ import math
 from collections.abc import Sequence
 
 from plimsoll import words
-from plimsoll.capacity.assess import Assessed, assess, limits
+from plimsoll.capacity.assess import Assessed, assess, latency_noise, limits
+from plimsoll.capacity.baseline import is_known_light, is_relative
 from plimsoll.capacity.climb import Climb, climb
-from plimsoll.capacity.intervals import pooled_noise
 from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
 from plimsoll.capacity.loads import gather
 from plimsoll.capacity.wishes import Wish, wished_step
@@ -30,6 +30,7 @@ from plimsoll.model.steps import Step
 __all__ = ["axis_of", "next_step"]
 
 BASELINE_REPETITIONS = 3  # its noise moves every relative limit
+LIGHTER_MAX = 3  # halvings of the first load in search of one that is light
 AGAIN_MAX = 3  # tries at a load whose figures the audits dispute
 DISTURBED_MAX = 6  # the same where this machine disturbed some, which does not last
 LEFT_TO_CONFIRM = 8  # probes
@@ -82,7 +83,7 @@ def _wish(
     return (
         _repeat_disputed(judged, finished, ladder)
         or _relieve_clients(search, judged, finished, ladder)
-        or _baseline(judged, rules)
+        or _baseline(ladder, judged, rules)
         or _bracket(search, ladder, judged, way, left=left)
         or _confirm(ladder, judged, way, rules)
     )
@@ -136,16 +137,26 @@ def _relieve_clients(
     return Done(why=f"{reason}; no more clients are allowed")
 
 
-def _baseline(judged: Sequence[Assessed], rules: Rules) -> Wish | None:
-    """Repeat the lightest load: every relative limit is a multiple of its latency."""
+def _baseline(ladder: Ladder, judged: Sequence[Assessed], rules: Rules) -> Wish | None:
+    """Find a light load, and repeat it: every relative limit is a multiple of its latency."""
     lightest = judged[0]
-    names = lightest.point.figures.latency_us
-    relative = any(name not in rules.limits_us for name in names)
+    relative = is_relative(lightest, rules)
+    if rules.confirmation and relative and not lightest.failed:
+        lower = ladder.down(lightest.point.load) if _may_go_lighter(ladder, judged) else None
+        if lower and is_known_light(judged, rules, ladder.axis) is False:
+            return Wish(lower, "baseline", "latency grows from the lightest load on: is it light?")
     wanted = BASELINE_REPETITIONS if rules.confirmation and relative else 1
     enough = len(lightest.point.counted) >= wanted or _given_up(lightest)
     if not enough and not lightest.failed:
         return Wish(lightest.point.load, "baseline", "its latency is the measure of the others")
     return None
+
+
+def _may_go_lighter(ladder: Ladder, judged: Sequence[Assessed]) -> bool:
+    """Whether the search has hardly begun: a baseline that moves later moves every limit."""
+    lighter = sum(load.point.load < ladder.first for load in judged)
+    begun = (r.step.purpose for load in judged for r in load.point.repetitions)
+    return lighter < LIGHTER_MAX and not {"bisect", "confirm"} & set(begun)
 
 
 def _bracket(
@@ -183,13 +194,7 @@ def _is_wide(low: float, high: float, ladder: Ladder, judged: Sequence[Assessed]
 
 def _noise(judged: Sequence[Assessed]) -> float:
     """Noise of the latencies of the loads that passed twice or more (`pooled_noise`)."""
-    points = [assessed.point for assessed in judged if assessed.passes > 1]
-    noise = pooled_noise(
-        [r.figures.latency_us[name] for r in point.counted if name in r.figures.latency_us]
-        for point in points
-        for name in point.figures.latency_us
-    )
-    return min(NOISE_MOST, noise)
+    return min(NOISE_MOST, latency_noise(judged))
 
 
 def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rules) -> Wish | Done:

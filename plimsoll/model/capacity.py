@@ -65,7 +65,8 @@ class Rules(Model):
 
     limits_us: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default_factory=dict,
-        description="The most that an operation may take, in microseconds, by its name.",
+        description="The most that an operation may take, in microseconds, by its name: your SLO,"
+        " and the first choice, since it depends on no other step.",
     )
     deterioration: Annotated[float, Field(gt=1)] = Field(
         3.0,
