@@ -26,6 +26,8 @@ class Climb:
     plateau: tuple[Assessed, Assessed] | None  # two in a row that gained next to nothing
     skipped: tuple[Assessed, ...]  # disputed or doubtful loads below the one that decided
     believed: bool = True  # the failure was seen as often as it takes
+    seen: int = 0  # how often: there, and at the loads just below it that failed as often as not
+    flattens: bool = False  # nothing ended the climb, but its last load gained next to nothing
     level_ops_per_second: float = 0.0  # the most throughput seen from a plateau's first load on up
 
     @property
@@ -60,7 +62,7 @@ def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Cli
             above = sum(heavier.passed for heavier in judged[place:])
             times = assessed.fails + _just_below(passing)
             believed = rules.confirmation is None or times >= (3 if above > 1 else 2)
-            return Climb(tuple(passing), assessed, None, tuple(skipped), believed)
+            return Climb(tuple(passing), assessed, None, tuple(skipped), believed, times)
         if not assessed.passed:
             skipped.append(assessed)
             continue
@@ -70,10 +72,12 @@ def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Cli
                 seen = (slow, *judged[place - 1 :])  # those above, too, that fail
                 level = max(load.point.figures.throughput for load in seen if load.point.consistent)
                 upper = (slow, assessed)
-                return Climb((*passing, assessed), None, upper, tuple(skipped), True, level)
+                return Climb(
+                    (*passing, assessed), None, upper, tuple(skipped), level_ops_per_second=level
+                )
             slow = assessed if gains_little else None
         passing.append(assessed)
-    return Climb(tuple(passing), None, None, tuple(skipped))
+    return Climb(tuple(passing), None, None, tuple(skipped), flattens=slow is not None)
 
 
 def _just_below(passing: Sequence[Assessed]) -> int:

@@ -34,10 +34,13 @@ LIGHTER_MAX = 3  # halvings of the first load in search of one that is light
 AGAIN_MAX = 3  # tries at a load whose figures the audits dispute
 DISTURBED_MAX = 6  # the same where this machine disturbed some, which does not last
 LEFT_TO_CONFIRM = 8  # probes
-NOISE_FACTOR = 0.5  # a bracket is no narrower than so many times the noise
+NOISE_FACTOR = 1.3  # a bracket is no narrower than so many times the noise
 BACK_OFF = 0.5  # times the noise: how far below the failure the load to confirm lies
 NOISE_MOST = 0.2  # of the logarithm: three repetitions may show any amount by chance
-NEAR = 0.75  # of the heaviest load that passed: below that, the climb has left a load behind
+LEAD = 2  # failures more than passes, for a failure to be sure
+DOUBTED_MAX = 6  # tries at a load whose failure is doubted
+DOUBTED_FAILS_SHARE = 1 / 8  # more failures than this at the load below: the edge is near
+NEAR = 0.85  # of the heaviest load that passed: below that, the climb has left a load behind
 
 
 def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextStep | Done:
@@ -211,11 +214,28 @@ def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rule
         chosen = begun[-1] if begun else chosen
     name = words.load(chosen.point.load, ladder.axis)
     if chosen.confirmed:
-        return Done(why=f"{name} is confirmed")
+        return _doubt(chosen, way) or Done(why=f"{name} is confirmed")
     if _given_up(chosen):
         return Done(why=f"the audits dispute too many steps at {name}")
     count = len(chosen.point.counted)
     return Wish(chosen.point.load, "confirm", f"{chosen.passes} of {count} passed so far")
+
+
+def _doubt(confirmed: Assessed, way: Climb) -> Wish | None:
+    """Ask once more for a failure that was seen twice only: both may have been bad windows.
+
+    One window in twenty is bad in some clouds, and a climb meets many. Where the load below passed
+    nearly always, the failure is asked again until it leads passes by two; where passes catch up,
+    the load passes, and the climb goes on.
+    """
+    failing = way.failing
+    if failing is None or failing.fails + failing.passes >= DOUBTED_MAX or _given_up(failing):
+        return None
+    near_the_edge = confirmed.fails > DOUBTED_FAILS_SHARE * len(confirmed.point.counted)
+    led = not failing.passes or failing.fails >= failing.passes + LEAD
+    if near_the_edge or (way.seen > 2 and led):
+        return None
+    return Wish(failing.point.load, "again", "two bad windows may have decided: once more")
 
 
 def _is_begun(load: Assessed, heaviest: Assessed) -> bool:

@@ -10,7 +10,12 @@ from statistics import median
 from plimsoll import words
 from plimsoll.capacity.assess import Assessed
 from plimsoll.capacity.climb import Climb, climb
-from plimsoll.capacity.intervals import coefficient_of_variation, interval, relative_margin
+from plimsoll.capacity.intervals import (
+    coefficient_of_variation,
+    interval,
+    median_margin,
+    relative_margin,
+)
 from plimsoll.capacity.step_figures import StepFigures
 from plimsoll.model.capacity import Axis, Bound, Interval, Rules, Verdict
 
@@ -164,7 +169,10 @@ def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
             causes=tuple(reason.code for reason in way.failing.reasons),
             because=way.failing.reasons[0].text,
         )
-    return replace(bound, because="no step failed up to the largest load")
+    because = "no step failed up to the largest load"
+    if way.flattens:  # one such load is no plateau, yet whoever reads a bound has to know
+        because += ", whose throughput hardly grew: a plateau may begin there"
+    return replace(bound, because=because)
 
 
 def _nearly_confirmed(load: Assessed, rules: Rules) -> bool:
@@ -182,7 +190,7 @@ def _noisy(conclusion: Conclusion, rules: Rules, axis: Axis) -> Conclusion:
     if cv is None or cv <= rules.cv_max:
         return conclusion
     varied = f"vary by {words.percent(cv)}"
-    if relative_margin(throughputs, 0.025) <= rules.cv_max:
+    if min(relative_margin(throughputs, 0.025), median_margin(throughputs)) <= rules.cv_max:
         note = f"repetitions {varied}, but {len(throughputs)} of them make the figure sure"
         return replace(conclusion, notes=[*conclusion.notes, note])
     return replace(

@@ -96,6 +96,27 @@ def test_a_verdict_that_rests_on_a_failure_not_seen_again_says_so() -> None:
     assert not warned([*steps, at(3, 900), at(3, 900), *above])
 
 
+@pytest.mark.parametrize("strategy", ["ramp", "rate"])
+def test_two_bad_windows_in_a_row_at_a_load_that_sustains_do_not_decide(strategy: str) -> None:
+    """One window in twenty is bad: over a climb, two at one load are no rarity."""
+    search = search_for(strategy, queue())
+    clean = run(search, queue(), QUIET, 0)
+    early = clean.asked[7]  # a load of the climb, far below the edge
+    met: list[NextStep] = []
+
+    def fault(asked: NextStep, step: Step) -> Step:
+        same = (asked.connections, asked.rate_ops_per_second)
+        if same != (early.connections, early.rate_ops_per_second):
+            return step
+        met.append(asked)
+        return slow_at(asked.index)(asked, step) if len(met) <= 2 else step
+
+    found = run(search, queue(), QUIET, 0, fault=fault)
+    # They look like noise, so the bracket stays wider; without another look, half would be lost.
+    assert figure(found.capacity) >= 0.85 * figure(clean.capacity), found.capacity.summary
+    assert len(met) > 2
+
+
 def test_loads_that_pass_above_a_failure_have_it_asked_again() -> None:
     search = StepsSearch(clients=(1, 4, 8, 12, 64), whole_list=True)
     trial = run(search, queue(), QUIET, 0, fault=slow_at(4))  # 8 clients

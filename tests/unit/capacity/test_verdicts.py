@@ -253,3 +253,10 @@ def test_verdict(case: Case) -> None:
     assert capacity.at == case.at
     assert capacity.bracket == case.bracket
     assert capacity.cause == case.cause
+
+
+def test_a_lower_bound_whose_last_load_gained_nothing_says_so() -> None:
+    flat = judge([*LINEAR, step(4, 3070, 200)], RULES)
+    assert flat.verdict == "LOWER_BOUND"
+    assert "a plateau may begin there" in flat.summary
+    assert "plateau" not in judge(LINEAR, RULES).summary
