@@ -25,6 +25,8 @@ from plimsoll.capacity.intervals import pooled_noise, scale
 from plimsoll.model.capacity import Axis, LoadRange
 
 CONFIDENCE = 0.90
+TAIL_OF_LINES = 0.015  # left out on either side: no curve is quite straight, so less than 0.05
+TAIL_OF_THRESHOLDS = 0.05
 PAIRS_LEAST = 3  # pairs of repetitions: of fewer, nobody knows how far windows scatter
 NOISE_LEAST = 0.001  # of the logarithm: keeps a target without noise from dividing by zero
 REACH = 2.0  # loads within this factor of the bracket's middle say where the edge is
@@ -76,8 +78,8 @@ def edge_range(
         samples = [
             (x, m) for x, m in samples if abs(x - middle) <= reach and math.isfinite(m.latency)
         ]
-    fit = _line if smooth else _threshold
-    ends = _quantiles(list(fit(samples, edges, noise, limit_error)))
+    fit, tail = (_line, TAIL_OF_LINES) if smooth else (_threshold, TAIL_OF_THRESHOLDS)
+    ends = _quantiles(list(fit(samples, edges, noise, limit_error)), tail)
     return LoadRange(
         low=min(seen[0], math.exp(ends[0])),
         high=max(seen[1], math.exp(ends[1])),
@@ -152,11 +154,10 @@ def _chance_to_fail(deviations: float) -> float:
     return FAIL_ANYWAY + (1 - FAIL_ANYWAY - PASS_ANYWAY) * beyond
 
 
-def _quantiles(weights: list[Weight]) -> tuple[float, float]:
-    """Give the ends that leave (1 - CONFIDENCE) / 2 of the weight on either side."""
+def _quantiles(weights: list[Weight], tail: float) -> tuple[float, float]:
+    """Give the ends that leave so much of the weight on either side."""
     weights.sort()
     most = max(fit for _, fit in weights)
     sums = list(accumulate(math.exp(fit - most) for _, fit in weights))
-    tail = (1 - CONFIDENCE) / 2
     low, high = (weights[bisect_left(sums, share * sums[-1])][0] for share in (tail, 1 - tail))
     return low, high
