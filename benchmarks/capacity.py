@@ -53,6 +53,16 @@ def scored(case: Case) -> Score:
     return score(strategy, target, world, fresh, PEERS if peers else Rules())
 
 
+_KNOWN: dict[Case, Score] = {}  # several tables show sides of the same scores
+
+
+def scores_of(cases: list[Case], pool: ProcessPoolExecutor) -> list[Score]:
+    """Score each case, once."""
+    new = [case for case in dict.fromkeys(cases) if case not in _KNOWN]
+    _KNOWN.update(zip(new, pool.map(scored, new), strict=True))
+    return [_KNOWN[case] for case in cases]
+
+
 def covered(case: tuple[int, World, int]) -> float:
     """Share of intervals that hold the truth: repetitions, world, trials."""
     n, world, trials = case
@@ -76,7 +86,7 @@ def search_table(seeds: int, pool: ProcessPoolExecutor) -> str:
         "| noise | strategy | target | over-claims | conservative | no figure | probes |",
         "|---|---|---|---|---|---|---|",
     ]
-    for case, found in zip(cases, pool.map(scored, cases), strict=True):
+    for case, found in zip(cases, scores_of(cases, pool), strict=True):
         strategy, target, world, _, _ = case
         timid = "-" if found.unanswered == 1 else f"{found.conservative:.1%}"
         rows.append(
@@ -93,7 +103,7 @@ def peers_table(seeds: int, pool: ProcessPoolExecutor) -> str:
         (strategy, name, noisy, seeds, True) for strategy in STRATEGIES for name in databases()
     ]
     rows = ["| strategy | target | over-claims | conservative |", "|---|---|---|---|"]
-    for case, found in zip(cases, pool.map(scored, cases), strict=True):
+    for case, found in zip(cases, scores_of(cases, pool), strict=True):
         rows.append(
             f"| {case[0]} | {case[1]} | {found.over_claims:.1%} | {found.conservative:.1%} |"
         )
@@ -108,7 +118,7 @@ def worlds_table(seeds: int, pool: ProcessPoolExecutor) -> str:
     ]
     names = databases()
     cases = [(s, n, w, seeds, False) for w in WORLDS.values() for s in STRATEGIES for n in names]
-    found = list(pool.map(scored, cases))
+    found = scores_of(cases, pool)
     labels = [(world, strategy) for world in WORLDS for strategy in STRATEGIES]
     for place, (world, strategy) in enumerate(labels):
         scores = found[place * len(names) : (place + 1) * len(names)]
@@ -121,6 +131,31 @@ def worlds_table(seeds: int, pool: ProcessPoolExecutor) -> str:
             f" (at most {max(s.probes_max for s in scores)}) |"
         )
     return "\n".join([*rows, "", f"{seeds} seeds on each of {', '.join(names)}."])
+
+
+def edges_table(seeds: int, pool: ProcessPoolExecutor) -> str:
+    """How often a KNEE's range holds the true edge, and how often what was seen does."""
+    rows = [
+        "| world | strategy | knees | edge within what was seen | within the range | its width |",
+        "|---|---|---|---|---|---|",
+    ]
+    names = databases()
+    worlds = {f"{noise * 100:.0f} % noise": World(noise=noise) for noise in NOISES[1:]} | WORLDS
+    cases = [(s, n, w, seeds, False) for w in worlds.values() for s in STRATEGIES for n in names]
+    found = scores_of(cases, pool)
+    labels = [(world, strategy) for world in worlds for strategy in STRATEGIES]
+    for place, (world, strategy) in enumerate(labels):
+        scores = found[place * len(names) : (place + 1) * len(names)]
+        knees = sum(s.knees for s in scores)
+        shares = [sum(s.in_bracket for s in scores), sum(s.in_edge for s in scores)]
+        wide = median(width for s in scores for width in s.edge_widths)
+        rows.append(
+            f"| {world} | {strategy} | {knees:,} | {shares[0] / knees:.0%}"
+            f" | {shares[1] / knees:.1%} | {wide:.2f} |"
+        )
+    return "\n".join(
+        [*rows, "", f"{seeds} seeds on each of {', '.join(names)}. Width: upper end / lower end."]
+    )
 
 
 def slow_steps_table() -> str:
@@ -168,6 +203,7 @@ def main() -> None:
         tables = {
             "slow steps": slow_steps_table(),
             "worlds": worlds_table(options.seeds, pool),
+            "edges": edges_table(options.seeds, pool),
             "search": search_table(options.seeds, pool),
             "peers": peers_table(options.seeds, pool),
             "coverage": coverage_table(options.trials, pool),

@@ -143,6 +143,12 @@ def bracket(ends: tuple[float | None, float | None], axis: str) -> str:
     return f"{low}, {high}"
 
 
+def load_range(low: float, high: float, confidence: float, axis: str) -> str:
+    """Where the edge lies, with its coverage: `46.1 to 55.2 connections, 90 %`."""
+    ends = f"{number(float(f'{low:.3g}'))} to {load(float(f'{high:.3g}'), axis)}"
+    return f"{ends}, {percent(confidence)}"
+
+
 def bounded(text: str, bound: str | None) -> str:
     """A figure with the sign of its bound: `5,600`, `≥ 5,600`, `< 5,600`, `≤ 5,600`.
 

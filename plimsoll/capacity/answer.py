@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from plimsoll.capacity.assess import Assessed, FailureReason, assess, limits
+from plimsoll.capacity.assess import Assessed, assess, limits
 from plimsoll.capacity.loads import Repetition, gather
+from plimsoll.capacity.reasons import FailureReason
 from plimsoll.capacity.verdict import Conclusion
 from plimsoll.model.capacity import Rules
 from plimsoll.model.steps import Purpose, Step

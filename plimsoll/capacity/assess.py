@@ -3,10 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from plimsoll import words
-from plimsoll.capacity.intervals import pooled_noise, relative_margin
+from plimsoll.capacity.intervals import median_margin, pooled_noise, relative_margin
 from plimsoll.capacity.loads import LoadPoint
+from plimsoll.capacity.reasons import Best, FailureReason, reasons_of
 from plimsoll.capacity.step_figures import StepFigures, baseline_of
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import Rules
@@ -15,13 +16,11 @@ from plimsoll.model.steps import Step
 EXTRA = 1.5  # times `Confirmation.most`: repetitions where those still leave the figure unsure
 
 
-@dataclass(frozen=True, slots=True)
-class FailureReason:
-    """A reason for which a step fails."""
+class Margin(NamedTuple):
+    """How far a repetition is from failing."""
 
-    code: str  # "latency:update", "errors", "rate", ...
-    excess: float  # how far beyond what is allowed, as a factor: the worst comes first
-    text: str
+    latency: float  # log(latency / limit) of the operation that is furthest beyond, or nearest
+    failed_otherwise: bool  # for anything but latency
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +35,7 @@ class Assessed:
     doubtful: bool  # it would pass, but a soft audit failed for most repetitions
     confirmed: bool  # repeated as often as the rules ask; always True without `confirmation`
     throughputs: tuple[float, ...]  # ops/s, of the repetitions that the figure is made of
+    margins: tuple[Margin, ...]  # of each repetition that counts
     overloads: tuple[Step, ...]  # the repetitions that failed: the target has to recover from them
 
     @property
@@ -47,6 +47,11 @@ class Assessed:
     def failed(self) -> bool:
         """Whether it fails, with no audit that casts doubt on its failure."""
         return bool(self.reasons) and self.point.consistent
+
+    @property
+    def being_confirmed(self) -> bool:
+        """Whether a search has begun to repeat it as the load of the answer."""
+        return any(r.step.purpose == "confirm" for r in self.point.repetitions)
 
 
 def limits(points: Sequence[LoadPoint], rules: Rules) -> dict[str, float]:
@@ -99,24 +104,10 @@ def assess(
     return judged
 
 
-@dataclass(frozen=True, slots=True)
-class Best:
-    """The greatest throughput of the lighter loads that passed."""
-
-    throughput: float
-    repetitions: int
-    noise: float  # of the throughput of one repetition, as the repetitions so far show it
-
-    def floor(self, repetitions: int, share: float) -> float:
-        """The throughput below which it went backwards: by more than `share`, and than noise."""
-        error = self.noise * math.sqrt(1 / max(1, repetitions) + 1 / self.repetitions)
-        return self.throughput * (1 - share) * math.exp(-2 * error)
-
-
 def _assess(point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best: Best) -> Assessed:
     counted = point.counted
-    reasons = _reasons(point.figures, rules, limit_us, best, max(1, len(counted)))
-    reasons_each = [_reasons(r.figures, rules, limit_us, best, 1) for r in counted]
+    reasons = reasons_of(point.figures, rules, limit_us, best, max(1, len(counted)))
+    reasons_each = [reasons_of(r.figures, rules, limit_us, best, 1) for r in counted]
     failed = [bool(each) for each in reasons_each]
     believed = "recovered" in rules.audits_off
     # A failure on a target that still recovers from an overload says nothing.
@@ -145,8 +136,23 @@ def _assess(point: LoadPoint, rules: Rules, limit_us: Mapping[str, float], best:
         doubtful=2 * sum(r.doubtful for r in counted) > len(counted),
         confirmed=confirmed,
         throughputs=throughputs,
+        margins=tuple(
+            _margin(r.figures, limit_us, each)
+            for r, each, bad in zip(counted, reasons_each, dirty, strict=True)
+            if not bad
+        ),
         overloads=tuple(r.step for f, r in zip(failed, counted, strict=True) if f),
     )
+
+
+def _margin(
+    figures: StepFigures, limit_us: Mapping[str, float], reasons: Sequence[FailureReason]
+) -> Margin:
+    latency_us = figures.latency_us
+    ratios = [latency_us[name] / limit for name, limit in limit_us.items() if name in latency_us]
+    worst = max(ratios, default=0.0)
+    otherwise = any(not reason.code.startswith("latency:") for reason in reasons)
+    return Margin(math.log(worst) if worst > 0 else -math.inf, otherwise)
 
 
 def _throughputs(point: LoadPoint, failed: Sequence[bool]) -> tuple[float, ...]:
@@ -173,10 +179,12 @@ def _standing(
     if fails > allowed or 2 * fails > clean:
         return False, True
     if clean >= wanted.most:
-        unsure = relative_margin(throughputs, 0.025) > rules.cv_max
+        unsure = min(relative_margin(throughputs, 0.025), median_margin(throughputs)) > rules.cv_max
         return not unsure or clean >= EXTRA * wanted.most, False
-    precise = relative_margin(throughputs, 0.025, noise) <= wanted.precision
-    return clean >= wanted.least and not fails and precise, False
+    margin = relative_margin(throughputs, 0.025, noise)
+    if clean - fails >= math.ceil(wanted.most * wanted.pass_share - 1e-9):
+        return margin <= rules.cv_max, False  # whatever the others would show: enough have passed
+    return clean >= wanted.least and not fails and margin <= wanted.precision, False
 
 
 def _refuted(
@@ -188,72 +196,16 @@ def _refuted(
     return FailureReason(code, 1.0, f"{fails} of {clean} repetitions fail ({code})")
 
 
-def _reasons(
-    figures: StepFigures,
-    rules: Rules,
-    limit_us: Mapping[str, float],
-    best: Best,
-    repetitions: int,
-) -> tuple[FailureReason, ...]:
-    """Every reason to fail a step, or the medians of so many repetitions; the worst first."""
-    if figures.refused is not None:  # the rest is of the connections that were let in
-        return (FailureReason("connections", math.inf, figures.refused),)
-    own = sorted(_own_reasons(figures, rules, limit_us), key=lambda reason: -reason.excess)
-    return (*own, *_retrograde(figures, best, repetitions, rules.retrograde_share))
+def latencies_of_repeated(judged: Sequence[Assessed]) -> list[list[float]]:
+    """The latencies of each operation at each load that passed twice or more, in microseconds."""
+    return [
+        [r.figures.latency_us[name] for r in load.point.counted if name in r.figures.latency_us]
+        for load in judged
+        if load.passes > 1
+        for name in load.point.figures.latency_us
+    ]
 
 
-def _own_reasons(
-    figures: StepFigures, rules: Rules, limit_us: Mapping[str, float]
-) -> list[FailureReason]:
-    """Every reason to fail a step that its own figures give, whatever other steps did."""
-    reasons = []
-    if figures.throughput == 0:
-        reasons.append(FailureReason("no_throughput", math.inf, "no operation succeeded"))
-    for name, limit in limit_us.items():
-        latency = figures.latency_us.get(name)
-        if latency is not None and latency > limit:
-            text = f"{name} took {words.latency(latency)}, limit {words.latency(limit)}"
-            reasons.append(FailureReason(f"latency:{name}", latency / limit, text))
-    failed, allowed = figures.errors_share, rules.errors_max_share
-    if failed is not None and failed > allowed:
-        text = f"{words.percent(failed)} of operations failed, {words.percent(allowed)} allowed"
-        excess = failed / allowed if allowed else math.inf
-        reasons.append(FailureReason("errors", excess if not reasons else 1.0, text))
-    if figures.rate is not None and figures.throughput < rules.kept_up_share * figures.rate:
-        text = f"{words.rate(figures.throughput)} of {words.rate(figures.rate)} ops/s offered"
-        excess = figures.rate / figures.throughput if figures.throughput else 1.0
-        reasons.append(FailureReason("rate", excess, text))
-    if figures.backlog:
-        reasons.append(FailureReason("backlog", 1.0, "operations due and unsent kept growing"))
-    if figures.slowing:
-        text = "the second half of the window was much slower"
-        reasons.append(FailureReason("unsteady", 1.0, text))
-    if not reasons:
-        _require_latencies(figures, limit_us)
-    return reasons
-
-
-def _require_latencies(figures: StepFigures, limit_us: Mapping[str, float]) -> None:
-    missing = [name for name in limit_us if name not in figures.latency_us]
-    if missing:
-        raise UsageError(
-            f"{figures.where}: latency_us.{missing[0]} is missing, but other steps have it: "
-            "without it the step can neither pass nor fail"
-        )
-    if not limit_us:
-        raise UsageError(
-            f"{figures.where}: no latency_us.<operation> column: without latencies nothing can be"
-            " judged"
-        )
-
-
-def _retrograde(
-    figures: StepFigures, best: Best, repetitions: int, share: float
-) -> list[FailureReason]:
-    """In a closed loop: a heavier load that gives less throughput than a lighter one did."""
-    throughput = figures.throughput
-    if figures.rate is not None or throughput >= best.floor(repetitions, share):
-        return []
-    text = f"throughput fell from {words.rate(best.throughput)} to {words.throughput(throughput)}"
-    excess = best.throughput / throughput if throughput else math.inf
-    return [FailureReason("retrograde", excess, text)]
+def latency_noise(judged: Sequence[Assessed]) -> float:
+    """Standard deviation of the logarithm of a latency; 0 where nothing was repeated."""
+    return pooled_noise(latencies_of_repeated(judged))

@@ -13,7 +13,7 @@ lower end below every observation as soon as there is an outlier. The test
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import combinations
+from itertools import accumulate, combinations
 from statistics import fmean, median
 
 from plimsoll import words
@@ -113,9 +113,8 @@ def pooled_noise(groups: Iterable[Sequence[float]]) -> float:
     )
     if not differences:
         return 0.0
-    place = (len(differences) - 1) / 4
-    low, high = differences[math.floor(place)], differences[math.ceil(place)]
-    return QUARTILE_TO_DEVIATION * (low + (high - low) * (place % 1))
+    # Not interpolated: of three repetitions with one outlier, one difference is free of it.
+    return QUARTILE_TO_DEVIATION * differences[(len(differences) - 1) // 4]
 
 
 def coefficient_of_variation(values: Sequence[float]) -> float | None:
@@ -142,6 +141,21 @@ def relative_margin(values: Sequence[float], tail: float, noise: float = 0.0) ->
     values = alike(values)
     spread = max(noise, deviation([math.log(value) for value in values]))
     return 1 - math.exp(-t_quantile(tail, len(values) - 1) * spread / math.sqrt(len(values)))
+
+
+def median_margin(values: Sequence[float]) -> float:
+    """How far the lower 97.5 % limit of their median lies below it, as a share of the median.
+
+    By the sign test, whatever the values are distributed like: the k-th smallest, where fewer than
+    k of n tosses of a coin come up heads in 2.5 % of the cases at most.
+
+    Returns:
+        Infinity for fewer than six values, or a median that is not positive.
+    """
+    n, middle = len(values), median(values) if values else 0.0
+    chances = accumulate(math.comb(n, heads) / 2**n for heads in range(n + 1))
+    rank = sum(chance <= 0.025 for chance in chances)
+    return 1 - sorted(values)[rank - 1] / middle if rank and middle > 0 else math.inf
 
 
 def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:

@@ -7,13 +7,15 @@ from plimsoll import words
 from plimsoll.capacity.annotations import power_point, usl_fit
 from plimsoll.capacity.answer import Answer
 from plimsoll.capacity.assess import Assessed, assess, limits
+from plimsoll.capacity.baseline import is_known_light, is_relative
 from plimsoll.capacity.closing import parted, questioned
+from plimsoll.capacity.edge import edge_range
 from plimsoll.capacity.intervals import coefficient_of_variation
 from plimsoll.capacity.loads import Repetition, choose_axis, gather
 from plimsoll.capacity.step_figures import where
 from plimsoll.capacity.verdict import Conclusion, decide
 from plimsoll.errors import UsageError
-from plimsoll.model.capacity import Audit, Axis, Capacity, JudgedStep, Rules, Verdict
+from plimsoll.model.capacity import Audit, Axis, Capacity, JudgedStep, LoadRange, Rules, Verdict
 from plimsoll.model.steps import Step
 
 IMPROVED_SHARE = (
@@ -46,6 +48,7 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
     conclusion = decide(judged, rules, axis, relative=relative)
     conclusion, found = questioned(Answer(judged, conclusion, rules, closing))
     at = conclusion.at
+    heavy = _heavy_baseline(judged, conclusion, rules, axis)
     return Capacity(
         verdict=conclusion.verdict,
         max_sustainable_throughput_ops_per_second=conclusion.figure,
@@ -54,11 +57,12 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
         axis=axis,
         at=at.point.load if at and conclusion.figure is not None else None,
         bracket=conclusion.bracket,
+        edge=_edge(judged, conclusion, axis, relative=relative),
         cause=conclusion.causes[0] if conclusion.causes else None,
         causes=conclusion.causes,
         question=_question(conclusion),
-        summary=_summary(conclusion, axis),
-        notes=(*conclusion.notes, *_notes(judged, conclusion, axis), *_void(steps)),
+        summary=_summary(conclusion, axis) + ("; the baseline may not be light" if heavy else ""),
+        notes=(*conclusion.notes, *heavy, *_notes(judged, conclusion, axis), *_void(steps)),
         repetitions=len(at.point.counted) if at else None,
         median_ops_per_second=at.point.figures.throughput if at else None,
         interval=conclusion.interval,
@@ -81,6 +85,15 @@ def _question(conclusion: Conclusion) -> str | None:
     connections = steps[0].connections if steps else None
     many = "callers" if connections is None else words.plural(connections, "caller")
     return f"closed loop: {many} at a time, each question waiting for the answer before it"
+
+
+def _edge(
+    judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis, *, relative: bool
+) -> LoadRange | None:
+    low, high = conclusion.bracket or (None, None)
+    if conclusion.verdict != "KNEE" or low is None or high is None:
+        return None
+    return edge_range(judged, (low, high), axis, relative=relative)
 
 
 def _figure(conclusion: Conclusion, rules: Rules) -> Literal["median", "lower_limit"] | None:
@@ -175,6 +188,24 @@ def _notes(judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis) -> li
         if point.client_bound and conclusion.verdict != "CLIENT_BOUND":
             notes.append(f"{name} is client-bound: {point.client_bound}")
     return [*notes, *_improved(judged)]
+
+
+def _heavy_baseline(
+    judged: Sequence[Assessed], conclusion: Conclusion, rules: Rules, axis: Axis
+) -> list[str]:
+    """Say where the answer depends on a lightest load that nothing shows to be light."""
+    rests_on_it = conclusion.figure is not None or conclusion.bracket is not None
+    if not rests_on_it or not is_relative(judged[0], rules):
+        return []
+    if is_known_light(judged, rules, axis):
+        return []
+    lightest = words.load(judged[0].point.load, axis)
+    note = (
+        f"limits are multiples of the latency at {lightest}, which nothing shows to be light:"
+        " another lightest load may give another answer; begin lighter, or give limits in"
+        " microseconds"
+    )
+    return [note]
 
 
 def _void(steps: Sequence[Step]) -> list[str]:

@@ -11,6 +11,7 @@ from statistics import median
 
 from plimsoll import words
 from plimsoll.capacity.answer import Answer
+from plimsoll.capacity.assess import Assessed
 from plimsoll.capacity.intervals import pooled_noise
 from plimsoll.capacity.loads import RAISED_SHARE, Repetition
 from plimsoll.capacity.wishes import Shape, Wish
@@ -19,9 +20,10 @@ from plimsoll.model.search_request import Search, StepsSearch
 from plimsoll.model.steps import Step
 
 BEYOND = 1.15  # times the rate that failed
+RAISED_OF_PLATEAU = 0.25  # its heaviest load was tried once, and may do better than the answer's
 SEEN = 2  # a single probe may be lucky: what speaks for more clients has to be seen twice
 TRIES_MAX = 3
-NOISE_FACTOR = 2.0  # times the noise of one repetition's throughput: what is more, is no noise
+NOISE_FACTOR = 3.0  # times the noise of one repetition's throughput: what is more, is no noise
 
 
 def clients_wish(search: Search, answer: Answer) -> Wish | None:
@@ -63,14 +65,33 @@ def _detail(answer: Answer, base: Step, done: list[Repetition]) -> str:
     if base.rate_ops_per_second is not None:
         offered, less = (words.rate(s.rate_ops_per_second) for s in (done[0].step, base))
         return f"{clients} gave {gave} of {offered} offered, where {base.clients:,} failed {less}"
-    assert answer.at is not None  # noqa: S101 - there is a base, so there is an answer
-    before = words.throughput(answer.at.point.figures.throughput)
+    before = words.throughput(_throughput(answer))
     return f"{clients} with the same connections gave {gave} where {base.clients:,} gave {before}"
+
+
+def _asked_of(answer: Answer) -> Assessed | None:
+    """The load to repeat in a closed loop: the answer's; of a plateau the heaviest that passed.
+
+    A plateau's answer is the lightest load that reaches it, at which clients that limit it have
+    only just begun to.
+    """
+    if answer.at is None or answer.conclusion.verdict != "PLATEAU":
+        return answer.at
+    return max((load for load in answer.judged if load.passed), key=lambda load: load.point.load)
+
+
+def _throughput(answer: Answer) -> float:
+    """The most that the answer's load, or a heavier one, gave: one of a plateau may be unlucky."""
+    assert answer.at is not None  # noqa: S101 - there is a base, so there is an answer
+    plateau = answer.conclusion.verdict == "PLATEAU"
+    loads = [load for load in answer.judged if plateau and load.passed]
+    heavier = [load for load in loads if load.point.load >= answer.at.point.load]
+    return max(load.point.figures.throughput for load in (answer.at, *heavier))
 
 
 def _base(answer: Answer) -> Step | None:
     """The step to repeat with more clients: of the answer, or in an open loop of the failure."""
-    at, bracket = answer.at, answer.conclusion.bracket
+    at, bracket = _asked_of(answer), answer.conclusion.bracket
     if at is None or not at.point.counted:
         return None
     if at.point.figures.rate is None:
@@ -85,7 +106,7 @@ def _raised(answer: Answer, base: Step, probe: Repetition) -> bool:
     """Whether a probe speaks for more clients."""
     if base.rate_ops_per_second is not None:
         return not probe.doubtful and not answer.failures([probe])
-    assert answer.at is not None  # noqa: S101 - there is a base, so there is an answer
     noise = pooled_noise([r.figures.throughput for r in a.point.counted] for a in answer.judged)
-    more = max(RAISED_SHARE, NOISE_FACTOR * noise)
-    return probe.figures.throughput > answer.at.point.figures.throughput * (1 + more)
+    of_plateau = answer.conclusion.verdict == "PLATEAU"
+    more = max(RAISED_OF_PLATEAU if of_plateau else RAISED_SHARE, NOISE_FACTOR * noise)
+    return probe.figures.throughput > _throughput(answer) * (1 + more)

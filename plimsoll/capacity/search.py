@@ -13,14 +13,15 @@ from collections.abc import Sequence
 
 from plimsoll import words
 from plimsoll.capacity.answer import Answer
-from plimsoll.capacity.assess import Assessed, assess, limits
+from plimsoll.capacity.assess import Assessed, assess, latency_noise, limits
+from plimsoll.capacity.baseline import is_known_light, is_relative
+from plimsoll.capacity.climb import Climb, climb
 from plimsoll.capacity.closing import closing_wish, openings, parted
-from plimsoll.capacity.intervals import pooled_noise
 from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
 from plimsoll.capacity.loads import gather
 from plimsoll.capacity.soak import windows
 from plimsoll.capacity.steadiness import longer_window
-from plimsoll.capacity.verdict import Climb, climb, decide
+from plimsoll.capacity.verdict import decide
 from plimsoll.capacity.wishes import Wish, wished_step
 from plimsoll.model.capacity import Rules
 from plimsoll.model.search_request import (
@@ -34,13 +35,17 @@ from plimsoll.model.steps import CLOSING, Step
 __all__ = ["axis_of", "next_step"]
 
 BASELINE_REPETITIONS = 3  # its noise moves every relative limit
+LIGHTER_MAX = 3  # halvings of the first load in search of one that is light
 AGAIN_MAX = 3  # tries at a load whose figures the audits dispute
 DISTURBED_MAX = 6  # the same where this machine disturbed some, which does not last
 LEFT_TO_CONFIRM = 8  # probes
-NOISE_FACTOR = 0.5  # a bracket is no narrower than so many times the noise
+NOISE_FACTOR = 1.3  # a bracket is no narrower than so many times the noise
 BACK_OFF = 0.5  # times the noise: how far below the failure the load to confirm lies
 NOISE_MOST = 0.2  # of the logarithm: three repetitions may show any amount by chance
-NEAR = 0.75  # of the heaviest load that passed: below that, the climb has left a load behind
+LEAD = 2  # failures more than passes, for a failure to be sure
+DOUBTED_MAX = 6  # tries at a load whose failure is doubted
+DOUBTED_FAILS_SHARE = 1 / 8  # more failures than this at the load below: the edge is near
+NEAR = 0.85  # of the heaviest load that passed: below that, the climb has left a load behind
 
 
 def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextStep | Done:
@@ -96,7 +101,7 @@ def _wish(
         longer_window(_of_last(judged, finished, ladder))
         or _repeat_disputed(judged, finished, ladder)
         or _relieve_clients(search, judged, finished, ladder)
-        or _baseline(judged, rules)
+        or _baseline(ladder, judged, rules)
         or _bracket(search, ladder, judged, way, left=left)
         or _confirm(ladder, judged, way, rules)
     )
@@ -150,16 +155,26 @@ def _relieve_clients(
     return Done(why=f"{reason}; no more clients are allowed")
 
 
-def _baseline(judged: Sequence[Assessed], rules: Rules) -> Wish | None:
-    """Repeat the lightest load: every relative limit is a multiple of its latency."""
+def _baseline(ladder: Ladder, judged: Sequence[Assessed], rules: Rules) -> Wish | None:
+    """Find a light load, and repeat it: every relative limit is a multiple of its latency."""
     lightest = judged[0]
-    names = lightest.point.figures.latency_us
-    relative = any(name not in rules.limits_us for name in names)
+    relative = is_relative(lightest, rules)
+    if rules.confirmation and relative and not lightest.failed:
+        lower = ladder.down(lightest.point.load) if _may_go_lighter(ladder, judged) else None
+        if lower and is_known_light(judged, rules, ladder.axis) is False:
+            return Wish(lower, "baseline", "latency grows from the lightest load on: is it light?")
     wanted = BASELINE_REPETITIONS if rules.confirmation and relative else openings(rules)
     enough = len(lightest.point.counted) >= wanted or _given_up(lightest)
     if not enough and not lightest.failed:
         return Wish(lightest.point.load, "baseline", "its latency is the measure of the others")
     return None
+
+
+def _may_go_lighter(ladder: Ladder, judged: Sequence[Assessed]) -> bool:
+    """Whether the search has hardly begun: a baseline that moves later moves every limit."""
+    lighter = sum(load.point.load < ladder.first for load in judged)
+    begun = (r.step.purpose for load in judged for r in load.point.repetitions)
+    return lighter < LIGHTER_MAX and not {"bisect", "confirm"} & set(begun)
 
 
 def _bracket(
@@ -197,18 +212,12 @@ def _is_wide(low: float, high: float, ladder: Ladder, judged: Sequence[Assessed]
 
 def _noise(judged: Sequence[Assessed]) -> float:
     """Noise of the latencies of the loads that passed twice or more (`pooled_noise`)."""
-    points = [assessed.point for assessed in judged if assessed.passes > 1]
-    noise = pooled_noise(
-        [r.figures.latency_us[name] for r in point.counted if name in r.figures.latency_us]
-        for point in points
-        for name in point.figures.latency_us
-    )
-    return min(NOISE_MOST, noise)
+    return min(NOISE_MOST, latency_noise(judged))
 
 
 def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rules) -> Wish | Done:
     """Repeat the load of the answer until it is confirmed or refuted."""
-    chosen = way.plateau[0] if way.plateau else way.passing[-1]
+    chosen = way.lightest_of_plateau() if way.plateau else way.passing[-1]
     name = words.load(chosen.point.load, ladder.axis)
     if rules.confirmation is None:
         return Done(why=f"{name} passed")
@@ -220,17 +229,33 @@ def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rule
         chosen = begun[-1] if begun else chosen
     name = words.load(chosen.point.load, ladder.axis)
     if chosen.confirmed:
-        return Done(why=f"{name} is confirmed")
+        return _doubt(chosen, way) or Done(why=f"{name} is confirmed")
     if _given_up(chosen):
         return Done(why=f"the audits dispute too many steps at {name}")
     count = len(chosen.point.counted)
     return Wish(chosen.point.load, "confirm", f"{chosen.passes} of {count} passed so far")
 
 
+def _doubt(confirmed: Assessed, way: Climb) -> Wish | None:
+    """Ask once more for a failure that was seen twice only: both may have been bad windows.
+
+    One window in twenty is bad in some clouds, and a climb meets many. Where the load below passed
+    nearly always, the failure is asked again until it leads passes by two; where passes catch up,
+    the load passes, and the climb goes on.
+    """
+    failing = way.failing
+    if failing is None or failing.fails + failing.passes >= DOUBTED_MAX or _given_up(failing):
+        return None
+    near_the_edge = confirmed.fails > DOUBTED_FAILS_SHARE * len(confirmed.point.counted)
+    led = not failing.passes or failing.fails >= failing.passes + LEAD
+    if near_the_edge or (way.seen > 2 and led):
+        return None
+    return Wish(failing.point.load, "again", "two bad windows may have decided: once more")
+
+
 def _is_begun(load: Assessed, heaviest: Assessed) -> bool:
     """Whether a load that passed is being confirmed, and the climb has not left it behind since."""
-    asked = any(r.step.purpose == "confirm" for r in load.point.repetitions)
-    return asked and load.point.load >= NEAR * heaviest.point.load
+    return load.being_confirmed and load.point.load >= NEAR * heaviest.point.load
 
 
 def _safe(ladder: Ladder, judged: Sequence[Assessed], way: Climb) -> float | None:

@@ -1,19 +1,21 @@
-"""From judged loads to a verdict: go up the loads; the first that fails, or gains nothing, decides.
+"""From the climb to a verdict with its figure.
 
-Heavier loads than the deciding one change nothing: a step that passes above a failed one was lucky
-or came after a recovery, and a user who trusted it would cross the failed load on the way. But a
-failure has to be seen twice, three times where two heavier loads passed: until then a search asks
-again (`Climb.believed`), and a verdict that has to rest on it says so.
+A verdict that has to rest on a failure that was not seen twice says so.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from statistics import median
 
 from plimsoll import words
 from plimsoll.capacity.assess import Assessed
-from plimsoll.capacity.intervals import coefficient_of_variation, interval, relative_margin
+from plimsoll.capacity.climb import Climb, climb
+from plimsoll.capacity.intervals import (
+    coefficient_of_variation,
+    interval,
+    median_margin,
+    relative_margin,
+)
 from plimsoll.capacity.step_figures import StepFigures
 from plimsoll.model.capacity import Axis, Bound, Interval, Rules, Verdict
 
@@ -31,58 +33,6 @@ class Conclusion:
     because: str = ""
     interval: Interval | None = None
     notes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Climb:
-    """The loads that were met on the way up."""
-
-    passing: tuple[Assessed, ...]
-    failing: Assessed | None  # the first load that fails
-    plateau: tuple[Assessed, Assessed] | None  # two in a row that gained next to nothing
-    skipped: tuple[Assessed, ...]  # disputed or doubtful loads below the one that decided
-    believed: bool = True  # the failure was seen as often as it takes
-
-    @property
-    def decider(self) -> Assessed | None:
-        """The load that ended the climb."""
-        return self.failing or (self.plateau[1] if self.plateau else None)
-
-
-def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Climb:
-    """Go up the loads until one fails or throughput stops growing (closed loop)."""
-    passing: list[Assessed] = []
-    skipped: list[Assessed] = []
-    slow: Assessed | None = None  # the load before, if it gained next to nothing
-    for place, assessed in enumerate(judged, 1):
-        if assessed.failed:
-            above = sum(heavier.passed for heavier in judged[place:])
-            seen = assessed.fails + _just_below(passing)
-            believed = rules.confirmation is None or seen >= (3 if above > 1 else 2)
-            return Climb(tuple(passing), assessed, None, tuple(skipped), believed)
-        if not assessed.passed:
-            skipped.append(assessed)
-            continue
-        if closed_loop and passing:
-            gains_little = _gains_little(passing[0], passing[-1], assessed, rules.plateau_share)
-            if gains_little and slow is not None:
-                return Climb((*passing, assessed), None, (slow, assessed), tuple(skipped))
-            slow = assessed if gains_little else None
-        passing.append(assessed)
-    return Climb(tuple(passing), None, None, tuple(skipped))
-
-
-def _just_below(passing: Sequence[Assessed]) -> int:
-    """Failures at the heaviest loads so far, as far down as no load passed more than it failed."""
-    undecided = takewhile(lambda load: load.fails >= load.passes, reversed(passing))
-    return sum(load.fails for load in undecided)
-
-
-def _gains_little(first: Assessed, before: Assessed, after: Assessed, share: float) -> bool:
-    """Whether each unit of load added brought less than a share of what one of the first did."""
-    per_unit = first.point.figures.throughput / first.point.load
-    gain = after.point.figures.throughput - before.point.figures.throughput
-    return gain < share * per_unit * (after.point.load - before.point.load)
 
 
 def decide(judged: Sequence[Assessed], rules: Rules, axis: Axis, *, relative: bool) -> Conclusion:
@@ -189,9 +139,9 @@ def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
     confirmed = [load for load in way.passing if load.confirmed]
     eligible = confirmed or [load for load in way.passing if _nearly_confirmed(load, rules)]
     if way.plateau:
-        slow, last = way.plateau
-        eligible = [load for load in (slow, last) if load in eligible][:1] or [
-            load for load in eligible if load.point.load < slow.point.load
+        best = way.lightest_of_plateau()
+        eligible = [load for load in (best, *way.plateau) if load in eligible][:1] or [
+            load for load in eligible if load.point.load < best.point.load
         ]
     if not eligible:
         top = way.passing[-1]
@@ -213,9 +163,9 @@ def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
         figure = min(figure, sure.low_ops_per_second)
     bound = Conclusion("LOWER_BOUND", at, figure, ">=", (at.point.load, beyond), interval=sure)
     if way.plateau:
-        slow, last = way.plateau
+        last = way.plateau[1]
         because = (
-            f"from {words.number(slow.point.load)} to {words.load(last.point.load, axis)}"
+            f"from {words.number(at.point.load)} to {words.load(last.point.load, axis)}"
             " throughput hardly grew, with latency within its limit"
         )
         return replace(bound, verdict="PLATEAU", bound="=", causes=("plateau",), because=because)
@@ -230,7 +180,10 @@ def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
             causes=tuple(reason.code for reason in way.failing.reasons),
             because=way.failing.reasons[0].text,
         )
-    return replace(bound, because="no step failed up to the largest load")
+    because = "no step failed up to the largest load"
+    if way.flattens:  # one such load is no plateau, yet whoever reads a bound has to know
+        because += ", whose throughput hardly grew: a plateau may begin there"
+    return replace(bound, because=because)
 
 
 def _nearly_confirmed(load: Assessed, rules: Rules) -> bool:
@@ -248,7 +201,7 @@ def _noisy(conclusion: Conclusion, rules: Rules, axis: Axis) -> Conclusion:
     if cv is None or cv <= rules.cv_max:
         return conclusion
     varied = f"vary by {words.percent(cv)}"
-    if relative_margin(throughputs, 0.025) <= rules.cv_max:
+    if min(relative_margin(throughputs, 0.025), median_margin(throughputs)) <= rules.cv_max:
         note = f"repetitions {varied}, but {len(throughputs)} of them make the figure sure"
         return replace(conclusion, notes=[*conclusion.notes, note])
     return replace(

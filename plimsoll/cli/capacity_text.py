@@ -85,6 +85,8 @@ def _facts(capacity: Capacity) -> list[tuple[str, str]]:
         facts.append(("bracket", words.bracket(capacity.bracket, capacity.axis)))
     if capacity.burst is not None:
         facts.append(("burst", capacity.burst.summary))
+    if capacity.verdict == "KNEE":
+        facts.append(("edge", _edge(capacity)))
     if capacity.causes:
         facts.append(("cause", ", ".join(capacity.causes)))
     if capacity.interval is not None and capacity.median_ops_per_second is not None:
@@ -105,6 +107,14 @@ def _facts(capacity: Capacity) -> list[tuple[str, str]]:
         load = words.load(capacity.power_point.load, capacity.axis)
         facts.append(("power", f"greatest throughput / latency at {load}"))
     return facts
+
+
+def _edge(capacity: Capacity) -> str:
+    edge = capacity.edge
+    if edge is None:
+        return "not known: too little was repeated"
+    span = words.load_range(edge.low, edge.high, edge.confidence, capacity.axis)
+    return f"{span} ({edge.method}, {edge.windows} steps)"
 
 
 def _usl(capacity: Capacity) -> str:

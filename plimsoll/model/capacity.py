@@ -86,7 +86,8 @@ class Rules(Model):
 
     limits_us: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default_factory=dict,
-        description="The most that an operation may take, in microseconds, by its name.",
+        description="The most that an operation may take, in microseconds, by its name: your SLO,"
+        " and the first choice, since it depends on no other step.",
     )
     deterioration: Annotated[float, Field(gt=1)] = Field(
         3.0,
@@ -148,6 +149,16 @@ class Interval(Model):
     repetitions: int  # that are alike; outliers are left out
     method: str  # named where it is shown
     seed: int | None = None  # of the resampling, in results that have one
+
+
+class LoadRange(Model):
+    """Where the edge lies: the load beyond which most windows fail."""
+
+    low: float  # on the axis of the capacity
+    high: float
+    confidence: float  # 0.90: in so many of 100 such searches the edge lies within
+    windows: int  # steps that it rests on
+    method: str  # named where it is shown
 
 
 class JudgedStep(Model):
@@ -214,7 +225,8 @@ class Capacity(Model):
     figure: Literal["median", "lower_limit"] | None  # what the number above is of its repetitions
     axis: Axis
     at: float | None  # the load of the figure, on the axis
-    bracket: tuple[float | None, float | None] | None  # (passes, fails]
+    bracket: tuple[float | None, float | None] | None  # (passes, fails]: what was seen
+    edge: LoadRange | None = None  # of a KNEE; None: too little was repeated, or an older result
     cause: str | None  # "latency:update", "errors", "retrograde", "rate", "unsteady", "plateau" ...
     causes: tuple[str, ...] = ()  # all that the deciding step was failed for
     question: str | None = None  # which callers the figure is of; None: no figure, or older

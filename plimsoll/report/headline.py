@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from plimsoll import words
-from plimsoll.model.capacity import Capacity, Interval
+from plimsoll.model.capacity import Axis, Capacity, Interval, LoadRange
 from plimsoll.model.results import LimitingResource, RunResult
 from plimsoll.quoting.costs import usd_per_million
 from plimsoll.report.dollars import hourly_usd, run_cost_words, whose_price
@@ -130,6 +130,8 @@ def _facts(
         facts.append(("Bracket", words.bracket(capacity.bracket, capacity.axis)))
     if capacity.burst is not None:
         facts.append(("Burst", capacity.burst.summary))
+    if capacity.edge is not None:
+        facts.append(("Edge", _edge(capacity.edge, capacity.axis)))
     if capacity.interval is not None:
         facts.append(("95 % interval", _interval(capacity)))
     if capacity.question is not None:
@@ -140,20 +142,32 @@ def _facts(
         facts += [(name.capitalize(), text) for name, text in capacity.closing.findings]
     if result.limiting is not None and _is_told(result.limiting, capacity):
         facts += limit_facts(result.limiting)
+    return facts + _costs(result, capacity, usd_per_hour)
+
+
+def _costs(
+    result: RunResult, capacity: Capacity, usd_per_hour: float | None
+) -> list[tuple[str, str]]:
+    costs = []
     hourly = hourly_usd(result, usd_per_hour)
     cost = usd_per_million(capacity, hourly)
     if cost is not None and hourly is not None:
         price = f"{words.usd_each(hourly)} an hour, {whose_price(result, usd_per_hour)}"
-        facts.append(("Cost", f"{words.usd_each(cost)} per million operations at {price}"))
+        costs.append(("Cost", f"{words.usd_each(cost)} per million operations at {price}"))
     if spent := run_cost_words(result):
-        facts.append(("The run", spent))
-    return facts
+        costs.append(("The run", spent))
+    return costs
 
 
 def _at_list_price(result: RunResult, given: float | None) -> str:
     """Say that the price is AWS's where the throughput was measured on this machine."""
     own = given is None and result.local
     return " at the AWS list price of such a target" if own else ""
+
+
+def _edge(edge: LoadRange, axis: Axis) -> str:
+    span = words.load_range(edge.low, edge.high, edge.confidence, axis)
+    return f"most windows begin to fail at {span} ({edge.method}, {edge.windows} steps)"
 
 
 def _interval(capacity: Capacity) -> str:

@@ -68,7 +68,7 @@ class Target:
     client_ops_per_second: float = math.inf  # what one client can send
     clients_look_busy: bool = True  # at that; a network that is full keeps no processor busy
 
-    def closed(self, connections: int, speed: float, cap: float) -> tuple[float, float]:
+    def closed(self, connections: float, speed: float, cap: float) -> tuple[float, float]:
         """Throughput and mean latency with so many connections, always one operation each."""
         low, high = 0.0, min(self.ceiling_ops_per_second * speed, cap)
         if connections < high * self._latency(high * (1 - 1e-9), speed):

@@ -10,6 +10,7 @@ from plimsoll.capacity import judge
 from plimsoll.capacity.intervals import (
     alike,
     interval,
+    median_margin,
     pooled_noise,
     relative_margin,
     scale,
@@ -149,3 +150,16 @@ def test_the_interval_of_the_answer_covers_the_truth_of_its_load() -> None:
     assert found is not None
     assert found.repetitions == 8
     assert found.low_ops_per_second < truth < found.high_ops_per_second
+
+
+def test_the_median_is_as_sure_as_the_sign_test_says() -> None:
+    """Of 15 values the fourth is the limit: fewer than four heads in 15 tosses have 1.8 %."""
+    values = [100.0 + n for n in range(15)]
+    assert median_margin(values) == pytest.approx(1 - 103 / 107)
+    assert median_margin([50.0, *values[1:]]) == pytest.approx(1 - 103 / 107)  # an outlier is one
+    assert median_margin(values[:5]) == math.inf
+    assert median_margin([]) == math.inf
+
+
+def test_one_outlier_among_three_repetitions_is_no_noise() -> None:
+    assert pooled_noise([[100.0, 100.0, 400.0]]) == 0

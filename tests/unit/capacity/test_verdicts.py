@@ -63,8 +63,19 @@ CASES = [
     ),
     Case(
         "plateau",
-        [*LINEAR, step(4, 3050), step(5, 3060)],
-        "PLATEAU", 3050, "=", 4, (4, None), "plateau",
+        [*LINEAR, step(4, 3070), step(5, 3080)],
+        "PLATEAU", 3070, "=", 4, (4, None), "plateau",
+    ),
+    Case(
+        "a plateau's answer is the lightest load that has its throughput",
+        [step(1, 1000, 100), step(2, 2000, 110), step(3, 2990, 120), step(5, 3000, 170),
+         step(8, 3010, 270)],
+        "PLATEAU", 2990, "=", 3, (3, None), "plateau",
+    ),
+    Case(
+        "a lighter load that has 2 % less is no part of a plateau",
+        [step(1, 1000), step(2, 2000), step(3, 2940), step(5, 3000), step(8, 3010)],
+        "PLATEAU", 3000, "=", 5, (5, None), "plateau",
     ),
     Case(
         "one slow gain is no plateau",
@@ -265,3 +276,10 @@ def test_verdict(case: Case) -> None:
     assert capacity.at == case.at
     assert capacity.bracket == case.bracket
     assert capacity.cause == case.cause
+
+
+def test_a_lower_bound_whose_last_load_gained_nothing_says_so() -> None:
+    flat = judge([*LINEAR, step(4, 3070, 200)], RULES)
+    assert flat.verdict == "LOWER_BOUND"
+    assert "a plateau may begin there" in flat.summary
+    assert "plateau" not in judge(LINEAR, RULES).summary

@@ -1,5 +1,6 @@
 """Searches run against simulated databases, and what they claimed compared with the truth."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -58,6 +59,10 @@ class Score:
     probes_median: float  # of the search itself; closing steps come on top
     probes_max: int
     unanswered: float  # share of runs without a figure
+    knees: int  # runs that ended in a KNEE ...
+    in_bracket: int  # ... of which the true edge lay within the loads that passed and failed
+    in_edge: int  # ... and within the range that claims so for 90 of 100
+    edge_widths: tuple[float, ...]  # that range's upper end / its lower end
 
 
 def targets() -> list[Target]:
@@ -145,6 +150,30 @@ def truth(search: Search, target: Target, *, any_load: bool = False) -> float:
     return best
 
 
+def true_edge(search: Search, target: Target) -> float:
+    """The heaviest load that passes without noise; whole connections are not asked for."""
+
+    def p99_s(load: float) -> float:
+        if not isinstance(search, RateSearch):
+            return target.closed(load, 1.0, math.inf)[1]
+        throughput, mean_s, backlog = target.open(load, 1.0, math.inf)
+        return mean_s if throughput >= RULES.kept_up_share * load and not backlog else math.inf
+
+    low: float
+    match search:
+        case StepsSearch():
+            low = float(search.clients[0] * search.connections_per_client)
+        case RampSearch():
+            low = float(search.connections_first)
+        case RateSearch():
+            low = search.rate_first_ops_per_second
+    limit_s, high = RULES.deterioration * p99_s(low), 1_000 * low
+    for _ in range(50):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if p99_s(middle) <= limit_s else (low, middle)
+    return low
+
+
 def shifted(search: Search, seed: int) -> Search:
     """Start anywhere within a factor, so that no score hangs on where the loads happen to fall."""
     if not isinstance(search, RateSearch):
@@ -159,8 +188,20 @@ def score(strategy: str, target: Target, world: World, seeds: range, rules: Rule
     search = search_for(strategy, target)
     true, most = truth(search, target), truth(search, target, any_load=True)
     shortfalls, over, unanswered, probes = [], 0, 0, []
+    in_bracket: list[bool] = []
+    in_edge: list[bool] = []
+    widths: list[float] = []
     for seed in seeds:
-        trial = run(shifted(search, seed), target, world, seed, rules)
+        moved = shifted(search, seed)
+        trial = run(moved, target, world, seed, rules)
+        found = trial.capacity.edge
+        if found is not None:
+            edge, (low, high) = true_edge(moved, target), trial.capacity.bracket or (None, None)
+            assert low is not None
+            assert high is not None
+            in_bracket.append(low <= edge <= high)
+            in_edge.append(found.low <= edge <= found.high)
+            widths.append(found.high / found.low)
         probes.append(len(trial.asked))
         claimed = trial.capacity.max_sustainable_throughput_ops_per_second
         if claimed is None or trial.capacity.bound == "<":
@@ -178,4 +219,8 @@ def score(strategy: str, target: Target, world: World, seeds: range, rules: Rule
         probes_median=median(probes),
         probes_max=max(probes),
         unanswered=unanswered / len(seeds),
+        knees=len(in_edge),
+        in_bracket=sum(in_bracket),
+        in_edge=sum(in_edge),
+        edge_widths=tuple(widths),
     )

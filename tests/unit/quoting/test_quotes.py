@@ -247,9 +247,9 @@ def test_a_soak_takes_its_time_and_its_money() -> None:
 
 def test_a_request_says_how_many_steps_its_search_takes() -> None:
     assert search_words(request()) == (
-        "about 11 steps where nothing is noisy, 30 at most: 17 min of load"
+        "about 12 steps where nothing is noisy, 30 at most: 18 min 30 s of load"
     )
     assert search_words(request(limits={"soak_s": 1800})) == (
-        "about 14 steps where nothing is noisy, 30 at most: 48 min 30 s of load,"
+        "about 15 steps where nothing is noisy, 30 at most: 50 min of load,"
         " 31 min 30 s of it a soak"
     )

@@ -45,6 +45,8 @@ def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:
     )
     facts = dict(found.facts)
     assert facts["Bracket"] == "passes at 3 clients, fails at 4 clients"
+    assert facts["Edge"].startswith("most windows begin to fail at 3 to ")
+    assert "clients, 90 %" in facts["Edge"]
     assert "4 repetitions" in facts["95 % interval"]
     assert "update p99 2.58 ms (limit 6.74 ms)" in facts["Latency there"]
 
