@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from plimsoll import words
+from plimsoll.cli.capacity_text import print_expectations
 from plimsoll.cli.output import print_figures, table_of
 from plimsoll.model.capacity import JudgedStep
 from plimsoll.model.request import EndpointTarget
@@ -38,6 +39,7 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
         console.print(verdict, highlight=False, soft_wrap=True)
         for note in (*_reasons(result), *result.capacity.notes):
             _print_line(note, console)
+    print_expectations(result.expect, console)
     if result.limiting is not None:
         at = f" (step {result.limiting.step})" if result.limiting.step is not None else ""
         resource = escape(result.limiting.resource)
