@@ -100,7 +100,7 @@ def rule_of(text: str) -> Rule:
         return BaselineRule(text, match[1].strip(), float(match[2]) / 100)
     shown = text if len(text) <= 100 else text[:100] + "..."
     problem = f"{shown!r} is no rule: write {', '.join(map(repr, FORMS))}"
-    raise UsageError(Complaint((), problem))
+    raise UsageError(Complaint((), problem, shown, FORMS, listed=False))
 
 
 def _above_zero(number: str, text: str) -> float:
@@ -118,4 +118,5 @@ def require_operations(rules: Iterable[Rule], operations: Collection[str]) -> No
     for rule in rules:
         name = rule.operation if isinstance(rule, LatencyRule) else None
         if name is not None and name not in operations:
-            raise UsageError(unknown("operation", name, operations, hint=f"in {rule.text!r}"))
+            hint = f"in {rule.text!r}"
+            raise UsageError(unknown("operation", name, operations, value=rule.text, hint=hint))
