@@ -24,7 +24,7 @@ def judge_capacity(rule: CapacityRule, capacity: Capacity) -> Expectation:
     """Hold a capacity's figure against the least that is expected."""
     figure, bound = capacity.max_sustainable_throughput_ops_per_second, capacity.bound
     if figure is None or bound is None:
-        why = f"no figure: {capacity.verdict}, {capacity.summary}"
+        why = f"{capacity.verdict}: {capacity.summary}"
         return Expectation(rule=rule.text, answer="no answer", because=why)
     least = rule.least_ops_per_second
     answer: Answer = "no answer"
