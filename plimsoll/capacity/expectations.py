@@ -54,7 +54,7 @@ def judge_latency(rule: LatencyRule, capacity: Capacity) -> Expectation:
     open_loop = capacity.axis == "rate_ops_per_second"
     reached = [s for s in loads if _size(s, open_loop=open_loop) >= rule.at_ops_per_second]
     if not reached:
-        why = f"no load that says something reached {at}"
+        why = f"no undisputed load reached {at}"
         return Expectation(rule=rule.text, answer="no answer", because=why)
     chosen = min(reached, key=lambda s: _size(s, open_loop=open_loop))
     done = chosen.throughput_ops_per_second

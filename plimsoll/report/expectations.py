@@ -141,8 +141,16 @@ def _against(rule: BaselineRule, judged: Judged, baseline: Judged | None) -> tup
         return "no answer", f"{rule.baseline} was asked otherwise ({asked})"
     ratio = ratio_of("this", judged.capacity, rule.baseline, baseline.capacity)
     if ratio is None:
-        return "no answer", "one of both has no figure, or both are only bounds"
+        return "no answer", _why_no_ratio(rule, judged, baseline)
     return _by_ratio(rule, ratio)
+
+
+def _why_no_ratio(rule: BaselineRule, judged: Judged, baseline: Judged) -> str:
+    for name, one in ((rule.baseline, baseline), ("this result", judged)):
+        if one.capacity is None or one.capacity.bound is None:
+            why = one.capacity.verdict if one.capacity else one.why_not
+            return f"{name} has no figure: {why}"
+    return "both are only bounds"
 
 
 def _by_ratio(rule: BaselineRule, ratio: Ratio) -> tuple[Answer, str]:

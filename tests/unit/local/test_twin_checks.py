@@ -23,5 +23,5 @@ def test_missing_packages_are_named_with_the_command_that_brings_them(
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "jsonata" else found(name)
     )
-    with pytest.raises(MissingToolError, match=r"\(jsonata\): pip install 'plimsoll\[local\]'"):
+    with pytest.raises(MissingToolError, match=r"\(jsonata\): pip install 'plimsoll-db\[local\]'"):
         LocalTwin(tmp_path).start()

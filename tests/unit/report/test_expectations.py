@@ -72,6 +72,18 @@ def test_two_bounds_and_other_questions_give_no_answer() -> None:
     assert (asked.answer, asked.because) == ("no answer", because)
 
 
+def test_whichever_has_no_figure_is_named() -> None:
+    none = {"verdict": "NOISY", "bound": None, "max_sustainable_throughput_ops_per_second": None}
+    noisy = Judged(BASE.model_copy(update=none))
+    for now, base, said in (
+        (Judged(BASE), noisy, "base.json has no figure: NOISY"),
+        (noisy, Judged(BASE), "this result has no figure: NOISY"),
+        (Judged(BASE), Judged(None, why_not="it was stopped"), "base.json has no figure: it was"),
+    ):
+        outcome = expectation(NOT_WORSE, now, {"base.json": base})
+        assert (outcome.answer, outcome.because.startswith(said)) == ("no answer", True)
+
+
 def test_a_run_without_a_verdict_answers_no_rule() -> None:
     result = RESULT.model_copy(update={"capacity": None})
     outcome = expectation("capacity >= 1", Judged.of(result), {})
