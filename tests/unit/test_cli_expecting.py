@@ -9,6 +9,7 @@ import pytest
 
 from plimsoll.cli.main import main
 from plimsoll.model.capacity import Capacity
+from plimsoll.model.expectations import Expectation
 from plimsoll.model.experiment_record import Decision
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
@@ -151,6 +152,16 @@ def test_show_holds_a_finished_run_against_rules_and_leaves_its_file(
     assert code == 0
     (outcome,) = json.loads(out)["expect"]
     assert (outcome["answer"], outcome["because"][:10]) == ("met", "1.00 times")
+
+
+def test_show_prints_what_became_of_a_rule_that_only_another_version_knows(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    newer = Expectation(rule="a rule of tomorrow", answer="not met", because="\x1b[2J [bold]")
+    folder = folder_of(tmp_path, RESULT.model_copy(update={"expect": (newer,)}))
+    code, out, _ = call(capsys, "show", folder)
+    assert code == 1
+    assert "not met  a rule of tomorrow: \\x1b[2J [bold]" in out
 
 
 def test_an_experiment_without_an_answer_is_no_answer(
