@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from plimsoll.cli.exit_codes import exit_code_of_runs
+from plimsoll.cli.local_runs import write_report
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.expectations import BaselineRule, Expectation, require_operations, rule_of
@@ -20,7 +21,7 @@ from plimsoll.report.expectations import (
     read_baseline,
     with_expectations,
 )
-from plimsoll.report.folder import RESULT
+from plimsoll.report.folder import RESULT, SECONDS
 from plimsoll.report.junit import junit_xml
 from plimsoll.report.markdown import markdown
 from plimsoll.report.summaries import Summary, summary_of_run
@@ -108,13 +109,15 @@ class Expecting:
 
         Args:
             results: The runs.
-            keep: Whether what became of them is written into their files.
+            keep: Whether what became of them is written into their files, and onto their page.
         """
         judged: Results = {}
         for name, (folder, result) in results.items():
             judged[name] = folder, self.judge(result)
             if keep and folder is not None and judged[name][1] != result:
                 (folder / RESULT).write_text(judged[name][1].model_dump_json(), encoding="utf-8")
+                if (folder / SECONDS).is_file():  # else a page of the service's, drawn with them
+                    write_report(folder)
         return judged
 
     def tell(self, summaries: Sequence[Summary]) -> int:

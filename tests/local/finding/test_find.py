@@ -154,6 +154,7 @@ def test_what_is_expected_decides_the_exit_code_and_is_written_down(
     result = RunResult.model_validate_json((tmp_path / "found/result.json").read_text())
     assert list(result.request.expect) == [one.rule for one in result.expect] == rules
     assert code == (1 if "not met" in {one.answer for one in result.expect} else 3)
+    assert "capacity &gt;= 999999999: " in (tmp_path / "found/report.html").read_text()
     suite = ET.parse(tmp_path / "junit.xml").getroot()[0]
     for one in result.expect:
         assert f"{one.answer}  {one.rule}: {one.because}" in out
