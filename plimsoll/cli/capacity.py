@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from plimsoll import words
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
-from plimsoll.cli.capacity_text import print_capacity
+from plimsoll.cli.capacity_text import print_capacity, print_expectations
+from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.number_list import NumberList
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.output import console
@@ -20,6 +21,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.capacity import AuditName, Axis, Capacity, Rules
 from plimsoll.model.request import Request
 from plimsoll.model.steps import Statistic, Step
+from plimsoll.report.expectations import JudgedTable
+from plimsoll.report.summaries import summary_of_table
 
 FALLBACKS: tuple[Statistic, ...] = ("p99", "p95", "p999", "mean", "p50", "max")
 
@@ -72,6 +75,7 @@ FALLBACKS: tuple[Statistic, ...] = ("p99", "p95", "p999", "mean", "p50", "max")
     type=click.Choice(get_args(AuditName)),
     help="Believe the figures in spite of this audit; repeatable.",
 )
+@expect_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     *,
@@ -83,8 +87,9 @@ def command(
     connections: tuple[tuple[float, ...], ...],
     rates: tuple[tuple[float, ...], ...],
     audits_off: tuple[AuditName, ...],
+    expecting: Expecting,
     as_json: bool,
-) -> None:
+) -> int:
     """Judge steps: what is the most that the target sustains, and what shows it?
 
     FILES are tables of steps (CSV or JSON), outputs of YCSB, go-ycsb, sysbench, pgbench, wrk2, k6,
@@ -94,6 +99,9 @@ def command(
     Columns: clients, connections, rate_ops_per_second, throughput_ops_per_second, operations,
     errors, window_s, client_busy, latency_us.<operation>[.<statistic>], share.<operation>.
     Leave out what is not known. A row is a step; rows of the same load are its repetitions.
+
+    Exit code 1: a rule of --expect does not hold. 3: there is no answer (the verdict has no
+    figure), or a rule cannot be decided.
     """  # noqa: D301 - the backspace keeps click from folding the paragraph
     rules, axis = Rules(confirmation=None), None
     if len(files) == 1 and files[0].is_dir():
@@ -118,10 +126,16 @@ def command(
             "notes": (*capacity.notes, *notes, *told, *_unchecked(steps), *_undecided(capacity))
         }
     )
+    expecting.require_operations({name for step in steps for name in step.latency_us})
+    expecting.require_baselines()
+    outcomes = expecting.judge_table(capacity)
     if as_json:
-        click.echo(capacity.model_dump_json(indent=2))
+        click.echo(JudgedTable(**dict(capacity), expect=outcomes).model_dump_json(indent=2))
     else:
         print_capacity(capacity, console())
+        print_expectations(outcomes, console())
+    names = ", ".join(map(str, files))
+    return expecting.tell([summary_of_table(names, capacity, outcomes)])
 
 
 def _rules_of_run(directory: Path) -> tuple[Rules, Axis | None]:

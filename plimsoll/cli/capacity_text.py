@@ -1,5 +1,7 @@
 """A capacity on a terminal: the curve, every step's verdict with its reason, and the answer."""
 
+from collections.abc import Sequence
+
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
@@ -9,6 +11,7 @@ from rich.text import Text
 from plimsoll import words
 from plimsoll.cli.output import print_figures, table_of
 from plimsoll.model.capacity import Capacity, JudgedStep
+from plimsoll.model.expectations import Expectation
 
 STYLES = {
     "KNEE": "bold green",
@@ -35,6 +38,16 @@ def print_capacity(capacity: Capacity, console: Console) -> None:
         console.print(f"[bold]{label:<11}[/]{escape(text)}", highlight=False, soft_wrap=True)
     for note in capacity.notes:
         console.print(f"[bold]{'note':<11}[/]{escape(note)}", highlight=False, soft_wrap=True)
+
+
+ANSWERS = {"met": "green", "not met": "bold red", "no answer": "bold yellow"}
+
+
+def print_expectations(expectations: Sequence[Expectation], console: Console) -> None:
+    """Print what became of each rule."""
+    for one in expectations:
+        text = Text.assemble((one.answer, ANSWERS[one.answer]), f"  {one.rule}: {one.because}")
+        console.print(text, soft_wrap=True)
 
 
 def _loads(capacity: Capacity) -> Table:

@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from plimsoll import words
+from plimsoll.cli.exit_codes import exit_code_of_experiment
 from plimsoll.cli.experiment_progress import ExperimentProgress
 from plimsoll.cli.experiment_text import print_experiment
-from plimsoll.cli.run_experiment import exit_code_of
 from plimsoll.cli.service_calls import connect, json_option, service_options
 from plimsoll.client.remote_watch import POLL_S
 from plimsoll.client.service_client import Service
@@ -80,7 +80,8 @@ def _print_cells(experiment: ExperimentDetail) -> None:
 def watch(experiment_id: str, *, url: str | None, stack: str | None, as_json: bool) -> int:
     """Follow EXPERIMENT_ID to its end, and print what to buy.
 
-    Ctrl-C ends the watching, not the experiment. Exit code 1: a question got no answer.
+    Ctrl-C ends the watching, not the experiment. Exit code 1: it failed. 3: a question got no
+    answer.
     """
     return _watch(connect(url, stack), experiment_id, as_json=as_json)
 
@@ -103,7 +104,7 @@ def _watch(service: Service, experiment_id: str, *, as_json: bool) -> int:
         why = f": {failure.cause}" if failure else ", and left no result"
         raise PlimsollError(f"{experiment_id} ended {experiment.record.state}{why}")
     print_experiment(experiment.result, as_json=as_json)
-    return exit_code_of(experiment.result)
+    return exit_code_of_experiment(experiment.result)
 
 
 @command.command()

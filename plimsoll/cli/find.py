@@ -8,12 +8,13 @@ from typing import Any, cast
 import click
 
 from plimsoll import words
+from plimsoll.cli.expecting import expect_options
 from plimsoll.cli.find_options import Asked, find_options
 from plimsoll.cli.finding import Search, find_into, made_rows
 from plimsoll.cli.local_runs import RESULTS
 from plimsoll.cli.options import parse_settings, workload_options
 from plimsoll.cli.output import refuse_used_folder
-from plimsoll.cli.show import exit_code, print_results, read_results
+from plimsoll.cli.show import print_results, read_results
 from plimsoll.errors import UsageError
 from plimsoll.finding.asked import PASSWORD, QUICK, USUAL, endpoint, request_of, search_of
 from plimsoll.finding.dataset import Found, drop, is_complete, look, require_harmless
@@ -31,6 +32,7 @@ from plimsoll.workload.library import builtin_names
 @click.argument("dsn", envvar="PLIMSOLL_DSN", metavar="[DSN]", required=False)
 @workload_options
 @find_options
+@expect_options
 def command(**options: Any) -> int:
     """Find the load line of the database DSN: the most that it sustains within limits of latency.
 
@@ -38,7 +40,8 @@ def command(**options: Any) -> int:
     PLIMSOLL_PASSWORD, or the whole of it in PLIMSOLL_DSN: other users see a command's arguments.
 
     Ctrl-C ends the load within a second and shows the answer so far. Exit code 1: nothing could be
-    measured, or --stop-if ended it.
+    measured, --stop-if ended it, or a rule of --expect does not hold. 3: there is no answer (the
+    verdict has no figure), or a rule cannot be decided.
     """
     asked = Asked(**options)
     refuse_used_folder(asked.out)
@@ -50,6 +53,8 @@ def command(**options: Any) -> int:
     found = look(target, workload, asked.records, given)
     operations = [operation.name for operation in found.compiled.engine.operations]
     rules = Rules(limits_us=limits_us(asked.limits, operations), statistic=asked.statistic)
+    asked.expecting.require_operations(operations)
+    asked.expecting.require_baselines()
     stop_rules = [StopRule.parse(text, operations) for text in asked.stop_if]
     if asked.strategy == "ramp" and asked.max_rate is not None:
         stop_rules.append(StopRule.of_rate(asked.max_rate))
@@ -58,9 +63,10 @@ def command(**options: Any) -> int:
     folder = asked.out or RESULTS / f"find-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     try:
         interrupted = find_into(Search(request, target, found, stop_rules, rows), folder)
-        results = read_results(folder)
+        results = asked.expecting.judge_all(read_results(folder), keep=True)
         print_results(results, as_json=asked.as_json)
-        return 130 if interrupted else exit_code(results)
+        code = asked.expecting.tell_runs(results)
+        return 130 if interrupted else code
     finally:
         if asked.drop:
             drop(target, found)
@@ -119,4 +125,4 @@ def _request(
         warm_s=asked.warm,
         rules=rules.model_copy(update={"confirmation": effort.confirmation}),
         time_limit_s=asked.time_limit,
-    )
+    ).model_copy(update={"expect": asked.expecting.rules})

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 import click
 
+from plimsoll.cli.expecting import Expecting
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.finding.asked import USUAL
 from plimsoll.finding.quantities import RULES
@@ -39,6 +40,7 @@ class Asked:
     time_limit: int
     quick: bool
     out: Path | None
+    expecting: Expecting
     as_json: bool
 
 

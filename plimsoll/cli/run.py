@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.finding import asked_search, find_into
 from plimsoll.cli.local_runs import RESULTS, first_clients, wait_or_stop, write_report
 from plimsoll.cli.output import out_option, refuse_used_folder
 from plimsoll.cli.progress import RunProgress
-from plimsoll.cli.show import exit_code, print_results, read_results
+from plimsoll.cli.show import print_results, read_results
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
@@ -35,16 +36,24 @@ if TYPE_CHECKING:
     help="Where the databases' files lie meanwhile. Default: in memory if they fit into half of"
     " what is free, else with the temporary files.",
 )
+@expect_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 def run(
-    request_file: Path, *, local: bool, out: Path | None, data_dir: Path | None, as_json: bool
+    request_file: Path,
+    *,
+    local: bool,
+    out: Path | None,
+    data_dir: Path | None,
+    expecting: Expecting,
+    as_json: bool,
 ) -> int:
     """Run what REQUEST_FILE asks for: provision, load, search, conclude, tear down.
 
     An experiment (a file with `axes`) runs every combination and ends with a decision table.
 
-    Ctrl-C stops the run and deletes its target. Exit code 1: the run failed, or this machine
-    was too busy to measure anything (DISTURBED), or its target changed meanwhile (DRIFTING).
+    Ctrl-C stops the run and deletes its target. Exit code 1: the run failed, or a rule that is
+    expected to hold does not. 3: there is no answer (the verdict has no figure), or a rule cannot
+    be decided.
     """
     asked = read_file(request_file)
     if not local:
@@ -52,16 +61,24 @@ def run(
             "a run on this machine needs --local; on AWS: plimsoll submit (docs/deploying.md)"
         )
     require_all_possible(request_file, asked, local=True)
+    if isinstance(asked, Experiment) and expecting:
+        raise UsageError(f"{request_file}: rules are of runs, not of an experiment")
     directory = _directory(request_file, out)
     if isinstance(asked, Experiment):
         from plimsoll.cli.run_experiment import run_experiment  # noqa: PLC0415 - slow to load
 
         return run_experiment(asked, directory, data_dir=data_dir, as_json=as_json)
-    return _run_all(asked, directory, data_dir=data_dir, as_json=as_json)
+    asked = expecting.asked_of(asked)
+    return _run_all(asked, directory, expecting, data_dir=data_dir, as_json=as_json)
 
 
 def _run_all(
-    requests: dict[str, Request], directory: Path, *, data_dir: Path | None, as_json: bool
+    requests: dict[str, Request],
+    directory: Path,
+    expecting: Expecting,
+    *,
+    data_dir: Path | None,
+    as_json: bool,
 ) -> int:
     folders = [directory / name for name in requests] if len(requests) > 1 else [directory]
     runs = list(zip(requests.values(), folders, strict=True))
@@ -70,9 +87,10 @@ def _run_all(
     interrupted = any(find_into(search, folder) for search, folder in searches)
     made = [run for run in runs if run not in existing]
     interrupted = interrupted or (bool(made) and _run_here(made, data_dir))
-    results = read_results(directory)
+    results = expecting.judge_all(read_results(directory), keep=True)
     print_results(results, as_json=as_json)
-    return 130 if interrupted else exit_code(results)
+    code = expecting.tell_runs(results)
+    return 130 if interrupted else code
 
 
 def _directory(request_file: Path, out: Path | None) -> Path:

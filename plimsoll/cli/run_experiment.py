@@ -4,31 +4,25 @@ from pathlib import Path
 
 import click
 
+from plimsoll.cli.exit_codes import exit_code_of_experiment
 from plimsoll.cli.experiment_progress import ExperimentProgress
 from plimsoll.cli.experiment_text import print_experiment
 from plimsoll.cli.local_runs import first_clients, wait_or_stop, write_report
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.experiment_record import ExperimentResult
 from plimsoll.model.functions import Setting
-from plimsoll.model.run_record import RunState
 from plimsoll.requests.cells import cells_of
 
 
 def run_experiment(
     experiment: Experiment, directory: Path, *, data_dir: Path | None, as_json: bool
 ) -> int:
-    """Run every cell on a twin; the exit code is 1 where a question got no answer at all."""
+    """Run every cell on a twin; gives the exit code."""
     result, interrupted = _run_here(experiment, directory, data_dir)
     print_experiment(result, as_json=as_json)
     if not as_json:
         click.echo(f"\n{directory / 'report.html'}")
-    return 130 if interrupted else exit_code_of(result)
-
-
-def exit_code_of(result: ExperimentResult) -> int:
-    """Give 1 where a question got no answer at all."""
-    decided = all(decision.best is not None for decision in result.decisions)
-    return 0 if decided and result.state is RunState.SUCCEEDED else 1
+    return 130 if interrupted else exit_code_of_experiment(result)
 
 
 def _run_here(

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from plimsoll import words
 from plimsoll.capacity.credits import is_burst
+from plimsoll.cli.capacity_text import print_expectations
 from plimsoll.cli.output import print_figures, table_of
 from plimsoll.model.capacity import Capacity, JudgedStep
 from plimsoll.model.request import EndpointTarget
@@ -41,6 +42,7 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
             console.print(text, highlight=False, soft_wrap=True)
         for note in (*_questioned(result.capacity), *_reasons(result), *result.capacity.notes):
             _print_line(note, console)
+    print_expectations(result.expect, console)
     if result.limiting is not None:
         _print_limit(result.limiting, console)
     for note in (*result.notes, *_problems(result.steps), *_cost(result)):

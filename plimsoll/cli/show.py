@@ -6,18 +6,17 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from plimsoll.cli.exit_codes import exit_code_of_experiment
+from plimsoll.cli.expecting import Expecting, Results, expect_options
 from plimsoll.cli.output import print_figures
 from plimsoll.cli.run_text import comparison, print_result
 from plimsoll.errors import UsageError
 from plimsoll.model.experiment_record import ExperimentResult
 from plimsoll.model.results import RunResult
-from plimsoll.model.run_record import RunState
 from plimsoll.report.comparing import compare
 from plimsoll.report.folder import RESULT, read_model, run_folders
 
 EXPERIMENT = "experiment.json"
-MEASURE_AGAIN = {"DISTURBED", "DRIFTING"}  # verdicts that say nothing of the target as it is
-Results = dict[str, tuple[Path | None, RunResult]]  # by name; its folder here, if it has one
 
 
 def read_results(directory: Path) -> Results:
@@ -35,26 +34,28 @@ def read_results(directory: Path) -> Results:
 
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@expect_options
 @click.option("--json", "as_json", is_flag=True, help="Print result.json.")
-def show(directory: Path, *, as_json: bool) -> int:
-    """Print the finished run, runs or experiment whose files are in DIRECTORY."""
+def show(directory: Path, *, expecting: Expecting, as_json: bool) -> int:
+    """Print the finished run, runs or experiment whose files are in DIRECTORY.
+
+    Exit code: as of the command that made it. 1: a run failed, or a rule is not met. 3: there is no
+    answer, or a rule cannot be decided.
+    """
     if (directory / EXPERIMENT).is_file():
         from plimsoll.cli.experiment_text import print_experiment  # noqa: PLC0415 - slow to load
 
-        print_experiment(read_model(directory / EXPERIMENT, ExperimentResult), as_json=as_json)
-        return 0
-    print_results(read_results(directory), as_json=as_json)
-    return 0
-
-
-def exit_code(results: Results) -> int:
-    """Give 0 where every run has succeeded, and machine and target let it measure something."""
-    return int(not all(map(_told, (result for _, result in results.values()))))
-
-
-def _told(result: RunResult) -> bool:
-    to_measure_again = result.capacity is not None and result.capacity.verdict in MEASURE_AGAIN
-    return result.state is RunState.SUCCEEDED and not to_measure_again
+        if expecting:
+            raise UsageError(f"{directory}: rules are of runs, not of an experiment")
+        experiment = read_model(directory / EXPERIMENT, ExperimentResult)
+        print_experiment(experiment, as_json=as_json)
+        return exit_code_of_experiment(experiment)
+    results = read_results(directory)
+    expecting.require_measured(results)
+    expecting.require_baselines()
+    results = expecting.judge_all(results, keep=False)
+    print_results(results, as_json=as_json)
+    return expecting.tell_runs(results)
 
 
 def print_results(results: Results, *, as_json: bool) -> None:

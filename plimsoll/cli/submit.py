@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from plimsoll.cli.expecting import Expecting, Results, expect_options
 from plimsoll.cli.fetching import fetch
 from plimsoll.cli.output import out_option, refuse_used_folder
 from plimsoll.cli.preflight import require_preflight
@@ -15,7 +16,7 @@ from plimsoll.cli.service_calls import (
     profile_option,
     service_options,
 )
-from plimsoll.cli.show import Results, exit_code, print_results
+from plimsoll.cli.show import print_results
 from plimsoll.client.http import Http
 from plimsoll.client.service_client import Service
 from plimsoll.errors import UsageError
@@ -36,6 +37,7 @@ from plimsoll.requests.experiment_file import read_file
 @click.option("--key", help="Idempotency key: the same key and request are one run.")
 @click.option("--wait", is_flag=True, help="Watch the runs to their end, and print their results.")
 @out_option("With --wait: where result.json and report.html go")
+@expect_options
 @json_option
 def submit(
     request_file: Path,
@@ -46,14 +48,18 @@ def submit(
     no_preflight: bool,
     wait: bool,
     out: Path | None,
+    expecting: Expecting,
     as_json: bool,
 ) -> int:
     """Start what REQUEST_FILE asks for on the service, and print each run's id.
 
     The file is checked here first. Without --key, a file that is sent twice is two runs. With
-    --wait, exit code 1: a run failed, its machine was too busy (DISTURBED), or its target changed
-    meanwhile (DRIFTING). Exit code 3: a check of the preflight failed, and nothing was submitted.
+    --wait, exit code 1: a run failed, or a rule does not hold; 3: there is no answer (a verdict has
+    no figure), or a rule cannot be decided. Exit code 3 also where a check of the preflight failed,
+    and nothing was submitted.
     """
+    if expecting and not wait:
+        raise click.UsageError("--expect, --junit and --markdown need --wait")
     if out is not None and not wait:
         raise click.UsageError("--out needs --wait")
     refuse_used_folder(out)
@@ -62,6 +68,8 @@ def submit(
         raise UsageError(
             f"{request_file}: is an experiment: plimsoll experiment start {request_file}"
         )
+    if wait:
+        expecting.asked_of(requests)
     address = locate(url, stack)
     service = Service(Http(address))
     if not no_preflight:
@@ -72,18 +80,26 @@ def submit(
         runs[name] = service.submit(request, f"{key}/{name}" if key else None)
         click.echo(f"{name}  {runs[name].run_id}", err=quiet)
     if wait:
-        return _wait(service, runs, out, as_json=as_json)
+        return _wait(service, runs, out, expecting, as_json=as_json)
     if as_json:
         click.echo(json.dumps({name: run.run_id for name, run in runs.items()}))
     return 0
 
 
-def _wait(service: Service, runs: dict[str, Submitted], out: Path | None, *, as_json: bool) -> int:
+def _wait(
+    service: Service,
+    runs: dict[str, Submitted],
+    out: Path | None,
+    expecting: Expecting,
+    *,
+    as_json: bool,
+) -> int:
     results: Results = {}
     for name, run in runs.items():
         if follow(service, run.run_id) is None:
             return 130
         folder = out / name if out is not None and len(runs) > 1 else out
         results[name] = folder, fetch(service, run.run_id, folder)
+    results = expecting.judge_all(results, keep=True)
     print_results(results, as_json=as_json)
-    return exit_code(results)
+    return expecting.tell_runs(results)

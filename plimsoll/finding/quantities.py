@@ -9,25 +9,12 @@ from plimsoll import words
 from plimsoll.complaints import Complaint, unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.engine_report import SecondReport
+from plimsoll.model.quantities import latency_us
 
-_UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
-_LATENCY = re.compile(r"(\d{1,9}(?:\.\d{1,6})?) ?(us|µs|ms|s)", re.ASCII)
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?) ?%", re.ASCII)
 _RULE = re.compile(r"(p50|p99|max|errors)(?:\.([\w-]{1,64}))?(?: ?> ?(.{1,24}))?")
 RULES = "'p99 > 200ms', 'p99.read > 200ms' (or p50, max), errors, 'errors > 1%'"
 Kind = Literal["p50", "p99", "max", "errors", "rate"]
-
-
-def latency_us(text: str, option: str) -> float:
-    """Read a latency with its unit; gives microseconds.
-
-    Raises:
-        UsageError: It is none.
-    """
-    match = _LATENCY.fullmatch(text.strip())
-    if match is None or not float(match[1]):
-        raise UsageError(f"{option}: {text!r} is no latency: write 5ms, 800us or 1.5s")
-    return float(match[1]) * _UNITS_US[match[2]]
 
 
 def limits_us(given: Iterable[str], operations: Collection[str]) -> dict[str, float]:

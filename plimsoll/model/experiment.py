@@ -68,6 +68,9 @@ class Experiment(Model):
                 if field in patch:
                     problem = "a run of an experiment gets its own"
                     raise UsageError(Complaint((*path, field), problem))
+            if patch.get("expect"):
+                problem = "rules are of a single run: an experiment answers what to buy"
+                raise UsageError(Complaint((*path, "expect"), problem))
         self._refuse_two_hands_on_one_field()
         return self
 

@@ -7,7 +7,7 @@ anything is made. `docs/requests.md` is generated from this module.
 import math
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from plimsoll import words
 from plimsoll.complaints import Complaint, Range
@@ -16,6 +16,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.capacity import Rules
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.databases import Engine, RdsEngine, rds_facts
+from plimsoll.model.expectations import rule_of
 from plimsoll.model.instances import require_plausible
 from plimsoll.model.search_request import Search
 from plimsoll.model.steps import SOAK_WINDOW_MAX_S
@@ -29,6 +30,14 @@ ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*$", max_length=1
 SECONDS_OF_A_CLIENT = 900  # the longest that a Lambda function may run
 WARM_ROUNDS = 3  # of unmeasured load, unless more is allowed
 RESERVE_S = 90  # of it, for starting, the barrier and writing the results
+
+
+def _rule(text: str) -> str:
+    rule_of(text)
+    return text
+
+
+ExpectedRule = Annotated[str, Field(max_length=400), AfterValidator(_rule)]
 
 
 class RdsTarget(Model):
@@ -221,6 +230,11 @@ class Request(Model):
     )
     search: Search = Field(description="Which loads are tried.")
     limits: Rules = Field(Rules(), description="When a step passes.")
+    expect: Annotated[tuple[ExpectedRule, ...], Field(max_length=50)] = Field(
+        (),
+        description="Rules that the result is held against, such as `capacity >= 2000`"
+        " (docs/ci.md).",
+    )
     budget_usd: Annotated[float, Field(gt=0)] | None = Field(
         None,
         description="The most that the run may cost, in US dollars, by list prices (docs/costs.md):"

@@ -6,6 +6,7 @@ from typing import Literal
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity, Resource
 from plimsoll.model.engine_report import LatencySummary
+from plimsoll.model.expectations import Expectation
 from plimsoll.model.fleet import FailedClient, StepPlan
 from plimsoll.model.quote import RunCost
 from plimsoll.model.request import Request
@@ -240,6 +241,7 @@ class RunResult(Model):
     failure: Failure | None
     capacity: Capacity | None  # None: the run did not get as far
     limiting: LimitingResource | None
+    expect: tuple[Expectation, ...] = ()  # what became of each rule; of an older run: none
     steps: tuple[StepResult, ...]
     rows: int | None  # of the dataset, counted
     zone: str | None = None  # of its load clients, and of a target made for it; None: not known

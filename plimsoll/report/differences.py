@@ -22,7 +22,7 @@ _UNITS = {
     "name": "{}",
     "host": "{}",
 }
-_NOT_ASKED = {"name", "description", "tags", "team", "budget_usd", "time_limit_s"}
+_NOT_ASKED = {"name", "description", "tags", "team", "budget_usd", "time_limit_s", "expect"}
 
 
 class Difference(Model):

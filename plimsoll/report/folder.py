@@ -14,6 +14,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.results import RunResult, Seconds
 
 RESULT = "result.json"
+SECONDS = "seconds.json"
 # what may control a terminal, as JSON writes it: an escape, or C1 as it is (UTF-8)
 _CONTROLS = re.compile(rb"\\u00[0189]|\\u007[fF]|\x7f|\xc2[\x80-\x9f]|\\[bf]")
 AnyModel = TypeVar("AnyModel", bound=Model)
@@ -38,7 +39,7 @@ def read_run(folder: Path) -> tuple[RunResult, Seconds]:
     if not path.is_file():
         raise UsageError(f"{folder}: no run is in it (it has no {RESULT})")
     result = read_model(path, RunResult)
-    series = folder / "seconds.json"
+    series = folder / SECONDS
     if not series.is_file():
         return result, Seconds(run_id=result.run_id, operations=(), target=())
     return result, read_model(series, Seconds)

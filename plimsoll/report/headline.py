@@ -126,6 +126,7 @@ def _facts(
     result: RunResult, capacity: Capacity, usd_per_hour: float | None
 ) -> list[tuple[str, str]]:
     facts = [("Verdict", f"{capacity.verdict}: {MEANINGS[capacity.verdict]}")]
+    facts += (("Expected", f"{e.rule}: {e.answer}; {e.because}") for e in result.expect)
     if capacity.bracket is not None:
         facts.append(("Bracket", words.bracket(capacity.bracket, capacity.axis)))
     if capacity.burst is not None:

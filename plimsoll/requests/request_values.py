@@ -5,6 +5,7 @@ from typing import Any
 
 from plimsoll.complaints import unknown
 from plimsoll.errors import UsageError
+from plimsoll.model.expectations import require_operations, rule_of
 from plimsoll.model.request import Request
 from plimsoll.model.validation import validated
 from plimsoll.requests.request_workload import compiled_workload
@@ -22,13 +23,18 @@ def checked_request(value: Mapping[str, Any]) -> Request:
 
 
 def require_known_operations(request: Request) -> None:
-    """Refuse limits on operations that the request's workload does not have.
+    """Refuse limits and rules on operations that the request's workload does not have.
 
     Raises:
-        UsageError: There is such a limit, or the workload cannot be.
+        UsageError: There is such a limit or rule, or the workload cannot be.
     """
     operations = {operation.name for operation in compiled_workload(request).engine.operations}
     for name in request.limits.limits_us:
         if name not in operations:
             path = ("limits", "limits_us", name)
             raise UsageError(unknown("operation", name, operations, path))
+    for number, text in enumerate(request.expect):
+        try:
+            require_operations([rule_of(text)], operations)
+        except UsageError as error:
+            raise error.within("expect", number) from None

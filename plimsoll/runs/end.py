@@ -27,6 +27,7 @@ from plimsoll.model.request import EndpointTarget, Request
 from plimsoll.model.results import Moments, RunResult, Seconds, Versions
 from plimsoll.model.run_record import Failure, RunRecord, RunState
 from plimsoll.quoting.costs import cost_lines, run_cost, total_usd
+from plimsoll.report.expectations import with_expectations
 from plimsoll.requests.request_workload import workload_sha256
 from plimsoll.runs.conclude import Conclusion, volume_limits
 from plimsoll.runs.plan_step import finished_steps
@@ -100,7 +101,8 @@ def end_run(
         files = files_of(settings, run_id)
         cost, usd = _cost(record.model_copy(update=last), files)
         last["cost_usd"] = None if usd is None else f"{usd:.6f}"
-        result = _result(record.model_copy(update=last), files, cost)
+        # a baseline is a file of the caller's: whoever has it judges by it
+        result = with_expectations(_result(record.model_copy(update=last), files, cost))
         _keep_series(files, run_id)
         files.put_model(RESULT, result)
         # written first: whoever sees the end then finds the results, and room for the next run

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from tests.faults.place import Place
-from tests.local.runs.conftest import ROOT, gated_functions, tiny
+from tests.local.runs.conftest import ANSWERED, ROOT, gated_functions, tiny
 
 # tests that run in the background ignore Ctrl-C, and so would what they start
 MAIN = """
@@ -90,7 +90,7 @@ def started(place: Place, folder: Path, gates: Path) -> "subprocess.Popen[str]":
     """Start a run of seconds whose functions pass the gates."""
     functions = gated_functions(folder / "functions", gates)
     request = folder / "request.yaml"
-    request.write_text(tiny("faulty", load__duration_s=2).model_dump_json())  # JSON is YAML
+    request.write_text(tiny("faulty", load__duration_s=2, **ANSWERED).model_dump_json())  # is YAML
     main = MAIN.format(functions=str(functions))
     arguments = ["run", str(request), "--local", "--out", str(folder / "out")]
     on_disk = ["--data-dir", str(place.temporary)]

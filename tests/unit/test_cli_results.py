@@ -1,14 +1,12 @@
 """Several runs side by side on a terminal: bounds stay bounds."""
 
 import io
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from plimsoll.cli.run_text import comparison, print_result
-from plimsoll.cli.show import exit_code
-from plimsoll.model.capacity import Capacity, Verdict
+from plimsoll.model.capacity import Capacity
 from plimsoll.model.closing import Closing, Soak
 from plimsoll.words import NOTHING
 from tests.support.judged import judged
@@ -36,17 +34,6 @@ def test_the_ratio_of_a_bound_is_a_bound(second: Capacity | None, shown: str) ->
     assert isinstance(console.file, io.StringIO)
     (line,) = [row for row in console.file.getvalue().splitlines() if row.startswith("ratio")]
     assert line.split(maxsplit=2)[2].strip() == shown
-
-
-@pytest.mark.parametrize(
-    ("verdict", "code"), [("KNEE", 0), ("NOT_SUSTAINED", 0), ("DISTURBED", 1), ("DRIFTING", 1)]
-)
-def test_a_verdict_that_says_nothing_of_the_target_as_it_is_ends_with_1(
-    verdict: Verdict, code: int
-) -> None:
-    capacity = KNEE.model_copy(update={"verdict": verdict})
-    run = RESULT.model_copy(update={"capacity": capacity})
-    assert exit_code({"a": (Path("a"), run)}) == code
 
 
 def test_a_run_says_whose_answer_it_is_and_what_its_closing_steps_were() -> None:

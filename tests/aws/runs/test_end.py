@@ -2,22 +2,26 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from moto.cloudformation.models import CloudFormationBackend
 
 from plimsoll.aws import clients
-from plimsoll.aws.run_files import REPORT, SECONDS
+from plimsoll.aws.run_files import CONCLUSION, REPORT, REQUEST, RESULT, SECONDS
 from plimsoll.errors import TeardownError
-from plimsoll.model.results import Seconds, TargetSample
+from plimsoll.model.request import Request
+from plimsoll.model.results import RunResult, Seconds, TargetSample
 from plimsoll.model.run_record import RunState
 from plimsoll.model.timings import AWS_TIMINGS
 from plimsoll.runs import end
+from plimsoll.runs.conclude import Conclusion
 from plimsoll.runs.end import delete_target, end_run
 from tests.aws.runs.conftest import RUN, recorded
 from tests.aws.runs.test_publish import measured
 from tests.support.every_setting import EverySetting
+from tests.support.synthetic_run import synthetic_run
 
 TEMPLATE = '{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}'
 REFUSAL = "The following resource(s) failed to delete: [Instance]. "
@@ -50,6 +54,23 @@ def test_a_run_that_measured_nothing_has_no_series(deployment: EverySetting) -> 
     recorded(deployment)
     end_run(deployment, RUN, failure={**STOPPED, "phase": "provision"})
     assert deployment.files(RUN).find(SECONDS) is None
+
+
+def test_the_service_judges_rules_and_opens_no_file_that_one_names(
+    deployment: EverySetting, tmp_path: Path
+) -> None:
+    recorded(deployment)
+    files, run = deployment.files(RUN), synthetic_run()[0]
+    assert run.capacity is not None
+    (tmp_path / "result.json").write_text(run.model_dump_json())  # it would decide the rule
+    rules = ("capacity >= 1", "capacity >= 999999999", f"not worse than {tmp_path} by 5 %")
+    asked = files.get(REQUEST, Request).model_copy(update={"expect": rules})
+    files.put_model(REQUEST, asked)
+    files.put_model(CONCLUSION, Conclusion(capacity=run.capacity, limiting=run.limiting))
+    end_run(deployment, RUN)
+    outcomes = files.get(RESULT, RunResult).expect
+    assert [one.answer for one in outcomes] == ["met", "not met", "no answer"]
+    assert outcomes[2].because == f"{tmp_path} is not at hand where this was judged"
 
 
 class RefusedDeletion:

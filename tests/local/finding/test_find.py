@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -136,6 +137,32 @@ def test_a_rule_that_is_broken_ends_the_load_at_once(
     assert "(--stop-if 'p99 > 1us')" in out
     result = RunResult.model_validate_json((tmp_path / "found/result.json").read_text())
     assert result.steps == ()  # half a step says nothing
+
+
+def test_what_is_expected_decides_the_exit_code_and_is_written_down(
+    plimsoll: Callable[..., Output], prepared: str, tmp_path: Path
+) -> None:
+    find = ["find", prepared, "--workload", "ycsb-c", *BRIEF, "--limit", "10s"]
+    refused = [("p99.write <= 1s at 1", "unknown operation 'write'"), ("fast", "is no rule")]
+    for rule, said in (*refused, ("not worse than nothing by 5 %", "there is no such file")):
+        code, _, err = plimsoll(*find, "--expect", rule, "--out", str(tmp_path / "refused"))
+        assert (code, said in err) == (2, True)
+    rules = ["capacity >= 1", "capacity >= 999999999", "p99.read <= 1us at 1"]
+    options = [word for rule in rules for word in ("--expect", rule)]
+    options += ["--junit", str(tmp_path / "junit.xml"), "--markdown", str(tmp_path / "told.md")]
+    code, out, _ = plimsoll(*find, *options, "--out", str(tmp_path / "found"))
+    result = RunResult.model_validate_json((tmp_path / "found/result.json").read_text())
+    assert list(result.request.expect) == [one.rule for one in result.expect] == rules
+    assert code == (1 if "not met" in {one.answer for one in result.expect} else 3)
+    assert "capacity &gt;= 999999999: " in (tmp_path / "found/report.html").read_text()
+    suite = ET.parse(tmp_path / "junit.xml").getroot()[0]
+    for one in result.expect:
+        assert f"{one.answer}  {one.rule}: {one.because}" in out
+        (case,) = [each for each in suite.iter("testcase") if each.attrib["name"] == one.rule]
+        tags = {"met": "system-out", "not met": "failure", "no answer": "error"}
+        assert [child.tag for child in case] == [tags[one.answer]]
+        assert one.answer in (tmp_path / "told.md").read_text()
+    assert plimsoll("show", str(tmp_path / "found"))[0] == code
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import psutil
 import pytest
@@ -19,6 +19,7 @@ from plimsoll.aws import clients
 from plimsoll.aws.run_files import RESULT, plan_path
 from plimsoll.local.runner import LocalRun, settings_of
 from plimsoll.local.twin import LocalTwin, RunningDatabase
+from plimsoll.model.capacity import AuditName
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.functions import FUNCTIONS, Setting
 from plimsoll.model.prices import PriceOverrides
@@ -224,6 +225,13 @@ def measured(result: RunResult) -> list[StepResult]:
     steps = [s for s in result.steps if s.step.void is None and s.fleet.ran == s.plan.clients]
     assert steps
     return steps
+
+
+# of a request whose verdict has a figure however busy this machine is
+ANSWERED: dict[str, Any] = {
+    "limits__audits_off": sorted(get_args(AuditName)),
+    "limits__client_busy_max": 1.0,
+}
 
 
 def tiny(name: str, **changes: Any) -> Request:

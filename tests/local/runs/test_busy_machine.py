@@ -32,7 +32,7 @@ def busy_loops() -> Iterator[None]:
 
 
 def test_a_run_beside_busy_loops_says_that_the_machine_was_busy(tmp_path: Path) -> None:
-    """It tries again, since others' work passes, and ends with the figure and exit code 1."""
+    """It tries again, since others' work passes, and ends without an answer: exit code 3."""
     request = request_file(
         tmp_path,
         load__duration_s=3,
@@ -46,7 +46,7 @@ def test_a_run_beside_busy_loops_says_that_the_machine_was_busy(tmp_path: Path) 
         await_line(process, "step 2: 1 client")  # tried again
         await_line(process, "teardown: ")
     stdout, stderr = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 1, stderr
+    assert process.returncode == 3, stderr
     result = RunResult.model_validate_json((out / "result.json").read_bytes())
     assert result.failure is None
     assert result.capacity is not None

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from plimsoll.model.results import RunResult
-from tests.local.runs.conftest import PATIENCE_S, tiny
+from tests.local.runs.conftest import ANSWERED, PATIENCE_S, tiny
 
 ROOT = Path(__file__).parents[3]
 # tests that run in the background ignore Ctrl-C, and so would what they start
@@ -35,7 +35,7 @@ LocalRun.stop = stop_and_interrupt_again
 
 def plimsoll(folder: Path, *arguments: str, main: str = MAIN) -> "subprocess.Popen[str]":
     """Start the command with temporary files in a folder of the test's."""
-    (folder / "tmp").mkdir()
+    (folder / "tmp").mkdir(exist_ok=True)
     return subprocess.Popen(
         [sys.executable, "-c", main, *arguments],
         cwd=ROOT,
@@ -72,12 +72,17 @@ def left_of(folder: Path) -> list[str]:
 
 def test_a_run_prints_its_result_and_leaves_its_files(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    request = request_file(tmp_path)
+    request = request_file(tmp_path, expect=["capacity >= 0.5"], **ANSWERED)
+    rule = ("--expect", "not worse than nothing.json by 5 %")
+    refused = run_here(tmp_path, request, out, *rule)
+    assert "baseline nothing.json: there is no such file" in refused.communicate()[1]
+    assert refused.returncode == 2
     process = run_here(tmp_path, request, out, "--json")
     stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, stderr
     printed = RunResult.model_validate(json.loads(stdout))
     assert printed == RunResult.model_validate_json((out / "result.json").read_bytes())
+    assert [one.rule for one in printed.expect] == ["capacity >= 0.5"]
     assert (out / "report.html").is_file()
     assert "step 1: 1 client, 1 connection" in stderr
     assert "the target is gone" in stderr

@@ -23,7 +23,7 @@ from plimsoll.local.deploying import PRINCIPAL
 from plimsoll.local.http_front import LocalService
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Setting
-from tests.local.runs.conftest import tiny
+from tests.local.runs.conftest import ANSWERED, tiny
 
 HEADER = "X-Test-Principal"
 OTHER = "arn:aws:iam::123456789012:user/other"
@@ -180,7 +180,7 @@ def stranger(address: Address) -> Caller:
 @pytest.fixture(scope="session")
 def finished(api: Caller) -> Any:
     """A run that has ended well; its window is wide enough for a client that starts late."""
-    run = api.end(api.start(body("whole", tags={"kind": "whole"}, load__duration_s=5)))
+    run = api.end(api.start(body("whole", tags={"kind": "whole"}, load__duration_s=5, **ANSWERED)))
     assert run["failure"] is None, run["failure"]
     return run
 

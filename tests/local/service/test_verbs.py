@@ -49,6 +49,11 @@ def test_a_run_is_watched_to_its_end_and_brought_home(
     assert "the target is gone" in result.stderr
     assert json.loads((out / "result.json").read_bytes())["run_id"] == finished["run_id"]
     assert (out / "report.html").read_bytes().startswith(b"<!doctype html>")
+    rules = ("--expect", "capacity >= 1000000000", "--junit", str(tmp_path / "junit.xml"))
+    missed = verb("watch", finished["run_id"], *rules)
+    assert missed.return_value in {1, 3}  # 3: an open end decides nothing
+    assert "capacity >= 1000000000: the capacity is" in missed.stdout
+    assert 'name="capacity &gt;= 1000000000"' in (tmp_path / "junit.xml").read_text()
     again = verb("watch", finished["run_id"], "--json")
     assert json.loads(again.stdout)["capacity"]["verdict"] == finished["verdict"]
 
@@ -158,7 +163,7 @@ def test_an_experiment_is_started_watched_and_told(verb: Verb, tmp_path: Path) -
     file = _file(tmp_path, asked)
     assert "is an experiment" in str(verb("submit", file).exception)
     started = verb("experiment", "start", file, "--wait", "--json")
-    assert started.return_value == 1  # every cell fails, so nothing can be said
+    assert started.return_value == 3  # every cell fails, so nothing can be said
     result = json.loads(started.stdout)
     assert result["state"] == "SUCCEEDED"
     assert {cell["name"]: cell["state"] for cell in result["cells"]} == dict.fromkeys(
@@ -167,7 +172,7 @@ def test_an_experiment_is_started_watched_and_told(verb: Verb, tmp_path: Path) -
     experiment_id = result["experiment_id"]
     assert experiment_id in started.stderr
     assert "What to buy" in verb("experiment", "status", experiment_id).stdout
-    assert verb("experiment", "watch", experiment_id).return_value == 1
+    assert verb("experiment", "watch", experiment_id).return_value == 3
     stopped = verb("experiment", "stop", experiment_id)
     assert stopped.stdout.strip() == f"{experiment_id} is SUCCEEDED"
 

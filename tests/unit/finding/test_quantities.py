@@ -3,8 +3,9 @@
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.finding.quantities import StopRule, latency_us, limits_us
+from plimsoll.finding.quantities import StopRule, limits_us
 from plimsoll.model.engine_report import SecondReport
+from plimsoll.model.quantities import latency_us
 
 OPERATIONS = ("read", "update")
 

@@ -8,6 +8,7 @@ import pytest
 from plimsoll.capacity import judge
 from plimsoll.cli.capacity_text import STYLES
 from plimsoll.model.capacity import Rules, Verdict
+from plimsoll.model.expectations import Expectation
 from plimsoll.model.quote import RunCost
 from plimsoll.model.results import Candidate, LimitingResource, RunResult
 from plimsoll.model.run_record import Failure, RunState
@@ -23,6 +24,13 @@ RESULT, _ = synthetic_run()
 def with_steps(*steps: tuple[int, float, float]) -> RunResult:
     """Steps of clients, ops/s and p99 in microseconds."""
     return RESULT.model_copy(update={"capacity": judged(*steps), "limiting": None})
+
+
+def test_what_became_of_a_rule_is_a_fact() -> None:
+    met = Expectation(rule="capacity >= 1", answer="met", because="the capacity is 2 ops/s")
+    facts = headline(RESULT.model_copy(update={"expect": (met,)})).facts
+    assert ("Expected", "capacity >= 1: met; the capacity is 2 ops/s") in facts
+    assert "Expected" not in dict(headline(RESULT).facts)
 
 
 def test_a_knee_is_a_figure_with_interval_bracket_and_resource() -> None:

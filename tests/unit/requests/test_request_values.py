@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.capacity import AuditName
+from plimsoll.model.expectations import FORMS
 from plimsoll.model.request import Request
 from plimsoll.requests.request_values import checked_request
 from plimsoll.workload import builtin_names
@@ -56,6 +57,9 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"time_limit_s": 9}, "time_limit_s", 9, [">= 10"]),
     ({"time_limit_s": 86_401}, "time_limit_s", 86_401, ["<= 86400"]),
     ({"time_limit_s": 149}, "time_limit_s", 149, [">= 150"]),
+    ({"expect": ["faster"]}, "expect[0]", "faster", list(FORMS)),
+    ({"expect": ["capacity >= 1", "p99.x <= 1ms at 1"]}, "expect[1]", "p99.x <= 1ms at 1",
+     ["read", "update"]),
     ({"tags": {"a=b": "c"}}, "tags.a=b", "a=b", ["^[^=]+$"]),
     ({"tags": {"a": "c" * 201}}, "tags.a", "c" * 201, ["at most 200 long"]),
     ({"tags": {str(n): "" for n in range(21)}}, "tags", None, ["at most 20 long"]),

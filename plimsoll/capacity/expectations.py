@@ -1,0 +1,109 @@
+"""Whether a capacity meets a rule: met, not met, or no answer. Pure.
+
+A rule that the figures do not decide has no answer: it is neither met nor missed.
+"""
+
+from collections.abc import Sequence
+from statistics import median
+
+from plimsoll import words
+from plimsoll.model.capacity import Capacity, JudgedStep
+from plimsoll.model.expectations import Answer, CapacityRule, Expectation, LatencyRule
+from plimsoll.model.steps import Statistic
+
+NEAR = 1.10  # a load up to so many times the one asked for shows that this one fails, too
+
+
+def has_answer(capacity: Capacity) -> bool:
+    """Whether a verdict says anything of the target: it has a figure, or nothing passes."""
+    figure = capacity.max_sustainable_throughput_ops_per_second
+    return figure is not None or capacity.verdict == "BELOW_FIRST_STEP"
+
+
+def judge_capacity(rule: CapacityRule, capacity: Capacity) -> Expectation:
+    """Hold a capacity's figure against the least that is expected."""
+    figure, bound = capacity.max_sustainable_throughput_ops_per_second, capacity.bound
+    if figure is None or bound is None:
+        why = f"{capacity.verdict}: {capacity.summary}"
+        return Expectation(rule=rule.text, answer="no answer", because=why)
+    least = rule.least_ops_per_second
+    answer: Answer = "no answer"
+    if bound != "<" and figure >= least:
+        answer = "met"
+    elif bound == "=" or (bound == "<" and figure <= least):
+        answer = "not met"
+    because = f"the capacity is {words.bounded(words.throughput(figure), bound)}"
+    if bound == "=" and (sure := capacity.interval) is not None:
+        low, high = sure.low_ops_per_second, sure.high_ops_per_second
+        because += f" (95 % interval {words.rate(low)} to {words.throughput(high)})"
+    if answer == "no answer":
+        because += f", a bound that does not decide {words.throughput(least)}"
+    return Expectation(rule=rule.text, answer=answer, because=because)
+
+
+def judge_latency(rule: LatencyRule, capacity: Capacity) -> Expectation:
+    """Hold the latencies of the lightest load that reached the one asked for against a limit.
+
+    A load reaches it by its throughput (the median of its repetitions); in an open loop by the rate
+    that was offered, and then it has to have kept up. Loads that an audit disputes, or whose
+    clients were the limit, say nothing. Where that load was far above the one asked for, a latency
+    beyond the limit decides only if a lighter load was beyond it already.
+    """
+    loads = [step for step in capacity.steps if step.consistent and not step.client_bound]
+    at = words.throughput(rule.at_ops_per_second)
+    open_loop = capacity.axis == "rate_ops_per_second"
+    reached = [s for s in loads if _size(s, open_loop=open_loop) >= rule.at_ops_per_second]
+    if not reached:
+        why = f"no undisputed load reached {at}"
+        return Expectation(rule=rule.text, answer="no answer", because=why)
+    chosen = min(reached, key=lambda s: _size(s, open_loop=open_loop))
+    done = chosen.throughput_ops_per_second
+    near = _size(chosen, open_loop=open_loop) <= NEAR * rule.at_ops_per_second
+    if open_loop and done < capacity.rules.kept_up_share * rule.at_ops_per_second:
+        because = f"at {words.load(chosen.load, capacity.axis)}, {words.throughput(done)} were done"
+        return Expectation(
+            rule=rule.text, answer="not met" if near else "no answer", because=because
+        )
+    lighter = [s for s in loads if _size(s, open_loop=open_loop) < rule.at_ops_per_second]
+    names = [rule.operation] if rule.operation is not None else list(chosen.limit_us)
+    found = [_of_operation(rule, name, chosen, lighter, near=near) for name in names]
+    where = f" at {words.throughput(done)} ({words.load(chosen.load, capacity.axis)})"
+    because = "; ".join(text for _, text in found) + where
+    answers = [answer for answer, _ in found]
+    order: tuple[Answer, ...] = ("not met", "no answer", "met")
+    answer: Answer = next((one for one in order if one in answers), "no answer")
+    if answer == "no answer" and "not known" not in because:
+        because += f", and no load nearer to {at} was tried"
+    return Expectation(rule=rule.text, answer=answer, because=because)
+
+
+def _size(step: JudgedStep, *, open_loop: bool) -> float:
+    return step.load if open_loop else step.throughput_ops_per_second
+
+
+def _of_operation(
+    rule: LatencyRule,
+    name: str,
+    chosen: JudgedStep,
+    lighter: Sequence[JudgedStep],
+    *,
+    near: bool,
+) -> tuple[Answer, str]:
+    """Judge one operation; gives its answer and its figure in words."""
+    what = f"{name} {words.statistic(rule.statistic)}"
+    us = _latency_us(chosen, name, rule.statistic)
+    if us is None:
+        return "no answer", f"{what} is not known"
+    text = f"{what} was {words.latency(us)}"
+    if us <= rule.most_us:
+        return "met", text
+    before = [_latency_us(step, name, rule.statistic) for step in lighter]
+    decided = near or any(us is not None and us > rule.most_us for us in before)
+    return ("not met" if decided else "no answer"), text
+
+
+def _latency_us(step: JudgedStep, operation: str, statistic: Statistic) -> float | None:
+    """Give the median of a load's repetitions, in microseconds; None: not known."""
+    latencies = [each.latency_us.get(operation, {}) for each in step.steps]
+    known = [latency[statistic] for latency in latencies if statistic in latency]
+    return median(known) if known else None

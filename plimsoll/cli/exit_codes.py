@@ -1,0 +1,26 @@
+"""How commands end. README.md has the table for all verbs."""
+
+from collections.abc import Iterable
+
+from plimsoll.model.experiment_record import ExperimentResult
+from plimsoll.model.run_record import RunState
+from plimsoll.report.summaries import Summary
+
+MET = 0  # success: there is an answer, and it is what was expected
+FAILURE = 1  # the answer is a failure, or something else failed
+NO_ANSWER = 3  # nothing could be measured or decided
+
+_CODES = {"met": MET, "not met": FAILURE, "failed": FAILURE, "no answer": NO_ANSWER}
+
+
+def exit_code_of_runs(summaries: Iterable[Summary]) -> int:
+    """Give the code of several runs: a failure counts more than a lack of an answer."""
+    codes = {_CODES[summary.told] for summary in summaries}
+    return FAILURE if FAILURE in codes else max(codes, default=MET)
+
+
+def exit_code_of_experiment(result: ExperimentResult) -> int:
+    """Give the code of an experiment: it failed, or for some question no target has a figure."""
+    if result.state is not RunState.SUCCEEDED:
+        return FAILURE
+    return MET if all(decision.best is not None for decision in result.decisions) else NO_ANSWER

@@ -1,0 +1,195 @@
+"""The options that hold results against rules, and tell a pipeline what became of them."""
+
+import functools
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from plimsoll.cli.exit_codes import exit_code_of_runs
+from plimsoll.cli.local_runs import write_report
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.model.capacity import Capacity
+from plimsoll.model.expectations import BaselineRule, Expectation, require_operations, rule_of
+from plimsoll.model.request import Request
+from plimsoll.model.results import RunResult
+from plimsoll.report.expectations import (
+    Judged,
+    expectation,
+    read_baseline,
+    with_expectations,
+)
+from plimsoll.report.folder import RESULT, SECONDS
+from plimsoll.report.junit import junit_xml
+from plimsoll.report.markdown import markdown
+from plimsoll.report.summaries import Summary, summary_of_run
+from plimsoll.requests.request_workload import compiled_workload
+
+Results = dict[str, tuple[Path | None, RunResult]]  # by name; its folder here, if it has one
+Command = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Expecting:
+    """What was asked for on the command line.
+
+    Attributes:
+        rules: Of `--expect`.
+        junit: Where JUnit XML goes; None: nowhere.
+        markdown: Where Markdown goes; None: nowhere.
+        baselines: Earlier results, by the names that rules give them.
+    """
+
+    rules: tuple[str, ...] = ()
+    junit: Path | None = None
+    markdown: Path | None = None
+    baselines: dict[str, Judged] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Whether anything was asked for."""
+        return bool(self.rules or self.junit or self.markdown)
+
+    def require_operations(self, operations: Collection[str]) -> None:
+        """Refuse rules about operations that there are not."""
+        try:
+            require_operations(map(rule_of, self.rules), operations)
+        except UsageError as error:
+            raise error.within("--expect") from None
+
+    def require_measured(self, results: Results) -> None:
+        """Refuse rules about operations that a run did not measure.
+
+        Raises:
+            UsageError: It measured others; a run without steps measured none, which is no error.
+        """
+        for _, result in results.values():
+            if operations := {name for step in result.steps for name in step.operations}:
+                self.require_operations(operations)
+
+    def require_baselines(self, requests: Iterable[Request] = ()) -> None:
+        """Read every earlier result that a rule names, before anything is made.
+
+        Raises:
+            UsageError: One cannot be read.
+        """
+        rules = [*self.rules, *(rule for request in requests for rule in request.expect)]
+        for rule in map(rule_of, rules):
+            if isinstance(rule, BaselineRule) and rule.baseline not in self.baselines:
+                self.baselines[rule.baseline] = read_baseline(Path(rule.baseline))
+
+    def asked_of(self, requests: Mapping[str, Request]) -> dict[str, Request]:
+        """Add the rules of the command line to requests, once every rule can be judged.
+
+        Raises:
+            UsageError: A workload lacks an operation, or an earlier result cannot be read.
+        """
+        for request in requests.values():
+            workload = compiled_workload(request)
+            self.require_operations([one.name for one in workload.engine.operations])
+        self.require_baselines(requests.values())
+        return {
+            name: request.model_copy(
+                update={"expect": tuple(dict.fromkeys((*request.expect, *self.rules)))}
+            )
+            for name, request in requests.items()
+        }
+
+    def judge(self, result: RunResult) -> RunResult:
+        """Hold a run against its own rules and those of the command line."""
+        return with_expectations(result, self.rules, self.baselines)
+
+    def judge_table(self, capacity: Capacity) -> tuple[Expectation, ...]:
+        """Hold a verdict on a table of steps against the rules of the command line."""
+        return tuple(expectation(rule, Judged(capacity), self.baselines) for rule in self.rules)
+
+    def judge_all(self, results: Results, *, keep: bool) -> Results:
+        """Hold runs against their rules.
+
+        Args:
+            results: The runs.
+            keep: Whether what became of them is written into their files, and onto their page.
+        """
+        judged: Results = {}
+        for name, (folder, result) in results.items():
+            judged[name] = folder, self.judge(result)
+            if keep and folder is not None and judged[name][1] != result:
+                (folder / RESULT).write_text(judged[name][1].model_dump_json(), encoding="utf-8")
+                if (folder / SECONDS).is_file():  # else a page of the service's, drawn with them
+                    write_report(folder)
+        return judged
+
+    def tell(self, summaries: Sequence[Summary]) -> int:
+        """Write the files for a pipeline; gives the exit code."""
+        texts = ((self.junit, junit_xml), (self.markdown, markdown))
+        for path, written in texts:
+            if path is not None:
+                try:
+                    path.write_text(written(summaries), encoding="utf-8")
+                except OSError as error:
+                    raise PlimsollError(f"cannot write {path}: {error.strerror}") from None
+        return exit_code_of_runs(summaries)
+
+    def tell_runs(self, results: Results) -> int:
+        """Write the files of runs for a pipeline; gives the exit code."""
+        return self.tell([summary_of_run(result) for _, result in results.values()])
+
+
+def _file(_: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a file that cannot be written, before anything is made."""
+    if path is not None and not path.parent.is_dir():
+        raise UsageError(f"--{parameter.name} {path}: there is no folder {path.parent}")
+    return path
+
+
+def _rules(_: click.Context, __: click.Parameter, rules: tuple[str, ...]) -> tuple[str, ...]:
+    for rule in rules:
+        try:
+            rule_of(rule)
+        except UsageError as error:
+            raise error.within("--expect") from None
+    return rules
+
+
+def expect_options(command: Command) -> Command:
+    """Add `--expect`, `--junit` and `--markdown`; the command gets them as `expecting`."""
+
+    @functools.wraps(command)
+    def called(
+        *arguments: Any,
+        expect: tuple[str, ...],
+        junit: Path | None,
+        markdown: Path | None,
+        **others: Any,
+    ) -> Any:
+        return command(*arguments, expecting=Expecting(expect, junit, markdown), **others)
+
+    options = (
+        click.option(
+            "--expect",
+            multiple=True,
+            metavar="RULE",
+            callback=_rules,
+            help="Exit with 1 where this does not hold, with 3 where that is not known:"
+            " 'capacity >= 2000', 'p99.read <= 5ms at 1500', 'not worse than result.json by 5 %';"
+            " repeatable (docs/ci.md).",
+        ),
+        click.option(
+            "--junit",
+            metavar="FILE",
+            type=click.Path(path_type=Path, dir_okay=False),
+            callback=_file,
+            help="Write a test case for each rule, as JUnit XML.",
+        ),
+        click.option(
+            "--markdown",
+            metavar="FILE",
+            type=click.Path(path_type=Path, dir_okay=False),
+            callback=_file,
+            help="Write a summary for the page of a pull request.",
+        ),
+    )
+    for option in reversed(options):
+        called = option(called)
+    return called

@@ -1,0 +1,185 @@
+"""What becomes of the rules that a result is held against; earlier results among them."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from plimsoll import words
+from plimsoll.capacity.expectations import judge_capacity, judge_latency
+from plimsoll.documents import is_deeper
+from plimsoll.errors import UsageError
+from plimsoll.model.capacity import Capacity
+from plimsoll.model.expectations import (
+    Answer,
+    BaselineRule,
+    CapacityRule,
+    Expectation,
+    LatencyRule,
+    rule_of,
+)
+from plimsoll.model.results import RunResult
+from plimsoll.report.differences import differences, question
+from plimsoll.report.folder import RESULT, read_model, run_folders
+from plimsoll.report.ratios import Ratio, ratio_of
+
+_ASKED = ("workload", "load", "limits", "search")  # the parts that make the question
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict, and the run that it is of.
+
+    Attributes:
+        capacity: The verdict; None: there is none.
+        result: The run; None: the verdict is of a table.
+        why_not: Why there is no verdict.
+    """
+
+    capacity: Capacity | None
+    result: RunResult | None = None
+    why_not: str = ""
+
+    @classmethod
+    def of(cls, result: RunResult) -> "Judged":
+        """Take a run's verdict."""
+        failure = result.failure
+        return cls(result.capacity, result, failure.cause if failure else "it has no verdict")
+
+
+class JudgedTable(Capacity):
+    """A verdict on a table of steps, with what became of its rules: `capacity --json`."""
+
+    expect: tuple[Expectation, ...] = ()
+
+
+Baselines = Mapping[str, Judged]
+
+
+def read_baseline(path: Path) -> Judged:
+    """Read an earlier result: a run's folder, its `result.json`, or what `capacity --json` printed.
+
+    Raises:
+        UsageError: There is none, there are several, or the file is no result.
+    """
+    if path.is_dir():
+        folders = run_folders(path)
+        if len(folders) != 1:
+            several = ", ".join(str(folder) for folder in folders[:5])
+            what = f"holds several runs: name one ({several})" if folders else "no run is in it"
+            raise UsageError(f"baseline {path}: {what}")
+        path = folders[0] / RESULT
+    if not path.is_file():
+        raise UsageError(f"baseline {path}: there is no such file")
+    if _is_capacity(path):
+        return Judged(read_model(path, JudgedTable))
+    return Judged.of(read_model(path, RunResult))
+
+
+def _is_capacity(path: Path) -> bool:
+    try:
+        text = path.read_text(encoding="utf-8")
+        value = {} if is_deeper(text) else json.loads(text)
+    except ValueError:  # read_model says what is wrong
+        return False
+    return isinstance(value, dict) and "verdict" in value
+
+
+def expectation(text: str, judged: Judged, baselines: Baselines) -> Expectation:
+    """Hold a verdict against a rule.
+
+    Args:
+        text: The rule.
+        judged: The verdict.
+        baselines: Earlier results by the names that rules give them.
+
+    Raises:
+        UsageError: It is no rule.
+    """
+    rule = rule_of(text)
+    if judged.capacity is None:
+        because = f"no verdict: {judged.why_not}"
+        return Expectation(rule=text, answer="no answer", because=because)
+    match rule:
+        case CapacityRule():
+            return judge_capacity(rule, judged.capacity)
+        case LatencyRule():
+            return judge_latency(rule, judged.capacity)
+        case BaselineRule():
+            answer, because = _against(rule, judged, baselines.get(rule.baseline))
+            return Expectation(rule=text, answer=answer, because=because)
+
+
+def with_expectations(
+    result: RunResult, rules: Sequence[str] = (), baselines: Baselines | None = None
+) -> RunResult:
+    """Hold a run against the rules of its request, and others.
+
+    What was said of a rule stays where its baseline is not at hand.
+
+    Args:
+        result: The run.
+        rules: Others.
+        baselines: Earlier results by the names that rules give them.
+    """
+    known = {one.rule: one for one in result.expect}
+    judged, found = Judged.of(result), baselines or {}
+    outcomes = {**known}
+    for text in (*result.request.expect, *rules):
+        rule = rule_of(text)
+        lacks = isinstance(rule, BaselineRule) and rule.baseline not in found
+        if not lacks or text not in known:
+            outcomes[text] = expectation(text, judged, found)
+    return result.model_copy(update={"expect": tuple(outcomes.values())})
+
+
+def _against(rule: BaselineRule, judged: Judged, baseline: Judged | None) -> tuple[Answer, str]:
+    if baseline is None:
+        return "no answer", f"{rule.baseline} is not at hand where this was judged"
+    if asked := _asked_otherwise(judged, baseline):
+        return "no answer", f"{rule.baseline} was asked otherwise ({asked})"
+    ratio = ratio_of("this", judged.capacity, rule.baseline, baseline.capacity)
+    if ratio is None:
+        return "no answer", _why_no_ratio(rule, judged, baseline)
+    return _by_ratio(rule, ratio)
+
+
+def _why_no_ratio(rule: BaselineRule, judged: Judged, baseline: Judged) -> str:
+    for name, one in ((rule.baseline, baseline), ("this result", judged)):
+        if one.capacity is None or one.capacity.bound is None:
+            why = one.capacity.verdict if one.capacity else one.why_not
+            return f"{name} has no figure: {why}"
+    return "both are only bounds"
+
+
+def _by_ratio(rule: BaselineRule, ratio: Ratio) -> tuple[Answer, str]:
+    least = 1 - rule.share
+    times = f"{words.ratio(ratio.value, ratio.bound)} times {rule.baseline}"
+    low, high = ratio.low, ratio.high
+    if ratio.bound != "=":
+        low, high = (ratio.value, math.inf) if ratio.bound == ">=" else (0.0, ratio.value)
+    elif low is None or high is None:
+        return "no answer", f"{times}; without repetitions of both there is no interval"
+    else:
+        times += f" (95 % interval {words.ratio_interval(low, high)})"
+    if low >= least:
+        return "met", times
+    if high < least:
+        return "not met", times
+    share = words.percent(rule.share)
+    return "no answer", f"{times}, which does not decide whether it is lower by {share}"
+
+
+def _asked_otherwise(judged: Judged, baseline: Judged) -> str:
+    """Name what two results were asked differently; empty: nothing that counts, as far as known."""
+    one, other = judged.capacity, baseline.capacity
+    if one is not None and other is not None and one.axis != other.axis:
+        return f"{one.axis} here, {other.axis} there"
+    if judged.result is None or baseline.result is None:
+        return ""
+    if question(judged.result) == question(baseline.result):
+        return ""
+    differing = differences([judged.result, baseline.result])
+    fields = [one.field for one in differing if one.part in _ASKED]
+    return ", ".join(fields[:5])

@@ -1,0 +1,78 @@
+"""docs/ci.md and the jobs that it offers: they parse, and each command in them is one."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from plimsoll.cli.main import cli
+from plimsoll.model.expectations import FORMS, rule_of
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "ci.md").read_text()
+GITHUB = (DOCS / "ci/github.yml").read_text()
+GITLAB = (DOCS / "ci/gitlab.yml").read_text()
+
+
+def commands(value: Any) -> list[str]:
+    """Find the lines of a job that call the command."""
+    match value:
+        case dict():
+            return [line for part in value.values() for line in commands(part)]
+        case list():
+            return [line for part in value for line in commands(part)]
+        case str():
+            return [line for line in value.splitlines() if line.startswith("plimsoll ")]
+        case _:
+            return []
+
+
+BLOCKS = "\n".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)).replace("\\\n", "")
+JOBS = [*commands(yaml.safe_load(GITHUB)), *commands(yaml.safe_load(GITLAB))]
+COMMANDS = [*commands(BLOCKS), *JOBS]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_each_command_is_a_verb_with_options_that_it_has(line: str) -> None:
+    _, verb, *words = shlex.split(line, comments=True)
+    context = click.Context(cli)
+    command = cli.get_command(context, verb)
+    assert command is not None, verb
+    known = {name: each for each in command.params for name in each.opts}
+    options = [(word, *words[i + 1 : i + 2]) for i, word in enumerate(words) if word[:2] == "--"]
+    assert options
+    for option, *value in options:
+        assert option in known, option
+        if option == "--expect":
+            rule_of(value[0])
+
+
+def test_there_are_commands_for_each_place() -> None:
+    assert len(JOBS) == 2
+    assert {line.split()[1] for line in COMMANDS} == {"find", "show", "capacity", "submit"}
+
+
+def test_the_jobs_have_the_shape_that_github_and_gitlab_read() -> None:
+    workflow = yaml.safe_load(GITHUB)
+    assert set(workflow) == {"name", True, "permissions", "concurrency", "jobs"}  # `on` is true
+    steps = workflow["jobs"]["find"]["steps"]
+    assert all(("run" in step) != ("uses" in step) for step in steps)
+    job = yaml.safe_load(GITLAB)["load-line"]
+    assert job["artifacts"]["reports"] == {"junit": "junit.xml"}
+    assert all(isinstance(line, str) for line in (*job["script"], *job["before_script"]))
+    written = {"junit.xml", "summary.md", "load-line"}
+    assert all(name in shlex.split(job["script"][0]) for name in written)
+
+
+def test_the_package_comes_from_where_its_user_put_it_and_from_no_index() -> None:
+    installs = re.findall(r"pip install .*", GITHUB + GITLAB + PAGE)
+    assert installs == ['pip install "plimsoll-db @ $PLIMSOLL_WHEEL"'] * 2
+
+
+def test_the_page_explains_each_form_of_a_rule() -> None:
+    for form in FORMS:
+        assert f"| `{form}` |" in PAGE
