@@ -7,7 +7,8 @@ from plimsoll.model.fleet import ClientResult
 from plimsoll.model.results import StepResult
 
 SHARE_MOST = 0.01  # of the server's statements, as the audit `server_count` allows
-OWN_MOST = 50  # statements about a step's own counters, sessions and rows
+OWN_MOST = 50  # statements of ours about a step: its counters, looks and rows
+OWN_OF_A_CONNECTION = 4  # statements with which it begins
 
 
 def without_others(step: StepResult, results: Sequence[ClientResult]) -> StepResult:
@@ -26,7 +27,9 @@ def without_others(step: StepResult, results: Sequence[ClientResult]) -> StepRes
     served = server.counters.get("Questions")
     if served is None:
         own, served = server.statements_by_clients, server.statements_by_server
-    if served is None or served - own <= max(OWN_MOST, SHARE_MOST * served):
+    opened = sum(result.report.connection_report.opened for result in results)
+    ours = OWN_MOST + OWN_OF_A_CONNECTION * opened
+    if served is None or served - own <= max(ours, SHARE_MOST * served):
         return step
     a_second = words.rate((served - own) / server.interval_s)
     share = words.percent((served - own) / served)
