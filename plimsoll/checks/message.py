@@ -10,8 +10,8 @@ from plimsoll.model.events import CheckAnswered, CheckSilent, Event, RegressionF
 
 SUBJECT_MOST = 99  # characters; SNS takes no more, and ASCII alone
 TEST = (
-    "(Student's t-test of the runs before against those after; the place of the change was"
-    " sought, so it flatters)"
+    "(of a rank test and a t-test that knows of correlation the larger; the place of the change was"
+    " sought, so it flatters; outliers are held at a bound)"
 )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 from plimsoll.checks.changes import changes, regressions
@@ -34,7 +35,7 @@ def test_a_regression_is_told_once_after_its_second_run() -> None:
 
 
 def test_a_slow_drop_whose_place_moves_with_more_runs_is_told_once() -> None:
-    sliding = [960, 925, 904, 898, *times(STEADY, 0.9), *times(STEADY, 0.9)]
+    sliding = [985, 960, 940, 920, 905, *times(STEADY, 0.9), *times(STEADY, 0.9)]
     places = {
         one.at
         for known in range(14, 40)
@@ -75,3 +76,10 @@ def test_the_same_change_found_a_run_or_two_aside_is_told_already(shift: int) ->
     points = history([*STEADY, *times(STEADY, 0.85)])
     announced = [Announced(metric="capacity", at=day(12 + shift), through=day(15))]
     assert regressions(check(), points, announced) == ()
+
+
+def test_later_runs_never_raise_the_alarm_of_a_drop_again() -> None:
+    for seed in range(4):
+        figures = 1000 * (1 + 0.04 * np.random.default_rng([2, seed]).standard_normal(56))
+        figures[30:] *= 0.88
+        assert len(messages(check(), history(figures.tolist()))) == 1
