@@ -10,7 +10,7 @@ in docs/checks.md, so that no figure there was typed.
 """
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, product
@@ -115,7 +115,7 @@ def outcome(world: str, seed: int) -> Outcome:
     return Outcome((*before, *later), with_drop)
 
 
-def row(world: str, outcomes: Sequence[Outcome]) -> list[str]:
+def rows_of(world: str, outcomes: Sequence[Outcome]) -> list[str]:
     """One row for each drop, and its share of histories, delay and further messages."""
     false = sum(len(one.without_drop) for one in outcomes) / len(outcomes) * 100 / RUNS
     rows = [f"| {world} | none | {false:.2f} | - | - | - |"]
@@ -130,21 +130,25 @@ def row(world: str, outcomes: Sequence[Outcome]) -> list[str]:
     return rows
 
 
-def table(histories: int) -> str:
-    """Judge so many histories of each world."""
-    cases = list(product(WORLDS, range(histories)))
-    with ProcessPoolExecutor() as pool:
-        outcomes = list(pool.map(outcome, *zip(*cases, strict=True), chunksize=5))
-    by_world = {
-        world: [one for (of, _), one in zip(cases, outcomes, strict=True) if of == world]
-        for world in WORLDS
-    }
+def table(by_world: Mapping[str, Sequence[Outcome]]) -> str:
+    """Draw the outcomes of as many histories of each noise."""
     titles = ("noise", "drop", "false alarms in 100 runs", f"seen within {IN_TIME} runs",
               f"delay in runs, median (90 %) of those seen within {RUNS_AFTER}",
               "further messages")  # fmt: skip
-    rows = chain.from_iterable(row(world, found) for world, found in by_world.items())
+    rows = chain.from_iterable(rows_of(world, found) for world, found in by_world.items())
     head = [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
+    histories = min(map(len, by_world.values()))
     return "\n".join([*head, *rows, "", f"{histories} histories of each noise."])
+
+
+def all_outcomes(histories: int) -> dict[str, list[Outcome]]:
+    """Judge so many histories of each noise."""
+    by_world: dict[str, list[Outcome]] = {world: [] for world in WORLDS}
+    seeds, worlds = zip(*product(range(histories), WORLDS), strict=True)
+    with ProcessPoolExecutor() as pool:
+        for world, found in zip(worlds, pool.map(outcome, worlds, seeds), strict=True):
+            by_world[world].append(found)
+    return by_world
 
 
 def main() -> None:
@@ -153,7 +157,9 @@ def main() -> None:
     parser.add_argument("--histories", type=int, default=100)
     parser.add_argument("--print", action="store_true", dest="only_print")
     options = parser.parse_args()
-    publish({"default": table(options.histories)}, PAGE, only_print=options.only_print)
+    publish(
+        {"default": table(all_outcomes(options.histories))}, PAGE, only_print=options.only_print
+    )
 
 
 if __name__ == "__main__":
