@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import chain, product
 from math import sqrt
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 
@@ -117,8 +117,9 @@ def outcome(world: str, seed: int) -> Outcome:
 
 def rows_of(world: str, outcomes: Sequence[Outcome]) -> list[str]:
     """One row for each drop, and its share of histories, delay and further messages."""
-    false = sum(len(one.without_drop) for one in outcomes) / len(outcomes) * 100 / RUNS
-    rows = [f"| {world} | none | {false:.2f} | - | - | - |"]
+    false = [len(one.without_drop) for one in outcomes]  # each in RUNS, which are 100
+    error = float(np.std(false)) / sqrt(len(false))
+    rows = [f"| {world} | none | {fmean(false):.2f} ± {error:.2f} | - | - | - |"]
     for drop in DROPS:
         sent = [one.with_drop[drop] for one in outcomes]
         delays = [runs[0] - CHANGE + 1 for runs in sent if runs]
@@ -138,7 +139,9 @@ def table(by_world: Mapping[str, Sequence[Outcome]]) -> str:
     rows = chain.from_iterable(rows_of(world, found) for world, found in by_world.items())
     head = [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
     histories = min(map(len, by_world.values()))
-    return "\n".join([*head, *rows, "", f"{histories} histories of each noise."])
+    return "\n".join(
+        [*head, *rows, "", f"{histories} histories of each noise; ±: one standard error."]
+    )
 
 
 def all_outcomes(histories: int) -> dict[str, list[Outcome]]:
