@@ -3,8 +3,7 @@
 Places are sought by Apache Otava's first step, Hunter's (Fleming et al., ICPE 2023,
 https://doi.org/10.1145/3578244.3583719): windows of the series are split where the energy statistic
 is largest (Matteson and James, https://doi.org/10.48550/arXiv.1306.4933), as long as Student's
-t-test finds both sides different. It sees the figures, where a large step shows at once, and their
-ranks, where outliers hide none. Then the weakest splits are taken back until each one left is
+t-test finds both sides different. Then the weakest splits are taken back until each one left is
 significant (`significance`) and large enough. docs/checks.md has what is found on synthetic
 histories, and how fast.
 """
@@ -15,14 +14,14 @@ from datetime import datetime
 from itertools import pairwise
 from statistics import fmean, stdev
 
-from plimsoll.checks.significance import normal_scores, p_value_of_step, winsorized
+from plimsoll.checks.significance import clipped, step_test, winsorized
 from plimsoll.model.capacity import Bound
 from plimsoll.model.check import Change, Compare, Segment, Thresholds
 
 # a change is sought among so many runs at a time: in Otava's own 50, a drop that is made good again
 # hides both its ends (docs/decisions/0030-change-points.md)
 WINDOW_RUNS = 20
-PLACES_P_VALUE_MAX = 0.01  # of the places sought; those that are no changes are taken back
+PLACES_P_VALUE_MAX = 0.05  # of the places sought; those that are no changes are taken back
 RUNS_MIN = 8  # figures in a history before anything is said of it
 
 
@@ -51,6 +50,13 @@ class _Step:
     before: Segment
     after: Segment
     p_value: float
+    significant: bool
+
+    @property
+    def weight(self) -> float:
+        """By how much the squares around the means would grow without it (Ward, 1963)."""
+        runs = self.before.runs * self.after.runs / (self.before.runs + self.after.runs)
+        return runs * (self.after.mean - self.before.mean) ** 2
 
     @property
     def change_share(self) -> float:
@@ -71,9 +77,7 @@ def change_points(
     if len(series) < RUNS_MIN:
         return ()
     figures = [figure.value for figure in series]
-    found = [_significant(figures, form, thresholds) for form in _places(figures, thresholds)]
-    either = sorted({step.place for steps in found for step in steps})
-    steps = _significant(figures, either, thresholds)
+    steps = _changes(figures, _places(figures), thresholds)
     ends = [0, *(step.place for step in steps), len(series)]
     bounds = [_bound(series[start:end]) for start, end in pairwise(ends)]
     changes = [
@@ -93,29 +97,27 @@ def change_points(
     return tuple(one for one in changes if one.after.runs >= thresholds.runs_after_min)
 
 
-def _places(figures: Sequence[float], thresholds: Thresholds) -> list[list[int]]:
-    """Seek where changes may lie, in the figures and in their ranks: more than there are."""
+def _places(figures: Sequence[float]) -> list[int]:
+    """Seek where changes may lie: more places than there are changes."""
     # imported here: with SciPy it takes a second, which a short history does not need
     from otava.analysis import split  # noqa: PLC0415
 
-    most = max(PLACES_P_VALUE_MAX, thresholds.p_value_max)
-    forms = (list(figures), normal_scores(figures).tolist())
-    return [[int(at.index) for at in split(form, WINDOW_RUNS, most)] for form in forms]
+    sought = split(clipped(figures).tolist(), WINDOW_RUNS, PLACES_P_VALUE_MAX)
+    return [int(at.index) for at in sought]
 
 
-def _significant(
+def _changes(
     figures: Sequence[float], places: Sequence[int], thresholds: Thresholds
 ) -> list[_Step]:
-    """Take back the least significant place, or else the smallest step, until all are changes."""
+    """Take back the lightest step that is not significant, or else too small, until none is."""
     left = list(places)
     while left:
         steps = _steps(figures, left, thresholds.p_value_max)
-        weakest = max(steps, key=lambda step: step.p_value)
-        if weakest.p_value <= thresholds.p_value_max:
-            weakest = min(steps, key=lambda step: abs(step.change_share))
-            if abs(weakest.change_share) >= thresholds.min_change:
-                return steps
-        left.remove(weakest.place)
+        noise = [step for step in steps if not step.significant]
+        small = [step for step in steps if abs(step.change_share) < thresholds.min_change]
+        if not noise and not small:
+            return steps
+        left.remove(min(noise or small, key=lambda step: step.weight).place)
     return []
 
 
@@ -124,19 +126,13 @@ def _steps(figures: Sequence[float], places: Sequence[int], p_value_max: float) 
     parts = [figures[start:end] for start, end in pairwise(ends)]
     held = winsorized(figures, places)
     segments = [segment(part.tolist()) for part in held]
+    sides = zip(pairwise(parts), pairwise(held), strict=True)
+    tests = [step_test(*figures, held, most=p_value_max) for figures, held in sides]
     return [
-        _Step(
-            place=place,
-            before=segments[index],
-            after=segments[index + 1],
-            p_value=p_value_of_step(
-                parts[index],
-                parts[index + 1],
-                (held[index], held[index + 1]),
-                most=p_value_max,
-            ),
+        _Step(place, before, after, p_value, significant)
+        for place, (before, after), (p_value, significant) in zip(
+            places, pairwise(segments), tests, strict=True
         )
-        for index, place in enumerate(places)
     ]
 
 

@@ -10,64 +10,66 @@ from math import sqrt
 
 import numpy as np
 
-OUTLIER_DEVIATIONS = 2.5  # beyond so many robust standard deviations a figure counts at that bound
+NEIGHBORS = 10  # runs on each side, with which a figure is compared before places are sought
+NEIGHBOR_DEVIATIONS = 3.0  # robust standard deviations from their median at which it counts
+OUTLIER_DEVIATIONS = 2.5  # ... from the median of its side of a step, where one is tested
 EXACT_RUNS = 8  # the rank test is exact up to so many runs in the smaller group (SciPy's own rule)
+CORRELATED_FACTOR = 10  # the t-test's largest p-value, in the rank test's ...
+CORRELATED_P_VALUE_MAX = 0.05  # ... but never more than this
 CORRELATION_MOST = 0.95
-BIAS_RUNS_MIN = 8  # of fewer runs the bias is not known either
-BOUND_DEVIATIONS = 2.0  # standard deviations above the estimate: its 97.5 % bound
-CLEAR_RUNS_MIN = (8, 2)  # before and after a step so large that it needs no rank test
+FREEDOM_MIN = 3.0  # degrees of freedom: a large step in few runs leaves no effective runs
+# runs before and after a step so large that it needs no rank test: fewer are never enough for one
+CLEAR_RUNS_MIN = ((8, 2), (4, 4))
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
-def normal_scores(figures: Sequence[float]) -> Floats:
-    """Replace figures by the normal quantiles of their ranks, so that no outlier has weight.
-
-    Van der Waerden, Indagationes Mathematicae 14 (1952) 453.
-    """
-    from scipy.special import ndtri  # noqa: PLC0415 - takes long; a short history needs none
-    from scipy.stats import rankdata  # noqa: PLC0415
-
-    scores: Floats = ndtri(rankdata(figures) / (len(figures) + 1))
-    return scores
+def clipped(figures: Sequence[float]) -> Floats:
+    """Hold each figure at a bound around the median of its neighbors, so that none hides a step."""
+    runs = np.asarray(figures, dtype=np.float64)
+    held = runs.copy()
+    for index in range(len(runs)):
+        near = runs[max(0, index - NEIGHBORS) : index + NEIGHBORS + 1]
+        middle = float(np.median(near))
+        held[index] = _held(runs[index], middle, NEIGHBOR_DEVIATIONS * _deviation(near - middle))
+    return held
 
 
 def winsorized(figures: Sequence[float], places: Sequence[int]) -> list[Floats]:
-    """Split figures at places; hold each part's outliers at a bound around its median.
-
-    The bound is in robust standard deviations: 1.4826 times the median absolute deviation from the
-    parts' medians (Huber and Ronchetti, Robust Statistics, 2009, chapter 5).
-    """
+    """Split figures at places; hold each part's outliers at a bound around its median."""
     parts = np.split(np.asarray(figures, dtype=np.float64), places)
     medians = [float(np.median(part)) for part in parts]
     residuals = [part - middle for part, middle in zip(parts, medians, strict=True)]
-    bound = OUTLIER_DEVIATIONS * 1.4826 * float(np.median(np.abs(np.concatenate(residuals))))
-    return [
-        np.clip(part, middle - bound, middle + bound)
-        for part, middle in zip(parts, medians, strict=True)
-    ]
+    bound = OUTLIER_DEVIATIONS * _deviation(np.concatenate(residuals))
+    return [_held(part, middle, bound) for part, middle in zip(parts, medians, strict=True)]
 
 
-def p_value_of_step(
+def step_test(
     before: Sequence[float], after: Sequence[float], held: tuple[Floats, Floats], *, most: float
-) -> float:
-    """Test a step; its p-value is that of the test which believes in it least.
+) -> tuple[float, bool]:
+    """Test a step.
 
     Args:
         before: Figures before it.
         after: Figures after it.
         held: Both with their outliers held (`winsorized`).
-        most: Above it, a p-value is not significant, and the other test is not made.
+        most: The rank test's largest p-value of a significant step.
+
+    Returns:
+        Its p-value, the rank test's where that decides, and whether it is significant.
     """
     correlated = correlated_p_value(*held)
-    if correlated > most or clear(before, after):
-        return correlated
-    return max(correlated, rank_p_value(before, after))
+    if correlated > min(CORRELATED_FACTOR * most, CORRELATED_P_VALUE_MAX):
+        return correlated, False
+    rank = rank_p_value(before, after)
+    if rank > most and clear(before, after):
+        return correlated, True
+    return rank, rank <= most
 
 
 def rank_p_value(before: Sequence[float], after: Sequence[float]) -> float:
     """Test whether one group has the larger figures (Mann and Whitney, 1947, two-sided)."""
-    from scipy.stats import mannwhitneyu  # noqa: PLC0415 - as above
+    from scipy.stats import mannwhitneyu  # noqa: PLC0415 - takes long; a short history needs none
 
     exact = min(len(before), len(after)) <= EXACT_RUNS
     return float(mannwhitneyu(before, after, method="exact" if exact else "asymptotic").pvalue)
@@ -78,55 +80,51 @@ def clear(before: Sequence[float], after: Sequence[float]) -> bool:
 
     Ranks know no distances: two runs at half the capacity are to them as two a bit low.
     """
-    if len(before) < CLEAR_RUNS_MIN[0] or len(after) < CLEAR_RUNS_MIN[1]:
+    sides = (len(before), len(after))
+    if not any(sides[0] >= first and sides[1] >= second for first, second in CLEAR_RUNS_MIN):
         return False
     low, high = min(before), max(before)
     return max(after) < low - (high - low) or min(after) > high + (high - low)
 
 
 def correlated_p_value(before: Floats, after: Floats) -> float:
-    """Test a step in figures of which each resembles the one before it (AR(1) noise).
+    """Test a step in figures of which each resembles the one before it (AR(1) noise): Student's t.
 
-    Generalized least squares of a mean and a step by Prais and Winsten's transformation (Trabajos
-    de Estadistica, 1954), with Student's t. Few runs say little of their correlation: it is taken
-    to be as large as it may be.
+    So many runs are worth fewer, by the factor (1 - r) / (1 + r) (Bayley and Hammersley, J. Royal
+    Statistical Society Supplement 8 (1946) 184). The correlation r is that of all runs around one
+    mean, as if there were no step: a step makes it larger, and the test more careful.
     """
     from scipy.stats import t  # noqa: PLC0415 - as above
 
-    figures = np.concatenate([before, after])
-    runs = len(figures)
-    if runs < 4:  # two parameters, and as many degrees of freedom
-        return 1.0
-    correlation = correlation_at_most(before, after)
-    step = np.repeat([0.0, 1.0], [len(before), len(after)])
-    design = np.column_stack([_whitened(np.ones(runs), correlation), _whitened(step, correlation)])
-    whitened = _whitened(figures, correlation)
-    covariance = np.linalg.inv(design.T @ design)
-    fitted = covariance @ design.T @ whitened
-    residuals = whitened - design @ fitted
-    error = sqrt(float(residuals @ residuals) / (runs - 2) * float(covariance[1, 1]))
-    if error == 0:
-        return 1.0 if fitted[1] == 0 else 0.0
-    return float(2 * t.sf(abs(float(fitted[1])) / error, runs - 2))
-
-
-def correlation_at_most(before: Floats, after: Floats) -> float:
-    """Give the upper bound of how much a figure resembles the one before it, each group by itself.
-
-    The sample's correlation r is too low by about (1 + 3 r) / n for each mean that it is taken
-    around (Marriott and Pope, Biometrika 41 (1954) 390), here two; its variance is (1 - r^2) / n
-    (Bartlett, J. Royal Statistical Society Supplement 8 (1946) 27).
-    """
-    groups = [group - group.mean() for group in (before, after)]
     runs = len(before) + len(after)
-    power = sum(float(group @ group) for group in groups)
-    sample = sum(float(group[1:] @ group[:-1]) for group in groups) / power if power else 0.0
-    unbiased = (runs * sample + 2) / (runs - 6) if runs > BIAS_RUNS_MIN else sample
-    estimate = min(max(unbiased, 0.0), CORRELATION_MOST)
-    return min(estimate + BOUND_DEVIATIONS * sqrt((1 - estimate**2) / runs), CORRELATION_MOST)
+    if runs < 4:  # two means, and as many degrees of freedom
+        return 1.0
+    worth = _worth(np.concatenate([before, after]))
+    squares = sum(float(np.sum((part - part.mean()) ** 2)) for part in (before, after))
+    variance = squares / (runs - 2) * (1 / len(before) + 1 / len(after)) / worth
+    step = abs(float(after.mean() - before.mean()))
+    if variance == 0:
+        return 1.0 if step == 0 else 0.0
+    return float(2 * t.sf(step / sqrt(variance), max(runs * worth - 2, FREEDOM_MIN)))
 
 
-def _whitened(figures: Floats, correlation: float) -> Floats:
-    """Take from each figure what the one before it foretells."""
-    first = sqrt(1 - correlation**2) * figures[:1]
-    return np.concatenate([first, figures[1:] - correlation * figures[:-1]])
+def _worth(figures: Floats) -> float:
+    """Give what a run is worth beside its neighbors: 1 where none resembles the one before it."""
+    residuals = figures - figures.mean()
+    power = float(residuals @ residuals)
+    sample = float(residuals[1:] @ residuals[:-1]) / power if power else 0.0
+    correlation = min(max(sample, 0.0), CORRELATION_MOST)
+    return (1 - correlation) / (1 + correlation)
+
+
+def _deviation(residuals: Floats) -> float:
+    """Give the robust standard deviation of residuals.
+
+    1.4826 times their median amount (Huber and Ronchetti, Robust Statistics, 2009, chapter 5).
+    """
+    return 1.4826 * float(np.median(np.abs(residuals)))
+
+
+def _held(figures: Floats, middle: float, bound: float) -> Floats:
+    """Hold figures within a bound of the middle; where half of them are alike, there is none."""
+    return np.clip(figures, middle - bound, middle + bound) if bound > 0 else figures

@@ -79,7 +79,7 @@ class Thresholds(Model):
         0.05, description="The least change of the mean that counts, as a share of it."
     )
     p_value_max: Annotated[float, Field(gt=0, le=0.05)] = Field(
-        0.002, description="The largest p-value of the difference between before and after."
+        0.001, description="The largest p-value of the difference between before and after."
     )
     runs_after_min: Annotated[int, Field(ge=1, le=20)] = Field(
         2, description="Runs after the change before it is announced: one odd run is no change."
@@ -230,7 +230,7 @@ class Change(Model):
     before: Segment
     after: Segment
     change_share: float  # after / before - 1
-    p_value: float  # of two tests the larger; the place was sought, so it flatters
+    p_value: float  # of a rank test; the place was sought, so it flatters
     regression: bool  # the worse way
 
     @property
