@@ -230,7 +230,7 @@ class Change(Model):
     before: Segment
     after: Segment
     change_share: float  # after / before - 1
-    p_value: float  # of a rank test; the place was sought, so it flatters
+    p_value: float  # of the test that decided; the place was sought, so it flatters
     regression: bool  # the worse way
 
     @property
