@@ -10,8 +10,8 @@ from math import sqrt
 
 import numpy as np
 
-NEIGHBORS = 10  # runs on each side, with which a figure is compared before places are sought
-NEIGHBOR_DEVIATIONS = 3.0  # robust standard deviations from their median at which it counts
+NEIGHBORS = 10  # runs on each side with which a figure is compared where places are sought
+NEIGHBOR_DEVIATIONS = 3.0  # robust standard deviations from their medians at which it counts
 OUTLIER_DEVIATIONS = 2.5  # ... from the median of its side of a step, where one is tested
 EXACT_RUNS = 8  # the rank test is exact up to so many runs in the smaller group (SciPy's own rule)
 CORRELATED_FACTOR = 10  # the t-test's largest p-value, in the rank test's ...
@@ -25,13 +25,18 @@ Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 def clipped(figures: Sequence[float]) -> Floats:
-    """Hold each figure at a bound around the median of its neighbors, so that none hides a step."""
+    """Hold each figure that is far from the runs before it and from those after it as well.
+
+    The first and the last are held at nothing: they may begin or end a level of their own.
+    """
     runs = np.asarray(figures, dtype=np.float64)
     held = runs.copy()
-    for index in range(len(runs)):
-        near = runs[max(0, index - NEIGHBORS) : index + NEIGHBORS + 1]
-        middle = float(np.median(near))
-        held[index] = _held(runs[index], middle, NEIGHBOR_DEVIATIONS * _deviation(near - middle))
+    for index in range(1, len(runs) - 1):
+        near = runs[max(0, index - NEIGHBORS) : index], runs[index + 1 : index + 1 + NEIGHBORS]
+        medians = [float(np.median(side)) for side in near]
+        residuals = [side - middle for side, middle in zip(near, medians, strict=True)]
+        bound = NEIGHBOR_DEVIATIONS * _deviation(np.concatenate(residuals))
+        held[index] = _held(runs[index], min(medians), max(medians), bound)
     return held
 
 
@@ -41,7 +46,7 @@ def winsorized(figures: Sequence[float], places: Sequence[int]) -> list[Floats]:
     medians = [float(np.median(part)) for part in parts]
     residuals = [part - middle for part, middle in zip(parts, medians, strict=True)]
     bound = OUTLIER_DEVIATIONS * _deviation(np.concatenate(residuals))
-    return [_held(part, middle, bound) for part, middle in zip(parts, medians, strict=True)]
+    return [_held(part, middle, middle, bound) for part, middle in zip(parts, medians, strict=True)]
 
 
 def step_test(
@@ -125,6 +130,6 @@ def _deviation(residuals: Floats) -> float:
     return 1.4826 * float(np.median(np.abs(residuals)))
 
 
-def _held(figures: Floats, middle: float, bound: float) -> Floats:
-    """Hold figures within a bound of the middle; where half of them are alike, there is none."""
-    return np.clip(figures, middle - bound, middle + bound) if bound > 0 else figures
+def _held(figures: Floats, low: float, high: float, bound: float) -> Floats:
+    """Hold figures within a bound of two levels; where half of them are alike, there is none."""
+    return np.clip(figures, low - bound, high + bound) if bound > 0 else figures

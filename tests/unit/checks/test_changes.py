@@ -35,7 +35,7 @@ def test_a_regression_is_told_once_after_its_second_run() -> None:
 
 
 def test_a_slow_drop_whose_place_moves_with_more_runs_is_told_once() -> None:
-    sliding = [985, 960, 940, 920, 905, *times(STEADY, 0.9), *times(STEADY, 0.9)]
+    sliding = [960, 925, 904, 898, *times(STEADY, 0.9), *times(STEADY, 0.9)]
     places = {
         one.at
         for known in range(14, 40)

@@ -36,12 +36,18 @@ def test_an_outlier_counts_at_its_bound_and_the_other_figures_as_they_are() -> N
     assert part[7] == pytest.approx(10 + 2.5 * 1.4826)  # the median deviation is 1
 
 
-def test_before_places_are_sought_an_outlier_counts_at_a_bound_of_its_neighbors() -> None:
-    figures = [10, 11, 9, 10, 12, 8, 10, 90, *[1010, 1011, 1009, 1012, 1008] * 6]
-    held = clipped(figures)
-    assert held[7] < 1000
-    assert held[7:9].tolist() == pytest.approx([held[7], 1010])
-    assert held[20:].tolist() == figures[20:]
+def test_where_places_are_sought_an_outlier_counts_at_a_bound_and_a_step_as_it_is() -> None:
+    low, high = [10.0, 11, 9, 10, 12, 8, 10], [1010.0, 1011, 1009, 1012, 1008]
+    held = clipped([*low, 0, *low, *high])
+    assert held[7] == pytest.approx(10 - 3 * 1.4826)  # the median deviation is 1
+    assert held[15:].tolist() == high
+
+
+def test_the_end_of_a_short_step_is_no_outlier_of_a_long_level() -> None:
+    figures = [1 + index % 3 / 1000 for index in range(10)] + [
+        1e9 + index % 3 for index in range(9)
+    ]
+    assert clipped(figures)[10] == figures[10]
 
 
 def test_where_most_figures_are_alike_none_is_held() -> None:
