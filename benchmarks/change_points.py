@@ -1,6 +1,6 @@
 """False alarms and delays of a check's messages: the table of docs/checks.md.
 
-    .venv/bin/python -m benchmarks.change_points --histories 40     # about four minutes on two cores
+    .venv/bin/python -m benchmarks.change_points --histories 40    # about four minutes on two cores
     .venv/bin/python -m benchmarks.change_points --histories 4 --print
 
 Synthetic histories with a known drop or none, each judged run by run as `judge-check` does, with
