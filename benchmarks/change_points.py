@@ -1,6 +1,6 @@
 """False alarms and delays of a check's messages: the table of docs/checks.md.
 
-    .venv/bin/python -m benchmarks.change_points --histories 40    # about four minutes on two cores
+    .venv/bin/python -m benchmarks.change_points --histories 70    # about six minutes on two cores
     .venv/bin/python -m benchmarks.change_points --histories 4 --print
 
 Synthetic histories with a known drop or none, each judged run by run as `judge-check` does, with
@@ -157,7 +157,7 @@ def all_outcomes(histories: int) -> dict[str, list[Outcome]]:
 def main() -> None:
     """Make the table, and write or print it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--histories", type=int, default=40)
+    parser.add_argument("--histories", type=int, default=70)
     parser.add_argument("--print", action="store_true", dest="only_print")
     options = parser.parse_args()
     publish(
