@@ -1,6 +1,7 @@
 """What a check's history says: its changes, and which regressions are not announced yet."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from plimsoll.checks.change_points import change_points
 from plimsoll.checks.control import cause
@@ -8,7 +9,8 @@ from plimsoll.checks.series import series
 from plimsoll.model.base import Model
 from plimsoll.model.check import Announced, Cause, Change, Check, HistoryPoint
 
-SAME_RUNS = 2
+SAME_RUNS = 2  # so many runs apart, two places are of one change
+MOVED_RUNS = 8  # so far a place may move on, as more runs tell where a slow change ends
 
 
 class Regression(Model):
@@ -40,24 +42,40 @@ def regressions(
 
     More runs may move the place of a change. A change counts as announced if its place is among the
     runs that were known when a message was sent, or at most `SAME_RUNS` runs after the announced
-    place.
+    place; and at most `MOVED_RUNS` after it, if no other change is left where it was announced.
     """
+    found = changes(check, points)
     return tuple(
         Regression(change=change, cause=_cause(check, points, change))
-        for change in changes(check, points)
-        if change.regression and not _is_announced(change, points, announced)
+        for change in found
+        if change.regression and not _is_announced(change, found, points, announced)
     )
 
 
 def _is_announced(
-    change: Change, points: Sequence[HistoryPoint], announced: Sequence[Announced]
+    change: Change,
+    found: Sequence[Change],
+    points: Sequence[HistoryPoint],
+    announced: Sequence[Announced],
 ) -> bool:
-    runs = [figure.at for figure in series(points, change.metric) if figure.at <= change.at]
+    runs = [figure.at for figure in series(points, change.metric)]
+    earlier = [one.at for one in found if one.metric == change.metric and one.at < change.at]
     return any(
-        change.at <= announcement.through or sum(at > announcement.at for at in runs) <= SAME_RUNS
+        change.at <= announcement.through or _is_at(change.at, earlier, runs, announcement.at)
         for announcement in announced
         if announcement.metric == change.metric
     )
+
+
+def _is_at(
+    place: datetime, earlier: Sequence[datetime], runs: Sequence[datetime], announced: datetime
+) -> bool:
+    """Whether a change lies at the announced place, or has moved on from it."""
+    runs_after = sum(announced < at <= place for at in runs)
+    if runs_after <= SAME_RUNS or announced not in runs:
+        return runs_after <= SAME_RUNS
+    first = runs[max(0, runs.index(announced) - SAME_RUNS)]
+    return runs_after <= MOVED_RUNS and all(at < first for at in earlier)
 
 
 def _cause(check: Check, points: Sequence[HistoryPoint], change: Change) -> Cause:

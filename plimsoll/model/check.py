@@ -76,13 +76,13 @@ class Thresholds(Model):
     """What counts as a change."""
 
     min_change: Annotated[float, Field(gt=0, lt=1)] = Field(
-        0.05, description="The least change of the mean that is told, as a share of it."
+        0.05, description="The least change of the mean that counts, as a share of it."
     )
     p_value_max: Annotated[float, Field(gt=0, le=0.05)] = Field(
         0.001, description="The largest p-value of the difference between before and after."
     )
     runs_after_min: Annotated[int, Field(ge=1, le=20)] = Field(
-        2, description="Runs after the change before it is told: one odd run is no change."
+        2, description="Runs after the change before it is announced: one odd run is no change."
     )
     missing_runs_max: Annotated[int, Field(ge=1, le=100)] = Field(
         2, description="Runs in a row without an answer, of which a message is sent."
@@ -215,8 +215,8 @@ class Segment(Model):
     """Runs between two changes; those without a figure are not among them."""
 
     runs: int
-    mean: float
-    standard_deviation: float | None  # of the sample; None for a single run
+    mean: float  # outliers held at their bound
+    standard_deviation: float | None  # of the sample, outliers held; None for a single run
     bound: Bound = "="  # ">=" or "<": bounds are among the runs, each counted as its limit
 
 
@@ -230,7 +230,7 @@ class Change(Model):
     before: Segment
     after: Segment
     change_share: float  # after / before - 1
-    p_value: float  # Student's t, before against after; the place was sought, so it flatters
+    p_value: float  # of the test that decided; the place was sought, so it flatters
     regression: bool  # the worse way
 
     @property

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, get_args
 
 import jsonschema  # type: ignore[import-untyped]  # its types are a package of their own
@@ -15,7 +16,7 @@ from plimsoll.checks.start_check import comparable
 from plimsoll.checks.store import CheckStore
 from plimsoll.local.deploying import topic_arn
 from plimsoll.model.capacity import AuditName
-from plimsoll.model.check import Check, Figure, History, HistoryPoint, RunOfCheck
+from plimsoll.model.check import Check, Figure, History, HistoryPoint, RunOfCheck, Thresholds
 from plimsoll.model.events import EVENTS
 from plimsoll.model.functions import Setting
 from plimsoll.model.results import RunResult
@@ -23,6 +24,7 @@ from plimsoll.model.rules import EVENTS_TOPIC
 from plimsoll.model.run_record import RunState
 from tests.local.runs.conftest import Bench, tiny, wait_until
 from tests.support.every_setting import EverySetting
+from tests.support.requested import REQUESTED
 from tools.event_schemas import schema
 
 TEAM = "default"
@@ -80,7 +82,7 @@ def events(bench: Bench) -> Iterator[Inbox]:
     inbox.close()
 
 
-def check(name: str) -> Check:
+def check(name: str, **changes: Any) -> Check:
     search = {
         "strategy": "rate",
         "rate_first_ops_per_second": 50,
@@ -89,7 +91,7 @@ def check(name: str) -> Check:
         "connections_per_client": 2,
     }
     limits = {"confirmation": None, "statistic": "mean", "audits_off": sorted(get_args(AuditName))}
-    request = tiny(name, search=search, load__duration_s=4, limits=limits)
+    request = tiny(name, **{"search": search, "load__duration_s": 4, "limits": limits} | changes)
     return Check.model_validate(
         {
             "name": name,
@@ -134,6 +136,10 @@ def settled(deployment: EverySetting, name: str, points: int) -> History:
     wait_until(ended, f"the end of {run_id}")
     wait_until(lambda: all(point.settled for point in look().points), f"{name} is settled")
     return look()
+
+
+def judged(deployment: EverySetting, name: str, times: int) -> bool:
+    return CheckStore(deployment.service_table).judgement(TEAM, name)[0] >= times
 
 
 def test_a_schedule_fires_and_its_run_is_a_point_and_every_event_fits_its_schema(
@@ -198,7 +204,25 @@ def test_a_seeded_history_with_a_rise_of_latency_gives_exactly_one_message(
     assert [announced.at for announced in history.announced] == [history.points[10].scheduled_at]
     put_check(deployment, TEAM, watched)  # fires again
     settled(deployment, "drop", 20)
-    judged_again = CheckStore(deployment.service_table)
-    wait_until(lambda: judged_again.judgement(TEAM, "drop")[0] >= 2, "the second judgement")
+    wait_until(lambda: judged(deployment, "drop", 2), "the second judgement")
     assert len(alarms.look()) == 1
     delete_check(deployment, TEAM, "drop")
+
+
+def test_a_check_whose_database_fails_three_nights_long_is_one_message(
+    deployment: EverySetting, alarms: Inbox
+) -> None:
+    refused = {**REQUESTED["target"], "parameters": {"no_such_parameter": 1}}
+    watched = check("nights", target=refused).model_copy(update={"thresholds": Thresholds()})
+    for night in range(1, 4):
+        put_check(deployment, TEAM, watched)  # fires
+        history = settled(deployment, "nights", night)
+        assert history.points[-1].target.state is RunState.FAILED
+        wait_until(partial(judged, deployment, "nights", night), "it is judged")
+    [silence] = read_history(deployment, TEAM, "nights").silences
+    assert silence.runs == 3
+    wait_until(lambda: alarms.look() != [], "a message")
+    [message] = alarms.look()
+    assert "nights (team default): no answer for 2 runs in a row." in message
+    assert "no_such_parameter" in message
+    delete_check(deployment, TEAM, "nights")

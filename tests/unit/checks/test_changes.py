@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 from plimsoll.checks.changes import changes, regressions
@@ -70,8 +71,37 @@ def test_what_was_told_of_one_metric_hides_nothing_of_another() -> None:
     assert [one.change.metric for one in regressions(watched, points, announced)] == [latency]
 
 
+@pytest.mark.parametrize(("runs_before", "told_already"), [(3, True), (8, True), (9, False)])
+def test_a_place_that_moves_past_the_runs_of_its_message_is_told_already(
+    runs_before: int, told_already: bool
+) -> None:
+    points = history([*STEADY, *times(STEADY, 0.85)])
+    first = 12 - runs_before
+    announced = [Announced(metric="capacity", at=day(first), through=day(first + 1))]
+    assert (regressions(check(), points, announced) == ()) is told_already
+
+
+def test_a_further_drop_a_few_runs_later_is_told_for_the_first_has_not_moved() -> None:
+    points = history([*STEADY, *times(STEADY[:5], 0.85), *times(STEADY, 0.5)])
+    assert messages(check(), points) == [(12, 13), (17, 20)]
+
+
+def test_what_was_told_before_a_new_history_began_hides_nothing_of_it() -> None:
+    old = history([*STEADY, *times(STEADY, 0.85)], comparable="old request")
+    points = [*old, *history([*[None] * 24, *STEADY[:6], *times(STEADY, 0.85)])[24:]]
+    announced = [Announced(metric="capacity", at=day(22), through=day(23))]
+    assert len(regressions(check(), points, announced)) == 1
+
+
 @pytest.mark.parametrize("shift", [-2, -1, 0, 1, 2])
 def test_the_same_change_found_a_run_or_two_aside_is_told_already(shift: int) -> None:
     points = history([*STEADY, *times(STEADY, 0.85)])
     announced = [Announced(metric="capacity", at=day(12 + shift), through=day(15))]
     assert regressions(check(), points, announced) == ()
+
+
+def test_later_runs_never_raise_the_alarm_of_a_drop_again() -> None:
+    for seed in range(4):
+        figures = 1000 * (1 + 0.04 * np.random.default_rng([2, seed]).standard_normal(56))
+        figures[30:] *= 0.88
+        assert len(messages(check(), history(figures.tolist()))) == 1
