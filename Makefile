@@ -123,7 +123,7 @@ $(STAMPS)/volumes: $(wildcard plimsoll/volumes/native/*) $(STAMPS)/package
 lint: lint-python types lint-rust ## Format, lint and type checks
 
 # what is deployed needs none of the development's packages; tests and tools may use them
-DEPTRY := $(BIN)/deptry --no-ansi --exclude '\.venv' --exclude tests/second_opinion/environment --exclude '\.cache' --exclude node_modules --exclude 'cdk\.out'
+DEPTRY := $(BIN)/deptry --no-ansi --exclude '\.venv' --exclude hatch_build --exclude tests/second_opinion/environment --exclude '\.cache' --exclude node_modules --exclude 'cdk\.out'
 
 .PHONY: lint-python
 lint-python: $(STAMPS)/dependencies
