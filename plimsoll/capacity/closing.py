@@ -120,9 +120,9 @@ def _not_sustained(conclusion: Conclusion, soaked: Soak | None) -> Conclusion:
 
 def _drifting(conclusion: Conclusion, drifted: Drift | None, rules: Rules) -> Conclusion:
     """DRIFTING where the target changed by more than repetitions may; by less, a wider interval."""
-    if drifted is None or not drifted.found or drifted.change is None:
+    if drifted is None or not drifted.found or drifted.change_share is None:
         return conclusion
-    if abs(drifted.change) > rules.cv_max:
+    if abs(drifted.change_share) > rules.cv_max:
         return replace(
             conclusion,
             verdict="DRIFTING",
@@ -131,7 +131,7 @@ def _drifting(conclusion: Conclusion, drifted: Drift | None, rules: Rules) -> Co
             causes=("drift",),
             because=drifted.detail,
         )
-    sure, factor = conclusion.interval, 1 + abs(drifted.change)
+    sure, factor = conclusion.interval, 1 + abs(drifted.change_share)
     if sure is None or conclusion.figure is None:
         return replace(conclusion, notes=[*conclusion.notes, drifted.detail])
     wider = sure.model_copy(

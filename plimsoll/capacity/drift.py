@@ -61,18 +61,18 @@ def drift(judged: Sequence[Assessed], sentinels: Sequence[Repetition]) -> Drift:
     noise = _noise([opening, closing, *groups[1:]])
     if judged[0].point.figures.rate is not None:  # its latency near the knee scatters far more
         noise = max(_noise([opening, closing]), noise / 2)
-    change = math.expm1(median(closing) - median(opening)) if opening and closing else None
-    found = change is not None and (
+    change_share = math.expm1(median(closing) - median(opening)) if opening and closing else None
+    found = change_share is not None and (
         _apart(opening, closing, noise)
-        or (p_value is not None and p_value < TREND_P and direction * change > 0)
+        or (p_value is not None and p_value < TREND_P and direction * change_share > 0)
     )
-    found = found and change is not None and abs(change) >= LEAST
+    found = found and change_share is not None and abs(change_share) >= LEAST
     return Drift(
         found=found,
-        change=change,
+        change_share=change_share,
         sentinels=len(closing),
         trend_p=p_value,
-        detail=_detail(change, p_value, found=found),
+        detail=_detail(change_share, p_value, found=found),
     )
 
 
@@ -113,11 +113,11 @@ def kendall(groups: Sequence[Sequence[float]]) -> tuple[float | None, int]:
     return math.erfc(z / math.sqrt(2)), (s > 0) - (s < 0)
 
 
-def _detail(change: float | None, p_value: float | None, *, found: bool) -> str:
+def _detail(change_share: float | None, p_value: float | None, *, found: bool) -> str:
     trend = "" if p_value is None else f" (trend among repetitions: p = {p_value:.2g})"
-    if change is None:
+    if change_share is None:
         return f"the lightest load was not run again at the end{trend}"
-    how = "faster" if change > 0 else "slower"
+    how = "faster" if change_share > 0 else "slower"
     noise = "" if found else "; noise does as much"
-    ran = f"the lightest load ran {words.percent(abs(change))} {how} at the end"
+    ran = f"the lightest load ran {words.percent(abs(change_share))} {how} at the end"
     return f"{ran}{trend}{noise}"

@@ -9,7 +9,7 @@ class Drift(Model):
     found: bool
     # how much faster the lightest load ran at the end than at the beginning, as a share: -0.2 is a
     # fifth slower; None: not known
-    change: float | None
+    change_share: float | None
     sentinels: int  # closing steps at the lightest load that count
     trend_p: float | None  # of the trend among repetitions, two-sided; None: too few of them
     detail: str  # one sentence

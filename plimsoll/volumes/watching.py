@@ -34,7 +34,7 @@ class Watcher:
         path.unlink(missing_ok=True)  # of an owner that was killed
         ends, pipe = os.pipe()
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as incoming:
-            incoming.bind(os.fspath(path))
+            _bind(incoming, path)
             if os.geteuid() == 0:
                 shutil.chown(path, directory.st_uid, directory.st_gid)
             done = subprocess.run(
@@ -54,3 +54,15 @@ class Watcher:
     def close(self) -> None:
         """Let it end, once the processes that it watches have; new ones cannot come any more."""
         os.close(self._pipe)
+
+
+def _bind(incoming: socket.socket, path: Path) -> None:
+    """Bind a socket to a path of any length: the kernel takes 107 bytes (unix(7)).
+
+    The folder is named by its descriptor, so that the file's own name is all that has to fit.
+    """
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
+    try:
+        incoming.bind(f"/proc/self/fd/{folder}/{path.name}")
+    finally:
+        os.close(folder)

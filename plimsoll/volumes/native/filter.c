@@ -7,6 +7,8 @@
  */
 #include "shim.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -92,21 +94,35 @@ static bool holds_already(uint32_t volume_id)
     return REAL(syscall)(SYS_io_setup, number, NULL) < 0 && errno == HOLDS;
 }
 
+/* The folder is named by its descriptor: the kernel takes 107 bytes of a path (unix(7)). */
 static int connect_to_watcher(const char *state_path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    size_t size = strlen(state_path) + sizeof ".watch";
-    if (size > sizeof address.sun_path) {
+    char path[PATH_MAX];
+    const char *name = strrchr(state_path, '/');
+    if (name == NULL || strlen(state_path) >= sizeof path) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    strcpy(address.sun_path, state_path);
-    strcat(address.sun_path, ".watch");
-    int to = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (to < 0 || connect(to, (struct sockaddr *)&address, sizeof address) == 0)
-        return to;
+    memcpy(path, state_path, (size_t)(name - state_path) + 1);
+    path[name - state_path + 1] = 0;
+    int folder = (int)REAL(syscall)(SYS_openat, AT_FDCWD, path,
+                                    O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    if (folder < 0)
+        return -1;
+    int size = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d%s.watch",
+                        folder, name);
+    int to = -1;
+    errno = ENAMETOOLONG;
+    if (size < (int)sizeof address.sun_path)
+        to = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool there = to >= 0 && connect(to, (struct sockaddr *)&address, sizeof address) == 0;
     int error = errno;
-    close(to);
+    REAL(syscall)(SYS_close, folder);
+    if (there)
+        return to;
+    if (to >= 0)
+        close(to);
     errno = error;
     return -1;
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.volumes import EmulatedVolume
+from plimsoll.volumes import EmulatedVolume, places
 from plimsoll.volumes.places import WATCH, state_path
 from tests.local.volumes.conftest import VolumeFactory, run_on
 
@@ -144,6 +144,19 @@ def test_where_nobody_can_watch_that_is_said(volumes: VolumeFactory) -> None:
     done = run_on(volume, "import os; os.system('true')")
     assert "I/O that goes past the volume cannot be seen here: " in done.stderr
     assert volume.sample().unwatched_processes == 1  # its child does not say it again
+
+
+def test_a_watcher_is_found_however_long_its_path_is(
+    volumes: VolumeFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is no /dev/shm, it lies with the temporary files."""
+    far = tmp_path / ("a" * 100) / ("b" * 100)
+    far.mkdir(parents=True)
+    monkeypatch.setattr(places, "MEMORY", far)
+    volume = volumes()
+    done = run_on(volume, "import os; os.system('true')")
+    assert "cannot be seen here" not in done.stderr
+    assert volume.sample().unwatched_processes == 0
 
 
 def watcher_of(volume: EmulatedVolume) -> int:

@@ -24,7 +24,7 @@ def drift_of(capacity: Capacity) -> Drift:
 
 
 def change(capacity: Capacity) -> float:
-    found = drift_of(capacity).change
+    found = drift_of(capacity).change_share
     assert found is not None
     return found
 
