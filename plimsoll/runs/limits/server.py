@@ -10,7 +10,7 @@ from plimsoll.model.results import Candidate, ServerLooks
 from plimsoll.runs.limits.seen import Seen
 
 WAITED = 0.50  # share of the operations' time: above it, most of a latency is this wait
-LOG_FULL = 0.80  # InnoDB writes pages before all else from 7/8 on; a log that never fills is below
+LOG_FULL = 0.75  # InnoDB writes pages before all else from 7/8 on, until it is somewhat below
 
 
 def row_locks(seen: Seen) -> Candidate | None:
