@@ -10,7 +10,7 @@ import click
 from plimsoll.cli.find_progress import FindProgress
 from plimsoll.cli.interrupts import ended_by_signals
 from plimsoll.cli.prepare import prepare_shown
-from plimsoll.errors import StepError
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.families.family import family_of
 from plimsoll.finding.asked import opened
 from plimsoll.finding.dataset import Found, is_complete, load_number, look
@@ -50,10 +50,12 @@ def asked_search(request: Request) -> Search:
     The request is the user's own file, which is the permission.
 
     Raises:
-        UsageError: The environment does not say who logs in.
+        UsageError: The environment does not say who logs in, or the request asks for faults.
         PlimsollError: The database refuses, or a table of the dataset is another's.
     """
     assert isinstance(request.target, EndpointTarget)  # noqa: S101 - the caller has looked
+    if request.faults:
+        raise UsageError("faults: an existing database has no emulated volume to make fail")
     target, workload = opened(request.target), workload_of(request.workload)
     records, given = request.workload.records, request.workload.parameters
     found, rows = look(target, workload, records, given), None
@@ -87,7 +89,7 @@ def find_into(search: Search, folder: Path) -> bool:
         with ended_by_signals(lambda: finder.end(INTERRUPTED)):
             try:
                 finder.search()
-            except StepError as error:
+            except PlimsollError as error:  # what was measured so far is written all the same
                 failure = str(error)
     result, seconds = outcome(
         finder,
@@ -97,5 +99,10 @@ def find_into(search: Search, folder: Path) -> bool:
         began=began,
         failure=failure,
     )
-    write(folder, result, seconds)
+    try:
+        write(folder, result, seconds)
+    except OSError:  # the disk is full, say: the answer is not lost with it
+        if result.capacity is not None:
+            click.echo(f"{result.capacity.verdict}: {result.capacity.summary}", err=True)
+        raise
     return finder.cut_short == INTERRUPTED

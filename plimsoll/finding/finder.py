@@ -1,9 +1,10 @@
 """The loop of a search in this process: the next step, its clients, what they measured."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from threading import Event
+from threading import Event, Lock
 
 from plimsoll import words
 from plimsoll.capacity import next_step
@@ -15,6 +16,7 @@ from plimsoll.finding.quantities import StopRule
 from plimsoll.fleet.failures import nothing_told
 from plimsoll.fleet.plan import plan_step, warming_step
 from plimsoll.fleet.sense import require_sense, void
+from plimsoll.fleet.spans import soaked
 from plimsoll.fleet.step import merged_step
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.engine_report import SecondReport
@@ -72,6 +74,10 @@ class Finder:
     steps: list[StepResult] = field(default_factory=list)
     cut_short: str | None = None
     _ended: Event = field(default_factory=Event)
+    _told: dict[tuple[int, int], list[SecondReport]] = field(  # by step and second, of all clients
+        default_factory=lambda: defaultdict(list)
+    )
+    _lock: Lock = field(default_factory=Lock)
 
     def end(self, why: str) -> None:
         """End the load at once, from any thread; the steps so far stay."""
@@ -93,12 +99,17 @@ class Finder:
             following = next_step(self.request.search, done, self.request.limits)
             if isinstance(following, Done):
                 return
-            load = self.request.load
-            if time.monotonic() + load.warmup_s + load.duration_s + JUDGING_S > until:
+            if time.monotonic() + self._takes_s(following) > until:
                 limit = words.duration(self.request.time_limit_s)
-                self.cut_short = f"the time limit of {limit} left no time for another step"
+                if following.purpose not in CLOSING:  # else the answer stands without it
+                    self.cut_short = f"the time limit of {limit} left no time for another step"
                 return
             self._step(following)
+
+    def _takes_s(self, following: NextStep) -> float:
+        load, factor = self.request.load, following.window_factor
+        window_s = following.duration_s or factor * load.duration_s
+        return factor * load.warmup_s + window_s + JUDGING_S
 
     def _warm(self) -> None:
         plan = warming_step(self.request, start_at_epoch_ms=barrier_epoch_ms(1))
@@ -121,20 +132,17 @@ class Finder:
             recovery=recovered.how if recovered else None,
             server_before=before,
         )
-        plan = plan.model_copy(
-            update={
-                "start_at_epoch_ms": barrier_epoch_ms(plan.connections),
-                "load_number": self.load_number(),
-            }
-        )
+        number, host = self.load_number(), Host.before(self.target)
+        start = barrier_epoch_ms(plan.connections)  # last: the clients need all of their lead
+        plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
         self.shows.planned(plan)
-        host = Host.before(self.target)
         results, failed = self._run(plan)
         if self._ended.is_set():
             return  # half a step says nothing
         disturbance = host.figures()
         after = family.read_counters(self.target)
         merged = without_others(merged_step(plan, results, failed, server_after=after), results)
+        merged = soaked(merged, self.request.limits.statistic)
         merged = merged.model_copy(
             update={"step": merged.step.model_copy(update=disturbance | host.waits(merged.fleet))}
         )
@@ -157,8 +165,11 @@ class Finder:
         )
 
     def _second(self, plan: StepPlan, client: int, second: Sequence[SecondReport]) -> None:
+        with self._lock:  # each client tells its seconds from a thread of its own
+            of_all = self._told[plan.index, second[0].second if second else -1]
+            of_all += second
         for rule in self.stop_rules:
-            broken = rule.broken_by(second)
+            broken = rule.broken_by(of_all if rule.kind == "rate" else second)
             if broken is not None:
                 load = words.plural(plan.connections, "connection")
                 if plan.rate_ops_per_second is not None:
