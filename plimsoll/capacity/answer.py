@@ -39,6 +39,15 @@ class Answer:
         points = gather(valid, self.rules, "connections")
         return [repetition for point in points for repetition in point.counted]
 
+    def held(self) -> list[Repetition]:
+        """The windows of a soak of the answer's own load.
+
+        Where credits are judged apart, the load that the search found and held is not the one that
+        lasts.
+        """
+        own = {_load_of(repetition.step) for repetition in self.at.point.counted} if self.at else ()
+        return [window for window in self.counted("soak") if _load_of(window.step) in own]
+
     @property
     def limits_us(self) -> dict[str, float]:
         """The limit of each operation."""
@@ -51,3 +60,7 @@ class Answer:
         return tuple(
             reason for load in assess(points, rules, self.limits_us) for reason in load.reasons
         )
+
+
+def _load_of(step: Step) -> tuple[int | None, float | None]:
+    return step.connections, step.rate_ops_per_second

@@ -52,7 +52,8 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
     measure = rules.model_copy(update=same)
     bursting = None
     if any(map(spends, rich)):
-        bursting = _confirmed_or_not([*rich, *closing], measure, axis)
+        on_credits = [step for step in closing if not is_empty(step)]
+        bursting = _confirmed_or_not([*rich, *on_credits], measure, axis)
     failed = [s for j in bursting.steps if not j.passed for s in j.steps] if bursting else []
     lasting = [s for s in valid if not spends(s) or any(s is other for other in failed)]
     burst = _burst(bursting) if bursting else None

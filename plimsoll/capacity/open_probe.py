@@ -15,6 +15,7 @@ from plimsoll.model.search_request import RateSearch, Search
 SHARE = 0.95  # of the answer's throughput
 CONNECTIONS_FACTOR = 2  # times the answer's, as far as the search has had so many
 TRIES_MAX = 2
+OWN_SHARE = 0.01  # a probe of another rate is of another answer (where credits are judged apart)
 
 
 def open_wish(search: Search, answer: Answer) -> Wish | None:
@@ -25,7 +26,8 @@ def open_wish(search: Search, answer: Answer) -> Wish | None:
     if done or len(tries) >= TRIES_MAX or not answer.at.point.counted:
         return None
     step = answer.at.point.counted[0].step
-    had = max(r.step.connections or 1 for load in answer.judged for r in load.point.repetitions)
+    repetitions = [r.step for load in answer.judged for r in load.point.repetitions]
+    had = max(one.connections or 1 for one in repetitions if one.refused is None)
     connections = min(had, CONNECTIONS_FACTOR * (step.connections or 1))
     rate = float(f"{SHARE * (answer.conclusion.figure or 0.0):.4g}")
     if not rate:
@@ -36,7 +38,12 @@ def open_wish(search: Search, answer: Answer) -> Wish | None:
 
 def open_loop(answer: Answer) -> OpenLoop | None:
     """Say what the probe showed; None where there was none that counts."""
-    done = answer.counted("open_loop")
+    asked = SHARE * (answer.conclusion.figure or 0.0)
+    done = [
+        probe
+        for probe in answer.counted("open_loop")
+        if abs((probe.figures.rate or 0.0) - asked) <= OWN_SHARE * asked
+    ]
     if answer.at is None or not done:
         return None
     figures = done[0].figures

@@ -34,7 +34,7 @@ def windows(rules: Rules) -> int:
 def soak_wish(answer: Answer) -> Wish | None:
     """Ask for the next window of the soak; none after one that has failed already."""
     wanted, tries = windows(answer.rules), len(answer.tries("soak"))
-    done = answer.counted("soak")
+    done = answer.held()
     if not wanted or answer.at is None or not answer.at.point.counted:
         return None
     if len(done) >= wanted or tries >= wanted + SPARE_TRIES or any(_reasons(answer, done)):
@@ -50,13 +50,16 @@ def soak(answer: Answer) -> Soak | None:
     """Say what the soak showed; None where none was asked for, or there is no answer to hold."""
     if not answer.rules.soak_s or answer.at is None:
         return None
-    done = answer.counted("soak")
+    done = answer.held()
     held_s = sum(repetition.step.window_s or 0.0 for repetition in done)
     reasons = tuple(_reasons(answer, done))
     whole = len(done) >= windows(answer.rules)
     held = f"held for {words.duration(held_s)}"
     if not whole and not reasons:
-        held += f" of {words.duration(answer.rules.soak_s)}: no step was left for the rest"
+        why = "no step was left for the rest"
+        if len(answer.counted("soak")) > len(done):
+            why = "another load was held, which the search had found"
+        held += f" of {words.duration(answer.rules.soak_s)}: {why}"
     stalls = [step.stall_s for step in (r.step for r in done) if step.stall_s is not None]
     return Soak(
         asked_s=answer.rules.soak_s,

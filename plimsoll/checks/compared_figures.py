@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from plimsoll import words
+from plimsoll.capacity.credits import CREDITS
 from plimsoll.model.check import Compare, CompareCapacity, CompareLatency, Figure
 from plimsoll.model.results import RunResult
 
@@ -54,6 +55,8 @@ def _latency(result: RunResult, compare: CompareLatency) -> Figure:
     ]  # the axis is the rate: the check's request searches rates
     if not at_rate:
         return _none(f"no step at {offered}")
+    if len(at_rate) > 1 or CREDITS in at_rate[0].reasons:
+        return _none(f"burst credits were spent at {offered}")
     (step,) = at_rate
     if step.client_bound:
         return _none(f"the clients were the limit at {offered}")

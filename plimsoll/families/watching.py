@@ -21,6 +21,9 @@ class Watcher(Protocol):
             PlimsollError: It does not answer, or refuses.
         """
 
+    def cut_off(self) -> None:
+        """End a look that takes too long, from another thread."""
+
 
 def open_watcher(target: EngineTarget) -> AbstractContextManager[Watcher] | None:
     """Connect to look at a server under load; None for a family that shows nothing so.

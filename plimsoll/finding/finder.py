@@ -13,9 +13,8 @@ from plimsoll.finding.clients import barrier_epoch_ms, run_clients
 from plimsoll.finding.host import Host
 from plimsoll.finding.others import without_others
 from plimsoll.finding.quantities import StopRule
-from plimsoll.fleet.failures import nothing_told
 from plimsoll.fleet.plan import plan_step, warming_step
-from plimsoll.fleet.sense import require_sense, void
+from plimsoll.fleet.sense import require_sense, sensible
 from plimsoll.fleet.spans import soaked
 from plimsoll.fleet.step import merged_step
 from plimsoll.model.engine import EngineTarget
@@ -146,13 +145,10 @@ class Finder:
         merged = merged.model_copy(
             update={"step": merged.step.model_copy(update=disturbance | host.waits(merged.fleet))}
         )
-        nothing = nothing_told(merged, results)
-        closing = plan.purpose in CLOSING  # an answer stands, whatever becomes of these
-        if nothing is not None and (nothing.passing or closing):
-            merged = void(merged, nothing.reason)
+        merged, nothing = sensible(merged, results)
         self.steps.append(merged)
         self.shows.finished(merged)
-        if not closing:
+        if plan.purpose not in CLOSING:  # an answer stands, whatever becomes of these
             require_sense(merged, nothing, self.steps, answers=after is not None)
 
     def _run(self, plan: StepPlan) -> tuple[list[ClientResult], list[FailedClient]]:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from plimsoll.errors import StepError
-from plimsoll.fleet.failures import Nothing
-from plimsoll.model.fleet import WARMING_STEP
+from plimsoll.fleet.failures import Nothing, nothing_told
+from plimsoll.model.fleet import WARMING_STEP, ClientResult
 from plimsoll.model.results import StepResult
+from plimsoll.model.steps import CLOSING
 
 VOID_MAX = 5  # after so many void steps in a row the run gives up
 
@@ -15,6 +16,22 @@ def void(step: StepResult, reason: str) -> StepResult:
     problems = (f"it says nothing of the target: {reason}", *step.problems)
     void_step = step.step.model_copy(update={"void": reason})
     return step.model_copy(update={"step": void_step, "problems": problems})
+
+
+def sensible(
+    step: StepResult, results: Sequence[ClientResult]
+) -> tuple[StepResult, Nothing | None]:
+    """Say why a step cannot be judged; void where another try may say more.
+
+    A closing step whose connections were refused is no failure of the answer's load. Of a soak it
+    is: that is the answer's own.
+    """
+    nothing, purpose = nothing_told(step, results), step.plan.purpose
+    if nothing is not None and (nothing.passing or purpose in CLOSING) and purpose != "warm":
+        return void(step, nothing.reason), nothing
+    if purpose in CLOSING and purpose != "soak" and step.step.refused is not None:
+        return void(step, step.step.refused), nothing
+    return step, nothing
 
 
 def require_sense(

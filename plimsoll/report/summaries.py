@@ -12,6 +12,7 @@ from plimsoll.model.expectations import Expectation
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
 from plimsoll.report.headline import headline
+from plimsoll.report.limit_words import limit_cell
 from plimsoll.report.target_words import target_words
 
 Told = Literal["met", "not met", "no answer", "failed"]
@@ -70,7 +71,7 @@ def summary_of_run(result: RunResult) -> Summary:
     else:
         cases += map(_case, result.expect)
     top = headline(result)
-    limits = [("limited by", result.limiting.resource)] if result.limiting else []
+    limits = [("limited by", limit_cell(result.limiting))] if result.limiting else []
     return Summary(
         name=result.name,
         cases=tuple(cases),

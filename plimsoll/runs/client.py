@@ -21,7 +21,6 @@ from plimsoll.runs.sending import send_watched
 from plimsoll.targets.connection import load_target
 
 GRACE_S = 20.0  # after its window, to let operations end and to write its results
-WATCHES = 0  # the client that looks at the target beside its load
 _CALLS = {"here": 0}  # calls of this process; the first one is its cold start
 
 

@@ -31,7 +31,9 @@ def with_credits(step: StepResult, target: Target, samples: Sequence[TargetSampl
     end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
     cpu = [s.cpu_credits for s in samples if s.cpu_credits is not None and s.epoch_ms <= end]
     uses = (*_volume(seen, target), *_instance(seen, target), *_cpu(seen, target, cpu))
-    return step.model_copy(update={"step": step.step.model_copy(update={"credits": uses})})
+    io = (seen.read_iops, seen.write_iops, seen.read_mib_s, seen.write_mib_s)
+    known = uses if uses or None not in io else None  # without points of its I/O nobody knows
+    return step.model_copy(update={"step": step.step.model_copy(update={"credits": known})})
 
 
 def _sum(one: float | None, other: float | None) -> float | None:

@@ -19,8 +19,8 @@ from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import UsageError
 from plimsoll.families.family import family_of
-from plimsoll.fleet.failures import failed_clients, nothing_told
-from plimsoll.fleet.sense import require_sense, void
+from plimsoll.fleet.failures import failed_clients
+from plimsoll.fleet.sense import require_sense, sensible
 from plimsoll.fleet.spans import soaked
 from plimsoll.fleet.step import merged_step
 from plimsoll.metrics import publish_from_environment
@@ -72,10 +72,7 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
         merged = with_host_figures(merged, samples, settings.metric_period_seconds)
     else:
         merged = with_clients_waits(merged)
-    nothing = nothing_told(merged, results)
-    closing = plan.purpose in CLOSING  # an answer stands, whatever becomes of these
-    if nothing is not None and (nothing.passing or closing) and step != WARMING_STEP:
-        merged = void(merged, nothing.reason)
+    merged, nothing = sensible(merged, results)
     if step == WARMING_STEP:
         so_far = with_round(files.find_model(PRECONDITIONING, Preconditioning), merged)
         files.put_model(PRECONDITIONING, so_far)
@@ -83,7 +80,7 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     files.put_model(step_path(step), _published(run_id, merged))
     finished = finished_steps(files)
     records_of(settings).change(run_id, step=step, steps_finished=len(finished))
-    if not closing:
+    if plan.purpose not in CLOSING:  # an answer stands, whatever becomes of these
         require_sense(merged, nothing, finished, answers=after is not None)
     return step_judged(record, merged, finished, request)
 

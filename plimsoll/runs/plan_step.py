@@ -24,6 +24,7 @@ from plimsoll.fleet.plan import (
     wait_for_period_ms,
     warming_step,
 )
+from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.function_settings import PlanStepSettings
 from plimsoll.model.preconditioning import Preconditioning
@@ -103,8 +104,13 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
         TimeLimitPassedError: The run's time is up, or would be within the step.
         BudgetPassedError: Its budget is spent, or would be within the step.
     """
-    record = records_of(settings).require_running(run_id)
     files = files_of(settings, run_id)
+    try:
+        record = records_of(settings).require_running(run_id)
+    except (TimeLimitPassedError, BudgetPassedError):
+        if not _is_answered(files):
+            raise
+        return Next.conclude()
     request = files.get(REQUEST, Request)
     if record.step is None:
         records_of(settings).change(run_id, phase="step", step_at=now())
@@ -123,11 +129,20 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
         except (TimeLimitPassedError, BudgetPassedError):
             if number == 0:
                 raise
-    finished = finished_steps(files)
+    return _of_search(settings, record, request, target)
+
+
+def _of_search(
+    settings: PlanStepSettings, record: RunRecord, request: Request, target: EngineTarget
+) -> dict[str, object]:
+    """Pick the next step of the search, once the target has recovered from the last one."""
+    finished = finished_steps(files_of(settings, record.run_id))
     following = next_step(request.search, [done.step for done in finished], request.limits)
     if isinstance(following, Done):
         return Next.conclude()
     counters = family_of(target.protocol).read_counters(target)
+    if counters is None and following.purpose in CLOSING:
+        return Next.conclude()  # the answer stands; nobody is left to be asked
     recovered: Recovered | None = None
     if following.recover_first and finished:
         recovered = _recovered(settings, record, request, counters)
@@ -142,6 +157,12 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
         server_before=counters,
     )
     return _start_or_do_without(settings, record, request, plan, finished)
+
+
+def _is_answered(files: RunFiles) -> bool:
+    """Whether the search has its answer: it has begun to question it."""
+    finished = finished_steps(files)
+    return bool(finished) and finished[-1].plan.purpose in CLOSING
 
 
 def _round_to_come(request: Request, record: RunRecord, files: RunFiles) -> int | None:

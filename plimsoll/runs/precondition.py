@@ -49,34 +49,37 @@ def _round(done: StepResult) -> Round:
     for second in done.seconds:
         by_second[second.epoch_s] = by_second.get(second.epoch_s, 0) + second.succeeded
     whole = [float(by_second[epoch_s]) for epoch_s in sorted(by_second)][1:-1]  # cut at its ends
-    throughput = done.step.throughput_ops_per_second
-    ios = _iops(done)
+    throughput, operations = done.step.throughput_ops_per_second, sum(by_second.values())
+    ios = _ios(done)
     return Round(
         number=done.plan.round,
         duration_s=done.plan.duration_s,
         throughput_ops_per_second=throughput,
-        ios_per_operation=ios / throughput if ios is not None and throughput else None,
+        ios_per_operation=ios / operations if ios is not None and operations else None,
         trend=trend(whole),
     )
 
 
-def _iops(done: StepResult) -> float | None:
+def _ios(done: StepResult) -> float | None:
+    """How many I/Os the server asked for, over the whole load: as its operations are counted."""
     before = done.plan.server_before
     if before is None or done.server is None:
         return None
     rates = family_of(before.family).storage_rates(done.server)
-    return None if rates is None else rates.iops
+    return None if rates is None else rates.iops * rates.interval_s
 
 
 def _moving(rounds: Sequence[Round]) -> str | None:
     """Say what has not settled; None where everything has, as far as it can be seen."""
     last, before = rounds[-1], rounds[-2] if len(rounds) > 1 else None
+    if not last.throughput_ops_per_second:
+        return "nothing was measured of it"
+    if before is None and (last.trend is None or last.trend.values < FEW_SECONDS):
+        return "one round is too short to tell whether it has settled"
     if last.trend is not None:
         change = last.trend.change_share
         if is_significant(last.trend) and abs(change) > SETTLED_SHARE:
             return f"throughput still {_changed(change)} within the last round"
-        if last.trend.values < FEW_SECONDS and before is None:
-            return "one round is too short to tell whether it has settled"
     for what, now, then in (
         (
             "throughput",

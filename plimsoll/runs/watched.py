@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from plimsoll.errors import PlimsollError
-from plimsoll.families.watching import open_watcher
+from plimsoll.families.watching import Watcher, open_watcher
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerLook, StepPlan
 
@@ -24,21 +24,31 @@ def watched(target: EngineTarget, plan: StepPlan) -> Iterator[list[ServerLook]]:
     refuses it, or does not answer, is not looked at: the load is what matters.
 
     Returns:
-        What was seen; complete at the end of the `with`.
+        What was seen; complete at the end of the `with`. A look that the server does not answer is
+        cut off then.
     """
     looks: list[ServerLook] = []
+    watchers: list[Watcher] = []
     ended = threading.Event()
-    thread = threading.Thread(target=_look, args=(target, plan, looks, ended), daemon=True)
+    arguments = (target, plan, looks, watchers, ended)
+    thread = threading.Thread(target=_look, args=arguments, daemon=True)
     thread.start()
     try:
         yield looks
     finally:
         ended.set()
         thread.join(LEAVE_S)
+        for watcher in watchers if thread.is_alive() else ():
+            watcher.cut_off()
+        thread.join(LEAVE_S)
 
 
 def _look(
-    target: EngineTarget, plan: StepPlan, looks: list[ServerLook], ended: threading.Event
+    target: EngineTarget,
+    plan: StepPlan,
+    looks: list[ServerLook],
+    watchers: list[Watcher],
+    ended: threading.Event,
 ) -> None:
     every_s = min(max(plan.duration_s / LOOKS, EVERY_LEAST_S), EVERY_MOST_S)
     if ended.wait(max(0.0, plan.window_start_epoch_ms / 1000 - time.time())):
@@ -48,6 +58,7 @@ def _look(
         if watcher is None:
             return
         with watcher as server:
+            watchers.append(server)
             while time.time() * 1000 < plan.window_end_epoch_ms and not ended.is_set():
                 looks.append(server.look())
                 ended.wait(every_s)

@@ -90,6 +90,10 @@ class Connection(_Driver):
             raise pymysql.OperationalError(CR.CR_AUTH_PLUGIN_ERR, ASKS_FOR_PASSWORD)
         super().write_packet(payload)
 
+    def cut_off(self) -> None:
+        """End it from another thread: whoever waits for an answer gets an error."""
+        self._watch.cut_off()
+
     def query(self, sql: str | bytes, unbuffered: bool = False) -> int:
         """Send a statement and read its answer, which has its own share of bytes."""
         self._watch.answer_begins()

@@ -36,6 +36,10 @@ class MySqlWatcher:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    def cut_off(self) -> None:
+        """End a look that takes too long, from another thread."""
+        self._connection.cut_off()
+
     def look(self) -> ServerLook:
         """Say what the server does now.
 

@@ -154,7 +154,13 @@ def _host_bound(seen: Seen) -> bool | None:
 
 
 def deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult | None:
-    """Choose the step that shows the limit: the lightest that failed, or else the heaviest."""
+    """Choose the step that shows the limit: the lightest that failed, or else the heaviest.
+
+    Where the answer's load did not last, that is the last window in which it was held.
+    """
+    if capacity.verdict == "NOT_SUSTAINED":
+        held = [s for s in steps if s.plan.purpose == "soak" and s.step.void is None]
+        return held[-1] if held else None
     by_index = {step.plan.index: step for step in steps}
     judged = sorted(capacity.steps, key=lambda judged_load: judged_load.load)
     failed = [

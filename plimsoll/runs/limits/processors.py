@@ -2,10 +2,10 @@
 
 from plimsoll import words
 from plimsoll.model.results import Candidate
+from plimsoll.model.volume_samples import HOST_BOUND_SHARE
 from plimsoll.runs.limits.seen import Seen
 
 NEAR = 0.90  # share of the processor time that could be had
-HOST_LATE = 0.10  # of the time in I/O (plimsoll.model.volume_samples.HOST_BOUND_SHARE)
 
 
 def cpu(seen: Seen) -> Candidate | None:
@@ -43,8 +43,8 @@ def machine_disk(seen: Seen) -> Candidate | None:
     return Candidate(
         resource="machine",
         share=percent / 100,
-        threshold=HOST_LATE,
-        reached=percent / 100 > HOST_LATE,
+        threshold=HOST_BOUND_SHARE,
+        reached=percent / 100 > HOST_BOUND_SHARE,
         evidence=f"{late} of the time in I/O was due to this machine's own disk",
         to_change="a machine whose disk is faster than the volume, or its data in memory",
     )

@@ -74,7 +74,7 @@ def _capped(
         else ""
     )
     each = seen.each(done)
-    now = "" if each is None else f" ({words.three_figures(each)} now)"
+    now = "" if each is None else f" ({least}{words.three_figures(each)} now)"
     fewer = "I/Os" if unit == "IOPS" else "MiB"
     return Candidate(
         resource=resource,
