@@ -96,6 +96,14 @@ def listeners(port: int) -> set[int]:
     }
 
 
+def program(pid: int) -> str | None:
+    """Name the program of a process, as the kernel does; None where it has ended."""
+    try:
+        return (_PROC / str(pid) / "comm").read_text().strip()
+    except OSError:
+        return None
+
+
 def _lines(table: Path) -> list[str]:
     try:
         return table.read_text().splitlines()

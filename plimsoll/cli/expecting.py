@@ -21,7 +21,7 @@ from plimsoll.report.expectations import (
     read_baseline,
     with_expectations,
 )
-from plimsoll.report.folder import RESULT, SECONDS
+from plimsoll.report.folder import RESULT, SECONDS, write_whole
 from plimsoll.report.junit import junit_xml
 from plimsoll.report.markdown import markdown
 from plimsoll.report.summaries import Summary, summary_of_run
@@ -115,7 +115,7 @@ class Expecting:
         for name, (folder, result) in results.items():
             judged[name] = folder, self.judge(result)
             if keep and folder is not None and judged[name][1] != result:
-                (folder / RESULT).write_text(judged[name][1].model_dump_json(), encoding="utf-8")
+                write_whole(folder / RESULT, judged[name][1].model_dump_json())
                 if (folder / SECONDS).is_file():  # else a page of the service's, drawn with them
                     write_report(folder)
         return judged

@@ -6,16 +6,18 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 import click
+from pydantic import ValidationError
 
 from plimsoll import words
 from plimsoll.cli.expecting import expect_options
 from plimsoll.cli.find_options import Asked, find_options
-from plimsoll.cli.finding import Search, find_into, made_rows
+from plimsoll.cli.finding import Made, Search, find_into, made_rows
 from plimsoll.cli.local_runs import RESULTS
 from plimsoll.cli.options import parse_settings, workload_options
-from plimsoll.cli.output import refuse_used_folder
+from plimsoll.cli.output import require_writable
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.errors import UsageError
+from plimsoll.families.dataset_notes import check_loaded, check_same_dataset
 from plimsoll.finding.asked import PASSWORD, QUICK, USUAL, endpoint, request_of, search_of
 from plimsoll.finding.dataset import Found, drop, is_complete, look, require_harmless
 from plimsoll.finding.quantities import StopRule, limits_us
@@ -44,7 +46,8 @@ def command(**options: Any) -> int:
     verdict has no figure), or a rule cannot be decided.
     """
     asked = Asked(**options)
-    refuse_used_folder(asked.out)
+    folder = asked.out or RESULTS / f"find-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    require_writable(folder)
     if asked.dsn is None:
         raise UsageError(f"DSN: is missing; the form is {FORM}; or set PLIMSOLL_DSN")
     target = parse_dsn(asked.dsn, option="DSN", password=os.environ.get(PASSWORD, ""))
@@ -58,24 +61,29 @@ def command(**options: Any) -> int:
     stop_rules = [StopRule.parse(text, operations) for text in asked.stop_if]
     if asked.strategy == "ramp" and asked.max_rate is not None:
         stop_rules.append(StopRule.of_rate(asked.max_rate))
-    found, rows = _with_dataset(asked, target, workload, found)
-    request = _request(asked, target, workload, found, rules)
-    folder = asked.out or RESULTS / f"find-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    _request(
+        asked, target, workload, found, rules
+    )  # what cannot be is refused before rows are made
+    to_drop = asked.drop and found.note is None  # else what is refused stays as it was
     try:
-        interrupted = find_into(Search(request, target, found, stop_rules, rows), folder)
+        found, made = _with_dataset(asked, target, workload, found)
+        request = _request(asked, target, workload, found, rules)
+        to_drop = asked.drop
+        search = Search(request, target, found, stop_rules, made.rows, made.notes)
+        interrupted = find_into(search, folder)
         results = asked.expecting.judge_all(read_results(folder), keep=True)
         print_results(results, as_json=asked.as_json)
         code = asked.expecting.tell_runs(results)
         return 130 if interrupted else code
     finally:
-        if asked.drop:
+        if to_drop:
             drop(target, found)
 
 
 def _with_dataset(
     asked: Asked, target: EngineTarget, workload: Workload, found: Found
-) -> tuple[Found, int | None]:
-    """Make the dataset where that is asked for; gives what is there then, and its rows.
+) -> tuple[Found, Made]:
+    """Make the dataset where that is asked for; gives what is there then, and what was made.
 
     Raises:
         UsageError: There is none, or it is the user's own and the workload would change it.
@@ -84,19 +92,22 @@ def _with_dataset(
         found.note is None and asked.records is not None and not asked.prepare
     ):
         require_harmless(found, allow_writes=asked.allow_writes)
-        return found, None  # nobody has counted them now
+        return found, Made()
     rows = words.plural(found.compiled.rows, "row")
     tables = ", ".join(table.name for table in found.compiled.tables[:3])
     place = f"the {protocol_facts(target.protocol).database_word} {target.database}"
     what = f"{rows} in {tables}{' ...' if len(found.compiled.tables) > 3 else ''}"
     asks = not asked.prepare and sys.stdin.isatty()
+    if found.note is not None and not asked.prepare:  # too few rows, or other ones
+        check_same_dataset(found.compiled, found.note, notes_table="plimsoll_datasets")
+        check_loaded(found.compiled, found.note)
     if not asked.prepare and not (asks and click.confirm(f"Make {what}, in {place}?", err=True)):
         raise UsageError(
             f"--workload {workload.name}: {place} has no dataset of it that Plimsoll made:"
             f" --prepare makes one ({what}); --records N says how many are there that you made"
         )
-    rows_made = made_rows(target, found)
-    return look(target, workload, found.compiled.records, found.given), rows_made
+    made = made_rows(target, found)
+    return look(target, workload, found.compiled.records, found.given), made
 
 
 def _request(
@@ -104,25 +115,31 @@ def _request(
 ) -> Request:
     assert asked.dsn is not None  # noqa: S101 - it was read
     effort = QUICK if asked.quick else USUAL
-    engine = cast("Engine", asked.dsn.partition("://")[0])
-    return request_of(
-        endpoint(engine, target),
-        workload,
-        built_in=asked.workload_name in builtin_names(),
-        records=found.compiled.records,
-        parameters=found.given,
-        search=search_of(
-            effort,
-            strategy=asked.strategy,
-            connections_max=asked.max_connections,
-            rate_max=asked.max_rate,
-        ),
-        load=Load(
-            warmup_s=effort.warmup_s if asked.warmup is None else asked.warmup,
-            duration_s=effort.duration_s if asked.duration is None else asked.duration,
-            recovery_max_s=effort.recovery_max_s,
-        ),
-        warm_s=asked.warm,
-        rules=rules.model_copy(update={"confirmation": effort.confirmation}),
-        time_limit_s=asked.time_limit,
-    ).model_copy(update={"expect": asked.expecting.rules})
+    engine = cast("Engine", asked.dsn.partition("://")[0].lower())
+    try:
+        asked_for = request_of(
+            endpoint(engine, target),
+            workload,
+            built_in=asked.workload_name in builtin_names(),
+            records=found.compiled.records,
+            parameters=found.given,
+            search=search_of(
+                effort,
+                strategy=asked.strategy,
+                connections_max=asked.max_connections,
+                rate_max=asked.max_rate,
+            ),
+            load=Load(
+                warmup_s=effort.warmup_s if asked.warmup is None else asked.warmup,
+                duration_s=effort.duration_s if asked.duration is None else asked.duration,
+                recovery_max_s=effort.recovery_max_s,
+            ),
+            warm_s=asked.warm,
+            rules=rules.model_copy(update={"confirmation": effort.confirmation}),
+            time_limit_s=asked.time_limit,
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UsageError(f"{where}: {first['msg']}" if where else first["msg"]) from None
+    return asked_for.model_copy(update={"expect": asked.expecting.rules})

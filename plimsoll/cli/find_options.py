@@ -117,7 +117,7 @@ def find_options(command: Command) -> Command:
             ),
             click.option(
                 "--duration",
-                type=NumberRange(0, 600),
+                type=NumberRange(0, 600, min_open=True),
                 metavar="SECONDS",
                 help=f"Of each window.  [default: {USUAL.duration_s:g}]",
             ),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from plimsoll import words
 from plimsoll.cli.find_progress import FindProgress
 from plimsoll.cli.interrupts import ended_by_signals
 from plimsoll.cli.prepare import prepare_shown
@@ -35,6 +36,7 @@ class Search:
         found: The rows that are there.
         stop_rules: What ends the load at once.
         rows: Of the dataset, counted; None: nobody has.
+        notes: What a reader has to know besides.
     """
 
     request: Request
@@ -42,6 +44,7 @@ class Search:
     found: Found
     stop_rules: Sequence[StopRule]
     rows: int | None
+    notes: tuple[str, ...] = ()
 
 
 def asked_search(request: Request) -> Search:
@@ -58,25 +61,37 @@ def asked_search(request: Request) -> Search:
         raise UsageError("faults: an existing database has no emulated volume to make fail")
     target, workload = opened(request.target), workload_of(request.workload)
     records, given = request.workload.records, request.workload.parameters
-    found, rows = look(target, workload, records, given), None
+    found, made = look(target, workload, records, given), Made()
     if not is_complete(found):
-        rows = made_rows(target, found)
+        made = made_rows(target, found)
         found = look(target, workload, records, given)
-    return Search(request, target, found, (), rows)
+    return Search(request, target, found, (), made.rows, made.notes)
 
 
-def made_rows(target: EngineTarget, found: Found) -> int:
-    """Make a dataset, and wait until the server has worked it off; gives its rows."""
+@dataclass(frozen=True)
+class Made:
+    """A dataset that was made, or was not: its rows, and what a reader has to know of it."""
+
+    rows: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+def made_rows(target: EngineTarget, found: Found) -> Made:
+    """Make a dataset, and wait until the server has worked it off, but not for ever."""
     prepared = prepare_shown(target, found.compiled)
     click.echo("waiting until the server has worked off the loading", err=True)
-    family_of(target.protocol).settle(target, longest_s=SETTLE_MAX_S)
-    return sum(prepared.counted_rows.values())
+    rows = sum(prepared.counted_rows.values())
+    if family_of(target.protocol).settle(target, longest_s=SETTLE_MAX_S):
+        return Made(rows)
+    late = f"the server had not worked off the loading after {words.duration(SETTLE_MAX_S)}"
+    click.echo(late, err=True)
+    return Made(rows, (late,))
 
 
 def find_into(search: Search, folder: Path) -> bool:
     """Search, and write the results into a folder; says whether it was interrupted."""
     began = datetime.now(UTC)
-    failure = None
+    failure: PlimsollError | None = None
     with FindProgress(search.request) as progress:
         finder = Finder(
             request=search.request,
@@ -90,19 +105,20 @@ def find_into(search: Search, folder: Path) -> bool:
             try:
                 finder.search()
             except PlimsollError as error:  # what was measured so far is written all the same
-                failure = str(error)
-    result, seconds = outcome(
-        finder,
-        run_id=f"{search.request.name}-{began:%Y%m%d-%H%M%S}",
-        server=search.found.server,
-        rows=search.rows,
-        began=began,
-        failure=failure,
-    )
-    try:
-        write(folder, result, seconds)
-    except OSError:  # the disk is full, say: the answer is not lost with it
-        if result.capacity is not None:
-            click.echo(f"{result.capacity.verdict}: {result.capacity.summary}", err=True)
-        raise
+                failure = error
+            result, seconds = outcome(
+                finder,
+                run_id=f"{search.request.name}-{began:%Y%m%d-%H%M%S}",
+                server=search.found.server,
+                rows=search.rows,
+                began=began,
+                failure=failure,
+                notes=search.notes,
+            )
+            try:
+                write(folder, result, seconds)
+            except OSError:  # the disk is full, say: the answer is not lost with it
+                if result.capacity is not None:
+                    click.echo(f"{result.capacity.verdict}: {result.capacity.summary}", err=True)
+                raise
     return finder.cut_short == INTERRUPTED

@@ -1,7 +1,7 @@
 """Entry of the `plimsoll` command: finds the verb, and turns errors into one line each.
 
-Exit codes: 0 success, 1 the run's answer is a failure, 2 bad usage, 3 a check before the submission
-failed, 130 interrupted.
+Exit codes, of which README.md has the table: 0 success, 1 a failure, 2 bad usage, 3 no answer, 130
+interrupted.
 """
 
 import importlib

@@ -2,7 +2,9 @@
 
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -72,6 +74,27 @@ def out_option(what: str, default: str = "") -> Callable[[Command], Command]:
     """
     text = f"{what}; a new or empty folder." + (f" Default: {default}." if default else "")
     return click.option("--out", type=click.Path(path_type=Path, file_okay=False), help=text)
+
+
+def require_writable(directory: Path) -> None:
+    """Check that results can be written into a folder, which is left as it was.
+
+    Raises:
+        UsageError: It holds something already, or nothing can be written.
+    """
+    absent = [place for place in (directory, *directory.parents) if not place.exists()]
+    try:
+        refuse_used_folder(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory) as probe:
+            probe.write(b"a result")
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"--out {directory}: cannot be written: {reason}") from None
+    finally:
+        for place in absent:  # made again once there are results
+            with suppress(OSError):
+                place.rmdir()
 
 
 def refuse_used_folder(out: Path | None) -> None:

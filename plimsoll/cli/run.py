@@ -1,7 +1,5 @@
 """`plimsoll run`: finds a target's capacity on this machine."""
 
-import tempfile
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -12,7 +10,7 @@ import click
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.finding import asked_search, find_into
 from plimsoll.cli.local_runs import RESULTS, first_clients, wait_or_stop, write_report
-from plimsoll.cli.output import out_option, refuse_used_folder
+from plimsoll.cli.output import out_option, require_writable
 from plimsoll.cli.progress import RunProgress
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.cli.validate import require_all_possible
@@ -100,19 +98,7 @@ def _directory(request_file: Path, out: Path | None) -> Path:
         UsageError: It holds something already, or nothing can be written.
     """
     directory = out or RESULTS / f"{request_file.stem}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    absent = [place for place in (directory, *directory.parents) if not place.exists()]
-    try:
-        refuse_used_folder(directory)
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory) as probe:
-            probe.write(b"a result")
-    except OSError as error:
-        reason = error.strerror or error
-        raise UsageError(f"--out {directory}: cannot be written: {reason}") from None
-    finally:
-        for place in absent:  # made again once there are results
-            with suppress(OSError):
-                place.rmdir()
+    require_writable(directory)
     return directory
 
 

@@ -93,7 +93,7 @@ def search_of(
     Raises:
         UsageError: A search over rates has no highest one.
     """
-    clients = max(1, min(CLIENTS_MOST, os.cpu_count() or 1))
+    clients = min(CLIENTS_MOST, os.cpu_count() or 1, connections_max)
     if strategy == "ramp":
         return RampSearch(
             connections_max=connections_max,
@@ -107,7 +107,7 @@ def search_of(
         rate_first_ops_per_second=rate_max * FIRST_SHARE,
         rate_max_ops_per_second=rate_max,
         clients_max=clients,
-        connections_per_client=connections_max,
+        connections_per_client=connections_max // clients,
         factor=effort.factor,
         resolution=effort.resolution,
     )

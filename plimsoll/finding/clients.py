@@ -57,11 +57,12 @@ def run_clients(
             for client, spec in enumerate(specs)
         ]
         waiting = set(answers)
-        while waiting:  # with a time-out: signals are handled between the waits
-            waiting = wait(waiting, timeout=_LOOK_S).not_done
-            if ended.is_set():
-                for token in tokens:
-                    token.cancel()
+        try:
+            while waiting and not ended.is_set():  # signals are handled between the waits
+                waiting = wait(waiting, timeout=_LOOK_S).not_done
+        finally:  # a second Ctrl-C comes from here too: no load goes on behind it
+            for token in tokens if waiting else ():
+                token.cancel()
     outcomes = [answer.result() for answer in answers]
     results = [outcome for outcome in outcomes if isinstance(outcome, ClientResult)]
     return results, [outcome for outcome in outcomes if isinstance(outcome, FailedClient)]

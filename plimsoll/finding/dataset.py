@@ -1,11 +1,12 @@
 """The rows that a search draws from: Plimsoll's own, made before, or the user's, which it reads."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from plimsoll.complaints import Scalar
-from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.families.dataset_notes import DatasetNote, check_loaded
+from plimsoll.errors import UsageError
+from plimsoll.families.dataset_notes import DatasetNote
 from plimsoll.families.family import family_of
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine import EngineTarget
@@ -53,14 +54,12 @@ def look(
 
 
 def is_complete(found: Found) -> bool:
-    """Whether Plimsoll has made the dataset, to its last row."""
-    if found.note is None:
+    """Whether Plimsoll has made the dataset, to its last row, with the parameters asked for."""
+    note = found.note
+    if note is None or note.parameters != found.compiled.dataset_parameters:
         return False
-    try:
-        check_loaded(found.compiled, found.note)
-    except PlimsollError:
-        return False
-    return True
+    loaded = note.loaded_rows
+    return all(loaded.get(table.name, 0) >= table.rows for table in found.compiled.tables)
 
 
 def drop(target: EngineTarget, found: Found) -> None:
@@ -104,5 +103,6 @@ def require_harmless(found: Found, *, allow_writes: bool) -> None:
 
 
 def _reads(sql: str) -> bool:
-    words = sql.upper().split()
-    return sql.upper().startswith(_READS) and "UPDATE" not in words  # SELECT ... FOR UPDATE locks
+    """Whether a statement reads and locks nothing (FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE)."""
+    words = set(re.findall(r"\w+", sql.upper()))
+    return sql.upper().startswith(_READS) and not words & {"UPDATE", "SHARE"}

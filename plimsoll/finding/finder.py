@@ -29,7 +29,7 @@ from plimsoll.model.fleet import (
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import Recovery
-from plimsoll.model.search_request import Done, NextStep
+from plimsoll.model.search_request import Done, NextStep, RateSearch
 from plimsoll.model.steps import CLOSING
 from plimsoll.runs.recovery import Recovered, in_words, outcome, watched
 from plimsoll.workload.compiled import Compiled
@@ -98,6 +98,8 @@ class Finder:
             following = next_step(self.request.search, done, self.request.limits)
             if isinstance(following, Done):
                 return
+            if following.window_factor > 1 and time.monotonic() + self._takes_s(following) > until:
+                following = following.model_copy(update={"window_factor": 1})
             if time.monotonic() + self._takes_s(following) > until:
                 limit = words.duration(self.request.time_limit_s)
                 if following.purpose not in CLOSING:  # else the answer stands without it
@@ -111,7 +113,12 @@ class Finder:
         return factor * load.warmup_s + window_s + JUDGING_S
 
     def _warm(self) -> None:
-        plan = warming_step(self.request, start_at_epoch_ms=barrier_epoch_ms(1))
+        search, plan = self.request.search, warming_step(self.request, start_at_epoch_ms=0)
+        if isinstance(search, RateSearch):  # no more than is promised, here either
+            rate = search.rate_first_ops_per_second
+            plan = plan.model_copy(update={"rate_ops_per_second": rate})
+        start = barrier_epoch_ms(plan.connections)
+        plan = plan.model_copy(update={"start_at_epoch_ms": start})
         self.shows.planned(plan)
         _, failed = self._run(plan)
         if failed and not self._ended.is_set():

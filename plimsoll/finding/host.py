@@ -1,12 +1,28 @@
 """How far this machine was disturbed in a step: a busy machine is no knee."""
 
 import os
+import socket
 from dataclasses import dataclass
 
-from plimsoll.machine import CpuTimes, cpu_times, listeners, shares
+from plimsoll.machine import CpuTimes, cpu_times, listeners, program, shares
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.results import FleetFigures
 from plimsoll.model.tls import is_loopback
+
+SERVERS = {"mysqld", "mariadbd", "java"}
+
+
+def _is_this_machine(host: str) -> bool:
+    """Whether an address is one of this machine's own: then a socket can be bound to it."""
+    if is_loopback(host):
+        return True
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.bind(address)
+    except OSError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -26,8 +42,10 @@ class Host:
     @classmethod
     def before(cls, target: EngineTarget) -> "Host":
         """Look at it."""
-        shared = is_loopback(target.host)
-        servers = listeners(target.port) if shared else set()
+        shared = _is_this_machine(target.host)
+        heard = listeners(target.port) if shared else set()
+        # behind a container's port listens its proxy, which is not the server
+        servers = {pid for pid in heard if program(pid) in SERVERS}
         ours = frozenset({os.getpid(), *servers} if servers or not shared else ())
         return cls(shared, ours, cpu_times(ours))
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import plimsoll
 from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
-from plimsoll.errors import UsageError
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.finding.finder import Finder
 from plimsoll.model.results import Moments, RunResult, Seconds, Versions
 from plimsoll.model.run_record import Failure, RunState
-from plimsoll.report.folder import RESULT
+from plimsoll.report.folder import RESULT, write_whole
 from plimsoll.requests.request_workload import workload_sha256
 from plimsoll.runs.limits import limiting_resource
 
@@ -23,7 +23,7 @@ def outcome(
     server: str,
     rows: int | None,
     began: datetime,
-    failure: str | None = None,
+    failure: PlimsollError | None = None,
     notes: Sequence[str] = (),
 ) -> tuple[RunResult, Seconds]:
     """Judge what was measured.
@@ -42,11 +42,11 @@ def outcome(
         judged = [result.step for result in steps]
         capacity = judge(judged, request.limits, axis=axis_of(request.search)) if steps else None
     except UsageError as error:
-        capacity, failure = None, failure or str(error)
+        capacity, failure = None, failure or error
     limiting = limiting_resource(capacity, steps, None) if capacity else None
     if capacity is not None and limiting is not None:
         capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
-    cause = failure or finder.cut_short
+    cause = str(failure) if failure else finder.cut_short
     ended = datetime.now(UTC)
     state = RunState.FAILED if failure else RunState.STOPPED if cause else RunState.SUCCEEDED
     result = RunResult(
@@ -55,7 +55,9 @@ def outcome(
         team=request.team,
         local=True,
         state=state,
-        failure=Failure(phase="step", error="StepError" if failure else "Stopped", cause=cause)
+        failure=Failure(
+            phase="step", error=type(failure).__name__ if failure else "Stopped", cause=cause
+        )
         if cause
         else None,
         capacity=capacity,
@@ -97,6 +99,6 @@ def write(folder: Path, result: RunResult, seconds: Seconds) -> None:
     from plimsoll.report.page import render  # noqa: PLC0415 - half a second, for the end alone
 
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / RESULT).write_text(result.model_dump_json(), encoding="utf-8")
+    write_whole(folder / RESULT, result.model_dump_json())
     (folder / "seconds.json").write_text(seconds.model_dump_json(), encoding="utf-8")
     (folder / "report.html").write_text(render(result, seconds), encoding="utf-8")

@@ -45,6 +45,16 @@ def read_run(folder: Path) -> tuple[RunResult, Seconds]:
     return result, read_model(series, Seconds)
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a file or leave the one that is there: a disk may be full half-way."""
+    part = path.with_suffix(".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def read_model(path: Path, model: type[AnyModel]) -> AnyModel:
     """Read a JSON file.
 

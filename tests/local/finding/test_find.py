@@ -73,6 +73,40 @@ def test_it_makes_the_rows_searches_and_leaves_a_result_like_a_runs(
     assert json.loads((out / "seconds.json").read_text())["operations"]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--strategy", "rate"], "--strategy rate: needs --max-rate"),
+        (["--warmup", "600", "--duration", "600"], "1200 s is more than a client may run"),
+        (["--time-limit", "10", "--warm", "20"], "are over before a single step can be"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_rows_are_made(
+    plimsoll: Callable[..., Output],
+    fresh_database: str,
+    tmp_path: Path,
+    options: list[str],
+    message: str,
+) -> None:
+    find = ["find", fresh_database, "--workload", "ycsb-b", "--prepare", "--records", "500"]
+    code, _, err = plimsoll(*find, *options, "--out", str(tmp_path / "found"))
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+    assert tables_of(fresh_database) == set()
+
+
+def test_rows_of_other_parameters_are_not_those_that_are_asked_for(
+    plimsoll: Callable[..., Output], fresh_database: str, tmp_path: Path
+) -> None:
+    sysbench = ["--workload", "sysbench-oltp-read-only", "--records", "100"]
+    plimsoll("prepare", "--dsn", fresh_database, *sysbench, "--tables", "2")
+    find = ["find", fresh_database, *BRIEF, *sysbench, "--out", str(tmp_path / "found")]
+    code, _, err = plimsoll(*find, "--tables", "3")
+    assert code == 1
+    assert "is there with tables=2, not tables=3" in err
+
+
 def test_what_it_made_it_drops_where_asked_and_nothing_else(
     plimsoll: Callable[..., Output], connection: Connection, fresh_database: str, tmp_path: Path
 ) -> None:

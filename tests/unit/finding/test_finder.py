@@ -8,8 +8,9 @@ from plimsoll.finding.host import Host
 from plimsoll.finding.quantities import StopRule
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine_report import SecondReport
+from plimsoll.model.fleet import ClientResult, FailedClient, StepPlan
 from plimsoll.model.request import EndpointTarget, Load, Preparation, Request, WorkloadChoice
-from plimsoll.model.search_request import NextStep, RampSearch
+from plimsoll.model.search_request import NextStep, RampSearch, RateSearch
 from plimsoll.model.steps import Purpose
 from plimsoll.workload import load_workload
 from tests.support.synthetic_run import synthetic_run
@@ -56,7 +57,7 @@ def test_a_rate_is_of_all_clients_together_in_the_same_second() -> None:
 
 @pytest.mark.parametrize(
     ("purpose", "said"),
-    [("climb", "the time limit of 1 min left no time for another step"), ("sentinel", None)],
+    [("climb", "the time limit of 40 s left no time for another step"), ("sentinel", None)],
 )
 def test_an_answer_stands_where_no_time_is_left_to_question_it(
     monkeypatch: pytest.MonkeyPatch, purpose: Purpose, said: str | None
@@ -65,7 +66,7 @@ def test_an_answer_stands_where_no_time_is_left_to_question_it(
         return NextStep(index=0, clients=1, connections=1, purpose=purpose, why="", window_factor=2)
 
     monkeypatch.setattr(module, "next_step", ask)
-    searching = finder(time_limit_s=60)  # twice 40 s are longer
+    searching = finder(time_limit_s=40)  # a step is 40 s, and a second to judge it
     searching.search()
     assert searching.cut_short == said
     assert searching.steps == []
@@ -97,3 +98,38 @@ def test_the_barrier_is_set_when_all_else_is_done(order: list[str]) -> None:
     searching._step(NextStep(index=0, clients=1, connections=1, purpose="climb", why=""))
     assert order == ["number", "host", "barrier"]
     assert searching.cut_short == "5"
+
+
+def test_a_longer_window_for_which_no_time_is_left_has_its_usual_length(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    longer = NextStep(index=0, clients=1, connections=1, purpose="again", why="", window_factor=2)
+    monkeypatch.setattr(module, "next_step", lambda *_: longer)
+    searching = finder(time_limit_s=60)  # twice 40 s are longer
+    tried: list[int] = []
+
+    def step(following: NextStep) -> None:
+        tried.append(following.window_factor)
+        searching.end("enough")
+
+    monkeypatch.setattr(searching, "_step", step)
+    searching.search()
+    assert tried == [1]
+
+
+def test_a_search_over_rates_warms_the_caches_at_no_more_than_its_first_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plans: list[StepPlan] = []
+
+    def run(plan: StepPlan) -> tuple[list[ClientResult], list[FailedClient]]:
+        plans.append(plan)
+        return [], []
+
+    searching = finder()
+    rate = RateSearch(rate_first_ops_per_second=25, rate_max_ops_per_second=500)
+    changes = {"search": rate, "prepare": Preparation(warm_s=5)}
+    searching.request = searching.request.model_copy(update=changes)
+    monkeypatch.setattr(searching, "_run", run)
+    searching._warm()
+    assert [plan.rate_ops_per_second for plan in plans] == [25]
