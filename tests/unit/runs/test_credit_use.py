@@ -81,3 +81,9 @@ def test_credits_of_a_cpu_are_those_of_aws_table(name: str, an_hour: int) -> Non
 def test_what_was_not_measured_uses_nothing() -> None:
     assert used({}) == {}
     assert with_credits(STEP.model_copy(update={"target": None}), STEP_TARGET, ()).target is None
+
+
+def test_without_points_of_its_io_nobody_knows_what_a_step_used() -> None:
+    seen = TargetFigures(period_s=60, points=1, cpu_percent=50.0)
+    step = with_credits(STEP.model_copy(update={"target": seen}), STEP_TARGET, ())
+    assert step.step.credits is None

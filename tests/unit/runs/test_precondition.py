@@ -119,3 +119,27 @@ def test_what_never_settles_ends_all_the_same(most_s: float | None, rounds: int)
 
 def test_a_round_that_is_judged_again_counts_once() -> None:
     assert len(after(ended(0, LEVEL), ended(0, LEVEL)).rounds) == 1
+
+
+def test_a_round_in_which_nothing_was_measured_has_settled_nothing() -> None:
+    silent = ended(0, LEVEL)
+    nothing = silent.step.model_copy(update={"throughput_ops_per_second": None})
+    seen = with_round(None, silent.model_copy(update={"step": nothing}))
+    assert not seen.settled
+    assert "nothing was measured of it" in seen.text
+
+
+def test_a_round_of_too_few_seconds_for_a_trend_does_not_settle_it_alone() -> None:
+    seen = with_round(None, ended(0, LEVEL[:5]))
+    assert seen.rounds[0].trend is None
+    assert not seen.settled
+    assert "one round is too short to tell" in seen.text
+
+
+def test_ios_are_divided_by_the_operations_of_the_same_time() -> None:
+    """The counters are read before the clients come and after the last has gone."""
+    done = ended(0, LEVEL, ios_per_operation=2.0)
+    assert done.server is not None
+    longer = done.server.model_copy(update={"interval_s": 3 * done.server.interval_s})
+    (seen,) = with_round(None, done.model_copy(update={"server": longer})).rounds
+    assert seen.ios_per_operation == pytest.approx(2.0)

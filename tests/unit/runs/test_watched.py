@@ -86,3 +86,34 @@ def test_looks_come_to_means_and_a_median() -> None:
         looks=1, row_lock_waiters=None, table_lock_waiters=None, checkpoint_share=None
     )
     assert server_looks([]) is None
+
+
+def test_a_look_that_is_not_answered_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stalled:
+        """A server that answers nothing until its connection is ended."""
+
+        cut = threading.Event()
+        looked = threading.Event()
+
+        def look(self) -> ServerLook:
+            self.looked.set()
+            self.cut.wait(30)
+            raise PlimsollError("gone")
+
+        def cut_off(self) -> None:
+            self.cut.set()
+
+    @contextmanager
+    def opened(_: object) -> Iterator[Stalled]:
+        yield Stalled()
+
+    monkeypatch.setattr(module, "open_watcher", opened)
+    monkeypatch.setattr(module, "LEAVE_S", 0.05)
+    before = set(threading.enumerate())
+    with watched(MYSQL, planned()) as looks:
+        assert Stalled.looked.wait(30)
+    assert Stalled.cut.is_set()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(30)
+        assert not thread.is_alive()
+    assert looks == []
