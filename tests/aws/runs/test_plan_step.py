@@ -133,11 +133,42 @@ def test_an_answer_stands_where_a_closing_step_has_no_time_or_budget(
 
     running.records.change(RUN, step=0)
     running.files(RUN).put(step_path(0), "{}")
+    monkeypatch.setattr(plan_step, "family_of", lambda _: BusyFamily())
     monkeypatch.setattr(plan_step, "require_step_budget", refuse)
     monkeypatch.setattr(plan_step, "next_step", lambda *_: asked("soak"))
     assert plan_step.plan_next(running, RUN)["next"] == "conclude"
     monkeypatch.setattr(plan_step, "next_step", lambda *_: asked("confirm"))
     with pytest.raises(error):
+        plan_step.plan_next(running, RUN)
+
+
+@pytest.mark.usefixtures("clock")
+def test_an_answer_stands_where_its_target_answers_no_more(
+    running: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(purpose: Purpose) -> NextStep:
+        return NextStep(index=0, clients=1, connections=1, purpose=purpose, why="")
+
+    running.records.change(RUN, step=0)
+    running.files(RUN).put(step_path(0), "{}")
+    monkeypatch.setattr(plan_step, "next_step", lambda *_: asked("sentinel"))
+    assert plan_step.plan_next(running, RUN)["next"] == "conclude"
+    monkeypatch.setattr(plan_step, "next_step", lambda *_: asked("confirm"))
+    assert plan_step.plan_next(running, RUN)["next"] != "conclude"
+
+
+@pytest.mark.parametrize(("purpose", "stands"), [("twice_clients", True), ("confirm", False)])
+def test_an_answer_stands_where_time_has_passed_while_it_was_questioned(
+    running: EverySetting, monkeypatch: pytest.MonkeyPatch, purpose: Purpose, stands: bool
+) -> None:
+    last = synthetic_run()[0].steps[0]
+    last = last.model_copy(update={"plan": last.plan.model_copy(update={"purpose": purpose})})
+    monkeypatch.setattr(plan_step, "finished_steps", lambda _: [last])
+    running.records.change(RUN, step=1, expires_at=datetime(2020, 1, 1, tzinfo=UTC))
+    if stands:
+        assert plan_step.plan_next(running, RUN)["next"] == "conclude"
+        return
+    with pytest.raises(TimeLimitPassedError):
         plan_step.plan_next(running, RUN)
 
 

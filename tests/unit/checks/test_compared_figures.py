@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from plimsoll.capacity import judge
+from plimsoll.capacity.credits import judge_sustained
 from plimsoll.checks.compared_figures import figures
 from plimsoll.model.capacity import Rules
 from plimsoll.model.check import Compare, CompareCapacity, CompareLatency, Figure
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import Failure, RunState
-from plimsoll.model.steps import Step
+from plimsoll.model.steps import CreditUse, Step
 from tests.support.synthetic_run import synthetic_run
 
 CAPACITY = CompareCapacity()
@@ -31,7 +31,7 @@ def offered(rate: float, p99_us: float = 100, **others: Any) -> Step:
 
 def figure(steps: Sequence[Step], compare: Compare) -> Figure:
     result, _ = synthetic_run()
-    capacity = judge(steps, RULES, axis="rate_ops_per_second")
+    capacity = judge_sustained(steps, RULES, axis="rate_ops_per_second")
     judged = result.model_copy(update={"capacity": capacity})
     return figures(judged, [compare])[compare.metric]
 
@@ -91,3 +91,13 @@ def test_a_run_that_failed_is_a_gap_with_its_reason() -> None:
     found = figures(failed, [CAPACITY, UPDATE])
     why = "the run FAILED: no capacity for the instance"
     assert list(found.values()) == [Figure(value=None, why_none=why)] * 2
+
+
+def test_a_latency_that_burst_credits_paid_for_is_a_gap() -> None:
+    spending = CreditUse(bucket="volume", used_per_s=900, earned_per_s=300, full=5_400_000)
+    on_credits = offered(500).model_copy(update={"credits": (spending,)})
+    why = "burst credits were spent at 500 ops/s offered"
+    without = offered(500).model_copy(update={"credits": ()})
+    light = offered(100).model_copy(update={"credits": ()})
+    assert figure([light, on_credits], UPDATE) == Figure(value=None, why_none=why)
+    assert figure([light, on_credits, without], UPDATE).value is None
