@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from plimsoll.model.capacity import Capacity
-from plimsoll.model.results import RunResult
+from plimsoll.model.results import LimitingResource, RunResult
 from plimsoll.model.run_record import Failure, RunState
 from plimsoll.report.expectations import with_expectations
 from plimsoll.report.junit import junit_xml
@@ -143,3 +143,14 @@ def test_a_table_of_steps_is_summed_up_too() -> None:
     summary = summary_of_table("steps.csv", KNEE)
     assert (summary.name, summary.told, summary.began) == ("steps.csv", "met", None)
     written(summary)
+
+
+@pytest.mark.parametrize(
+    ("reached", "told"), [(True, "storage IOPS"), (False, "nearest: storage IOPS 62 %")]
+)
+def test_what_was_nearest_to_its_limit_is_not_said_to_have_set_it(reached: bool, told: str) -> None:
+    limiting = LimitingResource(
+        resource="storage_iops", reached=reached, share=0.62, host_bound=None, step=1, evidence=()
+    )
+    facts = dict(summary_of_run(run(limiting=limiting)).facts)
+    assert facts["limited by"] == told

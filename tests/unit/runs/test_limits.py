@@ -312,3 +312,12 @@ def test_results_of_before_still_read() -> None:
     limiting = LimitingResource.model_validate_json(old)
     assert limit_facts(limiting) == [("Limited by", "storage (step 4)")]
     assert limit_cell(limiting) == "storage"
+
+
+def test_the_limit_of_a_load_that_did_not_last_is_that_of_its_last_window() -> None:
+    capacity, steps = knee({**BUSY, "cpu_percent": 20.0})
+    held = result(3, 1, 1000, 5000, {"read_iops": 10.0, "write_iops": 5.0, "cpu_percent": 97.0})
+    held = held.model_copy(update={"plan": held.plan.model_copy(update={"purpose": "soak"})})
+    lasted_not = capacity.model_copy(update={"verdict": "NOT_SUSTAINED"})
+    limiting = limiting_resource(lasted_not, [*steps, held], IO1)
+    assert (limiting.resource, limiting.step) == ("cpu", 3)
