@@ -60,5 +60,8 @@ def merge_histograms(histograms: list[str]) -> str:
 def histogram_summary(histogram: str) -> str:
     """The `LatencySummary` of a histogram, as JSON."""
 
+def histogram_counts(histogram: str, bounds_us: list[int]) -> list[int]:
+    """How many of a histogram's values are at most as large as each bound, in microseconds."""
+
 def sample(value_json: str, key_spaces_json: str, seed: int, n: int) -> list[int | float | str]:
     """Draws a `Value` n times, as a load binds it; each new row counts as inserted at once."""

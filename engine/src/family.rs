@@ -12,6 +12,8 @@ use crate::load::run::{Listener, run_over};
 use crate::load::wire::Wire;
 use crate::mysql::inserter::MysqlInserter;
 use crate::mysql::wire::MysqlWire;
+use crate::postgres::inserter::PostgresInserter;
+use crate::postgres::wire::PostgresWire;
 use crate::report::{DatasetReport, LoadReport};
 use crate::spec::{Dataset, Load, Protocol};
 
@@ -27,6 +29,7 @@ impl Family {
         match protocol {
             Protocol::Mysql => Family::with::<MysqlWire, MysqlInserter>(),
             Protocol::Cql => Family::with::<CqlWire, CqlInserter>(),
+            Protocol::Postgres => Family::with::<PostgresWire, PostgresInserter>(),
         }
     }
 

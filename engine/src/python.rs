@@ -145,6 +145,13 @@ fn histogram_summary(py: Python<'_>, text: &str) -> PyResult<String> {
     json(py, &histogram::Summary::of(&histogram))
 }
 
+/// How many values of a histogram are at most as large as each bound.
+#[pyfunction]
+fn histogram_counts(py: Python<'_>, text: &str, bounds_us: Vec<u64>) -> PyResult<Vec<u64>> {
+    let histogram = histogram::decode(text).map_err(|failure| raise(py, &failure))?;
+    Ok(bounds_us.into_iter().map(|bound| histogram.count_between(0, bound)).collect())
+}
+
 /// Draws of a value, as a load would bind them.
 #[pyfunction]
 fn sample<'py>(
@@ -192,6 +199,7 @@ fn plimsoll_engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(load_rows, module)?)?;
     module.add_function(wrap_pyfunction!(merge_histograms, module)?)?;
+    module.add_function(wrap_pyfunction!(histogram_counts, module)?)?;
     module.add_function(wrap_pyfunction!(histogram_summary, module)?)?;
     module.add_function(wrap_pyfunction!(sample, module)?)
 }

@@ -1,12 +1,13 @@
 //! `make fuzz`: broken answers of a server, for a minute, against everything that reads them.
 //!
-//! Most rounds feed the parsers of answers, MySQL's and CQL's in turn; the others play a whole
+//! Most rounds feed the parsers of answers, one family's after the other; the others play a whole
 //! server, from its greeting on, to a client that connects. Each round is made from a seed: a round
 //! that panics, or that holds more memory than it may, prints its seed and ends the run with exit
 //! code 1. Usage: `fuzz [SECONDS] [SEED OF A SINGLE ROUND]`.
 
 mod cql;
 mod mysql;
+mod postgres;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
@@ -57,12 +58,12 @@ fn main() {
     let end = Instant::now() + Duration::from_secs(seconds);
     let (mut parsed, mut played, mut operations) = (0_u64, 0_u64, 0_u64);
     for seed in first.. {
-        let family = seed as usize % 2;
-        if seed % 2_000 < 2 {
-            operations += check(seed, || [play_mysql, play_cql][family](seed));
+        let family = seed as usize % 3;
+        if seed % 3_000 < 3 {
+            operations += check(seed, || [play_mysql, play_cql, play_postgres][family](seed));
             played += 1;
         } else {
-            check(seed, || [mysql::parse, cql::parse][family](seed));
+            check(seed, || [mysql::parse, cql::parse, postgres::parse][family](seed));
             parsed += 1;
         }
         if single.is_some() || Instant::now() >= end {
@@ -146,6 +147,11 @@ fn play_mysql(seed: u64) -> u64 {
 
 fn play_cql(seed: u64) -> u64 {
     play(loads::cql, move |n| Damaged::new(stream(seed, 0, n), cql::talk(stream(seed, 1, n), n)))
+}
+
+fn play_postgres(seed: u64) -> u64 {
+    let load = [loads::postgres, loads::simple_postgres][seed as usize / 3 % 2];
+    play(load, move |n| Damaged::new(stream(seed, 0, n), postgres::talk(stream(seed, 1, n), n)))
 }
 
 /// A short load against a server that talks nonsense: it must end, whatever it hears.

@@ -43,7 +43,7 @@ impl Inserter for CqlInserter {
         Batches { prepared, rows_per_batch, order: None }
     }
 
-    fn new(session: Session<Known>, _rows_per_batch: usize) -> Self {
+    fn new(session: Session<Known>, _: &Dataset, _: &Rows, _rows_per_batch: usize) -> Self {
         let (out, buffer) = (Vec::new(), vec![0; 16 * 1024]);
         CqlInserter { session, reader: Reader::default(), out, buffer }
     }

@@ -37,7 +37,12 @@ pub trait Inserter: Sized {
 
     /// Inserts over this session, whose reads and writes return after
     /// [`CHECK_EVERY`](super::patience::CHECK_EVERY) at the latest.
-    fn new(session: Session<Self::Known>, rows_per_batch: usize) -> Self;
+    fn new(
+        session: Session<Self::Known>,
+        dataset: &Dataset,
+        rows: &Rows,
+        rows_per_batch: usize,
+    ) -> Self;
 
     /// Inserts the rows of these numbers, and leaves a row that is there as it is, or writes it
     /// again with the same values. Returns how many were not there yet or, where the server does

@@ -1,6 +1,7 @@
 //! Filling a table: batches of rows, over several connections, restartable.
 
 pub mod inserter;
+pub mod order;
 pub mod patience;
 mod plan;
 

@@ -45,6 +45,7 @@ impl Wait<'_> {
     /// Receives some bytes into `buffer`, and returns how many: 1 or more.
     pub fn receive(&self, link: &mut Link, buffer: &mut [u8]) -> Result<usize, EngineError> {
         loop {
+            self.check()?; // also of a server that talks without end
             match link.receive(buffer) {
                 Ok(0) => return Err(lost(&io::ErrorKind::UnexpectedEof.into())),
                 Ok(read) => return Ok(read),
@@ -59,6 +60,11 @@ impl Wait<'_> {
         if !matches!(error.kind(), Interrupted | TimedOut | WouldBlock) {
             return Err(lost(error));
         }
+        self.check()
+    }
+
+    /// An error where it is not to be waited any longer.
+    fn check(&self) -> Result<(), EngineError> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(EngineError::new("cancelled", "cancelled"));
         }

@@ -56,6 +56,6 @@ impl<'a> Plan<'a> {
             .set_read_timeout(timeout)
             .and_then(|()| stream.set_write_timeout(timeout))
             .map_err(|error| EngineError::new("connection_lost", error.to_string()))?;
-        Ok(I::new(session, self.rows_per_batch))
+        Ok(I::new(session, self.dataset, &self.rows, self.rows_per_batch))
     }
 }

@@ -1,5 +1,7 @@
 //! What happens to a thread's wires: answers, losses, time-outs, replacements.
 
+use std::sync::atomic::Ordering;
+
 use rustix::event::epoll::{self, EventData, EventFlags};
 
 use super::lane::State;
@@ -40,7 +42,7 @@ impl<W: Wire> Worker<'_, W> {
         self.events.clear();
     }
 
-    fn receive(&mut self, line: usize, hung_up: bool) {
+    pub(super) fn receive(&mut self, line: usize, hung_up: bool) {
         let mut answers = std::mem::take(&mut self.answers);
         loop {
             let wire = &mut self.lines[line].wire;
@@ -50,8 +52,8 @@ impl<W: Wire> Worker<'_, W> {
                 self.lane_answered(first + answer.slot, answer);
             }
             match received {
-                Ok(true) => {}
-                Ok(false) => break,
+                Ok(true) if self.reads_on() => {}
+                Ok(_) => break,
                 Err(failure) => {
                     self.lose(line, &failure);
                     break;
@@ -59,6 +61,16 @@ impl<W: Wire> Worker<'_, W> {
             }
         }
         self.answers = answers;
+    }
+
+    /// Whether to read more of what a server does not stop to say: it keeps no deadline from being
+    /// seen, nor the end of the load.
+    fn reads_on(&mut self) -> bool {
+        let now = self.shared.clock.now();
+        if now >= self.next_scan {
+            self.scan(now);
+        }
+        now < self.reads_until && (self.ending || !self.shared.cancelled.load(Ordering::Relaxed))
     }
 
     /// A lane has its answer: it sends its operation's next packet, or the operation is over.

@@ -26,13 +26,15 @@ enum Place {
     },
     Commit,
     Rollback,
+    /// All of a transaction is sent.
+    Whole,
 }
 
 /// What has been sent, over the whole load.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sent {
     pub operations: u64,
-    /// Executions of prepared statements.
+    /// Executions that were sent, also those that a server skips after an error.
     pub statements: u64,
     /// BEGIN, COMMIT and ROLLBACK.
     pub transaction_commands: u64,
@@ -73,12 +75,28 @@ impl Running {
         tools.sent.operations += 1;
         let operation = &tools.program.operations[self.index];
         operation.begin(tools.drawing, tools.scope);
-        if operation.transaction {
+        if !operation.transaction {
+            self.statement(0, tools);
+        } else if tools.wire.pipelines() {
+            self.whole_transaction(tools);
+        } else {
             self.place = Place::Begin;
             tools.query("BEGIN");
-        } else {
-            self.statement(0, tools);
         }
+        tools.wire.ask();
+    }
+
+    /// Appends a transaction that is sent before anything of it is answered.
+    fn whole_transaction<W: Wire>(&mut self, tools: &mut Tools<'_, W>) {
+        self.place = Place::Whole;
+        tools.query("BEGIN");
+        for (index, statement) in tools.program.operations[self.index].statements.iter().enumerate()
+        {
+            for _ in 0..statement.repeat {
+                self.send_statement(index, tools);
+            }
+        }
+        tools.query("COMMIT");
     }
 
     /// Takes the answer to the last packet. A failed statement ends the operation, after a
@@ -91,10 +109,12 @@ impl Running {
         let operation = &tools.program.operations[self.index];
         if let Some(failure) = failure {
             let failure = self.failed.take().unwrap_or(failure);
-            if operation.transaction && !matches!(self.place, Place::Begin | Place::Rollback) {
+            let begun = !matches!(self.place, Place::Begin | Place::Rollback);
+            if operation.transaction && begun && tools.wire.in_transaction() {
                 self.failed = Some(failure);
                 self.place = Place::Rollback;
                 tools.query("ROLLBACK");
+                tools.wire.ask();
                 return Next::Send;
             }
             return Next::Failed(failure);
@@ -112,11 +132,12 @@ impl Running {
                 self.place = Place::Commit;
                 tools.query("COMMIT");
             }
-            Place::Statement { .. } | Place::Commit => return Next::Succeeded,
+            Place::Statement { .. } | Place::Commit | Place::Whole => return Next::Succeeded,
             Place::Rollback => {
                 return Next::Failed(self.failed.take().expect("a rollback has its reason"));
             }
         }
+        tools.wire.ask();
         Next::Send
     }
 

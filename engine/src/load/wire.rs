@@ -1,7 +1,7 @@
 //! The seam between the loop (pacing, recording, deadlines, reopening) and a family's protocol.
 //!
 //! A wire is one connection to the server. It carries one operation at a time for each of its
-//! lanes: MySQL's has one lane, CQL's has many, which the protocol's streams keep apart. The loop is
+//! lanes: MySQL's and PostgreSQL's have one lane, CQL's has many, which the protocol's streams keep apart. The loop is
 //! compiled for each protocol (monomorphized), so that none pays for the others.
 
 use std::io;
@@ -64,6 +64,20 @@ pub trait Wire: Sized + Send {
 
     /// Appends a statement without binds. Its answer is that of slot 0.
     fn command(&mut self, text: &str);
+
+    /// Whether a transaction is appended as a whole, before anything of it is answered. All of it then
+    /// has one answer.
+    fn pipelines(&self) -> bool {
+        false
+    }
+
+    /// Ends what is appended to be answered together.
+    fn ask(&mut self) {}
+
+    /// Whether a transaction may be under way, so that it is to be rolled back after a failure.
+    fn in_transaction(&self) -> bool {
+        true
+    }
 
     /// Sends as much of the appended bytes as the kernel takes now; the rest stays.
     fn send(&mut self) -> io::Result<()>;

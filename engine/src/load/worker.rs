@@ -84,6 +84,8 @@ pub struct Worker<'a, W: Wire> {
     pub(super) idle: VecDeque<usize>,
     pub(super) busy: usize,
     pub(super) next_scan: u64,
+    /// When to leave what a server still has to say unread, until the next look at it.
+    pub(super) reads_until: u64,
     pub(super) scan_every: u64,
     pub(super) jitter: Rng,
     pub(super) cpu_at_start: Option<Cpu>,
@@ -130,6 +132,7 @@ impl<'a, W: Wire> Worker<'a, W> {
             idle: VecDeque::new(),
             busy: 0,
             next_scan: 0,
+            reads_until: shared.window.end,
             scan_every: (shared.timeout_ns / 50).clamp(1_000_000, 50_000_000),
             jitter: Rng::for_stream(shared.clock.now(), &[]),
             cpu_at_start: None,
@@ -202,8 +205,14 @@ impl<'a, W: Wire> Worker<'a, W> {
         while self.busy > 0 && patience > 0 {
             let now = shared.clock.now();
             let step = DRAIN_STEP_NS.min(patience);
-            self.poll(now + step, now);
-            self.handle_events();
+            self.reads_until = now + step;
+            for line in 0..self.lines.len() {
+                self.receive(line, false); // what was left unread, which no event announces again
+            }
+            if self.busy > 0 {
+                self.poll(now + step, now);
+                self.handle_events();
+            }
             patience -= (shared.clock.now() - now).min(step);
         }
         self.lines.iter_mut().for_each(|line| line.wire.quit());

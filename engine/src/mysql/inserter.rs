@@ -6,6 +6,7 @@ use super::answer::{Answer, Outcome, refusal};
 use super::login::Known;
 use super::packets::{self, Binds, COM_QUIT, NO_ROW};
 use crate::dataset::inserter::{Batches, Inserter, Rows};
+use crate::dataset::order::key_order;
 use crate::dataset::patience::{CHECK_EVERY, Patience};
 use crate::error::EngineError;
 use crate::generators::program::Prepared;
@@ -17,8 +18,6 @@ use crate::spec::Dataset;
 const MOST_BINDS: usize = 65_535;
 /// In bytes: a quarter of the smallest default of `max_allowed_packet`, 16 MiB.
 const LARGEST_STATEMENT: usize = 4 << 20;
-/// Rows whose keys are sorted at most. Each takes about 60 bytes meanwhile: 300 MB together.
-const MOST_SORTED: usize = 5_000_000;
 
 /// A session that inserts.
 pub struct MysqlInserter {
@@ -44,7 +43,7 @@ impl Inserter for MysqlInserter {
         Batches { prepared, rows_per_batch, order: key_order(dataset, rows) }
     }
 
-    fn new(session: Session<Known>, rows_per_batch: usize) -> Self {
+    fn new(session: Session<Known>, _: &Dataset, _: &Rows, rows_per_batch: usize) -> Self {
         let (out, buffer) = (Vec::new(), vec![0; 16 * 1024]);
         MysqlInserter { session, rows_per_batch, types_sent: [false; 2], out, buffer }
     }
@@ -110,28 +109,4 @@ fn insert_statement(dataset: &Dataset, values: &[Value], rows: usize) -> Prepare
     );
     let kinds: Vec<Kind> = values.iter().map(Value::kind).collect();
     Prepared { sql, kinds: kinds.repeat(rows) }
-}
-
-/// The rows by the text of their first column, which is the key in all of Plimsoll's workloads.
-///
-/// A hashed key, as YCSB has it, would put each row at a random place of the table: once the table
-/// is larger than the server's memory, each row would cost a page read and a page written. In key
-/// order each page is filled once. A key that is a number grows with the rows: they are in order
-/// already. Above [`MOST_SORTED`] rows their keys would take too much memory here.
-fn key_order(dataset: &Dataset, rows: &mut Rows) -> Option<Vec<i64>> {
-    let Rows { values, drawing, scope } = rows;
-    let key = values.first().filter(|value| value.kind() == Kind::Text)?;
-    if dataset.row_count() > MOST_SORTED {
-        return None;
-    }
-    let mut keyed: Vec<(Vec<u8>, i64)> = (dataset.from_row..dataset.to_row)
-        .map(|row| {
-            let mut text = Vec::new();
-            drawing.start_row(row);
-            key.append_text(drawing, scope, &mut text);
-            (text, row)
-        })
-        .collect();
-    keyed.sort_unstable();
-    Some(keyed.into_iter().map(|(_, row)| row).collect())
 }

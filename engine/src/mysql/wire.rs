@@ -109,38 +109,35 @@ impl Wire for MysqlWire {
         self.out.len() - self.sent + held
     }
 
-    /// Stops at the end of an answer, or when nothing more is there.
+    /// Reads once: a server that talks without end is left to the worker, which sees deadlines.
     fn receive(
         &mut self,
         buffer: &mut [u8],
         drain: bool,
         answers: &mut Vec<Answered>,
     ) -> Result<bool, Failure> {
-        loop {
-            let Some(link) = &mut self.link else {
-                return Ok(false);
-            };
-            let read = match link.receive(buffer) {
-                Ok(0) => return Err(Failure::connection_lost("the server closed the connection")),
-                Ok(read) => read,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(Failure::connection_lost(error)),
-            };
-            if !self.awaits {
-                return Err(Failure::connection_lost("the server spoke without being asked"));
+        let Some(link) = &mut self.link else {
+            return Ok(false);
+        };
+        let read = match link.receive(buffer) {
+            Ok(0) => return Err(Failure::connection_lost("the server closed the connection")),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(true),
+            Err(error) => return Err(Failure::connection_lost(error)),
+        };
+        if !self.awaits {
+            return Err(Failure::connection_lost("the server spoke without being asked"));
+        }
+        // a full buffer, TLS or a hang-up: there may be more without another event
+        let more = read == buffer.len() || link.tls.is_some() || drain;
+        match self.answer.feed(&buffer[..read])? {
+            Some(outcome) => {
+                self.awaits = false;
+                answers.push(Answered { slot: 0, failure: failure(outcome) });
+                Ok(false)
             }
-            // a full buffer, TLS or a hang-up: there may be more without another event
-            let more = read == buffer.len() || link.tls.is_some() || drain;
-            match self.answer.feed(&buffer[..read])? {
-                Some(outcome) => {
-                    self.awaits = false;
-                    answers.push(Answered { slot: 0, failure: failure(outcome) });
-                    return Ok(false);
-                }
-                None if more => {}
-                None => return Ok(false),
-            }
+            None => Ok(more),
         }
     }
 

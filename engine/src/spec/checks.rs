@@ -1,6 +1,6 @@
 //! The allowed ranges of a description's fields.
 
-use super::{Dataset, Load, Loop, parse};
+use super::{Dataset, Load, Loop, Protocol, StatementMode, Target, parse};
 use crate::error::EngineError;
 
 impl Load {
@@ -23,6 +23,7 @@ impl Load {
         };
         finite("warmup_s", self.warmup_s, false)?;
         finite("duration_s", self.duration_s, true)?;
+        self.target.check()?;
         range("connections", u64::from(self.connections), 1, 20_000)?;
         range("streams_per_connection", u64::from(self.streams_per_connection), 1, 10_000)?;
         range("threads", u64::from(self.threads), 1, 64)?;
@@ -47,10 +48,29 @@ impl Load {
     }
 }
 
+impl Target {
+    fn check(&self) -> Result<(), EngineError> {
+        if self.protocol == Protocol::Postgres {
+            return Ok(());
+        }
+        let set = [
+            ("statement_mode", self.statement_mode != StatementMode::Prepared),
+            ("allow_md5", self.allow_md5),
+        ];
+        match set.into_iter().find(|(_, set)| *set) {
+            Some((name, _)) => {
+                Err(EngineError::spec(format!("{name} is for the protocol postgres only")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 impl Dataset {
     /// Reads and checks a dataset's description.
     pub fn from_json(json: &str) -> Result<Self, EngineError> {
         let dataset: Dataset = parse(json)?;
+        dataset.target.check()?;
         range("connections", u64::from(dataset.connections), 1, 1_000)?;
         range("rows_per_statement", u64::from(dataset.rows_per_statement), 1, 65_535)?;
         range("timeout_ms", dataset.timeout_ms, 1, 300_000_000)?;

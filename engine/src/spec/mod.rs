@@ -27,6 +27,19 @@ pub enum Protocol {
     Mysql,
     /// Apache Cassandra.
     Cql,
+    /// PostgreSQL, and what speaks its protocol.
+    Postgres,
+}
+
+/// How PostgreSQL is given statements.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StatementMode {
+    /// Prepared on each connection, then executed with binary values.
+    #[default]
+    Prepared,
+    /// As texts with the values in them, for poolers that keep no prepared statements.
+    Simple,
 }
 
 /// How many replicas must have answered, by the numbers of CQL's protocol.
@@ -58,6 +71,12 @@ pub struct Target {
     pub tls: Option<Tls>,
     #[serde(default = "ten_seconds")]
     pub login_timeout_ms: u32,
+    /// PostgreSQL only.
+    #[serde(default)]
+    pub statement_mode: StatementMode,
+    /// PostgreSQL only: whether a server may ask for an md5 login, which whoever listens can break.
+    #[serde(default)]
+    pub allow_md5: bool,
 }
 
 fn ten_seconds() -> u32 {

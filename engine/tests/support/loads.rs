@@ -30,6 +30,22 @@ pub fn cql(port: u16) -> Value {
     reads(&target("cql", port), &text_key())
 }
 
+pub fn postgres(port: u16) -> Value {
+    let key = json!({"kind": "key", "key_space": "rows"});
+    let mut load = reads(&target("postgres", port), &key);
+    let sql = &mut load["workload"]["operations"][0]["statements"][0]["sql"];
+    *sql = json!(["SELECT c FROM t WHERE id = $1"]);
+    load
+}
+
+/// As above, by simple queries, with md5 allowed.
+pub fn simple_postgres(port: u16) -> Value {
+    let mut load = postgres(port);
+    (load["target"]["statement_mode"], load["target"]["allow_md5"]) =
+        (json!("simple"), json!(true));
+    load
+}
+
 fn reads(target: &Value, key: &Value) -> Value {
     let read = json!({"sql": ["SELECT c FROM t WHERE id = ?"], "binds": [key]});
     json!({

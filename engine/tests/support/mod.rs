@@ -9,4 +9,6 @@ pub mod cql_server;
 pub mod loads;
 pub mod mysql_packets;
 pub mod mysql_server;
+pub mod postgres_messages;
+pub mod postgres_server;
 pub mod serving;

@@ -40,7 +40,7 @@ impl Gate {
         self.opened.notify_all();
     }
 
-    fn pass(&self) {
+    pub fn pass(&self) {
         let mut open = self.open.lock().expect("sound");
         while !*open {
             open = self.opened.wait(open).expect("sound");

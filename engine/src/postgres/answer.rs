@@ -1,0 +1,199 @@
+//! Reads what the server says as it arrives: messages are walked, rows never kept.
+//!
+//! The formats are those of the documentation's chapter "Frontend/Backend Protocol". Everything that
+//! was asked up to a Sync, or by a simple query, has one answer, which ReadyForQuery ends.
+
+use super::errors::ServerError;
+use super::frames::{Message, Partial, tag, whole};
+use crate::error::{Failure, Violation};
+
+/// How what was asked ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Done {
+        /// Inserted, as the server counts them in its command tags; 0 unless they are to be counted.
+        affected_rows: u64,
+        rows: u64,
+    },
+    Failed(Box<ServerError>),
+}
+
+/// Reads one answer after the other. [`Answer::await_next`] begins the next one.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// ReadyForQuery has not come.
+    awaited: bool,
+    /// Commands that are to be completed.
+    commands: u32,
+    rows: u64,
+    affected_rows: u64,
+    /// The first error.
+    failed: Option<Box<ServerError>>,
+    /// Rows are inserted: what the server counts is read, and COPY FROM STDIN is understood.
+    inserts: bool,
+    in_transaction: bool,
+    /// The current message, where it does not arrive in one piece.
+    partial: Partial,
+}
+
+impl Answer {
+    /// Reads the answers to inserts, COPY FROM STDIN among them.
+    pub fn of_inserts() -> Self {
+        Answer { inserts: true, ..Answer::default() }
+    }
+
+    /// Nothing has been asked yet, on a new connection.
+    pub fn clear(&mut self) {
+        self.partial.clear();
+        self.await_next();
+        self.awaited = false;
+        self.in_transaction = false;
+    }
+
+    /// Something is asked; a message that has begun meanwhile goes on.
+    #[inline]
+    pub fn await_next(&mut self) {
+        self.awaited = true;
+        self.commands = 0;
+        self.rows = 0;
+        self.affected_rows = 0;
+        self.failed = None;
+    }
+
+    pub fn awaited(&self) -> bool {
+        self.awaited
+    }
+
+    /// One more command belongs to what is asked.
+    #[inline]
+    pub fn expect_command(&mut self) {
+        self.commands += 1;
+    }
+
+    /// Whether the last answer left a transaction open, failed or not.
+    pub fn in_transaction(&self) -> bool {
+        self.in_transaction
+    }
+
+    /// Takes bytes as they arrive, and returns how what was asked ended once the answer is complete.
+    /// An error means that the connection cannot be used any more.
+    #[inline]
+    pub fn feed(&mut self, mut input: &[u8]) -> Result<Option<Outcome>, Box<Failure>> {
+        let mut outcome = None;
+        while !input.is_empty() {
+            let whole = if self.partial.active() { Ok(None) } else { whole(input) };
+            let ended = match whole {
+                Ok(Some((message, rest))) => {
+                    input = rest;
+                    match self.message(message) {
+                        // what is complete has succeeded or failed before the session ended
+                        Err(end) if outcome.is_some() && end.code != "protocol" => {
+                            return Ok(outcome);
+                        }
+                        ended => ended?,
+                    }
+                }
+                Ok(None) => self.piece(&mut input)?,
+                Err(violation) => return Err(boxed(violation)),
+            };
+            if ended.is_some() {
+                outcome = ended;
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Takes a part of a message that arrives in pieces.
+    #[cold]
+    fn piece(&mut self, input: &mut &[u8]) -> Result<Option<Outcome>, Box<Failure>> {
+        let mut partial = std::mem::take(&mut self.partial);
+        let outcome = match partial.take(input) {
+            Ok(Some(message)) => self.message(message),
+            Ok(None) => Ok(None),
+            Err(violation) => Err(boxed(violation)),
+        };
+        self.partial = partial;
+        outcome
+    }
+
+    #[inline(always)]
+    fn message(&mut self, message: Message<'_>) -> Result<Option<Outcome>, Box<Failure>> {
+        let Message { tag, body } = message;
+        match tag {
+            tag::DATA_ROW if self.awaited => self.rows += 1,
+            tag::BIND_COMPLETE if self.awaited => {}
+            tag::COMMAND_COMPLETE if self.awaited => {
+                if self.commands == 0 {
+                    return violated("more answers than requests");
+                }
+                self.commands -= 1;
+                if self.inserts {
+                    self.affected_rows = self.affected_rows.saturating_add(affected(body));
+                }
+            }
+            tag::READY if self.awaited => return self.ready(body).map(Some),
+            _ => self.seldom(message)?,
+        }
+        Ok(None)
+    }
+
+    #[inline(always)]
+    fn ready(&mut self, body: &[u8]) -> Result<Outcome, Box<Failure>> {
+        self.in_transaction = match body {
+            b"I" => false,
+            b"T" | b"E" => true,
+            _ => return violated("an unknown state of the transaction"),
+        };
+        self.awaited = false;
+        if let Some(error) = self.failed.take() {
+            return Ok(Outcome::Failed(error));
+        }
+        if self.commands > 0 {
+            return violated("fewer answers than requests");
+        }
+        Ok(Outcome::Done { affected_rows: self.affected_rows, rows: self.rows })
+    }
+
+    /// Messages that come seldom, or never.
+    #[cold]
+    fn seldom(&mut self, Message { tag, body }: Message<'_>) -> Result<(), Box<Failure>> {
+        match tag {
+            tag::ERROR => {
+                let error = ServerError::read(body).map_err(boxed)?;
+                if error.fatal {
+                    return Err(Box::new(error.failure()));
+                }
+                if !self.awaited {
+                    return violated("an error that answers nothing");
+                }
+                self.failed.get_or_insert(Box::new(error));
+                Ok(())
+            }
+            _ if tag::unasked(tag) => Ok(()),
+            _ if !self.awaited => violated("the server spoke without being asked"),
+            tag::PARSE_COMPLETE | tag::ROW_DESCRIPTION | tag::NO_DATA => Ok(()),
+            tag::COPY_IN if self.inserts => Ok(()),
+            tag::EMPTY_QUERY => violated("a statement without a command"),
+            b'G' | b'H' | b'W' => violated("the statement is a COPY, which no operation may be"),
+            _ => violated("an unknown message"),
+        }
+    }
+}
+
+#[cold]
+fn boxed(violation: Violation) -> Box<Failure> {
+    Box::new(violation.into())
+}
+
+#[cold]
+fn violated<T>(what: &'static str) -> Result<T, Box<Failure>> {
+    Err(boxed(Violation(what)))
+}
+
+/// The number at the end of a command tag: "INSERT 0 3", "COPY 100"; 0 where there is none.
+#[cold]
+fn affected(tag: &[u8]) -> u64 {
+    let tag = tag.strip_suffix(&[0]).unwrap_or(tag);
+    let number = tag.rsplit(|&byte| byte == b' ').next();
+    number.and_then(|digits| str::from_utf8(digits).ok()?.parse().ok()).unwrap_or(0)
+}

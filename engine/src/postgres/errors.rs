@@ -1,0 +1,52 @@
+//! The server's errors: five characters of SQLSTATE, and a message.
+
+use super::frames::PREFIX;
+use crate::error::{EngineError, Failure, Violation};
+
+/// `query_canceled`: most of all, a statement took longer than the server's `statement_timeout`.
+const CANCELED: &str = "57014";
+
+/// What an ErrorResponse says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerError {
+    /// The SQLSTATE.
+    pub code: String,
+    pub message: String,
+    /// The server ends the session with it.
+    pub fatal: bool,
+}
+
+impl ServerError {
+    /// Reads a body, or as much of it as has been kept.
+    #[cold]
+    pub fn read(body: &[u8]) -> Result<Self, Violation> {
+        let body = &body[..body.len().min(PREFIX)];
+        let field = |kind: u8| {
+            let fields = body.split(|&byte| byte == 0);
+            fields.filter_map(|field| field.split_first()).find(|(first, _)| **first == kind)
+        };
+        let text = |kind: u8| {
+            field(kind).map_or(String::new(), |(_, text)| String::from_utf8_lossy(text).into())
+        };
+        let code = text(b'C');
+        if code.len() != 5 || !code.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Err(Violation("an error without its SQLSTATE"));
+        }
+        // the severity in plain words is not there before 9.6
+        let severity = if field(b'V').is_some() { text(b'V') } else { text(b'S') };
+        let fatal = matches!(severity.as_str(), "FATAL" | "PANIC");
+        Ok(ServerError { code, message: text(b'M'), fatal })
+    }
+
+    /// Where rows are inserted, or a session is opened.
+    pub fn refusal(&self) -> EngineError {
+        EngineError::new(self.code.clone(), format!("{} (SQLSTATE {})", self.message, self.code))
+    }
+
+    /// Why an operation failed. Where the server itself canceled it, it counts as a time-out, with
+    /// the time that it took.
+    pub fn failure(self) -> Failure {
+        let timed_out = self.code == CANCELED;
+        Failure { code: self.code, message: self.message, timed_out }
+    }
+}

@@ -1,0 +1,113 @@
+//! Opens a session: logs in, prepares statements.
+
+use std::net::TcpStream;
+use std::time::Instant;
+
+use super::channel::Channel;
+use super::frames::tag;
+use super::handshake::handshake;
+use super::literals::Text;
+use super::request::{self, SYNC, Template};
+use super::types::{Encoding, encodings};
+use crate::error::EngineError;
+use crate::generators::program::Prepared;
+use crate::session::connect::{Login, Opener, Session};
+use crate::spec::StatementMode;
+
+/// How a statement is executed on a session.
+#[derive(Debug)]
+pub enum Statement {
+    Prepared(Template),
+    Simple(Text),
+}
+
+/// What a login learns of its session.
+#[derive(Debug, Default)]
+pub struct Known {
+    pub statements: Vec<Statement>,
+    /// Of each statement, how its binds are sent.
+    pub encodings: Vec<Vec<Encoding>>,
+}
+
+impl Login for Known {
+    fn log_in(
+        opener: &Opener,
+        stream: TcpStream,
+        deadline: Instant,
+    ) -> Result<Session<Self>, EngineError> {
+        let mut channel = Channel::new(stream, deadline);
+        handshake(&mut channel, opener).map_err(|error| explain(error, opener.tls.is_some()))?;
+        let mut known = Known::default();
+        for (index, prepared) in opener.prepared.iter().enumerate() {
+            let (statement, encodings) = open(&mut channel, opener, index).map_err(|error| {
+                error.context(&format!("cannot prepare {}", prepared.excerpt()))
+            })?;
+            known.statements.push(statement);
+            known.encodings.push(encodings);
+        }
+        Ok(Session { link: channel.link, known })
+    }
+}
+
+/// Has the error say so where the server demands TLS (28000, invalid_authorization_specification).
+fn explain(mut error: EngineError, encrypted: bool) -> EngineError {
+    let insecure = ["no encryption", "SSL off"].iter().any(|words| error.message.contains(words));
+    if !encrypted && error.code == "28000" && insecure {
+        error.message = format!("the server demands TLS: {}", error.message);
+        error.code = "tls_required".to_owned();
+    }
+    error
+}
+
+/// Makes a statement ready. Also one that is sent as a text is prepared once, without a name, which
+/// finds its errors and the types of its binds.
+fn open(
+    channel: &mut Channel,
+    opener: &Opener,
+    index: usize,
+) -> Result<(Statement, Vec<Encoding>), EngineError> {
+    let prepared = &opener.prepared[index];
+    Ok(match opener.target.statement_mode {
+        StatementMode::Prepared => {
+            let name = format!("s{index}");
+            let encodings = prepare(channel, &name, prepared)?;
+            (Statement::Prepared(Template::new(name.as_bytes(), &encodings)), encodings)
+        }
+        StatementMode::Simple => {
+            let encodings = prepare(channel, "", prepared)?;
+            (Statement::Simple(Text::new(&prepared.sql, &encodings)), encodings)
+        }
+    })
+}
+
+/// Prepares a statement, under a name or for this once; returns how its binds are sent.
+fn prepare(
+    channel: &mut Channel,
+    name: &str,
+    prepared: &Prepared,
+) -> Result<Vec<Encoding>, EngineError> {
+    if prepared.sql.contains('\0') {
+        return Err(EngineError::spec("it has a character of code 0"));
+    }
+    request::parse(name.as_bytes(), prepared.sql.as_bytes(), &mut channel.out);
+    request::describe(name.as_bytes(), &mut channel.out);
+    channel.out.extend_from_slice(&SYNC);
+    channel.send()?;
+    channel.expect(tag::PARSE_COMPLETE)?;
+    let types = oids(channel.expect(tag::PARAMETER_TYPES)?)?;
+    match channel.read()?.tag {
+        tag::ROW_DESCRIPTION | tag::NO_DATA => {}
+        _ => return Err(EngineError::protocol("an unknown message while connecting")),
+    }
+    channel.expect(tag::READY)?;
+    encodings(prepared, &types)
+}
+
+/// The types in a ParameterDescription.
+fn oids(body: &[u8]) -> Result<Vec<u32>, EngineError> {
+    let oids = body.get(2..).unwrap_or(&[]).chunks_exact(4);
+    if body.len() < 2 || oids.len() != usize::from(u16::from_be_bytes([body[0], body[1]])) {
+        return Err(EngineError::protocol("a description of parameters that is cut short"));
+    }
+    Ok(oids.map(|oid| u32::from_be_bytes([oid[0], oid[1], oid[2], oid[3]])).collect())
+}
