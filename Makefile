@@ -33,7 +33,7 @@ help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 .PHONY: setup
-setup: $(STAMPS)/package $(STAMPS)/engine $(STAMPS)/mariadb $(STAMPS)/volumes ## Install everything into .venv/ and .cache/
+setup: $(STAMPS)/package $(STAMPS)/engine $(STAMPS)/mariadb $(STAMPS)/postgres $(STAMPS)/volumes ## Install everything into .venv/ and .cache/
 
 $(STAMPS)/venv: tools/bootstrap.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -68,8 +68,12 @@ $(STAMPS)/mariadb: plimsoll/local/databases/mariadb_program.py $(STAMPS)/package
 	$(BIN)/python -m plimsoll.local.databases.mariadb_program
 	@touch $@
 
+$(STAMPS)/postgres: plimsoll/local/databases/postgres_program.py $(STAMPS)/package | $(STAMPS)/mariadb # Maven by Maven
+	$(BIN)/python -m plimsoll.local.databases.postgres_program
+	@touch $@
+
 # Cassandra's jars, for whoever runs it: Java 17 is asked for when it starts
-$(STAMPS)/cassandra: plimsoll/local/databases/cassandra_program.py plimsoll/local/databases/cassandra.sha256 $(STAMPS)/package | $(STAMPS)/mariadb # Maven by Maven
+$(STAMPS)/cassandra: plimsoll/local/databases/cassandra_program.py plimsoll/local/databases/cassandra.sha256 $(STAMPS)/package | $(STAMPS)/mariadb $(STAMPS)/postgres # Maven by Maven
 	$(BIN)/python -m plimsoll.local.databases.cassandra_program
 	@touch $@
 
@@ -157,7 +161,7 @@ unit: setup ## The quick tests, without databases
 	$(QUICK) tests/unit
 
 .PHONY: test
-test: namespaces rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/cassandra $(STAMPS)/node ## Every test
+test: namespaces rust-tests setup lint browser $(STAMPS)/test-programs $(STAMPS)/generators $(STAMPS)/cassandra $(STAMPS)/node ## Every test
 	$(RUST_TESTS)
 	$(QUICK) tests/unit
 	$(QUICK) tests/aws
@@ -173,7 +177,7 @@ audit: $(STAMPS)/dependencies ## Hold what is locked against public advisories
 	$(BIN)/python -m tools.audit
 
 # programs that others wrote, in an environment of their own: LocalStack, JSONata, an IAM simulator
-$(STAMPS)/second-opinion: tests/second_opinion/environment_of_its_own.py $(wildcard tests/second_opinion/environment/*) $(STAMPS)/package | $(STAMPS)/mariadb # Maven by Maven
+$(STAMPS)/second-opinion: tests/second_opinion/environment_of_its_own.py $(wildcard tests/second_opinion/environment/*) $(STAMPS)/package | $(STAMPS)/mariadb $(STAMPS)/postgres # Maven by Maven
 	$(BIN)/python -m tests.second_opinion.environment_of_its_own
 	@touch $@
 
@@ -203,6 +207,12 @@ check-infra: setup $(STAMPS)/node systemd ## What is deployed: rules of AWS, of 
 
 $(STAMPS)/zig: tools/zig.txt $(STAMPS)/venv
 	$(UV) pip install --quiet --require-hashes --target .cache/zig --python $(BIN)/python -r tools/zig.txt
+	@touch $@
+
+# what writes a client from docs/openapi.json, apart: its dependencies are its own
+$(STAMPS)/generators: tools/generators.txt $(STAMPS)/venv
+	rm -rf .cache/generators
+	$(UV) pip install --quiet --no-config --require-hashes --target .cache/generators --python $(BIN)/python -r tools/generators.txt
 	@touch $@
 
 .PHONY: dist
@@ -244,6 +254,7 @@ fuzz: ## Broken answers against the engine, for a minute (FUZZ_SECONDS=60)
 lock: $(STAMPS)/venv ## Resolve the dependencies again, with hashes
 	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" --extra service --extra checks pyproject.toml -o requirements.txt
 	$(UV) pip compile --quiet --universal --generate-hashes --custom-compile-command "make lock" --all-extras --group dev pyproject.toml -o requirements-dev.txt
+	$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" tools/generators.in -o tools/generators.txt
 	cd tests/second_opinion/environment && $(CURDIR)/$(UV) pip compile --quiet --python-version 3.13 --generate-hashes --custom-compile-command "make lock" requirements.in -o requirements.txt
 
 .PHONY: clean

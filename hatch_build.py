@@ -18,7 +18,7 @@ VARIABLE = "PLIMSOLL_ENGINE"
 
 
 class EngineHook(BuildHookInterface[Any]):
-    """Adds the engine's module to a wheel, and the wheel's platform to its name."""
+    """Adds the engine to a wheel, maturin's list of its crates, and the platform to its name."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Do it before a wheel is built; an editable one uses the engine that is installed."""
@@ -29,9 +29,11 @@ class EngineHook(BuildHookInterface[Any]):
         folder = Path(self._folder.name)
         wheel = Path(given) if given else self._built(folder)
         with ZipFile(wheel) as archive:
+            boms = [name for name in archive.namelist() if name.endswith(".cyclonedx.json")]
             names = [name for name in archive.namelist() if name.startswith("plimsoll_engine/")]
-            archive.extractall(folder, names)
+            archive.extractall(folder, [*names, *boms])
         build_data["force_include"][str(folder / "plimsoll_engine")] = "plimsoll_engine"
+        build_data["sbom_files"] += [str(folder / bom) for bom in boms]
         build_data["pure_python"] = False
         build_data["tag"] = wheel.stem.split("-", 2)[2]
 

@@ -22,7 +22,8 @@ import numpy as np
 
 from benchmarks.pages import publish
 from plimsoll.checks.changes import regressions
-from plimsoll.model.check import Announced, Check, HistoryPoint
+from plimsoll.model.check import Check
+from plimsoll.model.check_history import Announced, HistoryPoint
 from tests.unit.checks.histories import check, history
 
 PAGE = Path(__file__).parent.parent / "docs" / "checks.md"

@@ -134,7 +134,7 @@ def kills(directory: Path, count: int) -> None:
     """Kill a server in mid-write, again and again, with and without a volume."""
     with EmulatedVolume.create(directory / "v", Volume(type="gp3", size_gib=100)) as on:
         kept = kill_again_and_again(
-            directory / "v" / "server", kills=count, environment=on.environment()
+            directory / "v" / "server", kills=count, environment=on.environment
         )
     print(f"on a volume: {count} kills, {kept:,} commits, none lost", flush=True)
     kept = kill_again_and_again(directory / "control", kills=count)

@@ -1,3 +1,46 @@
-"""Plimsoll finds a database's load line."""
+"""Plimsoll finds a database's load line.
+
+For programs (docs/python.md): `find`, `load` and `prepare` call a database; `judge`, `compare`,
+`read_result` and `read_request` work on what is there. Whatever goes wrong is a `PlimsollError`
+that says so in a sentence; a `UsageError` where the input is wrong.
+
+Each name loads what it needs when it is first used, so that `import plimsoll` costs nothing.
+"""
+
+from importlib import import_module
 
 __version__ = "0.1.0"
+
+# name -> the module that has it; __init__.pyi says the same to type checkers, and a test holds it
+_FACE = {
+    "find": "plimsoll.face.finding",
+    "load": "plimsoll.face.loading",
+    "prepare": "plimsoll.face.preparing",
+    "judge": "plimsoll.face.judging",
+    "compare": "plimsoll.face.results",
+    "read_result": "plimsoll.face.results",
+    "read_request": "plimsoll.face.requests",
+    "Result": "plimsoll.face.results",
+    "LoadResult": "plimsoll.face.loading",
+    "Progress": "plimsoll.face.progress",
+    "Capacity": "plimsoll.model.capacity",
+    "Comparison": "plimsoll.report.comparing",
+    "Request": "plimsoll.model.request",
+    "PlimsollError": "plimsoll.errors",
+    "UsageError": "plimsoll.errors",
+}
+__all__ = ["__version__", *_FACE]  # noqa: PLE0604 - its names are text
+
+
+def __getattr__(name: str) -> object:
+    """Import what has a name, when it is first asked for."""
+    if name not in _FACE:
+        raise AttributeError(f"module 'plimsoll' has no attribute {name!r}")
+    value: object = getattr(import_module(_FACE[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the names for programs."""
+    return sorted(__all__)

@@ -1,9 +1,11 @@
 """How busy this machine was with others' work: its other processes, and its hypervisor's guests."""
 
+import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PROC = Path("/proc")
 _USER, _NICE, _SYSTEM, _IDLE, _IO_WAIT, _STEAL = 0, 1, 2, 3, 4, 7  # of the first line: proc_stat(5)
 # of proc_pid_stat(5), counted from the state that follows the name in parentheses
@@ -54,28 +56,49 @@ def cpu_times(run: Collection[int], strangers: Collection[int] = ()) -> CpuTimes
         return None
 
 
+@dataclass(frozen=True)
+class _Processes:
+    """The processor time of every process, children that have ended included, and who is whose."""
+
+    ticks: dict[int, int]
+    children: dict[int, list[int]]
+    kernel_ticks: int  # of the kernel's threads
+
+    @classmethod
+    def read(cls) -> "_Processes":
+        ticks: dict[int, int] = {}
+        children: dict[int, list[int]] = {}
+        kernel = 0
+        for process in _PROC.glob("[0-9]*/stat"):
+            try:
+                fields = process.read_text().rpartition(")")[2].split()
+            except OSError:  # it has ended
+                continue
+            pid = int(process.parent.name)
+            ticks[pid] = sum(map(int, fields[_TIMES]))
+            children.setdefault(int(fields[_PARENT]), []).append(pid)
+            if int(fields[_FLAGS]) & _KERNEL_THREAD:
+                kernel += ticks[pid]
+        return cls(ticks, children, kernel)
+
+    def below(self, roots: Collection[int], strangers: Collection[int] = ()) -> int:
+        """Add up the times of some processes and of all below them, without strangers."""
+        known = 0
+        counted: set[int] = set()
+        to_add = list(roots)
+        while to_add:
+            pid = to_add.pop()
+            if pid not in strangers and pid not in counted:
+                counted.add(pid)  # once, also where a root lies below another
+                known += self.ticks.get(pid, 0)
+                to_add += self.children.get(pid, ())
+        return known
+
+
 def _known_ticks(run: Collection[int], strangers: Collection[int]) -> int:
     """Add up the processor time of a run's processes and of the kernel's threads."""
-    ticks: dict[int, int] = {}
-    children: dict[int, list[int]] = {}
-    known = 0
-    for process in _PROC.glob("[0-9]*/stat"):
-        try:
-            fields = process.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
-            continue
-        pid = int(process.parent.name)
-        ticks[pid] = sum(map(int, fields[_TIMES]))
-        children.setdefault(int(fields[_PARENT]), []).append(pid)
-        if int(fields[_FLAGS]) & _KERNEL_THREAD:
-            known += ticks[pid]
-    to_add = list(run)
-    while to_add:
-        pid = to_add.pop()
-        if pid not in strangers:
-            known += ticks.pop(pid, 0)  # once, also where a root lies below another
-            to_add += children.pop(pid, ())
-    return known
+    processes = _Processes.read()
+    return processes.kernel_ticks + processes.below(run, strangers)
 
 
 def listeners(port: int) -> set[int]:
@@ -83,12 +106,7 @@ def listeners(port: int) -> set[int]:
 
     The kernel names a socket by the inode that its owner's descriptor leads to: proc_pid_net(5).
     """
-    inodes = {
-        f"socket:[{fields[9]}]"
-        for table in (_PROC / "net/tcp", _PROC / "net/tcp6")
-        for fields in map(str.split, _lines(table)[1:])
-        if fields[3] == _LISTENS and int(fields[1].rpartition(":")[2], 16) == port
-    }
+    inodes = {f"socket:[{fields[9]}]" for fields in _listening(port)}
     return {
         int(descriptor.parts[-3])
         for descriptor in (_PROC.glob("[0-9]*/fd/*") if inodes else ())
@@ -96,11 +114,59 @@ def listeners(port: int) -> set[int]:
     }
 
 
+def servers(port: int, names: Collection[str]) -> set[int]:
+    """Find the processes of programs of these names that listen on a port of this machine.
+
+    Another user's descriptors are not shown: then it is the one such program of the socket's user
+    that no other such program started.
+    """
+    heard = {pid for pid in listeners(port) if program(pid) in names}
+    if heard:
+        return heard
+    users = {int(fields[7]) for fields in _listening(port)}
+    processes = (int(process.name) for process in _PROC.glob("[0-9]*"))
+    likely = {pid for pid in processes if program(pid) in names and _user(pid) in users}
+    children = _Processes.read().children
+    likely -= {child for pid in likely for child in children.get(pid, ())}
+    return likely if len(likely) == 1 else set()
+
+
+def cpu_seconds(pids: Collection[int]) -> float | None:
+    """Add up the processor time of processes and of all below them; None where one has ended.
+
+    Children that have ended are counted, as a server's that answers each connection by a process.
+    """
+    try:
+        processes = _Processes.read()
+    except OSError:
+        return None
+    if not processes.ticks.keys() >= set(pids):
+        return None
+    return processes.below(pids) / TICKS_PER_S
+
+
 def program(pid: int) -> str | None:
     """Name the program of a process, as the kernel does; None where it has ended."""
     try:
         return (_PROC / str(pid) / "comm").read_text().strip()
     except OSError:
+        return None
+
+
+def _listening(port: int) -> list[list[str]]:
+    """Give the rows of the kernel's tables of sockets that listen on a port."""
+    return [
+        fields
+        for table in (_PROC / "net/tcp", _PROC / "net/tcp6")
+        for fields in map(str.split, _lines(table)[1:])
+        if fields[3] == _LISTENS and int(fields[1].rpartition(":")[2], 16) == port
+    ]
+
+
+def _user(pid: int) -> int | None:
+    try:
+        return (_PROC / str(pid)).stat().st_uid
+    except OSError:  # it has ended
         return None
 
 

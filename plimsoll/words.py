@@ -14,7 +14,15 @@ from typing import Protocol, runtime_checkable
 INTERVAL_COVERS = "repetitions in this run on this target, not other days or restarts"
 NOTHING = "–"  # noqa: RUF001 - the typographic dash of an empty cell
 
-ENGINES = {"mysql": "MySQL", "mariadb": "MariaDB", "cassandra": "Cassandra"}
+ENGINES = {
+    "mysql": "MySQL",
+    "mariadb": "MariaDB",
+    "postgres": "PostgreSQL",
+    "aurora-mysql": "Aurora MySQL",
+    "aurora-postgresql": "Aurora PostgreSQL",
+    "cassandra": "Cassandra",
+}
+AURORA_STORAGE = {"standard": "Standard", "io-optimized": "I/O-Optimized"}
 RESOURCES = {  # what may set a limit
     "storage_iops": "storage IOPS",
     "storage_throughput": "storage throughput",
@@ -22,6 +30,7 @@ RESOURCES = {  # what may set a limit
     "cpu": "CPU",
     "row_locks": "row locks",
     "table_locks": "table locks",
+    "inner_locks": "locks within the server",
     "buffer_pool": "buffer pool",
     "connections": "connections",
     "log": "redo log",
@@ -243,15 +252,24 @@ class _Volume(Protocol):
     def throughput_mib_s(self) -> int | None: ...
 
 
-class _ProvisionedTarget(Protocol):
+class _Instance(Protocol):
     @property
     def engine(self) -> str: ...
     @property
     def engine_version(self) -> str: ...
     @property
     def instance_class(self) -> str: ...
+
+
+class _ProvisionedTarget(_Instance, Protocol):
     @property
     def volume(self) -> _Volume: ...
+
+
+@runtime_checkable
+class _AuroraTarget(_Instance, Protocol):
+    @property
+    def storage(self) -> str: ...
 
 
 @runtime_checkable
@@ -262,10 +280,12 @@ class _EndpointTarget(Protocol):
     def host(self) -> str: ...
     @property
     def port(self) -> int: ...
+    @property
+    def statement_mode(self) -> str: ...
 
 
 def target(
-    described: _ProvisionedTarget | _EndpointTarget,
+    described: _ProvisionedTarget | _AuroraTarget | _EndpointTarget,
     *,
     version: str | None = None,
     stand_in: str | None = None,
@@ -280,13 +300,17 @@ def target(
     """
     engine = ENGINES[described.engine]
     if isinstance(described, _EndpointTarget):
-        return f"{engine} at {described.host}:{described.port}"
+        as_text = ", statements sent as text" if described.statement_mode == "simple" else ""
+        return f"{engine} at {described.host}:{described.port}{as_text}"
     made_of = f"{engine} {version or described.engine_version} on {described.instance_class}"
+    if isinstance(described, _AuroraTarget):
+        return f"{made_of}, {AURORA_STORAGE[described.storage]} storage"
     whole = f"{made_of}, {volume(described.volume)}"
     if stand_in is None:
         return whole
     own = ENGINES["mariadb"] if "mariadb" in stand_in.lower() else engine
-    return f"{own} {stand_in.partition('-')[0]} on this machine, for {whole}"
+    number = stand_in.partition("-")[0].removeprefix(f"{own} ")
+    return f"{own} {number} on this machine, for {whole}"
 
 
 def volume(described: _Volume) -> str:

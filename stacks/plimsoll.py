@@ -149,9 +149,8 @@ class PlimsollStack(Stack):
 
     def _grants(self, config: DeploymentConfig) -> Grants:
         results = self.storage.results
-        of_targets = {"StringLike": {_INSTANCE_TAG: arn(self, "rds", "db:plimsoll-*")}}
         secrets = [
-            Grant(arn(self, "secretsmanager", "secret:rds!db-*"), conditions=of_targets),
+            *[self._secrets_of_targets(kind, tag) for kind, tag in _SECRET_TAGS.items()],
             *[Grant(allowed.secret_arn) for allowed in config.allowed_endpoints],
         ]
         return {
@@ -203,6 +202,11 @@ class PlimsollStack(Stack):
             Resource.ANY: (Grant("*"),),
         }
 
+    def _secrets_of_targets(self, kind: str, tag: str) -> Grant:
+        """Secrets that RDS made for instances, or clusters, of targets."""
+        of_targets = {"StringLike": {tag: arn(self, "rds", f"{kind}:plimsoll-*")}}
+        return Grant(arn(self, "secretsmanager", f"secret:rds!{kind}-*"), conditions=of_targets)
+
     def _only_targets(self) -> dict[str, Any]:
         """Whoever may create stacks creates targets: with their role, from a run's template."""
         bucket = self.storage.results.bucket_regional_domain_name
@@ -232,7 +236,10 @@ class PlimsollStack(Stack):
             CfnOutput(self, name, value=value)
 
 
-_INSTANCE_TAG = "aws:ResourceTag/aws:rds:primaryDBInstanceArn"  # RDS sets it on its secrets
+_SECRET_TAGS = {  # RDS sets them on its secrets
+    "db": "aws:ResourceTag/aws:rds:primaryDBInstanceArn",
+    "cluster": "aws:ResourceTag/aws:rds:primaryDBClusterArn",
+}
 
 
 def _kinds(config: DeploymentConfig) -> str:
@@ -241,7 +248,7 @@ def _kinds(config: DeploymentConfig) -> str:
 
 def _can_make(config: DeploymentConfig, kind: TargetKind) -> bool:
     match kind:
-        case "rds" | "endpoint":
+        case "rds" | "aurora" | "endpoint":
             return True
         case "cassandra":
             return config.cassandra is not None

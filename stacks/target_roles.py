@@ -39,7 +39,8 @@ class TargetRolesPart(Construct):
 
     def _rds(self, network: NetworkPart) -> list[iam.PolicyStatement]:
         stack = self._stack
-        mine = [arn(stack, "rds", "db:plimsoll-*"), arn(stack, "rds", "pg:plimsoll-*")]
+        mine = [arn(stack, "rds", f"{kind}:plimsoll-*") for kind in ("db", "pg")]
+        clusters = [arn(stack, "rds", f"{kind}:plimsoll-*") for kind in ("cluster", "cluster-pg")]
         return [
             iam.PolicyStatement(
                 actions=[
@@ -60,17 +61,39 @@ class TargetRolesPart(Construct):
                 resources=mine,
             ),
             iam.PolicyStatement(
-                actions=["rds:CreateDBInstance"],
+                actions=[
+                    "rds:CreateDBCluster",
+                    "rds:CreateDBInstance",
+                    "rds:DeleteDBCluster",
+                    "rds:ModifyDBCluster",
+                    "rds:DescribeDBClusters",
+                    "rds:CreateDBClusterParameterGroup",
+                    "rds:DeleteDBClusterParameterGroup",
+                    "rds:ModifyDBClusterParameterGroup",
+                    "rds:DescribeDBClusterParameterGroups",
+                    "rds:DescribeDBClusterParameters",
+                    "rds:AddTagsToResource",
+                    "rds:RemoveTagsFromResource",
+                    "rds:ListTagsForResource",
+                ],
+                resources=clusters,
+            ),
+            iam.PolicyStatement(
+                actions=["rds:CreateDBCluster", "rds:CreateDBInstance"],
                 resources=[
                     arn(stack, "rds", f"subgrp:{network.subnet_group.ref}"),
                     arn(stack, "rds", "og:default:*"),
+                    arn(stack, "rds", "pg:default.*"),
                 ],
             ),
             iam.PolicyStatement(
                 actions=[
                     "rds:DescribeDBInstances",
+                    "rds:DescribeDBClusters",
+                    "rds:DescribeEngineDefaultClusterParameters",
                     "rds:DescribeEngineDefaultParameters",
                     "rds:DescribeEvents",
+                    "rds:DescribeGlobalClusters",
                     "ec2:DescribeAccountAttributes",
                     "ec2:DescribeAvailabilityZones",
                     "ec2:DescribeInternetGateways",
@@ -84,7 +107,10 @@ class TargetRolesPart(Construct):
             # RDS makes the master secret in the name of its caller
             iam.PolicyStatement(
                 actions=["secretsmanager:CreateSecret", "secretsmanager:TagResource"],
-                resources=[arn(stack, "secretsmanager", "secret:rds!db-*")],
+                resources=[
+                    arn(stack, "secretsmanager", f"secret:rds!{kind}-*")
+                    for kind in ("db", "cluster")
+                ],
             ),
             iam.PolicyStatement(
                 actions=[

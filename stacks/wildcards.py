@@ -22,11 +22,15 @@ OF_THIS_ACCOUNT = {
     "rds": {
         "db:plimsoll-*": RUN_TIME,
         "pg:plimsoll-*": RUN_TIME,
+        "cluster:plimsoll-*": RUN_TIME,
+        "cluster-pg:plimsoll-*": RUN_TIME,
         "og:default:*": "every instance has its engine's default option group",
+        "pg:default.*": "an Aurora writer has its engine's default parameter group",
     },
     "scheduler": {SCHEDULE: RUN_TIME},
     "secretsmanager": {
-        "secret:rds!db-*": "RDS names the secret; reading one takes the tag of a plimsoll-* target"
+        f"secret:rds!{kind}-*": "RDS names the secret; reading one takes a plimsoll-* target's tag"
+        for kind in ("db", "cluster")
     },
 }
 OF_THIS_DEPLOYMENT = {  # by its own name

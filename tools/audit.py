@@ -34,7 +34,11 @@ SOURCES = {
     "crates": "https://github.com/rustsec/advisory-db",
     "python": "https://github.com/pypa/advisory-database",
 }
-PYTHON_LOCKS = ("requirements-dev.txt", "tests/second_opinion/environment/requirements.txt")
+PYTHON_LOCKS = (
+    "requirements-dev.txt",
+    "tests/second_opinion/environment/requirements.txt",
+    "tools/generators.txt",
+)
 AFFECTED, UNCHECKED = 1, 3  # exit codes
 OLD_DAYS = 31
 

@@ -32,7 +32,8 @@ An editor with a YAML language server completes it and marks what is wrong, if i
 with the place of that file: [schemas](schemas) has those of a request, an experiment, a check, a
 workload and a result.
 
-This page is generated from `plimsoll/model/request.py`; change that, then `make docs`.
+This page is generated from `plimsoll/model/request.py` and the modules of its parts; change those,
+then `make docs`.
 Names end in their units: `_s` seconds, `_ms` milliseconds, `_us` microseconds, `_gib` GiB,
 `_mib_s` MiB/s, `_ops_per_second` operations per second.
 """

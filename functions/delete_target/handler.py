@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from plimsoll.model.function_settings import DeleteTargetSettings
-from plimsoll.runs.end import delete_target
+from plimsoll.runs.teardown import delete_target
 
 SETTINGS = DeleteTargetSettings.read(os.environ)
 

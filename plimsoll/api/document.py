@@ -69,6 +69,9 @@ def document() -> dict[str, Any]:
     schemas = made["components"]["schemas"]
     problem = Problem.model_json_schema(ref_template=f"{_SCHEMAS}{{model}}", mode="serialization")
     schemas |= problem.pop("$defs") | {"Problem": problem}
+    for schema in schemas.values():
+        for name, part in schema.get("properties", {}).items():
+            _without_misleading_default(name, part)
     used = set(_reached(made["paths"], schemas))
     made["components"] = {
         "schemas": {name: schemas[name] for name in sorted(used)},
@@ -80,6 +83,7 @@ def document() -> dict[str, Any]:
 def _complete(path: str, operation: dict[str, Any]) -> None:
     """Say of an operation what it may be refused for, and that it is signed."""
     responses = operation["responses"]
+    responses.get("204", {}).pop("content", None)  # there is none
     refusals = {**_ALWAYS}
     if path not in OPEN_PATHS:
         operation["security"] = [{"sigv4": []}, {"token": []}]
@@ -120,6 +124,22 @@ def _plain(parameter: dict[str, Any]) -> None:
         schema |= kind
     for name in ("title", "description"):
         schema.pop(name, None)
+
+
+def _without_misleading_default(name: str, part: dict[str, Any]) -> None:
+    """Leave out what generated clients make the wrong thing of, and say it in words.
+
+    They send a default as if their user had asked for it, and drop whatever has an object as its
+    default, up to the operations that need it.
+    """
+    if name == "team" and "default" in part:
+        said = "the caller's own"
+    elif isinstance(part.get("default"), Mapping):
+        said = "its fields have their own defaults"
+    else:
+        return
+    del part["default"]
+    part["description"] = f"{part.get('description', '')} Left out: {said}.".strip()
 
 
 def _reached(part: object, schemas: Mapping[str, Any]) -> Iterator[str]:

@@ -1,91 +1,23 @@
 """The runs table: reading and changing a run's record, each change under its condition."""
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any
 
 from plimsoll import words
 from plimsoll.aws import clients
+from plimsoll.aws.items import as_item, read_item, set_attributes, values_of
 from plimsoll.errors import (
     BudgetPassedError,
     RunNotFoundError,
     RunStoppedError,
     TimeLimitPassedError,
-    UnreadableRecordError,
 )
-from plimsoll.model.base import Model
 from plimsoll.model.function_settings import RunSettings
 from plimsoll.model.run_record import RunRecord, RunState
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import PutTypeDef, TransactWriteItemTypeDef
-
-Read = TypeVar("Read")
-
-
-def read_item(what: str, read: Callable[[], Read]) -> Read:
-    """Read an item of a table.
-
-    Args:
-        what: What it is called in the error: its kind and name.
-        read: Makes it of what stands there.
-
-    Raises:
-        UnreadableRecordError: It cannot; names the fields, and never what stands in them.
-    """
-    try:
-        return read()
-    except ValidationError as error:
-        faults = error.errors(include_input=False, include_url=False)
-        parts = [f"{'.'.join(map(str, fault['loc']))} ({fault['type']})" for fault in faults]
-        reason = ", ".join(parts)
-    except (KeyError, TypeError, ValueError) as error:
-        reason = type(error).__name__
-    raise UnreadableRecordError(f"{what} cannot be read by this version: {reason}")
-
-
-def pass_over(error: UnreadableRecordError) -> None:
-    """Tell the logs of an item that is left out, so that the others are not."""
-    print(json.dumps({"unreadable": str(error)}), flush=True)
-
-
-def readable(readers: Iterable[Callable[[], Read]]) -> tuple[list[Read], int]:
-    """Read what can be read, and count what cannot, which the logs name.
-
-    Args:
-        readers: Each reads one item, and raises UnreadableRecordError where it cannot.
-    """
-    good, unreadable = [], 0
-    for read in readers:
-        try:
-            good.append(read())
-        except UnreadableRecordError as error:
-            pass_over(error)
-            unreadable += 1
-    return good, unreadable
-
-
-def values_of(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the values of an item; its numbers, which boto3 reads as decimals, as JSON has them."""
-    read = TypeDeserializer().deserialize
-    return {name: _plain(read(value)) for name, value in item.items()}
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case Decimal():
-            return int(value) if value == value.to_integral_value() else float(value)
-        case dict():
-            return {name: _plain(part) for name, part in value.items()}
-        case list():
-            return [_plain(part) for part in value]
-        case _:
-            return value
 
 
 def read_run(item: Mapping[str, Any]) -> RunRecord:
@@ -102,68 +34,6 @@ def read_run(item: Mapping[str, Any]) -> RunRecord:
 def now() -> datetime:
     """The time, in UTC."""
     return datetime.now(UTC)
-
-
-def _attribute(value: object) -> Any:
-    if isinstance(value, Model):
-        value = value.model_dump(mode="json")
-    elif isinstance(value, datetime):
-        value = value.isoformat()
-    elif isinstance(value, RunState):
-        value = value.value
-    return TypeSerializer().serialize(value)
-
-
-def as_item(record: Model) -> dict[str, Any]:
-    """Write a record as an item; what is None is left out."""
-    values = {name: getattr(record, name) for name in type(record).model_fields}
-    return {name: _attribute(value) for name, value in values.items() if value is not None}
-
-
-def set_attributes(
-    table: str,
-    key: dict[str, Any],
-    *,
-    states: tuple[RunState, ...] | None,
-    changes: Mapping[str, object],
-) -> bool:
-    """Set attributes of an item that exists; None removes one.
-
-    Args:
-        table: Where it is.
-        key: Of the item.
-        states: Change nothing unless its state is one of these.
-        changes: The attributes.
-
-    Returns:
-        False where there is no such item, or it is in none of `states`.
-    """
-    client = clients.dynamodb()
-    names = {f"#{name}": name for name in changes}
-    values = {f":{name}": _attribute(v) for name, v in changes.items() if v is not None}
-    settings = [f"#{name} = :{name}" for name, v in changes.items() if v is not None]
-    removals = [f"#{name}" for name, v in changes.items() if v is None]
-    expression = "SET " + ", ".join(settings) if settings else ""
-    expression += " REMOVE " + ", ".join(removals) if removals else ""
-    condition = f"attribute_exists({next(iter(key))})"
-    if states is not None:
-        names["#current"] = "state"
-        allowed = {f":allowed{i}": _attribute(state) for i, state in enumerate(states)}
-        values |= allowed
-        condition += f" AND #current IN ({', '.join(allowed)})"
-    arguments: dict[str, Any] = {"ExpressionAttributeValues": values} if values else {}
-    try:
-        client.update_item(
-            TableName=table,
-            Key=key,
-            UpdateExpression=expression.strip(),
-            ConditionExpression=condition,
-            ExpressionAttributeNames=names,
-            **arguments,
-        )
-    except client.exceptions.ConditionalCheckFailedException:
-        return False
-    return True
 
 
 class Records:

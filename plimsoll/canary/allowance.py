@@ -12,6 +12,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
 from plimsoll.model.timings import STACK_DELETION
+from plimsoll.quoting.budget import require_countable
 
 # one zone, us-east-1: https://aws.amazon.com/privatelink/pricing/ (2026-11-21)
 DEPLOYMENT_USD_PER_HOUR = 0.01
@@ -46,8 +47,9 @@ def allow(request: Request, quote: Quote, budget_usd: float) -> Allowance:
         budget_usd: Of everything, in dollars.
 
     Raises:
-        UsageError: The quote exceeds it, or has no sum.
+        UsageError: The quote exceeds it or has no sum, or what is charged is counted afterwards.
     """
+    require_countable(budget_usd, quote, path=_FIELD)
     if quote.usd is None:
         lacking = f"{', '.join(quote.missing)} in {quote.region}"
         raise UsageError(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from plimsoll.errors import PreflightError
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.preflight.checks import Check
 from plimsoll.preflight.quota_checks import quota_checks
@@ -22,7 +23,7 @@ def require_orderable(request: Request) -> None:
 
 
 def _checks(request: Request) -> Iterator[Check]:
-    if isinstance(request.target, RdsTarget):
+    if isinstance(request.target, RdsTarget | AuroraTarget):
         yield from rds_target_checks(request.target, ())
         yield from role_check()
     yield from quota_checks([request])

@@ -71,6 +71,9 @@ _DELETIONS: dict[tuple[str, ...], _Command] = {
         f"aws rds delete-db-instance --db-instance-identifier {_tail(name)}"
         " --skip-final-snapshot --delete-automated-backups"
     ),
+    ("rds", "cluster"): lambda name: (
+        f"aws rds delete-db-cluster --db-cluster-identifier {_tail(name)} --skip-final-snapshot"
+    ),
     ("ec2", "instance"): lambda name: f"aws ec2 terminate-instances --instance-ids {_tail(name)}",
     ("ec2", "volume"): lambda name: f"aws ec2 delete-volume --volume-id {_tail(name)}",
     ("secretsmanager",): lambda name: (

@@ -1,9 +1,9 @@
 """An answer that a search came to, with what is needed to question it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from plimsoll.capacity.assess import Assessed, assess, limits
+from plimsoll.capacity.assess import Assessed, assess
 from plimsoll.capacity.loads import Repetition, gather
 from plimsoll.capacity.reasons import FailureReason
 from plimsoll.capacity.verdict import Conclusion
@@ -18,6 +18,7 @@ class Answer:
     judged: Sequence[Assessed]  # lightest first
     conclusion: Conclusion
     rules: Rules
+    limit_us: Mapping[str, float]  # of each operation
     closing: Sequence[Step]  # in the order in which they ran, void ones too
 
     @property
@@ -42,23 +43,29 @@ class Answer:
     def held(self) -> list[Repetition]:
         """The windows of a soak of the answer's own load.
 
+        A window that failed before the target had recovered is not believed.
+        """
+        return [window for window in self.windows() if not self._failed_before_a_recovery(window)]
+
+    def windows(self) -> list[Repetition]:
+        """All of them.
+
         Where credits are judged apart, the load that the search found and held is not the one that
         lasts.
         """
         own = {_load_of(repetition.step) for repetition in self.at.point.counted} if self.at else ()
         return [window for window in self.counted("soak") if _load_of(window.step) in own]
 
-    @property
-    def limits_us(self) -> dict[str, float]:
-        """The limit of each operation."""
-        return limits([load.point for load in self.judged], self.rules)
+    def _failed_before_a_recovery(self, window: Repetition) -> bool:
+        believed = window.step.recovered is not False or "recovered" in self.rules.audits_off
+        return not believed and bool(self.failures([window]))
 
     def failures(self, repetitions: Sequence[Repetition]) -> tuple[FailureReason, ...]:
         """What fails of closing steps of one kind, by their medians and the search's limits."""
         rules = self.rules.model_copy(update={"confirmation": None})
         points = gather([repetition.step for repetition in repetitions], rules, "connections")
         return tuple(
-            reason for load in assess(points, rules, self.limits_us) for reason in load.reasons
+            reason for load in assess(points, rules, self.limit_us) for reason in load.reasons
         )
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from plimsoll.capacity.intervals import median_margin, pooled_noise, relative_margin
@@ -54,11 +55,18 @@ class Assessed:
         return any(r.step.purpose == "confirm" for r in self.point.repetitions)
 
 
-def limits(points: Sequence[LoadPoint], rules: Rules) -> dict[str, float]:
+def limits(
+    points: Sequence[LoadPoint], rules: Rules, baseline: LoadPoint | None = None
+) -> dict[str, float]:
     """Limit of each operation in microseconds: the user's, else a multiple of the lightest step's.
 
     The multiple is always of the *lightest* step, never of the step before: step sizes differ, and
     a latency that creeps up a little with each step would pass for ever.
+
+    Args:
+        points: every load, lightest first.
+        rules: what the user's limits are, and the multiple.
+        baseline: the load whose latency it is a multiple of; None: the lightest of these.
 
     Raises:
         UsageError: a limit names an operation that no step has, or one without a baseline.
@@ -72,8 +80,9 @@ def limits(points: Sequence[LoadPoint], rules: Rules) -> dict[str, float]:
                 f"limit for {name!r}: no step has this operation (there are: "
                 f"{', '.join(sorted(operations)) or 'none'})"
             )
-    where_first = points[0].figures.where
-    baseline_us = baseline_of([r.figures for r in points[0].counted or points[0].repetitions])
+    first = baseline or points[0]
+    where_first = first.figures.where
+    baseline_us = baseline_of([r.figures for r in first.counted or first.repetitions])
     limits_us = {}
     for name, where in sorted(operations.items()):
         if name in rules.limits_us:
@@ -196,16 +205,16 @@ def _refuted(
     return FailureReason(code, 1.0, f"{fails} of {clean} repetitions fail ({code})")
 
 
-def latencies_of_repeated(judged: Sequence[Assessed]) -> list[list[float]]:
+def latencies_of_repeated(judged: Sequence[Assessed]) -> dict[str, list[list[float]]]:
     """The latencies of each operation at each load that passed twice or more, in microseconds."""
-    return [
-        [r.figures.latency_us[name] for r in load.point.counted if name in r.figures.latency_us]
-        for load in judged
-        if load.passes > 1
-        for name in load.point.figures.latency_us
-    ]
+    groups: dict[str, list[list[float]]] = {}
+    for load in judged:
+        for name in load.point.figures.latency_us if load.passes > 1 else ():
+            known = [r.figures.latency_us.get(name) for r in load.point.counted]
+            groups.setdefault(name, []).append([us for us in known if us is not None])
+    return groups
 
 
 def latency_noise(judged: Sequence[Assessed]) -> float:
     """Standard deviation of the logarithm of a latency; 0 where nothing was repeated."""
-    return pooled_noise(latencies_of_repeated(judged))
+    return pooled_noise(chain.from_iterable(latencies_of_repeated(judged).values()))

@@ -30,7 +30,7 @@ def is_known_light(judged: Sequence[Assessed], rules: Rules, axis: Axis) -> bool
         axis: what the load is.
 
     Returns:
-        None where no heavier load has been measured yet.
+        None where no heavier load has been measured yet, or the next tells no latency of theirs.
     """
     lightest = judged[0].point
     closed_loop = axis != "rate_ops_per_second"
@@ -44,4 +44,6 @@ def is_known_light(judged: Sequence[Assessed], rules: Rules, axis: Axis) -> bool
     before, after = lightest.figures.latency_us, heavier.figures.latency_us
     names = [name for name in before if name in after and name not in rules.limits_us]
     growths = [math.log(after[n] / before[n]) for n in names if before[n] > 0 and after[n] > 0]
+    if not growths:
+        return None
     return all(growth <= math.log1p(LIGHT_GROWTH) + by_chance for growth in growths)

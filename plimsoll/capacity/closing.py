@@ -12,7 +12,7 @@ from plimsoll.capacity.answer import Answer
 from plimsoll.capacity.drift import drift
 from plimsoll.capacity.more_clients import clients_wish, more_clients
 from plimsoll.capacity.open_probe import open_loop, open_wish
-from plimsoll.capacity.soak import soak, soak_wish
+from plimsoll.capacity.soak import soak, soak_wish, windows
 from plimsoll.capacity.verdict import Conclusion
 from plimsoll.capacity.wishes import Wish
 from plimsoll.model.capacity import Rules
@@ -43,16 +43,25 @@ def watched(rules: Rules) -> bool:
     return rules.confirmation is not None and "drift" not in rules.audits_off
 
 
-def closing_wish(search: Search, answer: Answer) -> Wish | None:
-    """Ask for the next closing step; None where none is left to ask, or no answer to question."""
-    wish = _sentinel(answer)
+def closing_wish(search: Search, answer: Answer, *, left: int) -> Wish | None:
+    """Ask for the next closing step; None where none is left to ask, or no answer to question.
+
+    Args:
+        search: what the request asks for.
+        answer: what the search came to.
+        left: steps that the search may still take; those of a soak, which was asked for, no other
+            closing step takes away.
+    """
+    spare = left - max(0, windows(answer.rules) - len(answer.tries("soak")))
+    wish = _sentinel(answer) if spare > 0 else None
     if wish is not None:
         return wish
     conclusion, _ = questioned(answer)
     answer = answer.with_conclusion(conclusion)  # nothing questions an answer that is none any more
     if answer.rules.confirmation is None:
         return soak_wish(answer)
-    return clients_wish(search, answer) or soak_wish(answer) or open_wish(search, answer)
+    clients = clients_wish(search, answer) if spare > 0 else None
+    return clients or soak_wish(answer) or (open_wish(search, answer) if spare > 0 else None)
 
 
 def _sentinel(answer: Answer) -> Wish | None:

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from statistics import median
 
 from plimsoll import words
-from plimsoll.capacity.assess import limits
 from plimsoll.capacity.closing import parted
-from plimsoll.capacity.judge import judge
-from plimsoll.capacity.loads import choose_axis, gather
+from plimsoll.capacity.judge import judge, void_notes
+from plimsoll.capacity.loads import choose_axis
 from plimsoll.model.capacity import Axis, Burst, Capacity, JudgedStep, Rules
 from plimsoll.model.steps import CreditBucket, CreditUse, Step
 
@@ -47,22 +46,22 @@ def judge_sustained(steps: Sequence[Step], rules: Rules, axis: Axis | None = Non
         return _with_notes(judge(steps, rules, axis), notes)
     axis = axis or choose_axis(valid)
     rich = [step for step in valid if not is_empty(step)]
-    # one measure for both: a baseline is that of a target with credits, where there is one
-    same = {"limits_us": limits(gather(rich or valid, rules, axis), rules)}
-    measure = rules.model_copy(update=same)
+    baseline = rich or valid  # one for both: of a target with credits, where there is one
+    notes += void_notes(steps)
+    closing = [step for step in closing if step.void is None]
     bursting = None
     if any(map(spends, rich)):
         on_credits = [step for step in closing if not is_empty(step)]
-        bursting = _confirmed_or_not([*rich, *on_credits], measure, axis)
+        bursting = _confirmed_or_not([*rich, *on_credits], rules, axis, baseline)
     failed = [s for j in bursting.steps if not j.passed for s in j.steps] if bursting else []
     lasting = [s for s in valid if not spends(s) or any(s is other for other in failed)]
     burst = _burst(bursting) if bursting else None
     if bursting and bursting.max_sustainable_throughput_ops_per_second is None:
         notes.append(f"while credits last: {bursting.verdict}: {bursting.summary}")
     if all(map(spends, lasting)):
-        return _nothing_lasts(bursting or judge(valid, measure, axis), burst, rules, notes)
+        return _nothing_lasts(bursting or judge(valid, rules, axis), burst, rules, notes)
     unspent = [step for step in closing if not spends(step)]
-    sustained = _confirmed_or_not([*lasting, *unspent], measure, axis)
+    sustained = _confirmed_or_not([*lasting, *unspent], rules, axis, baseline)
     if sustained.rules.confirmation != rules.confirmation:
         notes.append("what lasts was not repeated often enough to be confirmed: a median")
     spent = _spent(bursting) if bursting else []
@@ -108,12 +107,15 @@ def _is_empty(use: CreditUse) -> bool:
     return use.balance_percent is not None and use.balance_percent < EMPTY_PERCENT
 
 
-def _confirmed_or_not(steps: Sequence[Step], rules: Rules, axis: Axis) -> Capacity:
+def _confirmed_or_not(
+    steps: Sequence[Step], rules: Rules, axis: Axis, baseline: Sequence[Step]
+) -> Capacity:
     """Judge one of the two by medians where the search confirmed the load of the other."""
-    capacity = judge(steps, rules, axis)
+    capacity = judge(steps, rules, axis, baseline=baseline)
     if capacity.causes != ("unconfirmed",):
         return capacity
-    return judge(steps, rules.model_copy(update={"confirmation": None}), axis)
+    once = rules.model_copy(update={"confirmation": None})
+    return judge(steps, once, axis, baseline=baseline)
 
 
 def _bounded_by_credits(sustained: Capacity, beyond: float) -> Capacity:
@@ -125,6 +127,7 @@ def _bounded_by_credits(sustained: Capacity, beyond: float) -> Capacity:
             "verdict": "LOWER_BOUND",
             "bound": ">=",
             "bracket": (sustained.at, beyond),
+            "edge": None,
             "cause": CREDITS,
             "causes": (CREDITS,),
             "summary": f"sustains at least {figure} at {at}: heavier loads spent credits faster"
@@ -146,6 +149,8 @@ def _nothing_lasts(
             "figure": None,
             "at": None,
             "bracket": None,
+            "edge": None,
+            "question": None,
             "cause": CREDITS,
             "causes": (CREDITS,),
             "summary": "what lasts was not measured: every load spent credits faster than they"

@@ -20,14 +20,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from plimsoll.capacity.assess import Assessed, Margin, latencies_of_repeated
-from plimsoll.capacity.intervals import pooled_noise, scale
+from plimsoll.capacity.assess import Assessed, Margin, latencies_of_repeated, latency_noise
+from plimsoll.capacity.intervals import scale
 from plimsoll.model.capacity import Axis, LoadRange
 
 CONFIDENCE = 0.90
 TAIL_OF_LINES = 0.015  # left out on either side: no curve is quite straight, so less than 0.05
 TAIL_OF_THRESHOLDS = 0.05
-PAIRS_LEAST = 3  # pairs of repetitions: of fewer, nobody knows how far windows scatter
+PAIRS_LEAST = 3  # pairs of steps, of an operation: of fewer, nobody knows how far windows scatter
 NOISE_LEAST = 0.001  # of the logarithm: keeps a target without noise from dividing by zero
 REACH = 2.0  # loads within this factor of the bracket's middle say where the edge is
 GRID = 120  # edges that are tried
@@ -48,7 +48,11 @@ Weight = tuple[float, float]  # log(edge), logarithm of its likelihood
 
 
 def edge_range(
-    judged: Sequence[Assessed], seen: tuple[float, float], axis: Axis, *, relative: bool
+    judged: Sequence[Assessed],
+    seen: tuple[float, float],
+    axis: Axis,
+    *,
+    baseline: Assessed | None,
 ) -> LoadRange | None:
     """Give the loads between which the edge lies in 90 of 100 searches.
 
@@ -56,7 +60,7 @@ def edge_range(
         judged: every load, lightest first.
         seen: a load that passed and a heavier one that failed.
         axis: what the load is.
-        relative: whether any limit is a multiple of the lightest load's latency.
+        baseline: the load whose latency limits are multiples of; None: no limit is.
 
     Returns:
         None where too little was repeated to know the noise.
@@ -65,8 +69,10 @@ def edge_range(
     noise = _noise(judged, LIGHT * seen[0] if open_loop else 0.0)
     if noise is None:
         return None
-    count = max(1, len(judged[0].point.counted))
-    limit_error = min(1.0, math.sqrt(math.pi / 2 / count)) if relative else 0.0  # of a median
+    limit_error = 0.0
+    if baseline is not None:
+        count = max(1, len(baseline.point.counted))
+        limit_error = min(1.0, math.sqrt(math.pi / 2 / count))  # of a median
     samples = [(math.log(load.point.load), margin) for load in judged for margin in load.margins]
     low, high = (math.log(load) for load in seen)
     middle, half = (low + high) / 2, max(1.5 * (high - low), 10 * noise)
@@ -96,11 +102,12 @@ def _noise(judged: Sequence[Assessed], light: float) -> float | None:
     there are enough.
     """
     groups = latencies_of_repeated(judged)
-    if sum(len(group) * (len(group) - 1) // 2 for group in groups) < PAIRS_LEAST:
+    pairs = (sum(math.comb(len(each), 2) for each in loads) for loads in groups.values())
+    if max(pairs, default=0) < PAIRS_LEAST:  # operations of one step scatter together
         return None
     below = [m.latency for load in judged if load.point.load <= light for m in load.margins]
     quiet = [margin for margin in below if math.isfinite(margin)]
-    noise = scale(quiet) if len(quiet) >= LIGHT_LEAST else pooled_noise(groups)
+    noise = scale(quiet) if len(quiet) >= LIGHT_LEAST else latency_noise(judged)
     return max(NOISE_LEAST, noise)
 
 

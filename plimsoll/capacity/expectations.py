@@ -4,9 +4,10 @@ A rule that the figures do not decide has no answer: it is neither met nor misse
 """
 
 from collections.abc import Sequence
-from statistics import median
+from statistics import median_high
 
 from plimsoll import words
+from plimsoll.capacity.loads import gather
 from plimsoll.model.capacity import Capacity, JudgedStep
 from plimsoll.model.expectations import Answer, CapacityRule, Expectation, LatencyRule
 from plimsoll.model.steps import Statistic
@@ -66,7 +67,7 @@ def judge_latency(rule: LatencyRule, capacity: Capacity) -> Expectation:
         )
     lighter = [s for s in loads if _size(s, open_loop=open_loop) < rule.at_ops_per_second]
     names = [rule.operation] if rule.operation is not None else list(chosen.limit_us)
-    found = [_of_operation(rule, name, chosen, lighter, near=near) for name in names]
+    found = [_of_operation(rule, name, capacity, chosen, lighter, near=near) for name in names]
     where = f" at {words.throughput(done)} ({words.load(chosen.load, capacity.axis)})"
     because = "; ".join(text for _, text in found) + where
     answers = [answer for answer, _ in found]
@@ -84,6 +85,7 @@ def _size(step: JudgedStep, *, open_loop: bool) -> float:
 def _of_operation(
     rule: LatencyRule,
     name: str,
+    capacity: Capacity,
     chosen: JudgedStep,
     lighter: Sequence[JudgedStep],
     *,
@@ -91,19 +93,28 @@ def _of_operation(
 ) -> tuple[Answer, str]:
     """Judge one operation; gives its answer and its figure in words."""
     what = f"{name} {words.statistic(rule.statistic)}"
-    us = _latency_us(chosen, name, rule.statistic)
+    us = _latency_us(capacity, chosen, name, rule.statistic)
     if us is None:
         return "no answer", f"{what} is not known"
     text = f"{what} was {words.latency(us)}"
     if us <= rule.most_us:
         return "met", text
-    before = [_latency_us(step, name, rule.statistic) for step in lighter]
+    before = [_latency_us(capacity, step, name, rule.statistic) for step in lighter]
     decided = near or any(us is not None and us > rule.most_us for us in before)
     return ("not met" if decided else "no answer"), text
 
 
-def _latency_us(step: JudgedStep, operation: str, statistic: Statistic) -> float | None:
-    """Give the median of a load's repetitions, in microseconds; None: not known."""
-    latencies = [each.latency_us.get(operation, {}) for each in step.steps]
+def _latency_us(
+    capacity: Capacity, load: JudgedStep, operation: str, statistic: Statistic
+) -> float | None:
+    """Give the latency that a load was judged by, in microseconds; None: not known.
+
+    Of another statistic it is that of the middle repetition, of an even number the slower of the
+    middle two, without those that an audit disputes: the mean of percentiles is none.
+    """
+    if statistic == capacity.statistic:
+        return load.latency_us.get(operation)
+    points = gather(load.steps, capacity.rules, capacity.axis)
+    latencies = [r.step.latency_us.get(operation, {}) for point in points for r in point.counted]
     known = [latency[statistic] for latency in latencies if statistic in latency]
-    return median(known) if known else None
+    return median_high(known) if known else None

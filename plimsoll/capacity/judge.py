@@ -23,7 +23,13 @@ IMPROVED_SHARE = (
 )
 
 
-def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capacity:
+def judge(
+    steps: Sequence[Step],
+    rules: Rules,
+    axis: Axis | None = None,
+    *,
+    baseline: Sequence[Step] | None = None,
+) -> Capacity:
     """Judge finished steps, in any order, repetitions included.
 
     Args:
@@ -32,6 +38,7 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
             one-sided 95 % lower limit. Without it the medians of the repetitions decide, and the
             figure is one of them.
         axis: what the load is; None finds it.
+        baseline: steps of whose lightest load relative limits are multiples; None: of these.
 
     Raises:
         UsageError: the steps cannot be judged; names the row and the column.
@@ -42,13 +49,16 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
         raise UsageError(f"no steps to judge{void}")
     axis = axis or choose_axis(valid)
     points = gather(valid, rules, axis)
-    limit_us = limits(points, rules)
+    measures = points if baseline is None else gather(baseline, rules, axis)
+    limit_us = limits(points, rules, measures[0])
     judged = assess(points, rules, limit_us)
+    measured = judged if baseline is None else assess(measures, rules, limit_us)
     relative = any(name not in rules.limits_us for name in limit_us)
-    conclusion = decide(judged, rules, axis, relative=relative)
-    conclusion, found = questioned(Answer(judged, conclusion, rules, closing))
+    measure = measured[0] if relative else None
+    conclusion = decide(judged, rules, axis, baseline=measure)
+    conclusion, found = questioned(Answer(judged, conclusion, rules, limit_us, closing))
     at = conclusion.at
-    heavy = _heavy_baseline(judged, conclusion, rules, axis)
+    heavy = _heavy_baseline(measured, conclusion, rules, axis)
     return Capacity(
         verdict=conclusion.verdict,
         max_sustainable_throughput_ops_per_second=conclusion.figure,
@@ -57,12 +67,12 @@ def judge(steps: Sequence[Step], rules: Rules, axis: Axis | None = None) -> Capa
         axis=axis,
         at=at.point.load if at and conclusion.figure is not None else None,
         bracket=conclusion.bracket,
-        edge=_edge(judged, conclusion, axis, relative=relative),
+        edge=_edge(judged, conclusion, axis, measure),
         cause=conclusion.causes[0] if conclusion.causes else None,
         causes=conclusion.causes,
         question=_question(conclusion),
         summary=_summary(conclusion, axis) + ("; the baseline may not be light" if heavy else ""),
-        notes=(*conclusion.notes, *heavy, *_notes(judged, conclusion, axis), *_void(steps)),
+        notes=(*conclusion.notes, *heavy, *_notes(judged, conclusion, axis), *void_notes(steps)),
         repetitions=len(at.point.counted) if at else None,
         median_ops_per_second=at.point.figures.throughput if at else None,
         interval=conclusion.interval,
@@ -88,12 +98,12 @@ def _question(conclusion: Conclusion) -> str | None:
 
 
 def _edge(
-    judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis, *, relative: bool
+    judged: Sequence[Assessed], conclusion: Conclusion, axis: Axis, baseline: Assessed | None
 ) -> LoadRange | None:
     low, high = conclusion.bracket or (None, None)
     if conclusion.verdict != "KNEE" or low is None or high is None:
         return None
-    return edge_range(judged, (low, high), axis, relative=relative)
+    return edge_range(judged, (low, high), axis, baseline=baseline)
 
 
 def _figure(conclusion: Conclusion, rules: Rules) -> Literal["median", "lower_limit"] | None:
@@ -208,7 +218,8 @@ def _heavy_baseline(
     return [note]
 
 
-def _void(steps: Sequence[Step]) -> list[str]:
+def void_notes(steps: Sequence[Step]) -> list[str]:
+    """Name the steps that say nothing, and why."""
     return [
         f"{where(step, number)} says nothing of the target: {step.void}"
         for number, step in enumerate(steps, 1)

@@ -16,7 +16,7 @@ from plimsoll.capacity.intervals import pooled_noise
 from plimsoll.capacity.loads import RAISED_SHARE, Repetition
 from plimsoll.capacity.wishes import Shape, Wish
 from plimsoll.model.closing import MoreClients
-from plimsoll.model.search_request import Search, StepsSearch
+from plimsoll.model.search_request import RateSearch, Search, StepsSearch
 from plimsoll.model.steps import Step
 
 BEYOND = 1.15  # times the rate that failed
@@ -29,27 +29,33 @@ NOISE_FACTOR = 3.0  # times the noise of one repetition's throughput: what is mo
 def clients_wish(search: Search, answer: Answer) -> Wish | None:
     """Ask for twice the clients, and once more where the first time speaks for them.
 
-    More clients than the search allows are never asked for.
+    More clients than the search allows are never asked for, nor a higher rate.
     """
-    base, done = _base(answer), answer.counted("twice_clients")
-    if base is None or len(done) >= SEEN or len(answer.tries("twice_clients")) >= TRIES_MAX:
+    base = _base(answer)
+    if base is None or len(answer.tries("twice_clients")) >= TRIES_MAX:
+        return None
+    done = _probes(answer, base)
+    if len(done) >= SEEN:
         return None
     if done and not _raised(answer, base, done[0]):
         return None
     most = max(search.clients) if isinstance(search, StepsSearch) else search.clients_max
-    clients, connections, rate = base.clients or 1, base.connections or 1, base.rate_ops_per_second
+    clients, connections, rate = base.clients or 1, base.connections or 1, _rate_beyond(base)
     if 2 * clients > min(most, connections):
         return None
-    shape = Shape(2 * clients, connections, None if rate is None else float(f"{rate * BEYOND:.4g}"))
+    if rate and isinstance(search, RateSearch) and rate > search.rate_max_ops_per_second:
+        return None
+    shape = Shape(2 * clients, connections, rate)
     why = f"the same connections on {2 * clients:,} clients: are the clients the limit?"
     return Wish(0.0, "twice_clients", why, shape=shape)
 
 
 def more_clients(answer: Answer) -> MoreClients | None:
     """Say what twice the clients showed; None where no limit was met that could be the clients'."""
-    base, done = _base(answer), answer.counted("twice_clients")
+    base = _base(answer)
     if base is None:
         return None
+    done = _probes(answer, base)
     if not done:
         lacks = "the search allows no more, or no step was left for it"
         if base.connections == base.clients:
@@ -57,6 +63,19 @@ def more_clients(answer: Answer) -> MoreClients | None:
         return MoreClients(raised=None, detail=f"not tried with twice as many: {lacks}")
     raised = len(done) >= SEEN and all(_raised(answer, base, probe) for probe in done)
     return MoreClients(raised=raised, detail=_detail(answer, base, done))
+
+
+def _probes(answer: Answer, base: Step) -> list[Repetition]:
+    """The probes of the answer: where credits are judged apart, there may be others."""
+    asked = (base.connections, _rate_beyond(base))
+    probes = answer.counted("twice_clients")
+    return [p for p in probes if (p.step.connections, p.step.rate_ops_per_second) == asked]
+
+
+def _rate_beyond(base: Step) -> float | None:
+    """The rate to offer to twice the clients; None in a closed loop."""
+    rate = base.rate_ops_per_second
+    return None if rate is None else float(f"{rate * BEYOND:.4g}")
 
 
 def _detail(answer: Answer, base: Step, done: list[Repetition]) -> str:

@@ -81,8 +81,9 @@ def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextSte
         wish = Done(why=f"all {budget} probes are spent")
     if isinstance(wish, Done):
         relative = any(name not in rules.limits_us for name in limit_us)
-        conclusion = decide(judged, rules, ladder.axis, relative=relative)
-        wish = closing_wish(search, Answer(judged, conclusion, rules, closing)) or wish
+        conclusion = decide(judged, rules, ladder.axis, baseline=judged[0] if relative else None)
+        answer = Answer(judged, conclusion, rules, limit_us, closing)
+        wish = closing_wish(search, answer, left=search.probes_max - len(finished)) or wish
     return wish if isinstance(wish, Done) else wished_step(search, finished, wish, judged)
 
 

@@ -2,8 +2,8 @@
 
 A stall every five minutes lies outside most windows, and credits last through some of them. The
 soak is one load in consecutive windows, since no client may run for longer than one. It is read
-second by second (`Step.spans`, `Step.stall_s`): how long nothing was answered, in how many spans of
-ten seconds an operation was beyond its limit, whether throughput went down all the while.
+second by second (`Step.spans`, `Step.stall_s`): how long next to nothing succeeded, in how many
+spans of ten seconds an operation was beyond its limit, whether throughput went down all the while.
 """
 
 import math
@@ -12,17 +12,18 @@ from statistics import median
 
 from plimsoll import words
 from plimsoll.capacity.answer import Answer
-from plimsoll.capacity.drift import TREND_P, kendall
 from plimsoll.capacity.loads import Repetition
+from plimsoll.capacity.trends import trend
 from plimsoll.capacity.wishes import Shape, Wish
 from plimsoll.model.capacity import Rules
 from plimsoll.model.closing import Soak
 from plimsoll.model.steps import SOAK_WINDOW_MAX_S, Span
 
-STALL_S = 2.0  # so long without an answer is a stall
+STALL_S = 2.0  # so long with next to nothing that succeeds is a stall
 SPANS_SHARE = 0.10  # of the spans that may be beyond a limit: single ones scatter more than windows
 BUCKET = 2 ** (1 / 8)  # the latencies of a span are upper bounds of buckets so much apart
 FALL_SHARE = 0.10  # of the throughput, from the first third of the spans to the last
+TREND_P = 0.01  # two-sided
 SPARE_TRIES = 2  # windows more than a soak needs: an audit may dispute some
 
 
@@ -57,7 +58,7 @@ def soak(answer: Answer) -> Soak | None:
     held = f"held for {words.duration(held_s)}"
     if not whole and not reasons:
         why = "no step was left for the rest"
-        if len(answer.counted("soak")) > len(done):
+        if len(answer.counted("soak")) > len(answer.windows()):
             why = "another load was held, which the search had found"
         held += f" of {words.duration(answer.rules.soak_s)}: {why}"
     stalls = [step.stall_s for step in (r.step for r in done) if step.stall_s is not None]
@@ -80,7 +81,7 @@ def _reasons(answer: Answer, done: Sequence[Repetition]) -> Iterator[str]:
         return
     stalls = [r.step.stall_s for r in done if r.step.stall_s is not None]
     if max(stalls, default=0.0) >= STALL_S:
-        yield f"nothing was answered for {words.duration(max(stalls))}"
+        yield f"next to nothing succeeded for {words.duration(max(stalls))}"
     spans = _spans(done)
     beyond = [name for span in spans for name in _beyond(answer, span)[:1]]
     if len(beyond) > SPANS_SHARE * len(spans):
@@ -97,17 +98,17 @@ def _spans(done: Sequence[Repetition]) -> list[Span]:
 
 def _beyond(answer: Answer, span: Span) -> list[str]:
     """Operations that were beyond their limit in a span."""
-    limit_us = answer.limits_us
+    limit_us = answer.limit_us
     return [n for n, us in span.latency_us.items() if n in limit_us and us > BUCKET * limit_us[n]]
 
 
 def _fall(spans: Sequence[Span]) -> float | None:
-    """The share by which throughput fell, where that is a trend; None where it is none."""
+    """The share by which throughput fell, where that is a trend and no wave; else None."""
     rates = [span.throughput_ops_per_second for span in spans]
     third = len(rates) // 3
     if not third or not median(rates[:third]):
         return None
     fell = 1 - median(rates[-third:]) / median(rates[:third])
-    p_value, direction = kendall([rates])
-    certain = p_value is not None and p_value < TREND_P and direction < 0
+    found = trend(rates)
+    certain = found is not None and found.p_value < TREND_P and found.change_share < 0
     return fell if certain and fell > FALL_SHARE else None

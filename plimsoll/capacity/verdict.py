@@ -35,17 +35,19 @@ class Conclusion:
     notes: list[str] = field(default_factory=list)
 
 
-def decide(judged: Sequence[Assessed], rules: Rules, axis: Axis, *, relative: bool) -> Conclusion:
+def decide(
+    judged: Sequence[Assessed], rules: Rules, axis: Axis, *, baseline: Assessed | None
+) -> Conclusion:
     """Give the verdict.
 
     Args:
         judged: every load, lightest first.
         rules: the rules by which they were judged.
         axis: what the load is.
-        relative: whether any limit comes from the lightest step.
+        baseline: the load whose latency limits are multiples of; None: no limit is.
     """
     way = climb(judged, rules, closed_loop=axis != "rate_ops_per_second")
-    disputed = _disputed(judged, way, relative=relative)
+    disputed = _disputed(judged, way, baseline)
     if disputed is not None:
         return disputed
     decider = way.decider
@@ -63,18 +65,19 @@ def decide(judged: Sequence[Assessed], rules: Rules, axis: Axis, *, relative: bo
     return _noisy(conclusion, rules, axis) if conclusion.at is not None else conclusion
 
 
-def _disputed(judged: Sequence[Assessed], way: Climb, *, relative: bool) -> Conclusion | None:
+def _disputed(
+    judged: Sequence[Assessed], way: Climb, baseline: Assessed | None
+) -> Conclusion | None:
     """INCONSISTENT or DISTURBED where an audit disputes the load that would decide, else None.
 
-    The lightest load decides where limits are multiples of its latency. Where nothing ended the
-    climb, a disputed load that fails might have. Where nothing passed or failed, every load is
+    The baseline decides where limits are multiples of its latency. Where nothing ended the climb,
+    a disputed load that fails might have. Where nothing passed or failed, every load is
     disputed or doubtful.
     """
-    lightest = judged[0]
     if not any(assessed.point.consistent for assessed in judged):
-        return _inconsistent(lightest)
-    if relative and not lightest.point.consistent:
-        return _inconsistent(lightest)
+        return _inconsistent(judged[0])
+    if baseline is not None and not baseline.point.consistent:
+        return _inconsistent(baseline)
     disputed = [
         assessed for assessed in judged if assessed.reasons and not assessed.point.consistent
     ]
@@ -161,7 +164,9 @@ def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
     sure = interval(throughputs)
     if rules.confirmation is not None and sure is not None:
         figure = min(figure, sure.low_ops_per_second)
-    bound = Conclusion("LOWER_BOUND", at, figure, ">=", (at.point.load, beyond), interval=sure)
+    once = rules.confirmation is None and not way.plateau  # then what passed, passed
+    passed = way.passing[-1].point.load if once else at.point.load
+    bound = Conclusion("LOWER_BOUND", at, figure, ">=", (passed, beyond), interval=sure)
     if way.plateau:
         last = way.plateau[1]
         because = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from plimsoll.capacity.assess import Assessed
 from plimsoll.capacity.ladders import axis_of
 from plimsoll.model.search_request import NextStep, RampSearch, Search, StepsSearch
-from plimsoll.model.steps import Purpose, Step
+from plimsoll.model.steps import CLOSING, Purpose, Step
 
 MORE_CLIENTS = 1.5  # times as many, where the clients were the limit
 
@@ -52,9 +52,22 @@ def wished_step(
         duration_s=wish.duration_s,
         window_factor=max(wish.window_factor, longest_factor(same)),
         recover_first=last is not None
-        and (last.void is not None or any(step is last for step in overloads)),
+        and (
+            last.void is not None
+            or any(step is last for step in overloads)
+            or _closed_heavily(last, wish)
+        ),
         why=wish.why,
     )
+
+
+def _closed_heavily(last: Step, wish: Wish) -> bool:
+    """Whether the step before was a closing one that may have overloaded the target.
+
+    The windows of a soak are consecutive.
+    """
+    soaks_on = last.purpose == wish.purpose == "soak"
+    return last.purpose in CLOSING and last.purpose != "sentinel" and not soaks_on
 
 
 def _fleet(search: Search, finished: Sequence[Step], wish: Wish) -> tuple[int, int]:

@@ -16,7 +16,8 @@ from statistics import fmean, stdev
 
 from plimsoll.checks.significance import clipped, step_test, winsorized
 from plimsoll.model.capacity import Bound
-from plimsoll.model.check import Change, Compare, Segment, Thresholds
+from plimsoll.model.check import Compare, Thresholds
+from plimsoll.model.check_history import Change, Segment
 
 # a change is sought among so many runs at a time: in Otava's own 50, a drop that is made good again
 # hides both its ends (docs/decisions/0030-change-points.md)

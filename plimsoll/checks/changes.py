@@ -7,7 +7,8 @@ from plimsoll.checks.change_points import change_points
 from plimsoll.checks.control import cause
 from plimsoll.checks.series import series
 from plimsoll.model.base import Model
-from plimsoll.model.check import Announced, Cause, Change, Check, HistoryPoint
+from plimsoll.model.check import Check
+from plimsoll.model.check_history import Announced, Cause, Change, HistoryPoint
 
 SAME_RUNS = 2  # so many runs apart, two places are of one change
 MOVED_RUNS = 8  # so far a place may move on, as more runs tell where a slow change ends

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from plimsoll import words
 from plimsoll.capacity.credits import CREDITS
-from plimsoll.model.check import Compare, CompareCapacity, CompareLatency, Figure
+from plimsoll.model.check import Compare, CompareCapacity, CompareLatency
+from plimsoll.model.check_history import Figure
 from plimsoll.model.results import RunResult
 
 RATE_TOLERANCE = 1e-6  # relative tolerance: rates pass through JSON as floats

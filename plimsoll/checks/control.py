@@ -10,7 +10,7 @@ from typing import Literal
 
 from plimsoll import words
 from plimsoll.checks.change_points import Observation, p_value, segment
-from plimsoll.model.check import Cause, Change
+from plimsoll.model.check_history import Cause, Change
 
 PAIRS_MIN = (
     3  # runs with figures of both, on each side of the change; fewer are not enough to judge

@@ -12,7 +12,8 @@ from plimsoll.checks.schedules import POINTS_MOST
 from plimsoll.checks.series import silences
 from plimsoll.checks.store import CheckStore
 from plimsoll.errors import PlimsollError
-from plimsoll.model.check import Announced, Check, HistoryPoint, Judgement, Silence
+from plimsoll.model.check import Check
+from plimsoll.model.check_history import Announced, HistoryPoint, Judgement, Silence
 from plimsoll.model.function_settings import JudgeCheckSettings
 
 ATTEMPTS = 5

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from plimsoll import words
 from plimsoll.checks.changes import Regression
-from plimsoll.model.check import Change, Segment, Silence
+from plimsoll.model.check_history import Change, Segment, Silence
 from plimsoll.model.events import CheckAnswered, CheckSilent, Event, RegressionFound
 
 SUBJECT_MOST = 99  # characters; SNS takes no more, and ASCII alone

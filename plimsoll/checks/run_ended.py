@@ -6,7 +6,8 @@ from plimsoll.checks.judging import judge
 from plimsoll.checks.schedules import POINTS_MOST
 from plimsoll.checks.store import CheckStore, Side, Started
 from plimsoll.errors import CheckNotFoundError
-from plimsoll.model.check import Check, HistoryPoint, RunOfCheck
+from plimsoll.model.check import Check
+from plimsoll.model.check_history import HistoryPoint, RunOfCheck
 from plimsoll.model.function_settings import JudgeCheckSettings, RunSettings
 from plimsoll.model.results import RunResult
 

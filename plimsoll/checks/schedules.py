@@ -13,7 +13,8 @@ from plimsoll.checks.store import CheckStore
 from plimsoll.complaints import Complaint, unknown
 from plimsoll.errors import CheckNotFoundError, UsageError
 from plimsoll.model.base import Model
-from plimsoll.model.check import Check, CompareLatency, History
+from plimsoll.model.check import Check, CompareLatency
+from plimsoll.model.check_history import History
 from plimsoll.model.function_settings import CheckSettings, ServiceSettings, SubmitSettings
 from plimsoll.model.request import Request
 from plimsoll.model.schedule_expression import Recurring, parse_expression, parse_zone

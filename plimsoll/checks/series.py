@@ -10,7 +10,8 @@ from statistics import median
 
 from plimsoll.checks.change_points import RUNS_MIN, Observation
 from plimsoll.model.capacity import Bound
-from plimsoll.model.check import Check, Figure, HistoryPoint, RunOfCheck, Silence
+from plimsoll.model.check import Check
+from plimsoll.model.check_history import Figure, HistoryPoint, RunOfCheck, Silence
 
 BOUND_RUNS = RUNS_MIN  # the latest figures, with whose median a bound is compared
 

@@ -7,7 +7,8 @@ from plimsoll.aws.run_records import records_of
 from plimsoll.checks.judging import judge
 from plimsoll.checks.store import CheckStore, Side, Started
 from plimsoll.errors import CheckNotFoundError, PlimsollError, RunNotFoundError
-from plimsoll.model.check import Check, HistoryPoint, RunOfCheck
+from plimsoll.model.check import Check
+from plimsoll.model.check_history import HistoryPoint, RunOfCheck
 from plimsoll.model.function_settings import StartCheckSettings, SubmitSettings
 from plimsoll.model.request import Request
 from plimsoll.runs.submit import run_id_for, start_execution, submit

@@ -14,10 +14,11 @@ from functools import partial
 from typing import Any, Literal
 
 from plimsoll.aws import clients
-from plimsoll.aws.run_records import read_item, readable
+from plimsoll.aws.items import read_item, readable
 from plimsoll.errors import CheckNotFoundError
 from plimsoll.model.base import Model
-from plimsoll.model.check import Check, HistoryPoint, Judgement, RunOfCheck
+from plimsoll.model.check import Check
+from plimsoll.model.check_history import HistoryPoint, Judgement, RunOfCheck
 
 Side = Literal["target", "control"]
 JUDGEMENT = "judgement"

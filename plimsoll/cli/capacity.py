@@ -2,29 +2,26 @@
 
 import json
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import click
 from pydantic import ValidationError
 
-from plimsoll import words
-from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.tables import Judging, judge_table
 from plimsoll.cli.capacity_text import print_capacity, print_expectations
 from plimsoll.cli.expecting import Expecting, expect_options
 from plimsoll.cli.number_list import NumberList
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.output import console
-from plimsoll.cli.step_files import read_steps, read_text_of
 from plimsoll.documents import is_deeper
 from plimsoll.errors import UsageError
-from plimsoll.model.capacity import AuditName, Axis, Capacity, Rules
+from plimsoll.model.capacity import AuditName, Axis, Rules
 from plimsoll.model.request import Request
-from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.steps import Statistic
 from plimsoll.report.expectations import JudgedTable
 from plimsoll.report.summaries import summary_of_table
-
-FALLBACKS: tuple[Statistic, ...] = ("p99", "p95", "p999", "mean", "p50", "max")
+from plimsoll.requests.step_files import read_steps, read_text_of
 
 
 @click.command()
@@ -103,7 +100,7 @@ def command(
     Exit code 1: a rule of --expect does not hold. 3: there is no answer (the verdict has no
     figure), or a rule cannot be decided.
     """  # noqa: D301 - the backspace keeps click from folding the paragraph
-    rules, axis = Rules(confirmation=None), None
+    rules, axis = None, None
     if len(files) == 1 and files[0].is_dir():
         rules, axis = _rules_of_run(files[0])
     steps, told = read_steps(
@@ -113,18 +110,18 @@ def command(
         rates=[n for given in rates for n in given],
         units_by_littles_law="littles_law" not in audits_off,
     )
-    if connections_per_client is not None:
-        steps = [_with_connections(step, connections_per_client) for step in steps]
-    statistic, notes = _statistic(steps, statistic or (rules.statistic if axis else None))
-    changes: dict[str, Any] = {"statistic": statistic, "audits_off": frozenset(audits_off)}
-    if deterioration is not None:
-        changes["deterioration"] = deterioration
-    changes["limits_us"] = dict(rules.limits_us) | _limits(limit_texts)
-    capacity = judge_sustained(steps, rules.model_copy(update=changes), axis)
-    capacity = capacity.model_copy(
-        update={
-            "notes": (*capacity.notes, *notes, *told, *_unchecked(steps), *_undecided(capacity))
-        }
+    capacity = judge_table(
+        steps,
+        told,
+        Judging(
+            rules=rules,
+            axis=axis,
+            limits_us=_limits(limit_texts),
+            deterioration=deterioration,
+            statistic=statistic,
+            connections_per_client=connections_per_client,
+            audits_off=frozenset(audits_off),
+        ),
     )
     expecting.require_operations({name for step in steps for name in step.latency_us})
     expecting.require_baselines()
@@ -149,53 +146,6 @@ def _rules_of_run(directory: Path) -> tuple[Rules, Axis | None]:
         reason = str(error).splitlines()[0]
         raise UsageError(f"{directory / 'result.json'}: not of a run: {reason}") from None
     return request.limits, axis_of(request.search)
-
-
-def _with_connections(step: Step, per_client: int) -> Step:
-    if step.connections is not None or step.clients is None:
-        return step
-    return step.model_copy(update={"connections": step.clients * per_client})
-
-
-def _statistic(steps: list[Step], wanted: Statistic | None) -> tuple[Statistic, list[str]]:
-    """The statistic that is judged, with a note where it is not the usual one.
-
-    It is the one asked for, else the first of p99, p95, ... that every latency has.
-    """
-    latencies = [values for step in steps for values in step.latency_us.values()]
-    if wanted is not None or not latencies:
-        return wanted or "p99", []
-    for statistic in FALLBACKS:
-        if all(statistic in values for values in latencies):
-            if statistic == "p99":
-                return statistic, []
-            unnamed = ""
-            if statistic == "mean":
-                unnamed = " (in a table, a latency without a statistic is a mean)"
-            name = words.statistic(statistic)
-            return statistic, [f"judged by the {name}{unnamed}: not every step has a p99"]
-    return "p99", []
-
-
-def _unchecked(steps: list[Step]) -> list[str]:
-    """Say that Little's law was not checked, where only the connections were missing for it."""
-    closed = all(step.rate_ops_per_second is None for step in steps)
-    means = any("mean" in values for step in steps for values in step.latency_us.values())
-    if closed and means and all(step.connections is None for step in steps):
-        return ["Little's law is not checked without connections (--connections-per-client N)"]
-    return []
-
-
-def _undecided(capacity: Capacity) -> list[str]:
-    """Say where Little's law could not decide because nobody knows the operations' shares."""
-    for judged in capacity.steps:
-        for audit in judged.audits:
-            if audit.name == "littles_law" and "shares" in audit.detail and audit.passed is None:
-                load = words.load(judged.load, capacity.axis)
-                return [
-                    f"Little's law decides nothing at {load}: it {audit.detail} (share.<operation>)"
-                ]
-    return []
 
 
 def _limits(texts: tuple[str, ...]) -> dict[str, float]:

@@ -3,29 +3,38 @@
 import os
 import sys
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 import click
-from pydantic import ValidationError
 
-from plimsoll import words
 from plimsoll.cli.expecting import expect_options
+from plimsoll.cli.exporting import export_options
 from plimsoll.cli.find_options import Asked, find_options
-from plimsoll.cli.finding import Made, Search, find_into, made_rows
+from plimsoll.cli.finding import Search, find_into, made_rows
 from plimsoll.cli.local_runs import RESULTS
 from plimsoll.cli.options import parse_settings, workload_options
 from plimsoll.cli.output import require_writable
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.errors import UsageError
-from plimsoll.families.dataset_notes import check_loaded, check_same_dataset
-from plimsoll.finding.asked import PASSWORD, QUICK, USUAL, endpoint, request_of, search_of
-from plimsoll.finding.dataset import Found, drop, is_complete, look, require_harmless
+from plimsoll.finding.asked import PASSWORD, asked_request
+from plimsoll.finding.dataset import (
+    Found,
+    Made,
+    drop,
+    lacking_rows,
+    look,
+    needs_no_rows,
+    require_harmless,
+    require_nothing_begun,
+    require_place,
+    rows_to_make,
+)
 from plimsoll.finding.quantities import StopRule, limits_us
 from plimsoll.model.capacity import Rules
-from plimsoll.model.databases import Engine, protocol_facts
-from plimsoll.model.dsn import FORM, parse_dsn
+from plimsoll.model.databases import protocol_facts
+from plimsoll.model.dsn import FORM, engine_of, parse_dsn
 from plimsoll.model.engine import EngineTarget
-from plimsoll.model.request import Load, Request
+from plimsoll.model.request import Request
 from plimsoll.workload import Workload, load_workload
 from plimsoll.workload.library import builtin_names
 
@@ -35,6 +44,7 @@ from plimsoll.workload.library import builtin_names
 @workload_options
 @find_options
 @expect_options
+@export_options
 def command(**options: Any) -> int:
     """Find the load line of the database DSN: the most that it sustains within limits of latency.
 
@@ -73,6 +83,7 @@ def command(**options: Any) -> int:
         interrupted = find_into(search, folder)
         results = asked.expecting.judge_all(read_results(folder), keep=True)
         print_results(results, as_json=asked.as_json)
+        asked.exporting.tell_runs(result for _, result in results.values())
         code = asked.expecting.tell_runs(results)
         return 130 if interrupted else code
     finally:
@@ -88,24 +99,16 @@ def _with_dataset(
     Raises:
         UsageError: There is none, or it is the user's own and the workload would change it.
     """
-    if is_complete(found) or (
-        found.note is None and asked.records is not None and not asked.prepare
-    ):
+    if needs_no_rows(found, records=asked.records, prepare=asked.prepare):
+        require_place(target, found)
         require_harmless(found, allow_writes=asked.allow_writes)
         return found, Made()
-    rows = words.plural(found.compiled.rows, "row")
-    tables = ", ".join(table.name for table in found.compiled.tables[:3])
-    place = f"the {protocol_facts(target.protocol).database_word} {target.database}"
-    what = f"{rows} in {tables}{' ...' if len(found.compiled.tables) > 3 else ''}"
-    asks = not asked.prepare and sys.stdin.isatty()
-    if found.note is not None and not asked.prepare:  # too few rows, or other ones
-        check_same_dataset(found.compiled, found.note, notes_table="plimsoll_datasets")
-        check_loaded(found.compiled, found.note)
-    if not asked.prepare and not (asks and click.confirm(f"Make {what}, in {place}?", err=True)):
-        raise UsageError(
-            f"--workload {workload.name}: {place} has no dataset of it that Plimsoll made:"
-            f" --prepare makes one ({what}); --records N says how many are there that you made"
-        )
+    if not asked.prepare:
+        require_nothing_begun(found)
+        place = f"the {protocol_facts(target.protocol).database_word} {target.database}"
+        question = f"Make {rows_to_make(found)}, in {place}?"
+        if not (sys.stdin.isatty() and click.confirm(question, err=True)):
+            raise lacking_rows(found, target)
     made = made_rows(target, found)
     return look(target, workload, found.compiled.records, found.given), made
 
@@ -114,32 +117,13 @@ def _request(
     asked: Asked, target: EngineTarget, workload: Workload, found: Found, rules: Rules
 ) -> Request:
     assert asked.dsn is not None  # noqa: S101 - it was read
-    effort = QUICK if asked.quick else USUAL
-    engine = cast("Engine", asked.dsn.partition("://")[0].lower())
-    try:
-        asked_for = request_of(
-            endpoint(engine, target),
-            workload,
-            built_in=asked.workload_name in builtin_names(),
-            records=found.compiled.records,
-            parameters=found.given,
-            search=search_of(
-                effort,
-                strategy=asked.strategy,
-                connections_max=asked.max_connections,
-                rate_max=asked.max_rate,
-            ),
-            load=Load(
-                warmup_s=effort.warmup_s if asked.warmup is None else asked.warmup,
-                duration_s=effort.duration_s if asked.duration is None else asked.duration,
-                recovery_max_s=effort.recovery_max_s,
-            ),
-            warm_s=asked.warm,
-            rules=rules.model_copy(update={"confirmation": effort.confirmation}),
-            time_limit_s=asked.time_limit,
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise UsageError(f"{where}: {first['msg']}" if where else first["msg"]) from None
+    asked_for = asked_request(
+        asked.search_options(),
+        engine_of(asked.dsn),
+        target,
+        found,
+        workload,
+        built_in=asked.workload_name in builtin_names(),
+        rules=rules,
+    )
     return asked_for.model_copy(update={"expect": asked.expecting.rules})

@@ -8,8 +8,9 @@ from typing import Any, Literal, get_args
 import click
 
 from plimsoll.cli.expecting import Expecting
+from plimsoll.cli.exporting import Exporting
 from plimsoll.cli.number_range import NumberRange
-from plimsoll.finding.asked import USUAL
+from plimsoll.finding.asked import USUAL, SearchOptions
 from plimsoll.finding.quantities import RULES
 from plimsoll.model.steps import Statistic
 
@@ -41,7 +42,21 @@ class Asked:
     quick: bool
     out: Path | None
     expecting: Expecting
+    exporting: Exporting
     as_json: bool
+
+    def search_options(self) -> SearchOptions:
+        """Say how the search is to be made."""
+        return SearchOptions(
+            strategy=self.strategy,
+            max_connections=self.max_connections,
+            max_rate=self.max_rate,
+            warmup_s=self.warmup,
+            duration_s=self.duration,
+            warm_s=self.warm,
+            time_limit_s=self.time_limit,
+            quick=self.quick,
+        )
 
 
 def find_options(command: Command) -> Command:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from plimsoll import words
-from plimsoll.cli.progress import Lines, finished_words, planned_words
+from plimsoll.cli.progress import Lines
 from plimsoll.finding.finder import JUDGING_S, Shows
 from plimsoll.model.engine_report import SecondReport
 from plimsoll.model.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.quoting.rehearsal import rehearse
+from plimsoll.report.step_words import finished_words, planned_words
 
 
 class FindProgress(Lines):

@@ -2,28 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from plimsoll import words
 from plimsoll.cli.find_progress import FindProgress
-from plimsoll.cli.interrupts import ended_by_signals
 from plimsoll.cli.prepare import prepare_shown
-from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.families.family import family_of
+from plimsoll.errors import UsageError
 from plimsoll.finding.asked import opened
-from plimsoll.finding.dataset import Found, is_complete, load_number, look
+from plimsoll.finding.dataset import Found, Made, is_complete, load_number, look, settled
 from plimsoll.finding.finder import Finder
-from plimsoll.finding.outcome import outcome, write
+from plimsoll.finding.interrupts import INTERRUPTED, ended_by_signals
+from plimsoll.finding.outcome import searched, write
 from plimsoll.finding.quantities import StopRule
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.engine import EngineTarget
-from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.request import Request
 from plimsoll.requests.request_workload import workload_of
-
-INTERRUPTED = "interrupted"
-SETTLE_MAX_S = 30.0  # for what loading a dataset leaves a server to do
 
 
 @dataclass(frozen=True)
@@ -68,30 +63,18 @@ def asked_search(request: Request) -> Search:
     return Search(request, target, found, (), made.rows, made.notes)
 
 
-@dataclass(frozen=True)
-class Made:
-    """A dataset that was made, or was not: its rows, and what a reader has to know of it."""
-
-    rows: int | None = None
-    notes: tuple[str, ...] = ()
-
-
 def made_rows(target: EngineTarget, found: Found) -> Made:
     """Make a dataset, and wait until the server has worked it off, but not for ever."""
     prepared = prepare_shown(target, found.compiled)
     click.echo("waiting until the server has worked off the loading", err=True)
-    rows = sum(prepared.counted_rows.values())
-    if family_of(target.protocol).settle(target, longest_s=SETTLE_MAX_S):
-        return Made(rows)
-    late = f"the server had not worked off the loading after {words.duration(SETTLE_MAX_S)}"
-    click.echo(late, err=True)
-    return Made(rows, (late,))
+    made = settled(target, prepared)
+    for late in made.notes:
+        click.echo(late, err=True)
+    return made
 
 
 def find_into(search: Search, folder: Path) -> bool:
     """Search, and write the results into a folder; says whether it was interrupted."""
-    began = datetime.now(UTC)
-    failure: PlimsollError | None = None
     with FindProgress(search.request) as progress:
         finder = Finder(
             request=search.request,
@@ -102,18 +85,8 @@ def find_into(search: Search, folder: Path) -> bool:
             shows=progress.shows(),
         )
         with ended_by_signals(lambda: finder.end(INTERRUPTED)):
-            try:
-                finder.search()
-            except PlimsollError as error:  # what was measured so far is written all the same
-                failure = error
-            result, seconds = outcome(
-                finder,
-                run_id=f"{search.request.name}-{began:%Y%m%d-%H%M%S}",
-                server=search.found.server,
-                rows=search.rows,
-                began=began,
-                failure=failure,
-                notes=search.notes,
+            result, seconds = searched(
+                finder, server=search.found.server, rows=search.rows, notes=search.notes
             )
             try:
                 write(folder, result, seconds)

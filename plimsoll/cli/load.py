@@ -1,27 +1,21 @@
 """`plimsoll load`: loads a database with a workload, and prints what was measured."""
 
 import json
-import secrets
+from functools import partial
 
 import click
 
-import plimsoll_engine
 from plimsoll import words
-from plimsoll.cli.interrupts import ended_by_signals
+from plimsoll.cli.exporting import Exporting, export_options
 from plimsoll.cli.load_report import print_report, second_line
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
-from plimsoll.complaints import Scalar
-from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.families.dataset_notes import check_loaded
-from plimsoll.families.family import family_of
-from plimsoll.model.databases import protocol_facts
-from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
+from plimsoll.errors import UsageError
+from plimsoll.finding.loading import Loaded, a_seed, loadable, run_load
+from plimsoll.model.dsn import parse_dsn, said_of_mode
+from plimsoll.model.engine import ClosedLoop, LoadSpec, OpenLoop
 from plimsoll.model.engine_report import LoadReport
-from plimsoll.workload import Compiled, Workload, load_workload
-
-SEEDS = 2**53  # what every reader of JSON keeps exactly
+from plimsoll.workload import load_workload
 
 
 @click.command("load")
@@ -85,6 +79,7 @@ SEEDS = 2**53  # what every reader of JSON keeps exactly
     help="Repeat a load's very sequence of operations and keys: the seed that it has told."
     "  [default: a new one]",
 )
+@export_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     *,
@@ -102,6 +97,7 @@ def command(
     operations: int | None,
     timeout_ms: int,
     seed: int | None,
+    exporting: Exporting,
     as_json: bool,
 ) -> int:
     """Load a database and measure it.
@@ -114,10 +110,10 @@ def command(
     target = parse_dsn(dsn)
     workload = load_workload(workload_name)
     given = parse_settings(workload, settings, tables)
-    compiled, sent, server = _resolve(target, workload, records, given)
+    there = loadable(target, workload, records, given)
     spec = LoadSpec(
         target=target,
-        workload=sent,
+        workload=there.sent,
         connections=connections,
         threads=threads,
         loop=_loop(rate, arrivals),
@@ -125,22 +121,16 @@ def command(
         duration_s=duration_s,
         operations_limit=operations,
         timeout_ms=timeout_ms,
-        seed=secrets.randbelow(SEEDS) if seed is None else seed,
+        seed=a_seed() if seed is None else seed,
     )
-    report = _run(spec)
+    report = run_load(spec, partial(_show_second, spec))
     if as_json:
-        result = {
-            "server": server,
-            "workload": compiled.name,
-            "dataset": compiled.dataset,
-            "records": compiled.records,
-            "parameters": compiled.parameters,
-            "load": spec.model_dump(mode="json", exclude={"target", "workload"}),
-            "report": report.model_dump(mode="json"),
-        }
-        click.echo(json.dumps(result, indent=2))
+        click.echo(json.dumps(Loaded(there, spec, report).as_json(), indent=2))
     else:
-        print_report(report, compiled, server, seed=spec.seed)
+        print_report(report, there.compiled, there.server, seed=spec.seed)
+        for note in said_of_mode(target):
+            click.echo(note)
+    exporting.tell_load(report, there.compiled.name)
     if not report.window_s:
         click.echo(f"plimsoll: nothing was measured: {_end_of_warmup(report, spec)}", err=True)
     if report.ended == "cancelled":
@@ -165,43 +155,6 @@ def _loop(rate: float | None, arrivals: str | None) -> ClosedLoop | OpenLoop:
     )
 
 
-def _resolve(
-    target: EngineTarget, workload: Workload, records: int | None, given: dict[str, Scalar]
-) -> tuple[Compiled, EngineWorkload, str]:
-    """Read from the database how many rows it has; a load that inserts gets a number of its own."""
-    with family_of(target.protocol).open_datasets(target) as datasets:
-        server = datasets.version()
-        note = datasets.read_note(workload.dataset)
-        if note is None and records is None:
-            kind = protocol_facts(target.protocol).database_word
-            raise PlimsollError(
-                f"there is no dataset {workload.dataset!r} in the {kind} {target.database}:"
-                f" make it (plimsoll prepare --workload {workload.name} --records N), or say"
-                " --records if another tool has made it"
-            )
-        if note is not None:
-            records = note.records if records is None else records
-            given = {
-                **{k: v for k, v in note.parameters.items() if k in workload.parameters},
-                **given,
-            }
-        compiled = workload.compile(records, given, target.protocol)
-        if note is not None:
-            check_loaded(compiled, note)
-        if note is None or not compiled.inserts:
-            return compiled, compiled.engine, server
-        return compiled, compiled.engine_workload(datasets.begin_load(compiled)), server
-
-
-def _run(spec: LoadSpec) -> LoadReport:
-    def on_second(text: str) -> None:
-        load_s = spec.warmup_s + spec.duration_s
-        click.echo(second_line(json.loads(text), spec.warmup_s, load_s), err=True)
-
-    token = plimsoll_engine.CancelToken()
-    try:
-        with ended_by_signals(token.cancel):
-            text = plimsoll_engine.run(spec.model_dump_json(), on_second, token)
-    except plimsoll_engine.EngineError as error:
-        raise PlimsollError(str(error)) from None
-    return LoadReport.model_validate_json(text)
+def _show_second(spec: LoadSpec, text: str) -> None:
+    load_s = spec.warmup_s + spec.duration_s
+    click.echo(second_line(json.loads(text), spec.warmup_s, load_s), err=True)

@@ -1,25 +1,20 @@
 """`plimsoll prepare`: make the tables and rows that a workload runs on."""
 
 import json
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-import plimsoll_engine
 from plimsoll import words
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
-from plimsoll.errors import PlimsollError
 from plimsoll.families.prepare import Prepared, prepare
+from plimsoll.finding.dataset import CONNECTIONS
+from plimsoll.finding.interrupts import cancelled_by_interrupt
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import EngineTarget
 from plimsoll.workload import Compiled, load_workload
-
-CONNECTIONS = 8
 
 
 @click.command("prepare")
@@ -101,36 +96,10 @@ def prepare_shown(
         progress.update(task, completed=rows)
 
     try:
-        with _interrupts() as token:
+        with cancelled_by_interrupt() as token:
             return prepare(
                 target, compiled, connections=connections, on_progress=advance, cancel=token
             )
     finally:
         if progress.live.is_started:  # else it would leave an empty line
             progress.stop()
-
-
-@contextmanager
-def _interrupts() -> Iterator[plimsoll_engine.CancelToken]:
-    """Let an interrupt end the work whenever it comes.
-
-    A shell's background processes ignore interrupts by default; this one does not. The exception
-    that a signal raises can get lost while Python frees objects, so a token is cancelled as well.
-    """
-    token, interrupted = plimsoll_engine.CancelToken(), False
-
-    def interrupt(*_: object) -> None:
-        nonlocal interrupted
-        interrupted = True
-        token.cancel()
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield token
-    except PlimsollError:
-        if interrupted:
-            raise KeyboardInterrupt from None
-        raise
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -8,12 +8,11 @@ from rich.console import Console
 from rich.status import Status
 
 from plimsoll import words
-from plimsoll.model.fleet import WARMING_STEP, StepPlan
+from plimsoll.model.fleet import WARMING_STEP
 from plimsoll.model.request import Request
-from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import Recovery, RunRecord
 from plimsoll.model.search_request import StepsSearch
-from plimsoll.model.steps import Statistic
+from plimsoll.report.step_words import finished_words, planned_words
 from plimsoll.runs.recovery import in_words
 from plimsoll.runs.run_status import Snapshot
 
@@ -166,28 +165,3 @@ def _torn_down(record: RunRecord) -> list[str]:
 
 def _until(epoch_s: float) -> str:
     return words.duration(max(0, round(epoch_s - time.time())))
-
-
-def planned_words(plan: StepPlan) -> str:
-    """Describe a step that begins."""
-    if plan.index == WARMING_STEP:
-        return f"warming: {words.duration(plan.duration_s)} of unmeasured load"
-    parts = [words.plural(plan.clients, "client"), words.plural(plan.connections, "connection")]
-    if plan.rate_ops_per_second:
-        parts.append(words.load(plan.rate_ops_per_second, "rate_ops_per_second"))
-    if plan.window_factor > 1:
-        parts.append(f"{words.duration(plan.duration_s)} of window, since its halves disagreed")
-    return f"step {plan.index}: {', '.join(parts)}"
-
-
-def finished_words(step: StepResult, statistic: Statistic) -> str:
-    """Describe a finished step in one line."""
-    figure = step.step.throughput_ops_per_second
-    parts = ["nothing succeeded" if figure is None else words.throughput(figure)]
-    parts += [
-        f"{name} {words.statistic(statistic)} {words.latency(latencies.get(statistic))}"
-        for name, latencies in sorted(step.step.latency_us.items())
-    ]
-    if step.step.errors:
-        parts.append(words.plural(step.step.errors, "error"))
-    return "; ".join(parts)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from plimsoll.cli.expecting import Expecting, expect_options
+from plimsoll.cli.exporting import Exporting, export_options
 from plimsoll.cli.finding import asked_search, find_into
 from plimsoll.cli.local_runs import RESULTS, first_clients, wait_or_stop, write_report
 from plimsoll.cli.output import out_option, require_writable
@@ -15,8 +16,9 @@ from plimsoll.cli.progress import RunProgress
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import UsageError
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.experiment import Experiment
-from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.request import Request
 from plimsoll.requests.experiment_file import read_file
 from plimsoll.requests.request_workload import protocol_of
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     " what is free, else with the temporary files.",
 )
 @expect_options
+@export_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 def run(
     request_file: Path,
@@ -43,6 +46,7 @@ def run(
     out: Path | None,
     data_dir: Path | None,
     expecting: Expecting,
+    exporting: Exporting,
     as_json: bool,
 ) -> int:
     """Run what REQUEST_FILE asks for: provision, load, search, conclude, tear down.
@@ -61,19 +65,22 @@ def run(
     require_all_possible(request_file, asked, local=True)
     if isinstance(asked, Experiment) and expecting:
         raise UsageError(f"{request_file}: rules are of runs, not of an experiment")
+    if isinstance(asked, Experiment) and exporting != Exporting():
+        raise UsageError(f"{request_file}: metrics are of runs, not of an experiment")
     directory = _directory(request_file, out)
     if isinstance(asked, Experiment):
         from plimsoll.cli.run_experiment import run_experiment  # noqa: PLC0415 - slow to load
 
         return run_experiment(asked, directory, data_dir=data_dir, as_json=as_json)
     asked = expecting.asked_of(asked)
-    return _run_all(asked, directory, expecting, data_dir=data_dir, as_json=as_json)
+    return _run_all(asked, directory, expecting, exporting, data_dir=data_dir, as_json=as_json)
 
 
 def _run_all(
     requests: dict[str, Request],
     directory: Path,
     expecting: Expecting,
+    exporting: Exporting,
     *,
     data_dir: Path | None,
     as_json: bool,
@@ -87,6 +94,7 @@ def _run_all(
     interrupted = interrupted or (bool(made) and _run_here(made, data_dir))
     results = expecting.judge_all(read_results(directory), keep=True)
     print_results(results, as_json=as_json)
+    exporting.tell_runs(result for _, result in results.values())
     code = expecting.tell_runs(results)
     return 130 if interrupted else code
 

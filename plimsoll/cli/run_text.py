@@ -11,8 +11,9 @@ from plimsoll import words
 from plimsoll.capacity.credits import is_burst
 from plimsoll.cli.capacity_text import print_expectations
 from plimsoll.cli.output import print_figures, table_of
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.capacity import Capacity, JudgedStep
-from plimsoll.model.request import EndpointTarget
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.results import LimitingResource, RunResult, StepResult
 from plimsoll.report.differences import question
 from plimsoll.report.dollars import run_cost_words
@@ -159,9 +160,9 @@ def comparison(results: Mapping[str, RunResult]) -> Table:
 
 def _storage_cell(run: RunResult) -> str:
     target = run.request.target
-    return (
-        words.target(target) if isinstance(target, EndpointTarget) else words.volume(target.volume)
-    )
+    if isinstance(target, EndpointTarget | AuroraTarget):
+        return words.target(target)
+    return words.volume(target.volume)
 
 
 def _capacity_cell(run: RunResult) -> str:

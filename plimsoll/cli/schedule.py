@@ -15,14 +15,8 @@ from plimsoll.cli.list import print_left_out
 from plimsoll.cli.output import console, table_of
 from plimsoll.cli.service_calls import connect, json_option, service_options
 from plimsoll.documents import read_document, read_text
-from plimsoll.model.check import (
-    Change,
-    CheckDefinition,
-    CompareCapacity,
-    Figure,
-    History,
-    HistoryPoint,
-)
+from plimsoll.model.check import CheckDefinition, CompareCapacity
+from plimsoll.model.check_history import Change, Figure, History, HistoryPoint
 from plimsoll.model.validation import validated
 
 _KINDS = frozenset({"kind", "strategy"})

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -26,7 +27,8 @@ from plimsoll.requests.experiment_file import read_file
     "--json",
     "as_json",
     is_flag=True,
-    help="Print the requests with all defaults, or the errors.",
+    help="Print the body of POST /runs with all defaults (of an experiment, of POST /experiments;"
+    " of several runs, each by its name under `runs`), or the errors. The rest: standard error.",
 )
 def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
     """Check REQUEST_FILE, volume rules included, without making anything.
@@ -34,25 +36,34 @@ def validate(request_file: Path, *, local: bool, as_json: bool) -> None:
     A budget is compared with the list prices of us-east-1.
     """
     try:
-        requests = require_all_possible(request_file, read_file(request_file), local=local)
+        asked = read_file(request_file)
+        requests = require_all_possible(request_file, asked, local=local)
     except UsageError as error:
         if as_json:
             click.echo(json.dumps({"valid": False, "errors": _errors(error)}, indent=2))
         raise
-    warnings = {} if local else {name: _warnings(request) for name, request in requests.items()}
-    takes = {name: search_words(request) for name, request in requests.items()}
     if as_json:
-        runs = {name: request.model_dump(mode="json") for name, request in requests.items()}
-        told = {"valid": True, "runs": runs, "warnings": warnings, "takes": takes}
-        click.echo(json.dumps(told, indent=2))
-        return
+        click.echo(json.dumps(_bodies(asked), indent=2))
     for name, request in requests.items():
         workload = request.workload.name or "its own workload"
-        click.echo(f"{name}: {words.target(request.target)}; {workload}")
-        click.echo(f"  {takes[name]}")
-        for warning in warnings.get(name, ()):
-            click.echo(f"  {warning}")
-    click.echo(f"{request_file} is valid: {words.plural(len(requests), 'run')}")
+        click.echo(f"{name}: {words.target(request.target)}; {workload}", err=as_json)
+        for line in (search_words(request), *(() if local else _warnings(request))):
+            click.echo(f"  {line}", err=as_json)
+    click.echo(f"{request_file} is valid: {words.plural(len(requests), 'run')}", err=as_json)
+
+
+def _bodies(asked: Experiment | dict[str, Request]) -> dict[str, Any]:
+    """Write what the service takes as it is."""
+    if isinstance(asked, Experiment):
+        return _body(asked)
+    bodies = {name: _body(request) for name, request in asked.items()}
+    return next(iter(bodies.values())) if len(bodies) == 1 else {"runs": bodies}
+
+
+def _body(asked: Experiment | Request) -> dict[str, Any]:
+    """Write all defaults but the team's: whoever sends it may be of another."""
+    unset = {"team"} - asked.model_fields_set
+    return asked.model_dump(mode="json", exclude=unset)
 
 
 def require_all_possible(

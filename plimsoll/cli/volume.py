@@ -18,7 +18,7 @@ from plimsoll.cli.volume_text import calibration_text, limits_text, rates_header
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.instances import instance_limits
 from plimsoll.model.volume_escapes import judge_escapes
-from plimsoll.model.volume_samples import Fail, FaultPlan, Heal, Slow, Stall
+from plimsoll.model.volume_faults import Fail, FaultPlan, Heal, Slow, Stall
 from plimsoll.model.volumes import (
     Service,
     Volume,

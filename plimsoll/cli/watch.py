@@ -37,6 +37,7 @@ def watch(
     if follow(service, run_id) is None:
         return 130
     result = fetch(service, run_id, out)
+    expecting.require_measured({result.name: (out, result)})
     results = expecting.judge_all({result.name: (out, result)}, keep=True)
     print_results(results, as_json=as_json)
     return expecting.tell_runs(results)

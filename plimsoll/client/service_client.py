@@ -21,7 +21,8 @@ from plimsoll.model.api_answers import (
     Submitted,
 )
 from plimsoll.model.base import Model
-from plimsoll.model.check import CheckDefinition, History
+from plimsoll.model.check import CheckDefinition
+from plimsoll.model.check_history import History
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.experiment_record import ExperimentDetail, ExperimentRecord, ExperimentSubmitted
 from plimsoll.model.quote import ExperimentQuote, Quote

@@ -5,7 +5,8 @@ import secrets
 from datetime import timedelta
 from functools import cache
 
-from plimsoll.aws.run_records import now, pass_over, records_of
+from plimsoll.aws.items import pass_over
+from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UnreadableRecordError, UsageError
 from plimsoll.experiments.records import (

@@ -1,8 +1,8 @@
 """Experiments in the service's table, and their files in S3."""
 
 from plimsoll.aws import clients
+from plimsoll.aws.items import as_item, set_attributes, values_of
 from plimsoll.aws.run_files import RunFiles
-from plimsoll.aws.run_records import as_item, set_attributes, values_of
 from plimsoll.errors import ExperimentNotFoundError
 from plimsoll.model.experiment import Cell, Experiment
 from plimsoll.model.experiment_record import ExperimentRecord

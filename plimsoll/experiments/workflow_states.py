@@ -1,6 +1,7 @@
 """What the workflow of an experiment calls: planning it, submitting its cells, settling them."""
 
-from plimsoll.aws.run_records import now, pass_over, records_of
+from plimsoll.aws.items import pass_over
+from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import (
     LimitReachedError,
     NoRoomYetError,

@@ -164,7 +164,10 @@ def reach(target: EngineTarget, watch: Watch) -> WatchedSocket:
     reached = socket.create_connection((target.host, target.port), watch.left_s())
     reached.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     reached.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    return WatchedSocket.made(watch, reached.family, reached.type, reached.proto, reached.detach())
+    kind = reached.family, reached.type, reached.proto
+    made = WatchedSocket.made(watch, *kind, reached.detach())
+    made.settimeout(watch.left_s())  # what a driver asks before TLS has its time, too
+    return made
 
 
 def tls_context(tls: Tls | None, watch: Watch) -> ssl.SSLContext | None:

@@ -7,6 +7,8 @@ from plimsoll.complaints import Scalar
 from plimsoll.errors import PlimsollError
 from plimsoll.workload.compiled import Compiled
 
+_ELSEWHERE = "use another database, or drop its tables and {}"
+
 
 @dataclass(frozen=True)
 class DatasetNote:
@@ -36,16 +38,25 @@ def check_same_dataset(compiled: Compiled, note: DatasetNote, *, notes_table: st
     Raises:
         PlimsollError: It has more records or other parameters.
     """
-    elsewhere = f"use another database, or drop its tables and {notes_table}"
-    if note.parameters != compiled.dataset_parameters:
-        raise PlimsollError(
-            f"the dataset {compiled.dataset} is there with {_listed(note.parameters)}, not "
-            f"{_listed(compiled.dataset_parameters)}: {elsewhere}"
-        )
+    elsewhere = _ELSEWHERE.format(notes_table)
+    check_same_parameters(compiled, note, notes_table=notes_table)
     if note.records > compiled.records:
         raise PlimsollError(
             f"the dataset {compiled.dataset} is there with {note.records} records, more than "
             f"{compiled.records}: {elsewhere}"
+        )
+
+
+def check_same_parameters(compiled: Compiled, note: DatasetNote, *, notes_table: str) -> None:
+    """Check that the dataset which is there was made with the parameters that are wanted.
+
+    Raises:
+        PlimsollError: It was made with others.
+    """
+    if note.parameters != compiled.dataset_parameters:
+        raise PlimsollError(
+            f"the dataset {compiled.dataset} is there with {_listed(note.parameters)}, not "
+            f"{_listed(compiled.dataset_parameters)}: {_ELSEWHERE.format(notes_table)}"
         )
 
 

@@ -8,7 +8,7 @@ import typing
 from contextlib import AbstractContextManager
 from typing import assert_never
 
-from plimsoll.families import cassandra, mysql
+from plimsoll.families import cassandra, mysql, postgres
 from plimsoll.families.dataset_notes import DatasetNote
 from plimsoll.model.engine import EngineTarget, Protocol
 from plimsoll.model.fleet import ServerCounters, UnfinishedWork
@@ -103,5 +103,7 @@ def family_of(protocol: Protocol) -> Family:
             return mysql
         case "cql":
             return cassandra
+        case "postgres":
+            return postgres
         case _:
             assert_never(protocol)

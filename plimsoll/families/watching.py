@@ -39,6 +39,10 @@ def open_watcher(target: EngineTarget) -> AbstractContextManager[Watcher] | None
             from plimsoll.families.mysql.watching import watch  # noqa: PLC0415
 
             return watch(target)
+        case "postgres":
+            from plimsoll.families.postgres.watching import watch as watch_postgres  # noqa: PLC0415
+
+            return watch_postgres(target)
         case "cql":
             return None
         case _:

@@ -4,12 +4,17 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import ValidationError
+
 from plimsoll.complaints import Scalar
 from plimsoll.errors import UsageError
+from plimsoll.finding.dataset import Found
 from plimsoll.model.capacity import Confirmation, Rules
 from plimsoll.model.databases import Engine, protocol_of_engine
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.engine import EngineTarget
-from plimsoll.model.request import EndpointTarget, Load, Preparation, Request, WorkloadChoice
+from plimsoll.model.load_request import Load, Preparation, WorkloadChoice
+from plimsoll.model.request import Request
 from plimsoll.model.search_request import RampSearch, RateSearch, Search
 from plimsoll.model.tls import TlsMode, authorities, tls_towards
 from plimsoll.workload import Workload
@@ -56,6 +61,8 @@ def endpoint(engine: Engine, target: EngineTarget) -> EndpointTarget:
         port=target.port,
         database=target.database,
         tls=tls,
+        statement_mode=target.statement_mode,
+        allow_md5=target.allow_md5,
     )
 
 
@@ -78,6 +85,8 @@ def opened(target: EndpointTarget) -> EngineTarget:
         password=os.environ.get(PASSWORD, ""),
         database=target.database,
         tls=tls_towards(target.tls, authorities(target.host)),
+        statement_mode=target.statement_mode,
+        allow_md5=target.allow_md5,
     )
 
 
@@ -143,3 +152,73 @@ def request_of(
         limits=rules,
         time_limit_s=time_limit_s,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """How a search is to be made, by one who looks for a load line from this machine.
+
+    Attributes:
+        strategy: `ramp`: more and more connections; `rate`: operations fall due faster and faster.
+        max_connections: Never more at once; 1 to 20,000.
+        max_rate: The highest rate that is tried, in operations per second, or that a second of a
+            ramp may have; None: a ramp has no such bound.
+        warmup_s: Before each window, 0 to 600; None: the usual.
+        duration_s: Of each window, above 0 to 600; None: the usual.
+        warm_s: Load before the first step, which fills the caches; 0 to 600.
+        time_limit_s: No further step after that; 10 to 86,400.
+        quick: Shorter windows, wider steps, fewer repetitions.
+    """
+
+    strategy: Literal["ramp", "rate"] = "ramp"
+    max_connections: int = 256
+    max_rate: float | None = None
+    warmup_s: float | None = None
+    duration_s: float | None = None
+    warm_s: float = 5.0
+    time_limit_s: int = 900
+    quick: bool = False
+
+
+def asked_request(
+    options: SearchOptions,
+    engine: Engine,
+    target: EngineTarget,
+    found: Found,
+    workload: Workload,
+    *,
+    built_in: bool,
+    rules: Rules,
+) -> Request:
+    """Write down a search as a run's request.
+
+    Raises:
+        UsageError: Something of it cannot be; names the field.
+    """
+    effort = QUICK if options.quick else USUAL
+    try:
+        return request_of(
+            endpoint(engine, target),
+            workload,
+            built_in=built_in,
+            records=found.compiled.records,
+            parameters=found.given,
+            search=search_of(
+                effort,
+                strategy=options.strategy,
+                connections_max=options.max_connections,
+                rate_max=options.max_rate,
+            ),
+            load=Load(
+                warmup_s=effort.warmup_s if options.warmup_s is None else options.warmup_s,
+                duration_s=effort.duration_s if options.duration_s is None else options.duration_s,
+                recovery_max_s=effort.recovery_max_s,
+            ),
+            warm_s=options.warm_s,
+            rules=rules.model_copy(update={"confirmation": effort.confirmation}),
+            time_limit_s=options.time_limit_s,
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UsageError(f"{where}: {first['msg']}" if where else first["msg"]) from None

@@ -4,14 +4,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from plimsoll import words
 from plimsoll.complaints import Scalar
-from plimsoll.errors import UsageError
-from plimsoll.families.dataset_notes import DatasetNote
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.families.dataset_notes import DatasetNote, check_loaded, check_same_dataset
 from plimsoll.families.family import family_of
+from plimsoll.families.prepare import Prepared
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.engine import EngineTarget
 from plimsoll.workload import Compiled, Workload
 
+CONNECTIONS = 8  # that insert at the same time, unless more are asked for
+SETTLE_MAX_S = 30.0  # for what loading a dataset leaves a server to do
 _READS = ("SELECT", "(SELECT", "WITH")
 
 
@@ -24,12 +28,22 @@ class Found:
         compiled: The workload for the rows that there are.
         given: The workload's parameters that are not to have their defaults.
         note: What is known of the dataset; None: Plimsoll did not make it.
+        has_place: Whether the database, or keyspace, that would hold it is there.
     """
 
     server: str
     compiled: Compiled
     given: dict[str, Scalar]
     note: DatasetNote | None
+    has_place: bool = True
+
+
+@dataclass(frozen=True)
+class Made:
+    """A dataset that was made, or was not: its rows, and what a reader has to know of it."""
+
+    rows: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 def look(
@@ -43,14 +57,15 @@ def look(
     """
     with family_of(target.protocol).open_datasets(target) as datasets:
         server = datasets.version()
-        note = datasets.read_note(workload.dataset) if datasets.has_place() else None
+        has_place = datasets.has_place()
+        note = datasets.read_note(workload.dataset) if has_place else None
     values = dict(given)
     if note is not None:
         records = note.records if records is None else records
         noted = {k: v for k, v in note.parameters.items() if k in workload.parameters}
         values = {**noted, **given}
     compiled = workload.compile(records, values, target.protocol)
-    return Found(server, compiled, values, note)
+    return Found(server, compiled, values, note, has_place)
 
 
 def is_complete(found: Found) -> bool:
@@ -60,6 +75,63 @@ def is_complete(found: Found) -> bool:
         return False
     loaded = note.loaded_rows
     return all(loaded.get(table.name, 0) >= table.rows for table in found.compiled.tables)
+
+
+def needs_no_rows(found: Found, *, records: int | None, prepare: bool) -> bool:
+    """Whether a search can begin: its rows are Plimsoll's own, or those that its user names."""
+    return is_complete(found) or (found.note is None and records is not None and not prepare)
+
+
+def require_place(target: EngineTarget, found: Found) -> None:
+    """Refuse to draw rows from where there can be none.
+
+    Raises:
+        PlimsollError: There is no such database, or keyspace.
+    """
+    if not found.has_place:
+        kind = protocol_facts(target.protocol).database_word
+        raise PlimsollError(
+            f"{target.host}:{target.port}: there is no {kind} {target.database!r}:"
+            " `plimsoll prepare` makes it"
+        )
+
+
+def rows_to_make(found: Found) -> str:
+    """Say what would be made: `1,000 rows in usertable`."""
+    compiled = found.compiled
+    tables = ", ".join(table.name for table in compiled.tables[:3])
+    more = " ..." if len(compiled.tables) > 3 else ""
+    return f"{words.plural(compiled.rows, 'row')} in {tables}{more}"
+
+
+def require_nothing_begun(found: Found) -> None:
+    """Refuse rows of Plimsoll's that are other ones, or fewer, than those that are asked for.
+
+    Raises:
+        PlimsollError: There are such rows.
+    """
+    if found.note is not None:
+        check_same_dataset(found.compiled, found.note, notes_table="plimsoll_datasets")
+        check_loaded(found.compiled, found.note)
+
+
+def lacking_rows(found: Found, target: EngineTarget) -> UsageError:
+    """Say that the rows are not there, and how they come to be."""
+    place = f"the {protocol_facts(target.protocol).database_word} {target.database}"
+    return UsageError(
+        f"--workload {found.compiled.name}: {place} has no dataset of it that Plimsoll made:"
+        f" --prepare makes one ({rows_to_make(found)}); --records N says how many are there that"
+        " you made"
+    )
+
+
+def settled(target: EngineTarget, prepared: Prepared) -> Made:
+    """Wait until the server has worked off the loading of a dataset, but not for ever."""
+    rows = sum(prepared.counted_rows.values())
+    if family_of(target.protocol).settle(target, longest_s=SETTLE_MAX_S):
+        return Made(rows)
+    limit = words.duration(SETTLE_MAX_S)
+    return Made(rows, (f"the server had not worked off the loading after {limit}",))
 
 
 def drop(target: EngineTarget, found: Found) -> None:
@@ -104,5 +176,5 @@ def require_harmless(found: Found, *, allow_writes: bool) -> None:
 
 def _reads(sql: str) -> bool:
     """Whether a statement reads and locks nothing (FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE)."""
-    words = set(re.findall(r"\w+", sql.upper()))
-    return sql.upper().startswith(_READS) and not words & {"UPDATE", "SHARE"}
+    found = set(re.findall(r"\w+", sql.upper()))
+    return sql.upper().startswith(_READS) and not found & {"UPDATE", "SHARE"}

@@ -138,20 +138,17 @@ class Finder:
             recovery=recovered.how if recovered else None,
             server_before=before,
         )
-        number, host = self.load_number(), Host.before(self.target)
+        number, host = self.load_number(), Host.of(self.target)
         start = barrier_epoch_ms(plan.connections)  # last: the clients need all of their lead
         plan = plan.model_copy(update={"start_at_epoch_ms": start, "load_number": number})
         self.shows.planned(plan)
-        results, failed = self._run(plan)
+        with host.watched(plan):
+            results, failed = self._run(plan)
         if self._ended.is_set():
             return  # half a step says nothing
-        disturbance = host.figures()
         after = family.read_counters(self.target)
         merged = without_others(merged_step(plan, results, failed, server_after=after), results)
-        merged = soaked(merged, self.request.limits.statistic)
-        merged = merged.model_copy(
-            update={"step": merged.step.model_copy(update=disturbance | host.waits(merged.fleet))}
-        )
+        merged = host.seen_in(soaked(merged, self.request.limits.statistic))
         merged, nothing = sensible(merged, results)
         self.steps.append(merged)
         self.shows.finished(merged)

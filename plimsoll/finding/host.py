@@ -1,15 +1,20 @@
-"""How far this machine was disturbed in a step: a busy machine is no knee."""
+"""This machine in a step: how far others disturbed it, and the database's server if it is here."""
 
 import os
 import socket
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Timer
 
-from plimsoll.machine import CpuTimes, cpu_times, listeners, program, shares
+from plimsoll.machine import TICKS_PER_S, CpuTimes, cpu_seconds, cpu_times, servers, shares
 from plimsoll.model.engine import EngineTarget
-from plimsoll.model.results import FleetFigures
+from plimsoll.model.fleet import StepPlan
+from plimsoll.model.results import FleetFigures, StepResult, TargetFigures
 from plimsoll.model.tls import is_loopback
 
-SERVERS = {"mysqld", "mariadbd", "java"}
+SERVERS = {"mysqld", "mariadbd", "postgres", "java"}
 
 
 def _is_this_machine(host: str) -> bool:
@@ -26,42 +31,100 @@ def _is_this_machine(host: str) -> bool:
 
 
 @dataclass(frozen=True)
+class Look:
+    """The processor times at one moment: of this machine, and of the database's server."""
+
+    at_s: float
+    machine: CpuTimes | None
+    server_s: float | None
+
+
+@dataclass
 class Host:
-    """This machine as it was before a step.
+    """This machine over a step.
 
     Attributes:
         shared: Whether the database is on it.
-        ours: The processes of the search and of the database; empty: the database's are not shown.
-        times: Its processor times.
+        servers: The database's processes; empty: it is elsewhere, or they are not shown.
     """
 
     shared: bool
-    ours: frozenset[int]
-    times: CpuTimes | None
+    servers: frozenset[int]
+    _looks: list[Look] = field(default_factory=list)
 
     @classmethod
-    def before(cls, target: EngineTarget) -> "Host":
-        """Look at it."""
-        shared = _is_this_machine(target.host)
-        heard = listeners(target.port) if shared else set()
-        # behind a container's port listens its proxy, which is not the server
-        servers = {pid for pid in heard if program(pid) in SERVERS}
-        ours = frozenset({os.getpid(), *servers} if servers or not shared else ())
-        return cls(shared, ours, cpu_times(ours))
+    def of(cls, target: EngineTarget) -> "Host":
+        """See whether a database is on it, and which of its processes are the database's.
 
-    def figures(self) -> dict[str, float | None]:
-        """Give the fields of a step that say it, right after the step's load."""
-        now = shares(self.times, cpu_times(self.ours))
+        Behind a container's port listens its proxy, which is not the server.
+        """
+        shared = _is_this_machine(target.host)
+        return cls(shared, frozenset(servers(target.port, SERVERS) if shared else ()))
+
+    @property
+    def ours(self) -> frozenset[int]:
+        """The processes of the search and of the database; empty: the database's are not shown."""
+        return frozenset({os.getpid(), *self.servers} if self.servers or not self.shared else ())
+
+    @contextmanager
+    def watched(self, plan: StepPlan) -> Iterator[None]:
+        """Look at it as a step's window begins, and once more when the load has ended."""
+        begins_s = plan.start_at_epoch_ms / 1000 + plan.warmup_s - time.time()
+        first = Timer(max(0.0, begins_s), self._look)
+        first.start()
+        try:
+            yield
+        finally:
+            first.cancel()
+            first.join()
+            self._look()
+
+    def _look(self) -> None:
+        server_s = cpu_seconds(self.servers) if self.servers else None
+        self._looks.append(Look(time.monotonic(), cpu_times(self.ours), server_s))
+
+    def seen_in(self, step: StepResult) -> StepResult:
+        """Add to a step what was seen of this machine, and of the server's processor time."""
+        figures = self._figures()
+        waits = {"client_waiting_percent": self._client_waiting_percent(step.fleet)}
+        step = step.model_copy(update={"step": step.step.model_copy(update=figures | waits)})
+        cpu_percent = self._cpu_percent()
+        if cpu_percent is None:
+            return step
+        target = TargetFigures(
+            period_s=round(self._looked_s), points=1, cpu_percent=cpu_percent, **figures
+        )
+        return step.model_copy(update={"target": target})
+
+    @property
+    def _looked_s(self) -> float:
+        return self._looks[-1].at_s - self._looks[0].at_s
+
+    def _figures(self) -> dict[str, float | None]:
+        looks = self._looks
+        now = shares(looks[0].machine, looks[-1].machine) if looks else None
         return {
             "host_stolen_percent": 100 * now.stolen if now else None,
             "host_others_percent": 100 * now.others if now and self.ours else None,
             "host_idle_percent": 100 * now.idle if now else None,
         }
 
-    def waits(self, fleet: FleetFigures) -> dict[str, float | None]:
-        """Give the field of a step that says how its clients waited for a processor.
+    def _cpu_percent(self) -> float | None:
+        """Compute the server's part of this machine's processor time."""
+        known = [
+            (look.server_s, look.machine.total / TICKS_PER_S)
+            for look in self._looks
+            if look.server_s is not None and look.machine is not None
+        ]
+        if len(known) < 2 or known[-1][1] <= known[0][1]:
+            return None
+        (began_s, machine_began_s), (ended_s, machine_ended_s) = known[0], known[-1]
+        return 100 * (ended_s - began_s) / (machine_ended_s - machine_began_s)
+
+    def _client_waiting_percent(self, fleet: FleetFigures) -> float | None:
+        """Give how the clients waited for a processor.
 
         Where the database is on this machine too, they wait for the database that they load, which
         is no disturbance: what others had is.
         """
-        return {"client_waiting_percent": None if self.shared else fleet.most_waiting_percent}
+        return None if self.shared else fleet.most_waiting_percent

@@ -16,6 +16,28 @@ from plimsoll.requests.request_workload import workload_sha256
 from plimsoll.runs.limits import limiting_resource
 
 
+def searched(
+    finder: Finder, *, server: str, rows: int | None, notes: Sequence[str] = ()
+) -> tuple[RunResult, Seconds]:
+    """Search to the end, or until it is cut short, and judge what was measured; as `outcome`."""
+    began = datetime.now(UTC)
+    failure: PlimsollError | None = None
+    try:
+        finder.search()
+    except PlimsollError as error:  # what was measured so far is judged all the same
+        failure = error
+    run_id = f"{finder.request.name}-{began:%Y%m%d-%H%M%S}"
+    return outcome(
+        finder,
+        run_id=run_id,
+        server=server,
+        rows=rows,
+        began=began,
+        failure=failure,
+        notes=notes,
+    )
+
+
 def outcome(
     finder: Finder,
     *,

@@ -178,15 +178,25 @@ def server_looks(looks: Sequence[ServerLook]) -> ServerLooks | None:
     """Summarize what was seen of a server; None where nobody looked."""
     if not looks:
         return None
-    rows = [look.row_lock_waiters for look in looks if look.row_lock_waiters is not None]
-    tables = [look.table_lock_waiters for look in looks if look.table_lock_waiters is not None]
-    checkpoints = [look.checkpoint_share for look in looks if look.checkpoint_share is not None]
+    shares = [look.checkpoint_share for look in looks if look.checkpoint_share is not None]
+    checkpoints = [look.checkpoint for look in looks if look.checkpoint is not None]
     return ServerLooks(
         looks=len(looks),
-        row_lock_waiters=fmean(rows) if rows else None,
-        table_lock_waiters=fmean(tables) if tables else None,
-        checkpoint_share=median(checkpoints) if checkpoints else None,
+        row_lock_waiters=_mean(look.row_lock_waiters for look in looks),
+        table_lock_waiters=_mean(look.table_lock_waiters for look in looks),
+        checkpoint_share=median(shares) if shares else None,
+        page_read_waiters=_mean(look.page_read_waiters for look in looks),
+        inner_lock_waiters=_mean(look.inner_lock_waiters for look in looks),
+        log_waiters=_mean(look.log_waiters for look in looks),
+        log_io_share=_mean(look.log_io for look in looks),
+        autovacuum_workers=_mean(look.autovacuum_workers for look in looks),
+        checkpoint_looks=sum(checkpoints) if checkpoints else None,
     )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 def _waiting_percents(reports: Iterable[LoadReport]) -> Iterator[float]:

@@ -6,8 +6,9 @@ from itertools import takewhile
 from plimsoll.fleet.failures import too_late
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
+from plimsoll.model.load_request import LOAD_MAX_S
 from plimsoll.model.metric_periods import wait_ms
-from plimsoll.model.request import RESERVE_S, SECONDS_OF_A_CLIENT, Request
+from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.search_request import NextStep, RampSearch, StepsSearch
 
@@ -74,8 +75,7 @@ def plan_step(
 ) -> StepPlan:
     """Turn what the search asks for into a step; steps are numbered from 1."""
     load = request.load
-    longest = SECONDS_OF_A_CLIENT - RESERVE_S
-    factor = min(following.window_factor, longest / (load.warmup_s + load.duration_s))
+    factor = min(following.window_factor, LOAD_MAX_S / (load.warmup_s + load.duration_s))
     return StepPlan(
         index=following.index + 1,
         purpose=following.purpose,

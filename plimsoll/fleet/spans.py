@@ -1,4 +1,4 @@
-"""A window second by second: spans of ten seconds, and the longest time without an answer. Pure."""
+"""A window second by second: spans of ten seconds, and its longest stall. Pure."""
 
 import math
 from collections import Counter, defaultdict

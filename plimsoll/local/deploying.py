@@ -8,10 +8,11 @@ import json
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.model.functions import Function, Setting
+from plimsoll.model.request import TargetKind
 from plimsoll.model.rules import (
     ALARMS_TOPIC,
     BUS_NAME,
@@ -64,7 +65,7 @@ def default_settings() -> dict[Setting, str]:
             }
         ),
         Setting.RDS_CA_FILE: "",
-        Setting.TARGET_KINDS: json.dumps(["rds", "cassandra", "endpoint"]),
+        Setting.TARGET_KINDS: json.dumps(get_args(TargetKind)),
         Setting.ALLOWED_ENDPOINTS: "{}",
         Setting.PRICES: "{}",
         Setting.ALARM_TOPIC_ARN: topic_arn(ALARMS_TOPIC),

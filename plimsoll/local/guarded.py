@@ -26,6 +26,8 @@ def kill_all() -> None:
 class GuardedProcess:
     """A program under `process_guard.py`: killed when this process ends, however that happens.
 
+    Processes that it has started and leaves behind are killed when it has ended.
+
     Attributes:
         pid: Process id of the program itself, not of its guard.
     """
@@ -108,9 +110,9 @@ class GuardedProcess:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
-    def stop(self, timeout_s: float) -> int:
-        """Ask it to end (SIGTERM), insist (SIGKILL) after `timeout_s`; return its exit code."""
-        self.send_signal(signal.SIGTERM)
+    def stop(self, timeout_s: float, asking: signal.Signals = signal.SIGTERM) -> int:
+        """Ask it to end by a signal, insist (SIGKILL) after `timeout_s`; return its exit code."""
+        self.send_signal(asking)
         try:
             return self.wait(timeout_s)
         except subprocess.TimeoutExpired:

@@ -19,7 +19,8 @@ from plimsoll.local.room import (
     require_room,
     rows_bytes,
 )
-from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.endpoint_target import EndpointTarget
+from plimsoll.model.request import Request
 from plimsoll.volumes.places import MEMORY
 
 _MIB = 2**20

@@ -4,13 +4,15 @@ A process of its own, started by `plimsoll.local.guarded` as a plain script. Its
 a pipe whose other end only the parent holds: the first line says what to run; the end of the pipe,
 which comes with the parent's death whatever its cause, kills the program. Should the guard itself
 be killed, the kernel kills the program (PR_SET_PDEATHSIG, which holds here because the guard's
-main thread, the one that starts it, lives as long as the guard).
+main thread, the one that starts it, lives as long as the guard). What the program leaves behind of
+processes that it has started is killed too: they become the guard's own (PR_SET_CHILD_SUBREAPER).
 
 The request, one JSON line: `command`, `environment`, `working_directory`, `log` (a file for
 standard output and error) and `remove_on_orphaned` (folders to delete if the parent died).
 Answers on standard output, a JSON line: `{"pid": ...}` or `{"error": ...}`.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -22,6 +24,8 @@ import threading
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_PARENT = 1  # of proc_pid_stat(5), counted from the state that follows the name in parentheses
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -29,9 +33,28 @@ def _die_with_guard() -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def _children() -> list[int]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            fields = process.read_text().rpartition(")")[2].split()
+            if int(fields[_PARENT]) == os.getpid():
+                found.append(int(process.parent.name))
+    return found
+
+
+def _kill_what_is_left() -> None:
+    """Kill the processes that the program has left behind, and those that they leave."""
+    while left := _children():
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+
 def main() -> int:
     """Run the requested program; return its exit code, 128 + signal if a signal ended it."""
     request = json.loads(sys.stdin.buffer.readline())
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
     try:
         with Path(request["log"]).open("ab") as log:
             program = subprocess.Popen(
@@ -60,6 +83,7 @@ def main() -> int:
 
     threading.Thread(target=watch_parent, daemon=True).start()
     code = program.wait()
+    _kill_what_is_left()
     if orphaned.is_set():
         for folder in request["remove_on_orphaned"]:
             shutil.rmtree(folder, ignore_errors=True)

@@ -9,8 +9,9 @@ from pathlib import Path
 from plimsoll import words
 from plimsoll.errors import PlimsollError
 from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.engine import EngineOperation
-from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.request import Request
 from plimsoll.model.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
 from plimsoll.quoting.rehearsal import clients_least
 from plimsoll.requests.request_workload import compiled_workload

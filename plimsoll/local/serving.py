@@ -9,8 +9,9 @@ from typing import Self
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from plimsoll.aws.items import values_of
 from plimsoll.aws.run_files import REPORT, files_of
-from plimsoll.aws.run_records import now, values_of
+from plimsoll.aws.run_records import now
 from plimsoll.local.runner import save_files, settings_of
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Setting

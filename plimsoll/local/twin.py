@@ -2,11 +2,9 @@
 
 import importlib.util
 import os
-import signal
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,11 +19,11 @@ from plimsoll.local.account import RDS_CA_FILE, Keys
 from plimsoll.local.aws.process import AwsProcess
 from plimsoll.local.deploying import Deployer, default_settings, state_machine_arn
 from plimsoll.local.leftovers import remove_all_databases
+from plimsoll.local.running_database import RunningDatabase
 from plimsoll.model.functions import FUNCTIONS, Function, Setting
 from plimsoll.model.rules import EXECUTION_RULES, JANITOR, RUN_ENDED
 from plimsoll.packaged import packaged_folder
 from plimsoll.statemachines import FOLDER
-from plimsoll.volumes import EmulatedVolume
 
 MEMORY_SCALE = 1 / 128
 # botocore's variables: no profile, and no settings of this machine's user, are read.
@@ -52,34 +50,6 @@ def check_machine() -> None:
             f"--local needs packages that are not installed ({', '.join(missing)}):"
             " pip install 'plimsoll-db[local]'"
         )
-
-
-@dataclass(frozen=True)
-class RunningDatabase:
-    """A database instance as it runs here: for watching it, and for making it fail.
-
-    Attributes:
-        identifier: The DB instance's.
-        host: 127.0.0.1.
-        port: TCP port.
-        pid: Process id of the server.
-        directory: What its emulated volume lies under.
-    """
-
-    identifier: str
-    host: str
-    port: int
-    pid: int
-    directory: Path
-
-    @property
-    def volume(self) -> EmulatedVolume:
-        """Its volume, to sample it or to inject a fault; close it after use."""
-        return EmulatedVolume.open(self.directory)
-
-    def kill(self) -> None:
-        """End the server as a power cut would."""
-        os.kill(self.pid, signal.SIGKILL)
 
 
 class LocalTwin:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_serializer, model_validator
+from pydantic import Field, PlainSerializer, model_validator
 
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
@@ -30,6 +30,7 @@ Resource = Literal[
     "cpu",
     "row_locks",
     "table_locks",
+    "inner_locks",  # on what the server itself keeps in memory: latches, pins
     "buffer_pool",  # reads of pages that it does not hold
     "connections",
     "log",  # too small for the changes: pages have to be written before it can go on
@@ -52,6 +53,13 @@ AuditName = Literal[
     "nothing_escaped",
     "recovered",
     "drift",  # of a whole search, not of a step
+]
+
+# Written in one order, since requests are told apart by a digest of their text; and described alike
+# where they are read and written, else OpenAPI would have two schemas of whatever holds them.
+_Sorted = Annotated[list[AuditName], Field(json_schema_extra={"uniqueItems": True})]
+Audits = Annotated[
+    frozenset[AuditName], PlainSerializer(sorted, return_type=_Sorted, when_used="json")
 ]
 
 
@@ -120,16 +128,11 @@ class Rules(Model):
         description="For so long the answer's load is held at the end, in windows of 10 minutes at"
         " most, and judged second by second, in seconds; 0: not at all.",
     )
-    audits_off: frozenset[AuditName] = Field(frozenset(), description="Audits that are not run.")
+    audits_off: Audits = Field(frozenset(), description="Audits that are not run.")
     confirmation: Confirmation | None = Field(
         Confirmation(),
         description="Repetitions of the load that the answer rests on; null: each load once.",
     )
-
-    @field_serializer("audits_off", when_used="json")
-    def _in_one_order(self, audits: frozenset[AuditName]) -> list[AuditName]:
-        """Write them in one order: requests are told apart by a digest of their text."""
-        return sorted(audits)
 
 
 class Audit(Model):

@@ -39,7 +39,9 @@ class Soak(Model):
     asked_s: float
     held_s: float  # the windows together
     passed: bool | None  # None: it was not held for as long as was asked
-    stall_max_s: float | None  # without an answer; None: so few come that this means nothing
+    # the longest time in which next to nothing succeeded; None: always so little that this means
+    # nothing
+    stall_max_s: float | None
     spans: int  # of ten seconds
     spans_beyond: int  # in which an operation was beyond its limit
     throughput_ops_per_second: float | None  # median of the windows

@@ -12,9 +12,12 @@ from plimsoll.model.engine import Protocol
 from plimsoll.model.prices import Item
 from plimsoll.model.volumes import Service
 
-Language = Literal["sql", "cql"]  # of statements; also the field of a workload that holds them
-RdsEngine = Literal["mysql", "mariadb"]
-Engine = Literal["mysql", "mariadb", "cassandra"]
+# of statements; also the field of a workload that holds them (`postgres` falls back on `sql`)
+Language = Literal["sql", "cql", "postgres"]
+RdsEngine = Literal["mysql", "mariadb", "postgres"]
+AuroraEngine = Literal["aurora-mysql", "aurora-postgresql"]
+ManagedEngine = Literal[RdsEngine, AuroraEngine]  # of whose versions RDS can be asked
+Engine = Literal["mysql", "mariadb", "postgres", "cassandra"]  # of an existing endpoint
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class ProtocolFacts:
         database_word: What it calls the thing that holds a dataset's tables.
         needs_user: Whether every server asks for a user.
         has_consistency: Whether an operation says how many replicas must have answered.
+        has_statement_modes: Whether statements may go as text, and logins be by MD5.
         parameters_max: How many `?` a prepared statement may have.
         full: Codes of the engine's errors by which a server refuses a connection for want of room.
     """
@@ -38,6 +42,7 @@ class ProtocolFacts:
     database_word: Literal["database", "keyspace"]
     needs_user: bool
     has_consistency: bool
+    has_statement_modes: bool
     parameters_max: int
     full: frozenset[str]
 
@@ -49,6 +54,7 @@ _MYSQL = ProtocolFacts(
     database_word="database",
     needs_user=True,
     has_consistency=False,
+    has_statement_modes=False,
     parameters_max=65_535,  # num_params: two bytes of COM_STMT_PREPARE's answer
     # of all connections, of a user's by the server's limit, of a user's by its account's:
     # dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html
@@ -61,10 +67,24 @@ _CQL = ProtocolFacts(
     database_word="keyspace",
     needs_user=False,
     has_consistency=True,
+    has_statement_modes=False,
     parameters_max=65_535,  # a [short] counts the values of EXECUTE
     # A node with native_transport_max_concurrent_connections closes a further one without a word.
     # One that has gone does so too; then it does not answer after the step.
     full=frozenset({"overloaded", "connection_lost"}),
+)
+
+_POSTGRES = ProtocolFacts(
+    language="postgres",
+    dsn_schemes=("postgres", "postgresql"),
+    default_port=5432,
+    database_word="database",
+    needs_user=True,
+    has_consistency=False,
+    has_statement_modes=True,
+    parameters_max=65_535,  # two bytes of Bind count them
+    # too many connections (www.postgresql.org/docs/current/errcodes-appendix.html, class 53)
+    full=frozenset({"53300"}),
 )
 
 
@@ -75,15 +95,19 @@ def protocol_facts(protocol: Protocol) -> ProtocolFacts:
             return _MYSQL
         case "cql":
             return _CQL
+        case "postgres":
+            return _POSTGRES
         case _:
             assert_never(protocol)
 
 
-def protocol_of_engine(engine: Engine) -> Protocol:
+def protocol_of_engine(engine: Engine | AuroraEngine) -> Protocol:
     """Look up the protocol that an engine speaks; its name for people is in `plimsoll.words`."""
     match engine:
-        case "mysql" | "mariadb":
+        case "mysql" | "mariadb" | "aurora-mysql":
             return "mysql"
+        case "postgres" | "aurora-postgresql":
+            return "postgres"
         case "cassandra":
             return "cql"
         case _:
@@ -110,5 +134,7 @@ def rds_facts(engine: RdsEngine) -> RdsFacts:
             return RdsFacts("rds-mysql", Item.RDS_MYSQL)
         case "mariadb":
             return RdsFacts("rds-mariadb", Item.RDS_MARIADB)
+        case "postgres":
+            return RdsFacts("rds-postgres", Item.RDS_POSTGRES)
         case _:
             assert_never(engine)

@@ -1,20 +1,50 @@
-"""Data source names: `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, `cassandra://...`."""
+"""Data source names: `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, `postgres://`, `cassandra://`."""
 
-from typing import get_args
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar, get_args
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from plimsoll.errors import UsageError
-from plimsoll.model.databases import ProtocolFacts, protocol_facts
-from plimsoll.model.engine import EngineTarget, Protocol
+from plimsoll.model.databases import Engine, ProtocolFacts, protocol_facts, protocol_of_engine
+from plimsoll.model.engine import EngineTarget, Protocol, StatementMode
 from plimsoll.model.tls import TlsMode, authorities, is_loopback, tls_towards
 
+T = TypeVar("T")
 _FACTS: dict[Protocol, ProtocolFacts] = {name: protocol_facts(name) for name in get_args(Protocol)}
 _SCHEMES = {scheme: name for name, facts in _FACTS.items() for scheme in facts.dsn_schemes}
 _MODES: dict[str, TlsMode] = {mode: mode for mode in get_args(TlsMode)}
+_STATEMENT_MODES: dict[str, StatementMode] = {mode: mode for mode in get_args(StatementMode)}
+_TRUTHS = {"true": True, "false": False}
 FORM = " or ".join(
     f"{facts.dsn_schemes[0]}://USER:PASSWORD@HOST:PORT/{facts.database_word.upper()}"
     for facts in _FACTS.values()
 )
+
+
+@dataclass
+class _Options:
+    """What stands after the `?` of a DSN."""
+
+    tls: TlsMode | None = None
+    statement_mode: StatementMode = "prepared"
+    allow_md5: bool = False
+
+
+def engine_of(dsn: str) -> Engine:
+    """Name the engine that a DSN which was read before is of."""
+    scheme = urlsplit(dsn).scheme
+    engines: dict[str, Engine] = {name: name for name in get_args(Engine)}
+    protocol = _SCHEMES[scheme]
+    of_protocol = [name for name in engines.values() if protocol_of_engine(name) == protocol]
+    return engines.get(scheme, of_protocol[0])
+
+
+def said_of_mode(target: EngineTarget) -> tuple[str, ...]:
+    """Say what a reader of a result has to know of how its statements were sent; mostly nothing."""
+    if target.statement_mode == "prepared":
+        return ()
+    return ("statements were sent as text with their values in it (statement_mode=simple)",)
 
 
 def parse_dsn(text: str, *, option: str = "--dsn", password: str = "") -> EngineTarget:
@@ -56,7 +86,8 @@ def parse_dsn(text: str, *, option: str = "--dsn", password: str = "") -> Engine
         raise UsageError(f"{option}: the port must be from 1 to 65535, not {port}")
     if "/" in parts.path.removeprefix("/"):
         raise UsageError(f"{option}: a {facts.database_word}'s name has no /; the form is {FORM}")
-    mode = _tls_mode(parts.query, option)
+    options = _options(parts.query, option, facts)
+    mode = options.tls
     password = unquote(parts.password or "") or password
     if mode is None:
         mode = "verify" if password and not is_loopback(host) else "off"
@@ -68,19 +99,31 @@ def parse_dsn(text: str, *, option: str = "--dsn", password: str = "") -> Engine
         password=password,
         database=database,
         tls=tls_towards(mode, authorities(host)),
+        statement_mode=options.statement_mode,
+        allow_md5=options.allow_md5,
     )
 
 
-def _tls_mode(query: str, option: str) -> TlsMode | None:
+def _options(query: str, option: str, facts: ProtocolFacts) -> _Options:
     try:
-        options = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
+        given = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
     except ValueError:
         raise UsageError(f"{option}: options are written ?tls=verify") from None
-    mode: TlsMode | None = None
-    for name, value in options:
-        if name != "tls":
-            raise UsageError(f"{option}: unknown option {name!r} (allowed: tls)")
-        if value not in _MODES:
-            raise UsageError(f"{option}: unknown tls {value!r} (allowed: {', '.join(_MODES)})")
-        mode = _MODES[value]
-    return mode
+    options = _Options()
+    allowed = ("tls", "statement_mode", "allow_md5") if facts.has_statement_modes else ("tls",)
+    for name, value in given:
+        if name not in allowed:
+            raise UsageError(f"{option}: unknown option {name!r} (allowed: {', '.join(allowed)})")
+        if name == "tls":
+            options.tls = _choice(_MODES, name, value, option)
+        elif name == "statement_mode":
+            options.statement_mode = _choice(_STATEMENT_MODES, name, value, option)
+        else:
+            options.allow_md5 = _choice(_TRUTHS, name, value, option)
+    return options
+
+
+def _choice(choices: Mapping[str, T], name: str, value: str, option: str) -> T:
+    if value not in choices:
+        raise UsageError(f"{option}: unknown {name} {value!r} (allowed: {', '.join(choices)})")
+    return choices[value]

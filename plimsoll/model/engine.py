@@ -4,10 +4,12 @@
 `LoadSpec` as JSON and returns a `LoadReport` as JSON; both refuse unknown fields.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.values import Value
 
@@ -21,10 +23,23 @@ class Tls(Model):
     verify: bool = True  # False encrypts without checking who answers
 
 
-Protocol = Literal["mysql", "cql"]
+Protocol = Literal["mysql", "cql", "postgres"]
+StatementMode = Literal["prepared", "simple"]
 Consistency = Literal[
     "ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE"
 ]
+
+
+def require_options(protocol: Protocol, statement_mode: StatementMode, allow_md5: bool) -> None:
+    """Refuse what is an option of PostgreSQL alone.
+
+    Raises:
+        UsageError: It was chosen for a database of another protocol; names the field.
+    """
+    chosen = {"statement_mode": statement_mode == "simple", "allow_md5": allow_md5}
+    for name, is_set in chosen.items():
+        if is_set and protocol != "postgres":
+            raise UsageError(Complaint((name,), f"is of PostgreSQL alone, not of {protocol}"))
 
 
 class EngineTarget(Model):
@@ -40,6 +55,15 @@ class EngineTarget(Model):
     # for a whole login, whatever the load's time-out: a machine that stands still for some seconds
     # is no reason to refuse a load
     login_timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000
+    # PostgreSQL: `simple` sends statements as text with their values in it, for poolers that do not
+    # know prepared ones
+    statement_mode: StatementMode = "prepared"
+    allow_md5: bool = False  # PostgreSQL: a login by MD5, which whoever listens can break
+
+    @model_validator(mode="after")
+    def _only_postgres_has_its_options(self) -> Self:
+        require_options(self.protocol, self.statement_mode, self.allow_md5)
+        return self
 
 
 # --- what it consists of ---

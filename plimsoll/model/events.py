@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Bound, Verdict
-from plimsoll.model.check import Cause, Change, Silence
+from plimsoll.model.check_history import Cause, Change, Silence
 from plimsoll.model.run_record import Failure, RunState
 from plimsoll.model.steps import Statistic
 

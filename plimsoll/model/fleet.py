@@ -26,6 +26,12 @@ class ServerLook(Model):
     row_lock_waiters: int | None = None  # sessions
     table_lock_waiters: int | None = None
     checkpoint_share: float | None = None  # of the redo log: changes whose pages are not written
+    page_read_waiters: int | None = None
+    inner_lock_waiters: int | None = None  # for locks on what the server itself keeps in memory
+    log_waiters: int | None = None  # until the log is written or flushed
+    log_io: bool | None = None  # whether the log was being written or flushed
+    autovacuum_workers: int | None = None
+    checkpoint: bool | None = None  # whether one was going on
 
 
 class UnfinishedWork(Model):

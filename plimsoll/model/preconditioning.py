@@ -10,7 +10,7 @@ class Round(Model):
     number: int
     duration_s: float
     throughput_ops_per_second: float | None
-    ios_per_operation: float | None  # as the server counts them; None: it does not tell
+    ios_per_operation: float | None  # as the server counts them; None: it does not tell all
     trend: Trend | None  # of the throughput, from second to second
 
 

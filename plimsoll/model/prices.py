@@ -30,6 +30,10 @@ class Item(StrEnum):
     RDS_STORAGE = "rds-storage"  # by type, GiB-month
     RDS_IOPS = "rds-iops"  # by type, IOPS-month
     RDS_THROUGHPUT = "rds-throughput"  # by type, MiB/s-month
+    AURORA = "aurora"  # on Standard storage; by class, hour
+    AURORA_IO_OPTIMIZED = "aurora-io-optimized"
+    AURORA_STORAGE = "aurora-storage"  # by kind of storage, GiB-month
+    AURORA_IO = "aurora-io"  # of Standard storage, by the million
     EC2_INSTANCE = "ec2-instance"  # Linux, on demand; by type, hour
     EBS_STORAGE = "ebs-storage"
     EBS_IOPS = "ebs-iops"

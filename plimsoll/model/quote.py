@@ -33,6 +33,14 @@ class QuoteLine(Model):
     usd: Amounts | None  # None: its price is not known
 
 
+class IoPrices(Model):
+    """What Aurora charges by the I/O, and from which rate on its other storage is cheaper."""
+
+    charged: bool  # whether the storage asked for is Standard
+    usd_per_million: float | None  # on Standard; None: no price is known
+    io_optimized_from_iops: float | None  # mean I/Os a second; None: a price is missing
+
+
 class Quote(Model):
     """Time and money of a request. Where a price is missing, so is the sum: `missing` names it."""
 
@@ -45,7 +53,8 @@ class Quote(Model):
     lines: tuple[QuoteLine, ...]
     usd: Amounts | None
     missing: tuple[str, ...]
-    target_usd_per_hour: float | None  # while the target exists, without the load
+    target_usd_per_hour: float | None  # while the target exists, without the load and its I/Os
+    io: IoPrices | None = None  # None: its I/Os are never charged by number
     budget_usd: float | None
     notes: tuple[str, ...]
 
@@ -76,9 +85,19 @@ class CostLine(Model):
     """One thing that was charged."""
 
     what: str
-    quantity: float
+    quantity: float | None  # None: it was not counted
     unit: str
-    usd: float | None  # None: its price is not known
+    usd: float | None  # None: its price is not known, or its quantity
+
+
+class IoCost(Model):
+    """What an Aurora cluster's I/Os cost, or would cost on Standard storage."""
+
+    ios: float | None  # that AWS counted; None: it had no point
+    ios_per_operation: float | None  # None: no count beside an operation
+    usd: float | None  # 0: they are not charged; None: not known
+    usd_per_million_operations: float | None  # of I/Os on Standard, whatever storage it had
+    sentence: str
 
 
 class RunCost(Model):
@@ -92,7 +111,8 @@ class RunCost(Model):
     items: tuple[CostLine, ...]
     missing: tuple[str, ...] = ()  # names of the prices that are not known
     target_usd_per_hour: float | None
-    usd_per_million_operations: float | None  # of the target's hours, at capacity
+    usd_per_million_operations: float | None  # of the target's hours at capacity, and its I/Os
+    io: IoCost | None = None  # of Aurora
     region: str
     as_of: date | None  # of the oldest price in it
     method: str

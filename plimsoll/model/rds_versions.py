@@ -8,6 +8,19 @@ Sources, read on 2026-11-22: "MariaDB on Amazon RDS versions" and "MySQL on Amaz
 the RDS user guide (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/, MariaDB.Concepts.VersionMgmt
 and MySQL.Concepts.VersionMgmt); where these give no day, the answers of DescribeDBEngineVersions of
 2026-07-07 in github.com/aws/aws-cdk/pull/38261 and the versions of aws-cdk-lib 2.275.0.
+
+PostgreSQL, from what could be read on 2026-11-23: the ends of major versions as
+github.com/endoflife-date/endoflife.date has them from AWS's "Release calendars for Amazon RDS for
+PostgreSQL" (2026-08-22), which also names each one's newest minor version then; the other minor
+versions as in aws-cdk-lib 2.275.0; the ends of 16.5 to 16.8 and of 17.1 to 17.4 as AWS announced
+them to the accounts that had them (github.com/saayam-for-all/database/wiki, 2026-05-30). No source
+was found for the ends of the others, nor for minor versions since August.
+
+Aurora: the versions that RDS offered on 2026-08-06 as github.com/ministackorg/ministack has them
+(of Aurora MySQL 8.0 those since 3.08; each is compatible with the MySQL that the release notes of
+Aurora MySQL name: 3.10 with 8.0.42, 3.11 with 8.0.43, 3.12 with 8.0.44); the ends of Aurora
+PostgreSQL's major versions from endoflife.date as above. No source was found for the ends of Aurora
+MySQL's, nor of any minor version.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,11 +29,13 @@ from datetime import date, timedelta
 from typing import assert_never
 
 from plimsoll import words
-from plimsoll.complaints import Complaint
+from plimsoll.complaints import Complaint, FieldPath
 from plimsoll.errors import UsageError
-from plimsoll.model.databases import RdsEngine
+from plimsoll.model.databases import ManagedEngine
 
 AS_OF = date(2026, 11, 22)
+_POSTGRESQL: tuple[ManagedEngine, ...] = ("postgres", "aurora-postgresql")
+OLDEST_POSTGRES = 16  # the first with pg_stat_io
 
 
 @dataclass(frozen=True)
@@ -28,19 +43,23 @@ class Major:
     """A major version of an engine on RDS.
 
     Attributes:
-        standard_until: The last day of standard support.
+        standard_until: The last day of standard support; None: not known.
         extended_until: The last day of Extended Support, which RDS charges for; None: it has none.
         minors: The last day of each minor version that is known; None: it is not announced.
     """
 
-    standard_until: date
+    standard_until: date | None
     extended_until: date | None = None
     minors: Mapping[str, date | None] = field(default_factory=dict)
 
     @property
-    def until(self) -> date:
-        """The last day on which RDS makes databases of it."""
+    def until(self) -> date | None:
+        """The last day on which RDS makes databases of it; None: not known."""
         return self.extended_until or self.standard_until
+
+    def has_ended(self, on: date) -> bool:
+        """Whether RDS is known to make no databases of it any more."""
+        return self.until is not None and self.until < on
 
 
 _MARIADB = {
@@ -63,6 +82,30 @@ _MARIADB = {
     "10.5": Major(standard_until=date(2025, 6, 30)),
     "10.4": Major(standard_until=date(2025, 2, 28)),
 }
+_POSTGRES_16_AND_17_ENDED = date(2026, 5, 31)
+_POSTGRES = {
+    "18": Major(
+        standard_until=date(2031, 2, 28),
+        extended_until=date(2034, 2, 28),
+        minors=dict.fromkeys(("18.4", "18.3", "18.2", "18.1")),
+    ),
+    "17": Major(
+        standard_until=date(2030, 2, 28),
+        extended_until=date(2033, 2, 28),
+        minors={
+            **dict.fromkeys(("17.10", "17.9", "17.8", "17.7", "17.6", "17.5")),
+            **dict.fromkeys(("17.4", "17.3", "17.2", "17.1"), _POSTGRES_16_AND_17_ENDED),
+        },
+    ),
+    "16": Major(
+        standard_until=date(2029, 2, 28),
+        extended_until=date(2032, 2, 29),
+        minors={
+            **dict.fromkeys(("16.14", "16.13", "16.12", "16.11", "16.10", "16.9")),
+            **dict.fromkeys(("16.8", "16.7", "16.6", "16.5"), _POSTGRES_16_AND_17_ENDED),
+        },
+    ),
+}
 _MYSQL = {
     "8.4": Major(
         standard_until=date(2029, 7, 31),
@@ -84,44 +127,117 @@ _MYSQL = {
 }
 
 
-def rds_majors(engine: RdsEngine) -> Mapping[str, Major]:
+_AURORA_MYSQL = {
+    "8.4": Major(standard_until=None, minors={"8.4.mysql_aurora.8.4.7": None}),
+    "8.0": Major(
+        standard_until=None,
+        minors={
+            f"8.0.mysql_aurora.{version}": None
+            for version in (
+                *("3.12.0", "3.11.1", "3.10.4", "3.10.3", "3.10.2", "3.10.1", "3.10.0"),
+                *("3.09.0", "3.08.2", "3.08.1", "3.08.0"),
+            )
+        },
+    ),
+}
+_AURORA_POSTGRESQL = {
+    "18": Major(
+        standard_until=date(2031, 2, 28),
+        extended_until=date(2034, 2, 28),
+        minors=dict.fromkeys(("18.4", "18.3")),
+    ),
+    "17": Major(
+        standard_until=date(2030, 2, 28),
+        extended_until=date(2033, 2, 28),
+        minors=dict.fromkeys(("17.10", "17.9", "17.7", "17.6", "17.5", "17.4")),
+    ),
+    "16": Major(
+        standard_until=date(2029, 2, 28),
+        extended_until=date(2032, 2, 28),
+        minors=dict.fromkeys(("16.14", "16.13", "16.11", "16.10", "16.9", "16.8")),
+    ),
+}
+
+
+def rds_majors(engine: ManagedEngine) -> Mapping[str, Major]:
     """Look up the major versions of an engine that RDS has or had, the newest first."""
     match engine:
         case "mariadb":
             return _MARIADB
         case "mysql":
             return _MYSQL
+        case "postgres":
+            return _POSTGRES
+        case "aurora-mysql":
+            return _AURORA_MYSQL
+        case "aurora-postgresql":
+            return _AURORA_POSTGRESQL
         case _:
             assert_never(engine)
 
 
-def major_of(version: str) -> str:
-    """Name the major version that a version belongs to: 11.4 of 11.4.10."""
-    return ".".join(version.split(".")[:2])
+def _numbers_of_major(engine: ManagedEngine) -> int:
+    return 1 if engine in _POSTGRESQL else 2
 
 
-def is_major(version: str) -> bool:
-    """Whether a version leaves the minor one open: 11.4."""
-    return version.count(".") < 2
+def major_of(engine: ManagedEngine, version: str) -> str:
+    """Name the major version that a version belongs to: 11.4 of MariaDB 11.4.10, 18 of 18.4."""
+    return ".".join(version.split(".")[: _numbers_of_major(engine)])
 
 
-def require_unended(engine: RdsEngine, version: str, *, on: date) -> None:
+def is_major(engine: ManagedEngine, version: str) -> bool:
+    """Whether a version leaves the minor one open: MariaDB 11.4, PostgreSQL 18."""
+    return version.count(".") < _numbers_of_major(engine)
+
+
+def require_measurable(engine: ManagedEngine, version: str, path: FieldPath) -> None:
+    """Refuse what is no version of an engine, or of one older than Plimsoll can measure.
+
+    Args:
+        engine: The engine.
+        version: Whole, or a major version.
+        path: The way to the field that names it.
+
+    Raises:
+        UsageError: It is; names the major versions that there are.
+    """
+    numbers = version.partition(".mysql_aurora.")[0].split(".")
+    least, called = _numbers_of_major(engine), words.ENGINES[engine]
+    allowed = tuple(
+        name for name, major in rds_majors(engine).items() if not major.has_ended(AS_OF)
+    )
+    if not least <= len(numbers) <= least + 1:
+        examples = " or ".join(next(_examples(engine)))
+        problem = f"a version of {called} is written {examples}"
+        raise UsageError(Complaint(path, problem, version, allowed))
+    if engine in _POSTGRESQL and int(numbers[0]) < OLDEST_POSTGRES:
+        problem = f"{called} can be measured from {OLDEST_POSTGRES} on: the first that counts I/Os"
+        raise UsageError(Complaint(path, problem, version, allowed))
+
+
+def _examples(engine: ManagedEngine) -> Iterator[tuple[str, str]]:
+    for major, known in rds_majors(engine).items():
+        for minor in known.minors:
+            yield major, minor
+
+
+def require_unended(engine: ManagedEngine, version: str, *, on: date) -> None:
     """Refuse a version whose support is known to have ended.
 
     Raises:
         UsageError: It has.
     """
-    major = rds_majors(engine).get(major_of(version))
+    major = rds_majors(engine).get(major_of(engine, version))
     if major is None:
         return
-    ended = major.until if major.until < on else major.minors.get(version)
+    ended = major.until if major.has_ended(on) else major.minors.get(version)
     if ended is not None and ended < on:
-        name = major_of(version) if ended == major.until else version
+        name = major_of(engine, version) if ended == major.until else version
         problem = f"RDS's support of {words.ENGINES[engine]} {name} ended on {ended}"
         raise _refusal(engine, version, problem, on)
 
 
-def require_known(engine: RdsEngine, version: str, *, on: date) -> None:
+def require_known(engine: ManagedEngine, version: str, *, on: date) -> None:
     """Refuse a version that RDS is not known to offer, where RDS cannot be asked.
 
     A major version is known for what RDS offers of it. So newer minor versions than the table's are
@@ -131,26 +247,26 @@ def require_known(engine: RdsEngine, version: str, *, on: date) -> None:
         UsageError: Its support has ended, or it is not in the table.
     """
     require_unended(engine, version, on=on)
-    major = rds_majors(engine).get(major_of(version))
-    if major is None or not (is_major(version) or version in major.minors):
+    major = rds_majors(engine).get(major_of(engine, version))
+    if major is None or not (is_major(engine, version) or version in major.minors):
         name = f"{words.ENGINES[engine]} {version}"
         problem = f"{name} is none of the versions that RDS was known to offer on {AS_OF}"
         raise _refusal(engine, version, problem, on)
 
 
-def _refusal(engine: RdsEngine, version: str, problem: str, on: date) -> UsageError:
+def _refusal(engine: ManagedEngine, version: str, problem: str, on: date) -> UsageError:
     return UsageError(
         Complaint(("target", "engine_version"), problem, version, offered(engine, version, on=on))
     )
 
 
-def offered(engine: RdsEngine, version: str, *, on: date) -> tuple[str, ...]:
+def offered(engine: ManagedEngine, version: str, *, on: date) -> tuple[str, ...]:
     """List what may stand in a version's place: of its major version, or else major versions."""
     majors = rds_majors(engine)
-    major = majors.get(major_of(version))
-    if major is None or major.until < on:
-        return tuple(name for name, other in majors.items() if other.until >= on)
-    return tuple(_alive(major_of(version), major, on))
+    major = majors.get(major_of(engine, version))
+    if major is None or major.has_ended(on):
+        return tuple(name for name, other in majors.items() if not other.has_ended(on))
+    return tuple(_alive(major_of(engine, version), major, on))
 
 
 def _alive(name: str, major: Major, on: date) -> Iterator[str]:
@@ -160,12 +276,14 @@ def _alive(name: str, major: Major, on: date) -> Iterator[str]:
             yield minor
 
 
-def extended_support_note(engine: RdsEngine, version: str, *, on: date) -> str | None:
+def extended_support_note(engine: ManagedEngine, version: str, *, on: date) -> str | None:
     """Say that RDS charges more for a version; None where its standard support goes on."""
-    major = rds_majors(engine).get(major_of(version))
-    if major is None or major.standard_until >= on or major.extended_until is None:
+    major = rds_majors(engine).get(major_of(engine, version))
+    if major is None or major.standard_until is None or major.extended_until is None:
         return None
-    name = f"{words.ENGINES[engine]} {major_of(version)}"
+    if major.standard_until >= on:
+        return None
+    name = f"{words.ENGINES[engine]} {major_of(engine, version)}"
     since = major.standard_until + timedelta(days=1)
     return (
         f"{name} has been in RDS Extended Support since {since}, which RDS charges by the vCPU-hour"

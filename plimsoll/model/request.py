@@ -5,31 +5,34 @@ anything is made. `docs/requests.md` is generated from this module.
 """
 
 import math
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from plimsoll import words
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
+from plimsoll.model.aurora_target import AuroraTarget, ParameterName
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Rules
 from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.databases import Engine, RdsEngine, rds_facts
+from plimsoll.model.databases import (
+    RdsEngine,
+    rds_facts,
+)
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.expectations import rule_of
 from plimsoll.model.instances import require_plausible
+from plimsoll.model.load_request import LOAD_MAX_S, Load, Preparation, WorkloadChoice
+from plimsoll.model.rds_versions import require_measurable
 from plimsoll.model.search_request import Search
 from plimsoll.model.steps import SOAK_WINDOW_MAX_S
 from plimsoll.model.tls import TlsMode
-from plimsoll.model.volume_samples import Drain
+from plimsoll.model.volume_faults import Drain
 from plimsoll.model.volumes import FaultPlan, Service, Volume, check, limits
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 TagName = Annotated[str, Field(pattern=r"^[^=]+$", max_length=100)]  # a filter is `name=value`
-ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*$", max_length=100)]
-SECONDS_OF_A_CLIENT = 900  # the longest that a Lambda function may run
-WARM_ROUNDS = 3  # of unmeasured load, unless more is allowed
-RESERVE_S = 90  # of it, for starting, the barrier and writing the results
 
 
 def _rule(text: str) -> str:
@@ -45,9 +48,10 @@ class RdsTarget(Model):
 
     kind: Literal["rds"] = Field("rds", description="A database on RDS, made for this run.")
     engine: RdsEngine = Field(description="The database engine.")
-    engine_version: Annotated[str, Field(pattern=r"^\d+(\.\d+){1,2}$")] = Field(
-        description="The engine's version as RDS names it, such as 8.4 or 11.4.10; of a major"
-        " version alone (8.4) RDS's default minor version is taken when the run is submitted."
+    engine_version: Annotated[str, Field(pattern=r"^\d+(\.\d+){0,2}$")] = Field(
+        description="The engine's version as RDS names it, such as 8.4, 11.4.10 or 18.4; of a"
+        " major version alone (8.4, 18) RDS's default minor version is taken when the run is"
+        " submitted."
     )
     instance_class: Annotated[str, Field(pattern=r"^db\.[a-z0-9-]+\.[a-z0-9]+$")] = Field(
         description="The instance class, such as db.m6i.large. One machine stands in for the"
@@ -77,6 +81,11 @@ class RdsTarget(Model):
         return rds_facts(self.engine).service
 
     @model_validator(mode="after")
+    def _version_may_be(self) -> Self:
+        require_measurable(self.engine, self.engine_version, ("engine_version",))
+        return self
+
+    @model_validator(mode="after")
     def _volume_can_be_had(self) -> Self:
         check(self.volume, service=self.service)
         return self
@@ -87,124 +96,10 @@ class RdsTarget(Model):
         return self
 
 
-class EndpointTarget(Model):
-    """An existing database; nothing of it is created or deleted but the workload's tables.
-
-    A deployment must allow it. On one machine the file itself is the permission, and what logs in
-    comes from the environment (docs/finding.md).
-    """
-
-    kind: Literal["endpoint"] = Field(description="An existing database.")
-    engine: Engine = Field(description="What it is; a Cassandra on one machine only.")
-    host: Annotated[str, Field(min_length=1, max_length=253)] = Field(
-        description="Its host name; `host:port` must be in the deployment's list."
-    )
-    port: Annotated[int, Field(ge=1, le=65535)] = Field(
-        3306, description="Its port; of a Cassandra, as a rule 9042."
-    )
-    database: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")] = Field(
-        "plimsoll", description="The database that holds the dataset."
-    )
-    secret_arn: Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")] | None = Field(
-        None,
-        description="The Secrets Manager secret with its `username` and `password`: on AWS always.",
-    )
-    tls: TlsMode = Field(
-        "verify",
-        description="How connections are encrypted: `verify` believes only a server whose"
-        " certificate is signed for its name, by RDS's authorities where it is RDS's and by the"
-        " system's else; `require` encrypts and believes whoever answers; `off` does neither.",
-    )
-
-    @property
-    def provisioned(self) -> bool:
-        """It was there before the run, and stays."""
-        return False
-
-
-TargetKind = Literal["rds", "cassandra", "endpoint"]
-Target = Annotated[RdsTarget | CassandraTarget | EndpointTarget, Field(discriminator="kind")]
-
-
-class WorkloadChoice(Model):
-    """The workload: a built-in one by name, or a definition."""
-
-    name: Annotated[str, Field(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$")] | None = Field(
-        None, description="A built-in workload (`plimsoll workloads`)."
-    )
-    definition: dict[str, Any] | None = Field(
-        None, description="A workload in the format of workloads/*.yaml, in place of a name."
-    )
-    records: Annotated[int, Field(ge=1, le=10**10)] = Field(
-        description="Rows of the dataset (of each table, where a workload has several)."
-    )
-    parameters: dict[str, int | float | str] = Field(
-        default_factory=dict, description="Values for the workload's own parameters, by name."
-    )
-
-    @model_validator(mode="after")
-    def _one_of_both(self) -> Self:
-        if (self.name is None) == (self.definition is None):
-            raise UsageError("give either `name` or `definition`")
-        return self
-
-
-class Load(Model):
-    """What each client does in each step."""
-
-    warmup_s: Annotated[float, Field(ge=0, le=600)] = Field(
-        30, description="Load before the window, in seconds; not measured."
-    )
-    duration_s: Annotated[float, Field(gt=0, le=600)] = Field(
-        60, description="The measured window, in seconds."
-    )
-    timeout_ms: Annotated[int, Field(ge=1, le=300_000)] = Field(
-        60_000, description="After which an operation counts as failed, in milliseconds."
-    )
-    recovery_max_s: Annotated[float, Field(ge=0, le=3600)] = Field(
-        300,
-        description="After a step that failed: how long the target may take to recover before the"
-        " next one starts all the same, in seconds. It ends sooner where nothing moves any more.",
-    )
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
-        1, description="Equal seeds give equal sequences of operations."
-    )
-
-    @model_validator(mode="after")
-    def _fits_a_client(self) -> Self:
-        longest = SECONDS_OF_A_CLIENT - RESERVE_S
-        if self.warmup_s + self.duration_s > longest:
-            raise UsageError(
-                f"warmup_s + duration_s = {self.warmup_s + self.duration_s:g} s is more than a"
-                f" client may run: at most {longest} s together"
-            )
-        return self
-
-
-class Preparation(Model):
-    """How the dataset gets there."""
-
-    clients: Annotated[int, Field(ge=1, le=100)] = Field(
-        4, description="Clients that load the dataset at once."
-    )
-    connections_per_client: Annotated[int, Field(ge=1, le=1000)] = Field(
-        8, description="Connections of each of them."
-    )
-    warm_s: Annotated[float, Field(ge=0, le=600)] = Field(
-        60,
-        description="Unmeasured load of one client after it, which fills the caches, in seconds; as"
-        " often again as it takes until throughput and I/Os per operation settle.",
-    )
-    warm_max_s: Annotated[float, Field(ge=0, le=3600)] | None = Field(
-        None,
-        description="The most of it in all, in seconds; none: three times `warm_s`.",
-    )
-
-    @property
-    def warm_longest_s(self) -> float:
-        """The most seconds of unmeasured load."""
-        most = WARM_ROUNDS * self.warm_s if self.warm_max_s is None else self.warm_max_s
-        return max(most, self.warm_s)
+TargetKind = Literal["rds", "aurora", "cassandra", "endpoint"]
+Target = Annotated[
+    RdsTarget | AuroraTarget | CassandraTarget | EndpointTarget, Field(discriminator="kind")
+]
 
 
 class Fault(Model):
@@ -275,11 +170,11 @@ class Request(Model):
         if not soak_s:
             return self
         count = math.ceil(soak_s / SOAK_WINDOW_MAX_S)
-        longest = SECONDS_OF_A_CLIENT - RESERVE_S
-        if self.load.warmup_s + soak_s / count > longest:
+        if self.load.warmup_s + soak_s / count > LOAD_MAX_S:
             problem = (
                 f"is {words.plural(count, 'window')} of {soak_s / count:g} s, each after"
-                f" load.warmup_s = {self.load.warmup_s:g} s, and a client may run for {longest} s"
+                f" load.warmup_s = {self.load.warmup_s:g} s, and a client may run for"
+                f" {LOAD_MAX_S} s"
             )
             raise UsageError(Complaint(path, problem, soak_s))
         if self.search.probes_max <= count:
@@ -299,6 +194,6 @@ class Request(Model):
 
 
 def _has_credits(target: Target) -> bool:
-    if isinstance(target, EndpointTarget):
+    if isinstance(target, EndpointTarget | AuroraTarget):
         return False
     return limits(target.volume, service=target.service).burst_credits is not None

@@ -51,6 +51,12 @@ class ServerLooks(Model):
     row_lock_waiters: float | None  # mean number of sessions
     table_lock_waiters: float | None
     checkpoint_share: float | None  # median of the redo log's part whose pages are not yet written
+    page_read_waiters: float | None = None
+    inner_lock_waiters: float | None = None  # for locks on what the server itself keeps in memory
+    log_waiters: float | None = None  # until the log is written or flushed
+    log_io_share: float | None = None  # of the looks that saw the log written or flushed
+    autovacuum_workers: float | None = None
+    checkpoint_looks: int | None = None  # that saw a checkpoint going on
 
 
 class ServerFigures(Model):
@@ -91,6 +97,8 @@ class StorageRates(Model):
     iops: float  # reads and writes that it asked for, its log's among them
     mib_s: float
     fsyncs_per_second: float
+    # False: only what surely reached the storage; the rest may have ended in the system's memory
+    whole: bool = True
 
 
 class TargetFigures(Model):

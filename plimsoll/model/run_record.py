@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from plimsoll.model.base import Model
-from plimsoll.model.engine import Protocol
+from plimsoll.model.engine import Protocol, StatementMode
 from plimsoll.model.tls import TlsMode
 
 
@@ -51,6 +51,8 @@ class TargetAddress(Model):
     protocol: Protocol
     volume_id: str | None = None  # of the data volume of an EC2 instance; None: it has none of EBS
     tls: TlsMode = "off"  # (of records that were written before it was noted)
+    statement_mode: StatementMode = "prepared"
+    allow_md5: bool = False
     load_user: str | None = None  # whom the load connects as; None: the secret's own user
 
 

@@ -129,7 +129,8 @@ class Step(Model):
     client_waiting_percent: Amount | None = None
     halves: tuple[Half, Half] | None = None
     spans: tuple[Span, ...] = ()  # of a soak's window
-    stall_s: Amount | None = None  # of a soak: the longest time without an answer; None: not known
+    # of a soak: the longest time in which next to nothing succeeded; None: not known
+    stall_s: Amount | None = None
     trend: Trend | None = None  # None: not known, or too few seconds
     credits: tuple[CreditUse, ...] | None = None  # None: not known
     window_factor: Positive | None = None  # how many times the request's window it was given

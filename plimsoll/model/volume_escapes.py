@@ -58,10 +58,8 @@ def judge_escapes(before: VolumeSample, after: VolumeSample) -> Escaped:
             f"{_amount(operations, size)} went past the volume,"
             f" {words.percent(share)} of what was done: {_by_program(escapes)}"
         )
-    unwatched = after.unwatched_processes - before.unwatched_processes
-    if unwatched:
-        whom = words.plural(unwatched, "process", "processes")
-        sentences.append(f"what {whom} moved past the volume could not be seen")
+    if after.unwatched:
+        sentences.append("what processes without a watcher moved past the volume could not be seen")
     return Escaped(
         held=(share or 0.0) <= ESCAPED_SHARE,
         operations=operations,

@@ -1,19 +1,17 @@
-"""What a volume was seen to do, and what it is told to do wrong: samples, rates and faults."""
+"""What a volume was seen to do: its counters, its rates, and whether the machine kept up."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from plimsoll import words
 from plimsoll.model.base import Model
 
-# --- what was seen ---
-
 
 class Escape(Model):
     """What one program moved past the library that is the volume: no cap and no latency held it."""
 
-    program: str  # its name, at most 15 letters; the eighth program's stands for all others
+    program: str  # its name, at most 15 letters; `others`: the eighth and all after it
     operations: int  # calls that move data: reads to a file's end at most, and writes
     ios: int  # small writes that fill a page of 4 KiB together are one
     bytes: int  # at least: of some calls nobody knows beforehand how much they move
@@ -47,7 +45,7 @@ class VolumeSample(Model):
     attached_processes: int = 0  # that have loaded the volume since it was created
     uncounted_maps: int = 0  # files of the volume mapped into memory: their I/O is not seen
     escapes: tuple[Escape, ...] = ()  # what went past the volume
-    unwatched_processes: int = 0  # of which nobody knows what they moved past the volume
+    unwatched: bool = False  # of some process nobody knows what it moved past the volume
     refused_calls: int = 0  # io_uring and POSIX AIO, refused so that no I/O passes uncounted
     # latency: {upper bound in us: operations}, only where there are any
     read_histogram: dict[int, int] = Field(default_factory=dict)
@@ -126,7 +124,7 @@ def rates(
         return _difference(before, after, f"{kind}_time_us") / operations if operations else None
 
     def escaped(amount: Literal["ios", "bytes"]) -> float | None:
-        if after.unwatched_processes:
+        if after.unwatched:
             return None
         now, then = (sum(getattr(e, amount) for e in s.escapes) for s in (after, before))
         return float(now - then) / seconds
@@ -209,62 +207,3 @@ def host_bound(before: VolumeSample, after: VolumeSample) -> HostBound:
         mean_lateness_us=late_us / late if late else None,
         sentence=("host-bound: " if bound else "the machine kept up: ") + figures,
     )
-
-
-# --- what goes wrong on purpose ---
-
-
-_START = Field(ge=0, default=0, description="When it starts, in seconds from the injection.")
-
-
-class Stall(Model):
-    """No I/O completes for a while; then all that waited go on."""
-
-    kind: Literal["stall"] = Field(default="stall", description="No I/O completes.")
-    start_after_s: float = _START
-    duration_s: Annotated[float, Field(gt=0, le=3600)] = Field(
-        description="How long no I/O completes, in seconds."
-    )
-
-
-class Slow(Model):
-    """Each I/O costs and lasts `factor` times as much."""
-
-    kind: Literal["slow"] = Field(default="slow", description="Every I/O takes longer.")
-    factor: Annotated[float, Field(ge=1, le=10_000)] = Field(
-        description="How many times as much an I/O costs and lasts."
-    )
-    start_after_s: float = _START
-    duration_s: Annotated[float, Field(gt=0)] | None = Field(
-        default=None, description="For how long, in seconds; none: until the volume is healed."
-    )
-
-
-class Fail(Model):
-    """Operations fail: EIO any of them, ENOSPC those that write."""
-
-    kind: Literal["fail"] = Field(default="fail", description="Operations fail.")
-    error: Literal["EIO", "ENOSPC"] = Field(
-        description="EIO: any operation, flushes too; ENOSPC: those that write."
-    )
-    after_operations: Annotated[int, Field(ge=0)] = Field(
-        default=0, description="Operations that still succeed."
-    )
-    operations: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="Operations that then fail; none: all, until healed."
-    )
-
-
-class Drain(Model):
-    """The burst credits are spent, as after hours of load; what is earned from then on counts."""
-
-    kind: Literal["drain"] = Field(default="drain", description="The burst credits are spent.")
-
-
-class Heal(Model):
-    """Nothing is wrong any more."""
-
-    kind: Literal["heal"] = Field(default="heal", description="Nothing is wrong any more.")
-
-
-FaultPlan = Annotated[Stall | Slow | Fail | Drain | Heal, Field(discriminator="kind")]

@@ -13,6 +13,7 @@ from pydantic import Field
 from plimsoll.complaints import Complaint, Range, Scalar
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.volume_faults import FaultPlan
 from plimsoll.model.volume_rules import (
     BASE_LATENCY_US,
     BURST_CREDITS,
@@ -25,14 +26,7 @@ from plimsoll.model.volume_rules import (
     Band,
     bands,
 )
-from plimsoll.model.volume_samples import (
-    FaultPlan,
-    HostBound,
-    VolumeRates,
-    VolumeSample,
-    host_bound,
-    rates,
-)
+from plimsoll.model.volume_samples import HostBound, VolumeRates, VolumeSample, host_bound, rates
 
 __all__ = [
     "FaultPlan",

@@ -10,8 +10,10 @@ from botocore.config import Config
 from plimsoll.aws import clients
 from plimsoll.client.address import Address
 from plimsoll.client.service_client import Service
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.request import EndpointTarget, RdsTarget, Request
+from plimsoll.model.endpoint_target import EndpointTarget
+from plimsoll.model.request import RdsTarget, Request
 from plimsoll.preflight.checks import Check, Preflight, unknown
 from plimsoll.preflight.deployment_checks import find_stack, service_checks, stack_check
 from plimsoll.preflight.ec2_checks import cassandra_target_checks
@@ -62,7 +64,7 @@ def preflight(
     else:
         most = sorted(asked, key=_weight, reverse=True)[:at_once]
         checks += quota_checks(most)
-        if any(isinstance(request.target, RdsTarget) for request in asked):
+        if any(isinstance(request.target, RdsTarget | AuroraTarget) for request in asked):
             checks += role_check()
     return Preflight(checks=tuple(checks))
 
@@ -83,7 +85,7 @@ def _ordered(requests: Mapping[str, Request]) -> list[tuple[str, ...]]:
 def _of_target(request: Request, zones: Sequence[str]) -> tuple[Check, ...]:
     target = request.target
     match target:
-        case RdsTarget():
+        case RdsTarget() | AuroraTarget():
             return rds_target_checks(target, zones)
         case CassandraTarget():
             return cassandra_target_checks(target, zones)
@@ -94,7 +96,8 @@ def _of_target(request: Request, zones: Sequence[str]) -> tuple[Check, ...]:
 
 
 def _order(request: Request) -> str:
-    ordered = {"kind", "engine", "engine_version", "instance_class", "instance_type", "volume"}
+    versioned = {"kind", "engine", "engine_version"}
+    ordered = versioned | {"instance_class", "instance_type", "volume", "storage"}
     return json.dumps(request.target.model_dump(mode="json", include=ordered), sort_keys=True)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from plimsoll import words
 from plimsoll.aws import clients
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
@@ -53,9 +54,10 @@ def quota_checks(requests: Sequence[Request]) -> tuple[Check, ...]:
     on_rds = [target for target in targets if isinstance(target, RdsTarget)]
     on_ec2 = [target.instance_type for target in targets if isinstance(target, CassandraTarget)]
     checks = list(_check(LAMBDA, lambda: sum(map(_functions, requests)), used=lambda: None))
+    if instances := len(on_rds) + sum(isinstance(target, AuroraTarget) for target in targets):
+        checks += _check(RDS_INSTANCES, lambda: instances, used=lambda: _used("DBInstances"))
     if on_rds:
         storage = sum(target.volume.size_gib for target in on_rds)
-        checks += _check(RDS_INSTANCES, lambda: len(on_rds), used=lambda: _used("DBInstances"))
         checks += _check(RDS_STORAGE, lambda: storage, used=lambda: _used("AllocatedStorage"))
     if other := sorted({name for name in on_ec2 if family_of(name) not in STANDARD}):
         why = f"the quota of {', '.join(other)} is not known to Plimsoll"

@@ -7,20 +7,23 @@ from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.complaints import Range
 from plimsoll.errors import UsageError
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.request import RdsTarget
 from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
 from plimsoll.targets.engine_version import rds_version
+from plimsoll.targets.zones import storage_type
 
 if TYPE_CHECKING:
     from mypy_boto3_rds.type_defs import OrderableDBInstanceOptionTypeDef as Option
 
+OnRds = RdsTarget | AuroraTarget
 VERSION, CLASS, STORAGE, ZONE = "engine version", "instance class", "storage", "zone"
 ROLE = "service-linked role of RDS"
 ROLE_NAME = "AWSServiceRoleForRDS"
 _MAKE_ROLE = "aws iam create-service-linked-role --aws-service-name rds.amazonaws.com"
 
 
-def rds_target_checks(target: RdsTarget, zones: Sequence[str]) -> tuple[Check, ...]:
+def rds_target_checks(target: OnRds, zones: Sequence[str]) -> tuple[Check, ...]:
     """Check what RDS offers in the clients' region.
 
     Args:
@@ -54,7 +57,7 @@ def role_check() -> tuple[Check, ...]:
     return asked([ROLE], look)
 
 
-def _version(target: RdsTarget) -> Check:
+def _version(target: OnRds) -> Check:
     try:
         return passed(VERSION, rds_version(target.engine, target.engine_version))
     except UsageError as error:
@@ -63,7 +66,7 @@ def _version(target: RdsTarget) -> Check:
         return failed(VERSION, complaint.problem, f"target.engine_version: one of {offered}")
 
 
-def _orderable(target: RdsTarget, version: str, zones: Sequence[str]) -> Iterator[Check]:
+def _orderable(target: OnRds, version: str, zones: Sequence[str]) -> Iterator[Check]:
     pages = (
         clients.rds()
         .get_paginator("describe_orderable_db_instance_options")
@@ -84,20 +87,27 @@ def _orderable(target: RdsTarget, version: str, zones: Sequence[str]) -> Iterato
         yield from (unknown(each, why) for each in (STORAGE, ZONE))
         return
     yield passed(CLASS, f"{target.instance_class} can be had with {name}")
-    fitting = [option for option in options if option.get("StorageType") == target.volume.type]
+    kind, field = storage_type(target), _storage_field(target)
+    fitting = [option for option in options if option.get("StorageType") == kind]
     if not fitting:
         types = sorted({option.get("StorageType", "") for option in options})
-        problem = f"{target.instance_class} has no {target.volume.type} with {name}"
-        yield failed(STORAGE, problem, f"target.volume.type: one of {', '.join(types)}")
+        problem = f"{target.instance_class} has no {kind} with {name}"
+        yield failed(STORAGE, problem, f"{field}: one of {', '.join(types)}")
         yield unknown(ZONE, f"it depends on the {STORAGE}")
         return
     yield _storage(target, fitting[0])
     found = sorted({each["Name"] for option in fitting for each in option["AvailabilityZones"]})
-    what = f"{target.instance_class} with {target.volume.type}"
+    what = f"{target.instance_class} with {kind}"
     yield zone_check(what, found, zones)
 
 
-def _storage(target: RdsTarget, option: "Option") -> Check:
+def _storage_field(target: OnRds) -> str:
+    return "target.storage" if isinstance(target, AuroraTarget) else "target.volume.type"
+
+
+def _storage(target: OnRds, option: "Option") -> Check:
+    if isinstance(target, AuroraTarget):
+        return passed(STORAGE, f"{words.AURORA_STORAGE[target.storage]} storage")
     volume = target.volume
     asked_for = {
         "size_gib": (volume.size_gib, option.get("MinStorageSize"), option.get("MaxStorageSize")),
@@ -144,7 +154,7 @@ def zone_check(what: str, offered: Sequence[str], zones: Sequence[str]) -> Check
     return failed(ZONE, problem, to_do)
 
 
-def _listing(target: RdsTarget, version: str) -> str:
+def _listing(target: OnRds, version: str) -> str:
     return (
         f"what there is says aws rds describe-orderable-db-instance-options"
         f" --engine {target.engine} --engine-version {version}"

@@ -18,7 +18,8 @@ from plimsoll.model.prices import Item, PriceOverrides
 
 API_REGION = "us-east-1"  # three regions have the API; each of them knows every region's prices
 SOURCE = "AWS Price List API"
-_GIB_TO_MIB = {"gibps-mo", "gbps-mo"}  # throughput is listed by GiB/s in some places
+# units of the list, where ours are others: throughput by GiB/s in some places, Aurora's I/Os by one
+_OURS: Mapping[str, float] = {"gibps-mo": 1 / 1024, "gbps-mo": 1 / 1024, "ios": 1e6}
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Rule:
 
 
 _SINGLE = {"deploymentOption": "Single-AZ"}
+_AURORA = {"databaseEngine": "Aurora PostgreSQL"}  # Aurora MySQL's classes cost the same
 _LINUX = {
     "operatingSystem": "Linux",
     "tenancy": "Shared",
@@ -76,6 +78,22 @@ RULES = (
             (Item.RDS_POSTGRES, "PostgreSQL"),
         )
     ),
+    *(
+        Rule(item, "AmazonRDS", rf"{usage}:db\..*", None, "Database Instance", _AURORA)
+        for item, usage in (
+            (Item.AURORA, "InstanceUsage"),
+            (Item.AURORA_IO_OPTIMIZED, "InstanceUsageIOOptimized"),
+        )
+    ),
+    Rule(Item.AURORA_STORAGE, "AmazonRDS", "Aurora:StorageUsage", "standard", "Database Storage"),
+    Rule(
+        Item.AURORA_STORAGE,
+        "AmazonRDS",
+        "Aurora:IO-OptimizedStorageUsage",
+        "io-optimized",
+        "Database Storage",
+    ),
+    Rule(Item.AURORA_IO, "AmazonRDS", "Aurora:StorageIOUsage", "standard", "System Operation"),
     _rds(Item.RDS_STORAGE, "RDS:GP2-Storage", "gp2", "Database Storage"),
     _rds(Item.RDS_STORAGE, "RDS:GP3-Storage", "gp3", "Database Storage"),
     _rds(Item.RDS_STORAGE, "RDS:PIOPS-Storage", "io1", "Database Storage"),
@@ -169,7 +187,14 @@ def read_prices(client: Any, region: str, *, today: date) -> PriceOverrides:
 
 def only(prices: PriceOverrides, names: tuple[str, ...]) -> PriceOverrides:
     """Leave out the prices of all instances but those that are named."""
-    instances = {Item.RDS_MYSQL, Item.RDS_MARIADB, Item.RDS_POSTGRES, Item.EC2_INSTANCE}
+    instances = {
+        Item.RDS_MYSQL,
+        Item.RDS_MARIADB,
+        Item.RDS_POSTGRES,
+        Item.AURORA,
+        Item.AURORA_IO_OPTIMIZED,
+        Item.EC2_INSTANCE,
+    }
     kept = {
         item: {name: usd for name, usd in named.items() if item not in instances or name in names}
         for item, named in prices.usd.items()
@@ -201,8 +226,7 @@ def _of_rule(client: Any, rule: Rule, region: str) -> Iterator[tuple[str, float]
 def _dearest(listed: Mapping[str, Any]) -> float | None:
     """Give the highest of a product's on-demand prices; None where none is above 0."""
     usd = [
-        float(dimension["pricePerUnit"].get("USD", 0))
-        / (1024 if dimension["unit"].lower() in _GIB_TO_MIB else 1)
+        float(dimension["pricePerUnit"].get("USD", 0)) * _OURS.get(dimension["unit"].lower(), 1)
         for term in listed["terms"].get("OnDemand", {}).values()
         for dimension in term["priceDimensions"].values()
     ]

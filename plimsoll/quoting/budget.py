@@ -11,7 +11,7 @@ import math
 from decimal import Decimal
 
 from plimsoll import words
-from plimsoll.complaints import Complaint, Range
+from plimsoll.complaints import Complaint, FieldPath, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.prices import Item
@@ -41,11 +41,12 @@ def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
     each its share. Of the target's time, the longest that its deletion may take is kept for that.
 
     Raises:
-        UsageError: It cannot suffice, or a price that it needs is not known.
+        UsageError: It cannot suffice, or a price or a number that it needs is not known.
     """
     budget = request.budget_usd
     if budget is None:
         return None
+    require_countable(budget, quote)
     if quote.usd is None:
         lacking = f"{', '.join(quote.missing)} in {quote.region}"
         problem = f"cannot be held, for no price is known for {lacking}"
@@ -71,14 +72,31 @@ def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
     )
 
 
+def require_countable(
+    budget_usd: float, quote: Quote, *, path: FieldPath = ("budget_usd",)
+) -> None:
+    """Refuse a budget where what is charged is counted only afterwards.
+
+    Raises:
+        UsageError: It is, of this quote's target.
+    """
+    if quote.io is not None and quote.io.charged:
+        problem = (
+            "cannot be held, for Aurora Standard charges I/Os, whose number is known only"
+            " afterwards: leave it out, or choose `storage: io-optimized`"
+        )
+        raise UsageError(Complaint(path, problem, budget_usd))
+
+
 def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     """Refuse a budget with which no step could be; a quote without a sum refuses nothing.
 
     It must pay for a step, and for a minute of the target beside the time kept for its deletion.
 
     Raises:
-        UsageError: It is too small; says what suffices.
+        UsageError: It is too small, and what suffices; or nobody could hold it.
     """
+    require_countable(budget_usd, quote)
     if quote.usd is None:
         return
     target_usd = (quote.target_usd_per_hour or 0.0) / 3600 * (LEAST_RUN_S + STACK_DELETION.most_s)

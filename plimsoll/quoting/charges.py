@@ -5,19 +5,25 @@ RDS bills an instance by the second, ten minutes at least
 minute at least. Free tiers are not deducted: they are the account's, not the run's.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
 from plimsoll import words
+from plimsoll.model.aurora_target import LEAST_GIB, AuroraStorage, AuroraTarget
 from plimsoll.model.cassandra_target import ROOT_GIB, CassandraTarget
 from plimsoll.model.databases import rds_facts
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.prices import HOURS_PER_MONTH, Item
-from plimsoll.model.request import EndpointTarget, RdsTarget, Target
+from plimsoll.model.request import RdsTarget, Target
 from plimsoll.model.volumes import band
 
 RDS_LEAST_S = 600.0
+INSTANCE_PRICES: Mapping[AuroraStorage, Item] = {
+    "standard": Item.AURORA,
+    "io-optimized": Item.AURORA_IO_OPTIMIZED,
+}
 IO2_TIERS = (32_000, 64_000)  # aws.amazon.com/ebs/pricing, 2026-08-01
 EC2_LEAST_S = 60.0
 CLIENT_GIB = FUNCTIONS["load-client"].memory_mib / 1024
@@ -72,6 +78,8 @@ def target_charges(target: Target, seconds: float) -> list[Charge]:
     match target:
         case RdsTarget():
             return list(_rds(target, seconds))
+        case AuroraTarget():
+            return list(_aurora(target, seconds))
         case CassandraTarget():
             return list(_ec2(target, seconds))
         case EndpointTarget():
@@ -98,6 +106,17 @@ def _rds(target: RdsTarget, seconds: float) -> Iterator[Charge]:
     if volume.throughput_mib_s is not None and (more := volume.throughput_mib_s - given) > 0:
         what = f"{more:,} MiB/s above {given:,}"
         yield Charge(what, Item.RDS_THROUGHPUT, volume.type, more * months)
+    yield Charge("its password", Item.SECRETS_MANAGER, "secret", months)
+
+
+def _aurora(target: AuroraTarget, seconds: float) -> Iterator[Charge]:
+    """All but its I/Os, whose number is known only when they are over (`aurora_io`)."""
+    hours = max(seconds, RDS_LEAST_S) / 3600 if seconds else 0.0
+    months = hours / HOURS_PER_MONTH
+    writer = f"{target.instance_class} ({words.ENGINES[target.engine]}), one writer"
+    yield Charge(writer, INSTANCE_PRICES[target.storage], target.instance_class, hours)
+    storage = f"{words.AURORA_STORAGE[target.storage]} storage, reckoned with {LEAST_GIB} GiB"
+    yield Charge(storage, Item.AURORA_STORAGE, target.storage, LEAST_GIB * months)
     yield Charge("its password", Item.SECRETS_MANAGER, "secret", months)
 
 

@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from plimsoll import words
+from plimsoll.model.billed_io import BilledIo
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.prices import Item, Price
-from plimsoll.model.quote import CostLine, Quote, RunCost
+from plimsoll.model.quote import CostLine, IoCost, Quote, RunCost
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.timings import AWS_TIMINGS
+from plimsoll.quoting.aurora_io import MILLION, io_cost, usd_of
 from plimsoll.quoting.charges import Charge, charges
 from plimsoll.quoting.extents import client_s, extent
 from plimsoll.quoting.quotes import priced
@@ -44,17 +46,30 @@ def run_cost(
     record: RunRecord,
     plans: Sequence[StepPlan],
     capacity: Capacity | None,
+    *,
+    billed: BilledIo | None = None,
 ) -> RunCost:
-    """Estimate what a run cost; of one on one machine, what its target would cost by the hour."""
-    lines = cost_lines(quote, request, record, plans)
+    """Estimate what a run cost; of one on one machine, what its target would cost by the hour.
+
+    Args:
+        quote: Its prices.
+        request: What was asked for.
+        record: When its phases were.
+        plans: Of its steps.
+        capacity: Its answer; None: there is none.
+        billed: The I/Os that Aurora counted; None: of other targets, or not known.
+    """
+    lines = cost_lines(quote, request, record, plans, billed=billed)
     hourly = quote.target_usd_per_hour
+    io = io_cost(quote.io, billed, capacity) if quote.io else None
     return RunCost(
         basis="as-if-on-aws" if record.local else "aws",
         usd=None if record.local else total_usd(lines),
         items=() if record.local else lines,
         missing=tuple(quote.missing),
         target_usd_per_hour=hourly,
-        usd_per_million_operations=usd_per_million(capacity, hourly),
+        usd_per_million_operations=_with_io(usd_per_million(capacity, hourly), quote, io),
+        io=io,
         region=quote.region,
         as_of=quote.as_of,
         method=METHOD_ON_ONE_MACHINE if record.local else METHOD,
@@ -62,7 +77,12 @@ def run_cost(
 
 
 def cost_lines(
-    quote: Quote, request: Request, record: RunRecord, plans: Sequence[StepPlan]
+    quote: Quote,
+    request: Request,
+    record: RunRecord,
+    plans: Sequence[StepPlan],
+    *,
+    billed: BilledIo | None = None,
 ) -> tuple[CostLine, ...]:
     """List what a run was charged for, by its record's moments and its steps' plans."""
     prices = {(line.price.item, line.price.name): line.price for line in quote.lines}
@@ -83,7 +103,20 @@ def cost_lines(
         )
         / AWS_TIMINGS.poll_s,
     )
-    return tuple(_line(charge, prices) for charge in charges(request.target, used))
+    lines = tuple(_line(charge, prices) for charge in charges(request.target, used))
+    if quote.io is None or not quote.io.charged:
+        return lines
+    ios = None if billed is None else billed.ios / MILLION
+    usd = usd_of(quote.io, billed)
+    return (*lines, CostLine(what="I/Os of its storage", quantity=ios, unit="million", usd=usd))
+
+
+def _with_io(usd: float | None, quote: Quote, io: IoCost | None) -> float | None:
+    """Add what a million operations' I/Os cost, where they are charged."""
+    if usd is None or io is None or quote.io is None or not quote.io.charged:
+        return usd
+    each = io.usd_per_million_operations
+    return None if each is None else usd + each
 
 
 def total_usd(lines: Sequence[CostLine]) -> float | None:

@@ -10,9 +10,11 @@ from typing import assert_never
 
 from plimsoll import words
 from plimsoll.capacity.soak import SPARE_TRIES, windows
+from plimsoll.model.aurora_target import AuroraTarget
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
 from plimsoll.model.quote import QuotePhase
-from plimsoll.model.request import EndpointTarget, Request, TargetKind
+from plimsoll.model.request import Request, TargetKind
 from plimsoll.model.timings import (
     AWS_TIMINGS,
     METRICS_ARRIVAL,
@@ -137,6 +139,8 @@ def _provision_assumption(kind: TargetKind) -> str:
     match kind:
         case "rds":
             return "RDS makes an instance in 10 minutes, 30 at most"
+        case "aurora":
+            return "RDS makes a cluster and its writer in 10 minutes, 30 at most"
         case "cassandra":
             return "EC2 starts an instance that installs Cassandra in 10 minutes, 30 at most"
         case "endpoint":
@@ -166,7 +170,7 @@ def _waiting_assumption(request: Request) -> str:
 def _loading_s(request: Request, rows: int, way: int) -> float:
     """Seconds that loading takes: the volume's or the processor's, whichever is slower."""
     iops = _IOPS_WITHOUT_LIMIT
-    if not isinstance(request.target, EndpointTarget):
+    if not isinstance(request.target, EndpointTarget | AuroraTarget):
         of_volume = limits(request.target.volume, service=request.target.service)
         iops = of_volume.baseline_iops or iops
     return rows / min(_ROWS_MOST_PER_S[way], _ROWS_PER_IO[way] * iops)

@@ -10,11 +10,13 @@ from typing import assert_never
 from plimsoll import words
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.instances import instance_limits, known_families
 from plimsoll.model.prices import PriceTable
 from plimsoll.model.rds_versions import major_of, rds_majors, require_known
-from plimsoll.model.request import EndpointTarget, RdsTarget, Request
+from plimsoll.model.request import RdsTarget, Request
 from plimsoll.quoting.budget import held_budget
 from plimsoll.quoting.quotes import quote
 
@@ -47,12 +49,12 @@ def require_known_version(request: Request, *, on: date) -> None:
     Raises:
         UsageError: It is not in the table, or its support has ended.
     """
-    if isinstance(request.target, RdsTarget):
+    if isinstance(request.target, RdsTarget | AuroraTarget):
         require_known(request.target.engine, request.target.engine_version, on=on)
 
 
 def require_stand_in(request: Request) -> None:
-    """Refuse an RDS instance that one machine has no limits and no memory for, or no such server.
+    """Refuse Aurora, and an RDS instance that one machine has no limits, memory or server for.
 
     Of a Cassandra's unknown instance the volume alone is the limit.
 
@@ -63,6 +65,9 @@ def require_stand_in(request: Request) -> None:
         case RdsTarget():
             _require_instance_class(request.target.instance_class)
             _require_major(request.target)
+        case AuroraTarget():
+            problem = "one machine cannot stand in for Aurora, whose storage is a service of AWS"
+            raise UsageError(Complaint(("target", "kind"), problem, "aurora"))
         case CassandraTarget() | EndpointTarget():
             pass
         case _:
@@ -81,7 +86,7 @@ def _require_instance_class(asked: str) -> None:
 def _require_major(target: RdsTarget) -> None:
     """Refuse a major version that RDS never had; of the others this machine's server stands in."""
     majors = rds_majors(target.engine)
-    if major_of(target.engine_version) not in majors:
+    if major_of(target.engine, target.engine_version) not in majors:
         name = f"{words.ENGINES[target.engine]} {target.engine_version}"
         path, problem = ("target", "engine_version"), f"one machine cannot stand in for {name}"
         raise UsageError(Complaint(path, problem, target.engine_version, tuple(majors)))

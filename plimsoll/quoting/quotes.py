@@ -4,11 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 
 from plimsoll import words
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.prices import Price, PriceTable
 from plimsoll.model.quote import Amounts, Quote, QuoteLine
 from plimsoll.model.rds_versions import extended_support_note
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.quoting import extents
+from plimsoll.quoting.aurora_io import io_notes, io_prices
 from plimsoll.quoting.budget import require_sufficient_budget
 from plimsoll.quoting.charges import Charge, Extent, charges, target_charges
 from plimsoll.requests.request_workload import compiled_workload
@@ -43,6 +45,7 @@ def quote(request: Request, prices: PriceTable, *, database_version: str | None 
     usd = None if missing else sum_of([line.usd for line in lines if line.usd is not None])
     expected_s = sum(phase.expected_s for phase in length.phases)
     limit_s = extents.longest_s(request)
+    io = io_prices(request.target, prices)
     made = Quote(
         region=prices.region,
         database_version=database_version,
@@ -58,8 +61,9 @@ def quote(request: Request, prices: PriceTable, *, database_version: str | None 
         usd=usd,
         missing=missing,
         target_usd_per_hour=target_usd_per_hour(request, prices),
+        io=io,
         budget_usd=request.budget_usd,
-        notes=(*_notes(request, length, usd), *NOTES),
+        notes=(*_notes(request, length, usd), *io_notes(io), *NOTES),
     )
     if request.budget_usd is not None:
         require_sufficient_budget(request.budget_usd, made)
@@ -120,7 +124,7 @@ def sum_of(parts: Sequence[Amounts]) -> Amounts:
 def extended_support(request: Request) -> tuple[str, ...]:
     """Say that RDS charges more for a version than is reckoned with; empty where it does not."""
     target = request.target
-    if not isinstance(target, RdsTarget):
+    if not isinstance(target, RdsTarget | AuroraTarget):
         return ()
     today = datetime.now(UTC).date()
     note = extended_support_note(target.engine, target.engine_version, on=today)

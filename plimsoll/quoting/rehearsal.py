@@ -15,6 +15,7 @@ from plimsoll.model.steps import STATISTICS, Step
 PLACES = (0.25, 0.5, 0.75)  # where on the way up the capacity may lie
 SLOW = 4.0  # times the limit: what a load beyond the knee takes
 WINDOW_S = 60.0
+LIMIT_LEAST_US, LIMIT_MOST_US = 1e-3, 1e9  # of a rehearsal
 _SEARCH: TypeAdapter[Search] = TypeAdapter(Search)
 
 
@@ -93,7 +94,7 @@ def _answer(planned: NextStep, search: Search, rules: Rules, knee: float) -> Ste
     load = planned.clients if isinstance(search, StepsSearch) else planned.connections
     passes = (rate or load) <= knee
     names = list(rules.limits_us) or ["operation"]
-    fast_us = min(rules.limits_us.values(), default=2_000.0) / 2
+    fast_us = min(_limits_us(rules), default=2_000.0) / 2
     if rate is not None:
         fast_us = min(fast_us, planned.connections / (4 * rate) * 1e6)
     us = fast_us if passes else fast_us * SLOW * max(1.0, _spread(rules))
@@ -114,5 +115,10 @@ def _answer(planned: NextStep, search: Search, rules: Rules, knee: float) -> Ste
 
 def _spread(rules: Rules) -> float:
     """How far apart the limits are: beyond the knee each is passed."""
-    limits = rules.limits_us.values()
+    limits = _limits_us(rules)
     return max(limits) / min(limits) if limits else rules.deterioration
+
+
+def _limits_us(rules: Rules) -> list[float]:
+    """The limits, none so far from what a database does that no float could tell its figures."""
+    return [min(max(limit, LIMIT_LEAST_US), LIMIT_MOST_US) for limit in rules.limits_us.values()]

@@ -9,11 +9,12 @@ from plimsoll.quoting.rehearsal import rehearse
 def search_words(request: Request) -> str:
     """Say how long the steps of a search take by themselves, wherever it runs."""
     rehearsed, load = rehearse(request.search, request.limits), request.load
-    soak_s = rehearsed.soak_steps * load.warmup_s + request.limits.soak_s
+    window_s = request.limits.soak_s / max(1, windows(request.limits))
+    soak_s = rehearsed.soak_steps * (load.warmup_s + window_s)
     step_s = load.warmup_s + load.duration_s
     seconds = (rehearsed.steps - rehearsed.soak_steps) * step_s + soak_s
     steps = words.plural(round(rehearsed.steps), "step")
-    soaked = f", {words.duration(soak_s)} of it a soak" if request.limits.soak_s else ""
+    soaked = f", {words.duration(round(soak_s))} of it a soak" if request.limits.soak_s else ""
     return (
         f"about {steps} where nothing is noisy, {request.search.probes_max:,} at most:"
         f" {words.duration(round(seconds))} of load{soaked}"

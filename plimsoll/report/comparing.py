@@ -1,6 +1,7 @@
 """Runs side by side: capacities, their ratios, latency at equal load. Pure."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from plimsoll import words
 from plimsoll.model.base import Model
@@ -145,9 +146,16 @@ def _why(result: RunResult) -> str:
 
 
 def _wide(capacity: Capacity) -> str | None:
+    """Say where, within the bracket, the widest stretch lies that nothing was tried in."""
     low, high = capacity.bracket or (None, None)
-    if not low or not high or high / low - 1 <= 0.10:
+    if not low or not high:
         return None
+    tried = sorted({low, high, *(j.load for j in capacity.steps if low < j.load < high)})
+    whole = capacity.axis != "rate_ops_per_second"
+    wide = [(a, b) for a, b in pairwise(tried) if b / a > 1.10 and not (whole and b - a <= 1)]
+    if not wide:
+        return None
+    low, high = max(wide, key=lambda stretch: stretch[1] / stretch[0])
     between = f"{words.load(low, capacity.axis)} and {words.load(high, capacity.axis)}"
     warning = f"no load between {between} was tried, so its capacity may be somewhat higher"
     return f"{warning}; the interval does not cover that." if capacity.interval else f"{warning}."

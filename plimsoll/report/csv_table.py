@@ -23,13 +23,18 @@ _TARGET = (
 
 def steps_csv(result: RunResult) -> str:
     """Write every step with every statistic, for spreadsheets; `plimsoll capacity DIR` judges."""
-    operations = report_tables.operations_of(result.steps)
-    table = [_row(result, done, operations) for done in result.steps]
+    table = step_rows(result)
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(map(_no_formula, table[0] if table else ["step"]))
     writer.writerows(map(_no_formula, row.values()) for row in table)
     return out.getvalue()
+
+
+def step_rows(result: RunResult) -> list[dict[str, Value]]:
+    """Give a row for each step, all with the same columns; None where something is not known."""
+    operations = report_tables.operations_of(result.steps)
+    return [_row(result, done, operations) for done in result.steps]
 
 
 def _no_formula(value: Value) -> Value:

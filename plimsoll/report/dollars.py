@@ -10,17 +10,32 @@ AS_IF = (
 
 
 def hourly_usd(result: RunResult, given: float | None = None) -> float | None:
-    """Give what the target costs an hour: `given`, else the run's own estimate; None: not known."""
+    """Give what the target costs an hour: `given`, else the run's own estimate; None: not known.
+
+    Where its I/Os are charged, those of the answer's load are in it.
+    """
     if given is not None:
         return given
-    return result.cost.target_usd_per_hour if result.cost else None
+    cost = result.cost
+    if cost is None or cost.target_usd_per_hour is None:
+        return None
+    if cost.io is None or cost.io.usd == 0:
+        return cost.target_usd_per_hour
+    capacity, each = result.capacity, cost.io.usd_per_million_operations
+    figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
+    if each is None or figure is None:
+        return None
+    return cost.target_usd_per_hour + each * figure * 3600 / 1e6
 
 
 def whose_price(result: RunResult, given: float | None = None) -> str:
     """Say where the price by the hour comes from."""
     if given is not None or result.cost is None:
         return "as given"
+    charged = result.cost.io is not None and result.cost.io.usd != 0
     listed = f"list price of {result.cost.region}, {result.cost.as_of}"
+    if charged:
+        listed += ", its I/Os at this load among it"
     if result.cost.basis == "as-if-on-aws":
         return f"the AWS {listed}, of such a target, against this machine's throughput"
     return listed
@@ -31,6 +46,9 @@ def run_cost_words(result: RunResult) -> str | None:
     cost = result.cost
     if cost is None or cost.basis == "as-if-on-aws":
         return None
+    of_io = f"; {cost.io.sentence}" if cost.io else ""
     if cost.usd is None:
-        return f"not known: no price for {', '.join(cost.missing)}"
-    return f"{words.usd(cost.usd)}, estimated by list prices of {cost.region} ({cost.as_of})"
+        why = f": no price for {', '.join(cost.missing)}" if cost.missing else ""
+        return f"not known{why}{of_io}"
+    listed = f"estimated by list prices of {cost.region} ({cost.as_of})"
+    return f"{words.usd(cost.usd)}, {listed}{of_io}"

@@ -47,7 +47,7 @@ def read_run(folder: Path) -> tuple[RunResult, Seconds]:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file or leave the one that is there: a disk may be full half-way."""
-    part = path.with_suffix(".part")
+    part = path.with_name(f".{path.name}.part")
     try:
         part.write_text(text, encoding="utf-8")
         part.replace(path)

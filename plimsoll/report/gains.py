@@ -11,8 +11,9 @@ from itertools import pairwise
 from typing import Literal
 
 from plimsoll import words
+from plimsoll.model.aurora_target import AuroraTarget
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.experiment_record import Gain
-from plimsoll.model.request import EndpointTarget
 from plimsoll.model.volumes import limits
 from plimsoll.report.experiment_summary import CellRun, answers, same_but_for_volume
 from plimsoll.report.ratios import Ratio, ratio_of
@@ -49,9 +50,9 @@ def _series(row: Mapping[str, CellRun]) -> list[list[Rung]]:
 
 
 def lasting_iops(run: CellRun) -> float | None:
-    """The IOPS that the volume promises to keep; infinite: no limit, None: an endpoint."""
+    """The IOPS that the volume promises to keep; infinite: no limit, None: it has none."""
     target = run.cell.request.target
-    if isinstance(target, EndpointTarget):
+    if isinstance(target, EndpointTarget | AuroraTarget):
         return None
     promised = limits(target.volume, service=target.service)
     return float("inf") if promised.baseline_iops is None else promised.baseline_iops

@@ -8,11 +8,14 @@ from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
 from plimsoll.metrics import publish_from_environment
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.base import Model
+from plimsoll.model.billed_io import BilledIo
 from plimsoll.model.capacity import Capacity
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import ConcludeSettings
 from plimsoll.model.metric_periods import PATIENCE_PERIODS
-from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.request import Request
 from plimsoll.model.results import LimitingResource, Seconds
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.volumes import VolumeLimits, limits
@@ -21,8 +24,14 @@ from plimsoll.runs.limits import limiting_resource
 from plimsoll.runs.metric_points import run_points
 from plimsoll.runs.plan_step import finished_steps
 from plimsoll.runs.target_figures import lack_points, target_samples, with_figures
+from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 
+WRITES_OF_AURORA = (
+    "Aurora's write IOPS of a step are storage write records, more or less one for each log record,"
+    " not the I/Os that AWS charges: those are counts of the cluster every five minutes, and the"
+    " run's cost has them"
+)
 PUBLISHING_S = (
     120.0  # this function has 300 s; writing the whole run's metrics may take so many of them
 )
@@ -34,12 +43,13 @@ class Conclusion(Model):
     capacity: Capacity
     limiting: LimitingResource
     notes: tuple[str, ...] = ()
+    billed_io: BilledIo | None = None  # of Aurora
 
 
 def volume_limits(request: Request) -> VolumeLimits | None:
-    """Give what the target's volume promises; None for an existing endpoint."""
+    """Give what the target's volume promises; None for Aurora and an existing endpoint."""
     target = request.target
-    if isinstance(target, EndpointTarget):
+    if isinstance(target, EndpointTarget | AuroraTarget):
         return None
     return limits(target.volume, service=target.service)
 
@@ -86,7 +96,13 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     if lacking:
         patience = words.duration(PATIENCE_PERIODS * period_s)
         notes.append(f"the target's metrics of its last step were not all there after {patience}")
-    conclusion = Conclusion(capacity=capacity, limiting=limiting, notes=tuple(notes))
+    billed = None
+    if isinstance(request.target, AuroraTarget):
+        billed = _billed_io(record, seconds)
+        notes.append(WRITES_OF_AURORA)
+    conclusion = Conclusion(
+        capacity=capacity, limiting=limiting, notes=tuple(notes), billed_io=billed
+    )
     files.put_model(CONCLUSION, conclusion)
     figure = capacity.max_sustainable_throughput_ops_per_second
     records_of(settings).change(
@@ -96,6 +112,16 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         capacity_ops_per_second=None if figure is None else f"{figure:.1f}",
     )
     return {"concluded": True, "wait_s": 0}
+
+
+def _billed_io(record: RunRecord, seconds: Seconds) -> BilledIo | None:
+    """Count the I/Os of a cluster, whose identifier is its writer's, since it was there."""
+    if record.target is None or record.target.identifier is None:
+        return None
+    since = record.target_ready_at or record.submitted_at
+    return read_billed_io(
+        record.target.identifier, start=since, end=now(), seconds=seconds.operations
+    )
 
 
 def _begun(settings: ConcludeSettings, run_id: str) -> RunRecord:

@@ -3,15 +3,18 @@
 from collections.abc import Iterator, Sequence
 
 from plimsoll.errors import UsageError
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.cpu_credits import cpu_credits
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.instances import BURST_S, InstanceLimits, instance_limits
-from plimsoll.model.request import EndpointTarget, RdsTarget, Target
+from plimsoll.model.request import RdsTarget, Target
 from plimsoll.model.results import StepResult, TargetFigures, TargetSample
 from plimsoll.model.steps import CreditBucket, CreditUse
 from plimsoll.model.volumes import limits
 
 Made = RdsTarget | CassandraTarget
+WithClass = Made | AuroraTarget  # Aurora's storage is no volume of its instance
 
 
 def with_credits(step: StepResult, target: Target, samples: Sequence[TargetSample]) -> StepResult:
@@ -30,7 +33,12 @@ def with_credits(step: StepResult, target: Target, samples: Sequence[TargetSampl
         return step
     end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
     cpu = [s.cpu_credits for s in samples if s.cpu_credits is not None and s.epoch_ms <= end]
-    uses = (*_volume(seen, target), *_instance(seen, target), *_cpu(seen, target, cpu))
+    of_volume = (
+        ()
+        if isinstance(target, AuroraTarget)
+        else (*_volume(seen, target), *_instance(seen, target))
+    )
+    uses = (*of_volume, *_cpu(seen, target, cpu))
     io = (seen.read_iops, seen.write_iops, seen.read_mib_s, seen.write_mib_s)
     known = uses if uses or None not in io else None  # without points of its I/O nobody knows
     return step.model_copy(update={"step": step.step.model_copy(update={"credits": known})})
@@ -55,7 +63,7 @@ def _volume(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
 
 def _instance(seen: TargetFigures, target: Made) -> Iterator[CreditUse]:
     """An instance's own, for its EBS volumes: at its maximum a full bucket lasts 30 minutes."""
-    most = None if target.volume.type == "nvme" else _limits(_instance_class(target))
+    most = None if target.volume.type == "nvme" else _limits(target.instance_class)
     if most is None:
         return
     iops = _sum(seen.read_iops, seen.write_iops)
@@ -88,13 +96,9 @@ def _limits(instance_class: str) -> InstanceLimits | None:
         return None
 
 
-def _instance_class(target: Made) -> str:
-    return target.instance_class if isinstance(target, RdsTarget) else target.instance_type
-
-
-def _cpu(seen: TargetFigures, target: Made, balances: Sequence[float]) -> Iterator[CreditUse]:
+def _cpu(seen: TargetFigures, target: WithClass, balances: Sequence[float]) -> Iterator[CreditUse]:
     """A burstable instance's, where CloudWatch has its balance: one machine's has none to spend."""
-    known = cpu_credits(_instance_class(target))
+    known = cpu_credits(target.instance_class)
     if known is None or seen.cpu_percent is None or not balances:
         return
     yield CreditUse(

@@ -1,8 +1,7 @@
-"""The end of every run: its target is deleted, the deletion is seen, and the outcome recorded."""
+"""The end of every run: its outcome is recorded, told, and shown on a page."""
 
 import sys
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
 import plimsoll
@@ -18,12 +17,13 @@ from plimsoll.aws.run_files import (
     files_of,
 )
 from plimsoll.aws.run_records import deadline_passed, now, records_of
-from plimsoll.errors import BudgetPassedError, TeardownError
+from plimsoll.errors import BudgetPassedError
 from plimsoll.fleet.failures import plain_cause
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.events import RunEnded
-from plimsoll.model.function_settings import DeleteTargetSettings, EndRunSettings, TeamSettings
+from plimsoll.model.function_settings import EndRunSettings, TeamSettings
 from plimsoll.model.quote import Quote, RunCost
-from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.request import Request
 from plimsoll.model.results import Moments, RunResult, Seconds, Versions
 from plimsoll.model.run_record import Failure, RunRecord, RunState
 from plimsoll.quoting.costs import cost_lines, run_cost, total_usd
@@ -32,8 +32,6 @@ from plimsoll.requests.request_workload import workload_sha256
 from plimsoll.runs.conclude import Conclusion, volume_limits
 from plimsoll.runs.plan_step import finished_steps
 from plimsoll.runs.step_budget import planned_steps
-from plimsoll.targets.deletion_schedule import disarm_deletion
-from plimsoll.targets.target_stacks import Deletion, delete_stack
 from plimsoll.teams.limits import limits_of
 
 # as models these bytes take about 500 MiB, half of this function's memory
@@ -44,38 +42,6 @@ WAYS_OUT = {  # the outcome of an execution that could not record its own end
     "TIMED_OUT": (RunState.TIMED_OUT, "States.Timeout", "the workflow ran past its own time-out"),
     "FAILED": (RunState.FAILED, "States.Runtime", "the workflow itself failed"),
 }
-
-
-def delete_target(settings: DeleteTargetSettings, run_id: str) -> dict[str, object]:
-    """Mark the run as stopping, ask for the deletion of its target, and look how far it is.
-
-    The mark comes first: from then on `create_target` takes back what it has just made. A deletion
-    that fails is asked for again, within the patience counted from the first asking: RDS refuses to
-    delete an instance that it is still creating. The record tells why the last one failed.
-
-    Raises:
-        TeardownError: The deletion failed, and the patience is over; it has been asked for again.
-    """
-    records = records_of(settings)
-    running = (RunState.PENDING, RunState.RUNNING)
-    records.change(run_id, states=running, state=RunState.STOPPING)
-    record = records.get(run_id)
-    asked_at = record.teardown_asked_at
-    if asked_at is None:
-        asked_at = now()
-        records.change(run_id, teardown_asked_at=asked_at)
-    try:
-        deletion = delete_stack(name=record.stack_name, stack_id=record.stack_id)
-    except TeardownError as error:
-        records.change(run_id, teardown_error=str(error))
-        if now() - asked_at >= timedelta(seconds=settings.teardown_patience_seconds):
-            raise
-        deletion = Deletion.UNDER_WAY
-    if deletion is Deletion.SEEN:
-        if record.deleted_at is None:
-            records.change(run_id, deleted_at=now(), teardown_error=None)
-        disarm_deletion(stack_name=record.stack_name, group=settings.schedule_group)
-    return {"gone": deletion is not Deletion.UNDER_WAY, "wait_s": settings.poll_seconds}
 
 
 def end_run(
@@ -126,8 +92,9 @@ def _cost(record: RunRecord, files: RunFiles) -> tuple[RunCost | None, float | N
     conclusion = files.find_model(CONCLUSION, Conclusion)
     plans = planned_steps(files)
     capacity = conclusion.capacity if conclusion else None
-    usd = total_usd(cost_lines(quote, request, record, plans))
-    return run_cost(quote, request, record, plans, capacity), usd
+    billed = conclusion.billed_io if conclusion else None
+    usd = total_usd(cost_lines(quote, request, record, plans, billed=billed))
+    return run_cost(quote, request, record, plans, capacity, billed=billed), usd
 
 
 def _release(settings: TeamSettings, record: RunRecord, cost_usd: str | None) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from plimsoll.aws import clients
-from plimsoll.aws.run_records import pass_over, read_run
+from plimsoll.aws.items import pass_over
+from plimsoll.aws.run_records import read_run
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UnreadableRecordError, UsageError
 from plimsoll.model.run_record import RunRecord, RunState

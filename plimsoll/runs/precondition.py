@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from plimsoll import words
 from plimsoll.capacity.trends import is_significant, trend
 from plimsoll.families.family import family_of
+from plimsoll.model.load_request import Preparation
 from plimsoll.model.preconditioning import Preconditioning, Round
-from plimsoll.model.request import Preparation
 from plimsoll.model.results import StepResult
 
 SETTLED_SHARE = 0.05  # a round within which throughput changes by less has settled
@@ -61,12 +61,15 @@ def _round(done: StepResult) -> Round:
 
 
 def _ios(done: StepResult) -> float | None:
-    """How many I/Os the server asked for, over the whole load: as its operations are counted."""
+    """How many I/Os the server asked for, over the whole load: as its operations are counted.
+
+    None where it cannot tell all of them.
+    """
     before = done.plan.server_before
     if before is None or done.server is None:
         return None
     rates = family_of(before.family).storage_rates(done.server)
-    return None if rates is None else rates.iops * rates.interval_s
+    return rates.iops * rates.interval_s if rates is not None and rates.whole else None
 
 
 def _moving(rounds: Sequence[Round]) -> str | None:

@@ -8,10 +8,12 @@ from plimsoll.aws.run_files import REQUEST, TEMPLATE, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
 from plimsoll.errors import RunStoppedError, TargetCreationError, UsageError
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.databases import protocol_of_engine
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import AwaitTargetSettings, CreateTargetSettings, Zone
-from plimsoll.model.request import EndpointTarget, RdsTarget, Request, Target
+from plimsoll.model.request import RdsTarget, Request, Target
 from plimsoll.model.run_record import RunRecord, RunState, TargetAddress
 from plimsoll.requests.request_workload import protocol_of
 from plimsoll.targets.ec2_instance import data_volume_id
@@ -22,9 +24,12 @@ from plimsoll.targets.target_stacks import (
     outputs_when_created,
 )
 from plimsoll.targets.template import (
+    AURORA_TEMPLATE,
     CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
+    aurora_parameters,
     cassandra_parameters,
+    engine_parameters,
     rds_parameters,
     read_template,
     with_engine_parameters,
@@ -78,19 +83,26 @@ def template_url(bucket: str, key: str) -> str:
 
 def _made_for(
     settings: CreateTargetSettings,
-    target: RdsTarget | CassandraTarget,
+    target: RdsTarget | AuroraTarget | CassandraTarget,
     version: str | None,
     zone: Zone,
 ) -> tuple[str, dict[str, str]]:
     """Give a target's template, and those of its parameters that depend on its kind."""
+    on_rds = {
+        "SecurityGroupId": settings.target_security_group,
+        "SubnetGroupName": settings.target_subnet_group,
+    }
     match target:
         case RdsTarget():
-            template = with_engine_parameters(read_template(RDS_TEMPLATE), target.parameters)
-            place = {
-                "SecurityGroupId": settings.target_security_group,
-                "SubnetGroupName": settings.target_subnet_group,
-            }
-            return template, {**place, **rds_parameters(target, version or target.engine_version)}
+            return (
+                with_engine_parameters(read_template(RDS_TEMPLATE), engine_parameters(target)),
+                {**on_rds, **rds_parameters(target, version or target.engine_version)},
+            )
+        case AuroraTarget():
+            return (
+                with_engine_parameters(read_template(AURORA_TEMPLATE), engine_parameters(target)),
+                {**on_rds, **aurora_parameters(target, version or target.engine_version)},
+            )
         case CassandraTarget():
             settings.require_kind(target.kind)
             assert settings.cassandra is not None  # noqa: S101 - the line above has seen it
@@ -186,7 +198,7 @@ def _volume_id(target: Target, instance_id: str) -> str | None:
     match target:
         case CassandraTarget():
             return None if target.volume.type == "nvme" else data_volume_id(instance_id)
-        case RdsTarget() | EndpointTarget():
+        case RdsTarget() | AuroraTarget() | EndpointTarget():
             return None
         case _:
             assert_never(target)
@@ -222,4 +234,6 @@ def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> Targ
         identifier=None,
         protocol=protocol_of_engine(target.engine),
         tls=target.tls,
+        statement_mode=target.statement_mode,
+        allow_md5=target.allow_md5,
     )

@@ -6,9 +6,10 @@ from plimsoll.aws.event_bus import emit
 from plimsoll.aws.run_files import REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import RunStoppedError
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.events import RunStarted
 from plimsoll.model.function_settings import ArmDeletionSettings, BusSettings, RecordRunSettings
-from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord, RunState
 from plimsoll.runs.provision import endpoint_address
 from plimsoll.targets.deletion_schedule import arm_deletion

@@ -12,9 +12,11 @@ from plimsoll.aws.run_files import QUOTE, REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
 from plimsoll.errors import LimitReachedError, UsageError
+from plimsoll.model.aurora_target import AuroraTarget
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import RunSettings, SubmitSettings, TeamSettings
 from plimsoll.model.rds_versions import require_unended
-from plimsoll.model.request import EndpointTarget, RdsTarget, Request, Target
+from plimsoll.model.request import RdsTarget, Request, Target
 from plimsoll.model.run_record import Failure, RunRecord, RunState
 from plimsoll.prices import prices_for
 from plimsoll.quoting.budget import held_budget
@@ -23,8 +25,9 @@ from plimsoll.quoting.quotes import quote
 from plimsoll.requests.request_values import require_known_operations
 from plimsoll.runs.provision import endpoint_address
 from plimsoll.targets.engine_version import AskRds, database_version, rds_version
-from plimsoll.teams.limits import Ask, ask_of, limits_of
+from plimsoll.teams.limits import limits_of
 from plimsoll.teams.reconcile import reconcile_team
+from plimsoll.teams.room import Ask, ask_of
 
 STARTED_WITHIN = timedelta(minutes=1)  # by `submit`, whose callers have no more time than that
 
@@ -216,7 +219,7 @@ def version_made(
     Raises:
         UsageError: Its support has ended, or RDS does not offer it.
     """
-    if isinstance(target, RdsTarget) and not settings.on_one_machine:
+    if isinstance(target, RdsTarget | AuroraTarget) and not settings.on_one_machine:
         require_unended(target.engine, target.engine_version, on=now().date())
     return database_version(target, ask)
 

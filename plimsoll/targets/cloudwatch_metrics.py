@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
 
 MIB = 2**20
+Summary = Literal["mean", "least", "mean of all"]
 
 
 @dataclass(frozen=True)
@@ -25,14 +26,15 @@ class Metric:
         name: CloudWatch's name of it.
         field: That of `TargetSample` and `TargetFigures` which it fills.
         divisor: From CloudWatch's unit to the field's.
-        summary: How a step's figure is made of its samples.
+        summary: How a step's figure is made of its samples: their mean or the least of them, of
+            those that have it; or the mean if all of them do, since those without are unknown.
         counted: Whether it counts events of a period: a rate is their sum by its seconds.
     """
 
     name: str
     field: str
     divisor: float = 1
-    summary: Literal["mean", "least"] = "mean"
+    summary: Summary = "mean"
     counted: bool = False
 
 
@@ -54,8 +56,8 @@ _INSTANCE_BALANCES = (
 # of burstable instances, every five minutes
 _CPU_CREDITS = Metric("CPUCreditBalance", "cpu_credits", summary="least")
 _HOST = (  # one machine only
-    Metric("EscapedIOPS", "escaped_iops"),
-    Metric("EscapedThroughput", "escaped_mib_s", MIB),
+    Metric("EscapedIOPS", "escaped_iops", summary="mean of all"),
+    Metric("EscapedThroughput", "escaped_mib_s", MIB, summary="mean of all"),
     Metric("HostLateShare", "host_late_percent"),
     Metric("HostStolenShare", "host_stolen_percent"),
     Metric("HostOthersShare", "host_others_percent"),
@@ -99,7 +101,9 @@ EBS = Source(
 # docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html
 EC2 = Source("AWS/EC2", "InstanceId", (_CPU, *_INSTANCE_BALANCES, _CPU_CREDITS, *_HOST))
 EC2_OWN_DISKS = Source("AWS/EC2", "InstanceId", (*_counts("Disk"), *EC2.metrics))
-_SUMMARIES = {m.field: m.summary for source in (RDS, EBS, EC2) for m in source.metrics}
+_SUMMARIES: dict[str, Summary] = {
+    m.field: m.summary for source in (RDS, EBS, EC2) for m in source.metrics
+}
 
 
 def sources(target: TargetAddress, kind: TargetKind) -> list[tuple[Source, str]]:
@@ -107,7 +111,7 @@ def sources(target: TargetAddress, kind: TargetKind) -> list[tuple[Source, str]]
     if target.identifier is None:
         return []
     match kind:
-        case "rds":
+        case "rds" | "aurora":
             return [(RDS, target.identifier)]
         case "cassandra":
             if target.volume_id is None:
@@ -194,9 +198,9 @@ def figures(
     return TargetFigures(period_s=period_s, points=len(within), **summaries)
 
 
-def _summary(field: str, how: str, samples: Sequence[TargetSample]) -> float | None:
+def _summary(field: str, how: Summary, samples: Sequence[TargetSample]) -> float | None:
     values = [getattr(sample, field) for sample in samples]
     known = [float(value) for value in values if value is not None]
-    if not known:
+    if not known or (how == "mean of all" and len(known) < len(values)):
         return None
     return min(known) if how == "least" else sum(known) / len(known)

@@ -25,6 +25,8 @@ def engine_target(settings: ReachSettings, address: TargetAddress) -> EngineTarg
         password=secret["password"],
         database=address.database,
         tls=tls_towards(address.tls, _vouching(settings, address)),
+        statement_mode=address.statement_mode,
+        allow_md5=address.allow_md5,
     )
 
 

@@ -9,12 +9,14 @@ from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.databases import RdsEngine
+from plimsoll.model.databases import ManagedEngine
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.rds_versions import is_major, major_of
-from plimsoll.model.request import EndpointTarget, RdsTarget, Target
+from plimsoll.model.request import RdsTarget, Target
 
-AskRds = Callable[[RdsEngine, str], str]  # engine and version asked for: the version made
+AskRds = Callable[[ManagedEngine, str], str]  # engine and version asked for: the version made
 _NO_SUCH_VERSION = {"InvalidParameterValue", "InvalidParameterCombination"}
 
 
@@ -25,7 +27,7 @@ def database_version(target: Target, ask: AskRds) -> str | None:
         UsageError: RDS does not offer what is asked for; names what it does.
     """
     match target:
-        case RdsTarget():
+        case RdsTarget() | AuroraTarget():
             return ask(target.engine, target.engine_version)
         case CassandraTarget():
             return target.version
@@ -35,7 +37,7 @@ def database_version(target: Target, ask: AskRds) -> str | None:
             assert_never(target)
 
 
-def rds_version(engine: RdsEngine, asked: str) -> str:
+def rds_version(engine: ManagedEngine, asked: str) -> str:
     """Ask RDS for the version that it makes of what is asked for, in the clients' region.
 
     Args:
@@ -45,24 +47,25 @@ def rds_version(engine: RdsEngine, asked: str) -> str:
     Raises:
         UsageError: RDS does not offer it; names what it does.
     """
-    fitting = _fitting(asked, _answered(engine, asked))
+    fitting = _fitting(engine, asked, _answered(engine, asked))
     if fitting:
         return fitting[-1]
     every = sorted(_offered(engine), key=_order)
-    if fitting := _fitting(asked, every):
+    if fitting := _fitting(engine, asked, every):
         return fitting[-1]
-    alike = [version for version in every if major_of(version) == major_of(asked)]
-    allowed = alike or dict.fromkeys(map(major_of, every))
+    majors = {version: major_of(engine, version) for version in every}
+    alike = [version for version in every if majors[version] == major_of(engine, asked)]
+    allowed = alike or dict.fromkeys(majors.values())
     problem = f"RDS does not offer {words.ENGINES[engine]} {asked} in {_region()}"
     raise UsageError(
         Complaint(("target", "engine_version"), problem, asked, tuple(reversed([*allowed])))
     )
 
 
-def _answered(engine: str, asked: str) -> list[str]:
+def _answered(engine: ManagedEngine, asked: str) -> list[str]:
     try:
         answer = clients.rds().describe_db_engine_versions(
-            Engine=engine, EngineVersion=asked, DefaultOnly=is_major(asked)
+            Engine=engine, EngineVersion=asked, DefaultOnly=is_major(engine, asked)
         )
     except ClientError as error:
         if error.response["Error"]["Code"] in _NO_SUCH_VERSION:
@@ -76,8 +79,9 @@ def _offered(engine: str) -> Iterable[str]:
     return (version["EngineVersion"] for page in pages for version in page["DBEngineVersions"])
 
 
-def _fitting(asked: str, versions: Iterable[str]) -> list[str]:
-    alike = (v for v in versions if v == asked or (is_major(asked) and major_of(v) == asked))
+def _fitting(engine: ManagedEngine, asked: str, versions: Iterable[str]) -> list[str]:
+    of_major = is_major(engine, asked)
+    alike = (v for v in versions if v == asked or (of_major and major_of(engine, v) == asked))
     return sorted(alike, key=_order)
 
 

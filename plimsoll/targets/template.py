@@ -5,12 +5,29 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget, is_graviton
+from plimsoll.model.databases import ManagedEngine
 from plimsoll.model.rds_versions import major_of
 from plimsoll.model.request import RdsTarget
 
 RDS_TEMPLATE = "rds.template.json"
+AURORA_TEMPLATE = "aurora.template.json"
 CASSANDRA_TEMPLATE = "cassandra.template.json"
+# docs.aws.amazon.com/AmazonRDS/latest/UserGuide/, 2026-11-23: force_ssl in
+# PostgreSQL.Concepts.General.SSL, the library in the page on Performance Insights' SQL statistics;
+# AuroraUserGuide/AuroraMySQL.Security.html: require_secure_transport
+_POSTGRES_NEEDED: Mapping[str, str | int] = {
+    "shared_preload_libraries": "pg_stat_statements",
+    "rds.force_ssl": 1,
+}
+_NEEDED: Mapping[ManagedEngine, Mapping[str, str | int]] = {
+    "mysql": {},
+    "mariadb": {},
+    "postgres": _POSTGRES_NEEDED,
+    "aurora-mysql": {"require_secure_transport": "ON"},
+    "aurora-postgresql": _POSTGRES_NEEDED,
+}
 # AWS's public parameters of the newest Amazon Linux 2023, by the processor's architecture
 _IMAGE = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-"
 
@@ -24,7 +41,7 @@ def with_engine_parameters(template: str, parameters: Mapping[str, str | int]) -
     """Write engine parameters into a template: no CloudFormation parameter can carry a map.
 
     Args:
-        template: The RDS template, whose resource `ParameterGroup` has none yet.
+        template: RDS's or Aurora's, whose resource `ParameterGroup` has none yet.
         parameters: By name; RDS takes every value as text.
     """
     body: dict[str, Any] = json.loads(template)
@@ -33,13 +50,22 @@ def with_engine_parameters(template: str, parameters: Mapping[str, str | int]) -
     return json.dumps(body, indent=1)
 
 
-def parameter_group_family(engine: str, version: str) -> str:
+def engine_parameters(target: RdsTarget | AuroraTarget) -> dict[str, str | int]:
+    """Give the engine parameters of a target: what is asked for, and what a run needs besides.
+
+    Nobody gets in without TLS, and PostgreSQL counts its statements (`pg_stat_statements`): RDS's
+    own defaults for PostgreSQL, which are written here so that each run's template has them.
+    """
+    return {**_NEEDED[target.engine], **target.parameters}
+
+
+def parameter_group_family(engine: ManagedEngine, version: str) -> str:
     """Name the parameter group family of an engine's version.
 
-    MySQL and MariaDB: engine and major.minor, as `aws rds describe-db-engine-versions` gives them
-    (mysql8.4, mariadb11.4).
+    The engine and its major version, as `aws rds describe-db-engine-versions` gives them
+    (mysql8.4, mariadb11.4, postgres18, aurora-mysql8.0).
     """
-    return f"{engine}{major_of(version)}"
+    return f"{engine}{major_of(engine, version)}"
 
 
 def rds_parameters(target: RdsTarget, version: str) -> dict[str, str]:
@@ -60,6 +86,23 @@ def rds_parameters(target: RdsTarget, version: str) -> dict[str, str]:
         "AllocatedStorageGib": str(volume.size_gib),
         "Iops": str(volume.iops or 0),
         "StorageThroughputMibS": str(volume.throughput_mib_s or 0),
+    }
+
+
+def aurora_parameters(target: AuroraTarget, version: str) -> dict[str, str]:
+    """Give the parameters of Aurora's template that follow from the target asked for.
+
+    Args:
+        target: What is asked for.
+        version: Of the engine, as RDS names it.
+    """
+    return {
+        "Engine": target.engine,
+        "EngineVersion": version,
+        "ParameterGroupFamily": parameter_group_family(target.engine, version),
+        "InstanceClass": target.instance_class,
+        "DatabaseName": target.database,
+        "StorageType": target.storage_type,
     }
 
 

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from plimsoll.aws import clients
 from plimsoll.errors import TargetCreationError
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.function_settings import Zone
 from plimsoll.model.request import RdsTarget
@@ -25,6 +26,14 @@ _NO_ROOM = re.compile(
 )
 
 
+Made = RdsTarget | AuroraTarget | CassandraTarget
+
+
+def storage_type(target: RdsTarget | AuroraTarget) -> str:
+    """Name a target's storage as RDS does."""
+    return target.storage_type if isinstance(target, AuroraTarget) else target.volume.type
+
+
 def lacks_room(reason: str) -> bool:
     """Say whether a target could not be made in its zone, though another zone may have room."""
     return _NO_ROOM.search(reason) is not None
@@ -32,7 +41,7 @@ def lacks_room(reason: str) -> bool:
 
 def choose_zone(
     zones: Sequence[Zone],
-    target: RdsTarget | CassandraTarget,
+    target: Made,
     version: str | None,
     *,
     refused: Container[str],
@@ -62,13 +71,13 @@ def choose_zone(
     )
 
 
-def _class_of(target: RdsTarget | CassandraTarget) -> str:
-    return target.instance_class if isinstance(target, RdsTarget) else target.instance_type
+def _class_of(target: Made) -> str:
+    return target.instance_class
 
 
-def _offering(target: RdsTarget | CassandraTarget, version: str | None) -> Iterable[str]:
+def _offering(target: Made, version: str | None) -> Iterable[str]:
     match target:
-        case RdsTarget():
+        case RdsTarget() | AuroraTarget():
             pages = clients.rds().get_paginator("describe_orderable_db_instance_options")
             for page in pages.paginate(
                 Engine=target.engine,
@@ -77,7 +86,7 @@ def _offering(target: RdsTarget | CassandraTarget, version: str | None) -> Itera
                 Vpc=True,
             ):
                 for option in page["OrderableDBInstanceOptions"]:
-                    if option.get("StorageType") == target.volume.type:
+                    if option.get("StorageType") == storage_type(target):
                         yield from (zone["Name"] for zone in option["AvailabilityZones"])
         case CassandraTarget():
             offers = clients.ec2().get_paginator("describe_instance_type_offerings")

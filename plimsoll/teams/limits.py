@@ -8,26 +8,18 @@ written in the same transaction as its share. Dollars are counted in
 millionths: at acquisition the most that a run may cost, at its release what it did.
 """
 
-import math
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from boto3.dynamodb.types import TypeSerializer
 
-from plimsoll import words
 from plimsoll.aws import clients
-from plimsoll.aws.run_records import pass_over, read_item, values_of
-from plimsoll.complaints import FieldPath, Range
+from plimsoll.aws.items import pass_over, read_item, values_of
 from plimsoll.errors import LimitReachedError, PlimsollError, UnreadableRecordError
-from plimsoll.model.base import Model
 from plimsoll.model.deployment import Team
 from plimsoll.model.function_settings import TeamSettings
-from plimsoll.model.quote import Quote
-from plimsoll.model.request import Request
-from plimsoll.quoting.rehearsal import clients_most
+from plimsoll.teams.room import MICRO, Ask, Grant, Room
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef, UpdateTypeDef
@@ -35,55 +27,10 @@ if TYPE_CHECKING:
 ATTEMPTS = 20  # attempts that may be lost to another run's acquisition or release
 _GRANT = "grant#"
 _CONDITION = "ConditionalCheckFailed"
-_MICRO = 1_000_000
-_IOPS_PATH: FieldPath = ("target", "volume", "iops")
-_USD_PATH: FieldPath = ("budget_usd",)  # bounds what a run may cost
-
-
-class Ask(Model):
-    """What one run needs of its team's limits, besides being one run."""
-
-    clients: int  # clients of its largest step, or its loaders
-    clients_path: FieldPath = ("search", "clients")  # from the request's budget
-    iops: int  # provisioned
-    usd_most: float | None  # None: a price is missing
-
-
-class Grant(Model):
-    """What one run holds."""
-
-    clients: int
-    iops: int
-    usd_micro: int
-    month: str  # 2026_11: whose spend it counts in
-    at: datetime
-    begins_within_s: int = 3600  # else its workflow was never started; see `reconcile`
 
 
 def _grant(value: object) -> Grant:
     return Grant.model_validate(value)
-
-
-def ask_of(request: Request, quote: Quote) -> Ask:
-    """Say what a run needs at most."""
-    usd = quote.usd.most if quote.usd else None
-    if usd is not None and request.budget_usd is not None:
-        usd = min(usd, request.budget_usd)
-    volume = getattr(request.target, "volume", None)
-    stepping, loading = clients_most(request.search), request.prepare.clients
-    of_search = "clients" if request.search.strategy == "steps" else "clients_max"
-    return Ask(
-        clients=max(stepping, loading),
-        clients_path=("search", of_search) if stepping >= loading else ("prepare", "clients"),
-        iops=(volume.iops or 0) if volume is not None else 0,
-        usd_most=usd,
-    )
-
-
-def _at_most(most: float) -> Range:
-    """Allow up to a number: a whole one, or dollars and whole cents, never more than it is."""
-    cents = math.floor(most * 100)
-    return Range(most=cents // 100 if most == int(most) else Decimal(cents).scaleb(-2))
 
 
 def limits_of(settings: TeamSettings, team: str) -> "Limits | None":
@@ -98,7 +45,7 @@ class Limits:
     def __init__(self, table: str, team: str, limits: Team) -> None:
         self._table = table
         self._team = team
-        self._limits = limits
+        self._limits = Room(team, limits)
         self._key = {"pk": {"S": f"team#{team}"}, "sk": {"S": "limits"}}
 
     def acquire(
@@ -125,11 +72,11 @@ class Limits:
         Raises:
             LimitReachedError: A limit would be passed, or a price that it needs is missing.
         """
-        self._require_possible(ask)
+        self._limits.require_possible(ask)
         grant = Grant(
             clients=ask.clients,
             iops=ask.iops,
-            usd_micro=round((ask.usd_most or 0.0) * _MICRO),
+            usd_micro=round((ask.usd_most or 0.0) * MICRO),
             month=f"{at:%Y_%m}",
             at=at,
             begins_within_s=round(begins_within.total_seconds()),
@@ -142,7 +89,7 @@ class Limits:
             item = self._item()
             if _GRANT + run_id in item or failed[1:] == [_CONDITION]:
                 return False
-            self._require_room(item, grant, ask)
+            self._limits.require_room(item, grant, ask)
         raise LimitReachedError(f"team {self._team}: too many runs begin at once; try again")
 
     def release(self, run_id: str, *, usd: float | None) -> bool:
@@ -158,7 +105,7 @@ class Limits:
         held = self.grants().get(run_id)
         if held is None:
             return False
-        settled = 0 if usd is None else round(usd * _MICRO) - held.usd_micro
+        settled = 0 if usd is None else round(usd * MICRO) - held.usd_micro
         expression = (
             "REMOVE #grant ADD #runs :one_less, #clients :clients, #iops :iops, #usd :settled"
         )
@@ -195,84 +142,6 @@ class Limits:
             if not name.startswith(_GRANT) and name not in self._key
         }
 
-    def _require_possible(self, ask: Ask) -> None:
-        """Refuse what exceeds a limit even when nothing else runs."""
-        may = self._limits
-        for name, path, asked, most in (
-            ("clients", ask.clients_path, ask.clients, may.clients),
-            ("provisioned_iops", _IOPS_PATH, ask.iops, may.provisioned_iops),
-        ):
-            if most is not None and asked > most:
-                raise LimitReachedError(
-                    f"team {self._team}: {name}: the run asks for {asked:,}, the limit is {most:,}",
-                    waiting_helps=False,
-                    path=path,
-                    value=asked,
-                    allowed=Range(most=most),
-                )
-        for name, limit in (
-            ("usd_per_run", may.usd_per_run),
-            ("spend_usd_per_month", may.spend_usd_per_month),
-        ):
-            if limit is None:
-                continue
-            if ask.usd_most is None:
-                raise LimitReachedError(
-                    f"team {self._team}: {name}: {words.usd(limit)} cannot be held, for a price of"
-                    " the run is not known (plimsoll quote names it)",
-                    waiting_helps=False,
-                    path=("target",),
-                )
-            if ask.usd_most > limit:
-                raise LimitReachedError(
-                    f"team {self._team}: {name}: the run may cost {words.usd(ask.usd_most)},"
-                    f" the limit is {words.usd(limit)}; a budget_usd or a shorter time_limit_s"
-                    " bounds it",
-                    waiting_helps=False,
-                    path=_USD_PATH,
-                    allowed=_at_most(limit),
-                )
-
-    def _require_room(self, item: Mapping[str, Any], grant: Grant, ask: Ask) -> None:
-        """Name the limit that leaves no room now; return where there is some."""
-        fields: dict[str, tuple[FieldPath, str | int | None]] = {
-            "concurrent_runs": (("team",), self._team),
-            "clients": (ask.clients_path, grant.clients),
-            "provisioned_iops": (_IOPS_PATH, grant.iops),
-            "spend_usd_per_month": (_USD_PATH, None),
-        }
-        for name, counter, most, asked in self._bounds(grant):
-            used = int(item.get(counter, 0))
-            if used + asked > most:
-                shown = [used, asked, most]
-                path, value = fields[name]
-                room: float = most - used
-                if name == "spend_usd_per_month":
-                    room /= _MICRO
-                    figures = [words.usd(value / _MICRO) for value in shown]
-                else:
-                    figures = [words.number(value) for value in shown]
-                raise LimitReachedError(
-                    f"team {self._team}: {name}: {figures[0]} in use, the run asks for"
-                    f" {figures[1]}, the limit is {figures[2]}",
-                    path=path,
-                    value=value,
-                    allowed=_at_most(room) if room > 0 and name != "concurrent_runs" else None,
-                )
-
-    def _bounds(self, grant: Grant) -> list[tuple[str, str, int, int]]:
-        """List each limit: its name, its counter, the most, and what the run asks for."""
-        may = self._limits
-        bounds: list[tuple[str, str, float | None, int]] = [
-            ("concurrent_runs", "runs", may.concurrent_runs, 1),
-            ("clients", "clients", may.clients, grant.clients),
-            ("provisioned_iops", "iops", may.provisioned_iops, grant.iops),
-        ]
-        month = may.spend_usd_per_month
-        micro = None if month is None else month * _MICRO
-        bounds.append(("spend_usd_per_month", f"usd_{grant.month}", micro, grant.usd_micro))
-        return [(name, c, int(most), asked) for name, c, most, asked in bounds if most is not None]
-
     def _taking(self, run_id: str, grant: Grant) -> tuple[str, str, str, str, dict[str, object]]:
         conditions = ["attribute_not_exists(#grant)"]
         values: dict[str, object] = {
@@ -282,7 +151,7 @@ class Limits:
             ":iops": grant.iops,
             ":usd": grant.usd_micro,
         }
-        for _, counter, most, asked in self._bounds(grant):
+        for _, counter, most, asked in self._limits.bounds(grant):
             short = "usd" if counter.startswith("usd") else counter
             values[f":{short}_room"] = most - asked
             conditions.append(f"(attribute_not_exists(#{short}) OR #{short} <= :{short}_room)")

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from plimsoll.aws import clients
-from plimsoll.aws.run_records import pass_over, records_of
+from plimsoll.aws.items import pass_over
+from plimsoll.aws.run_records import records_of
 from plimsoll.errors import UnreadableRecordError
 from plimsoll.model.function_settings import RunSettings, StopSettings
 from plimsoll.model.run_record import Failure, RunRecord, RunState
-from plimsoll.teams.limits import Grant, limits_of
+from plimsoll.teams.limits import limits_of
+from plimsoll.teams.room import Grant
 
 LASTS_AT_MOST = timedelta(
     days=3

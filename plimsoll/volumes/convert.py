@@ -2,7 +2,8 @@
 
 import errno
 
-from plimsoll.model.volume_samples import Escape, Fail, FaultPlan, Slow, Stall, VolumeSample
+from plimsoll.model.volume_faults import Fail, FaultPlan, Slow, Stall
+from plimsoll.model.volume_samples import Escape, VolumeSample
 from plimsoll.volumes.native import (
     FAIL,
     HEAL,
@@ -61,7 +62,7 @@ def volume_sample(sample: Sample, *, epoch_ms: int) -> VolumeSample:
         "credits": sample.credits if has_credits else None,
         "credits_max": sample.credits_max if has_credits else None,
         "attached_processes": sample.attached,
-        "unwatched_processes": sample.unwatched,
+        "unwatched": sample.unwatched > 0,
         "escapes": tuple(
             Escape(
                 program=seen.name.decode(errors="replace"),

@@ -13,7 +13,8 @@ from pydantic import ValidationError
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.instances import InstanceLimits
-from plimsoll.model.volume_samples import Drain, FaultPlan, VolumeSample
+from plimsoll.model.volume_faults import Drain, FaultPlan
+from plimsoll.model.volume_samples import VolumeSample
 from plimsoll.model.volumes import Service, Volume, VolumeLimits, check, limits
 from plimsoll.volumes.build import native_part
 from plimsoll.volumes.config import VolumeSettings, native_config
@@ -96,7 +97,8 @@ class EmulatedVolume:
 
         Raises:
             UsageError: The volume is not allowed, has no credits to set, or this is not Linux.
-            PlimsollError: The directory has a volume already, or memory has no room for its state.
+            PlimsollError: The directory has a volume already, memory has no room for its state, or
+                its watcher does not start.
         """
         check(volume, service=service)
         native_part("shim")
@@ -118,7 +120,7 @@ class EmulatedVolume:
         )
         path = state_path(directory)
         remove_abandoned()
-        lock = take(path, directory)
+        lock, state = take(path, directory), None
         try:
             path.unlink(missing_ok=True)  # of an owner that was killed
             State.create(path, config, _now_ns())
@@ -127,8 +129,10 @@ class EmulatedVolume:
                 shutil.chown(path, owner.st_uid, owner.st_gid)
             path.with_suffix(".json").write_text(description.model_dump_json())
             state = State(path)
-            return cls(description, state, lock=lock, watcher=Watcher.start(path, owner))
+            watcher = Watcher.start(path, owner)
         except BaseException as error:
+            if state is not None:
+                state.close()
             remove(path)
             os.close(lock)
             if isinstance(error, OSError) and error.errno == errno.ENOSPC:
@@ -136,6 +140,7 @@ class EmulatedVolume:
                     f"no space left in {path.parent} for the state of an emulated volume"
                 ) from None
             raise
+        return cls(description, state, lock=lock, watcher=watcher)
 
     @classmethod
     def open(cls, directory: Path) -> Self:
@@ -206,6 +211,11 @@ class EmulatedVolume:
             self.reconfigure(self.volume, credits=0)
             return
         self._state.inject(native_fault(fault, _now_ns()))
+
+    @property
+    def watcher_pid(self) -> int | None:
+        """The process that watches for what goes past the library; None: not this object's."""
+        return None if self._watcher is None else self._watcher.pid
 
     def exists(self) -> bool:
         """Whether its owner has not taken it away."""

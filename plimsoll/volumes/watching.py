@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
@@ -13,10 +14,15 @@ from plimsoll.volumes.places import WATCH
 
 
 class Watcher:
-    """A running watcher. It ends when its owner has and no process is left that it watches."""
+    """A running watcher. It ends when its owner has and no process is left that it watches.
 
-    def __init__(self, pipe: int) -> None:
+    Attributes:
+        pid: Its process id; it is no child of whoever started it.
+    """
+
+    def __init__(self, pipe: int, pid: int) -> None:
         self._pipe = pipe  # the watcher waits for its end, which comes with the owner's
+        self.pid = pid
 
     @classmethod
     def start(cls, state: Path, directory: os.stat_result) -> Self:
@@ -27,33 +33,54 @@ class Watcher:
             directory: Of the volume; processes of its owner can reach the watcher.
 
         Raises:
-            PlimsollError: It does not start.
+            PlimsollError: It does not start; says the watcher's own reason.
+            OSError: There is no room for its socket.
         """
         program = native_part("watcher")
         path = state.with_suffix(WATCH)
         path.unlink(missing_ok=True)  # of an owner that was killed
-        ends, pipe = os.pipe()
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as incoming:
+        with ExitStack() as opened:
+            incoming = opened.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
             _bind(incoming, path)
             if os.geteuid() == 0:
                 shutil.chown(path, directory.st_uid, directory.st_gid)
-            done = subprocess.run(
-                [program, state, str(incoming.fileno())],
-                stdin=ends,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[incoming.fileno()],
-                check=False,
-            )
-        os.close(ends)
-        if done.returncode != 0:
-            os.close(pipe)
-            raise PlimsollError(f"the watcher of the volume on {state} does not start")
-        return cls(pipe)
+            ends, pipe = os.pipe()
+            opened.callback(os.close, ends)
+            try:
+                pid = _run(program, state, incoming, ends)
+            except BaseException:
+                os.close(pipe)
+                raise
+        return cls(pipe, pid)
 
     def close(self) -> None:
         """Let it end, once the processes that it watches have; new ones cannot come any more."""
         os.close(self._pipe)
+
+
+def _run(program: Path, state: Path, incoming: socket.socket, ends: int) -> int:
+    """Run the watcher, which goes into the background as soon as it can watch.
+
+    Returns:
+        Its process id there, which it prints.
+    """
+    try:
+        done = subprocess.run(
+            [program, state, str(incoming.fileno())],
+            stdin=ends,
+            capture_output=True,
+            pass_fds=[incoming.fileno()],
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        code, reason = done.returncode, done.stderr.strip()
+    except OSError as error:  # such as a cache from which no program may be run
+        code, reason = 1, f"{program}: {error.strerror}"
+    if code != 0:
+        reason = reason or f"exit code {code}"
+        raise PlimsollError(f"the watcher of the volume on {state} does not start: {reason}")
+    return int(done.stdout)
 
 
 def _bind(incoming: socket.socket, path: Path) -> None:

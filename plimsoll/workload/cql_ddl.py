@@ -48,6 +48,8 @@ def _create_table(shape: TableShape, name: str) -> str:
     """Write the statement that makes one copy of a table, unless it is there."""
     if shape.indexes:
         raise WorkloadError(Complaint(("indexes",), "indexes are made in SQL databases alone"))
+    if not shape.primary_key:
+        raise WorkloadError(Complaint(("primary_key",), "every table of Cassandra has a key"))
     names = shape.cql_names
     lines = [f'"{names[each]}" {_cql_type(column.type)}' for each, column in shape.columns.items()]
     key = ", ".join(f'"{names[column]}"' for column in shape.primary_key)

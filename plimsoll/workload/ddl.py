@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from plimsoll.model.engine import Protocol
-from plimsoll.workload import cql_ddl, mysql_ddl
+from plimsoll.workload import cql_ddl, mysql_ddl, postgres_ddl
 from plimsoll.workload.compiled import Table
 from plimsoll.workload.tables import TableShape
 
@@ -19,5 +19,7 @@ def define(table: str, shape: TableShape, protocol: Protocol) -> list[Table]:
             return mysql_ddl.define(table, shape)
         case "cql":
             return cql_ddl.define(table, shape)
+        case "postgres":
+            return postgres_ddl.define(table, shape)
         case _:
             assert_never(protocol)

@@ -26,7 +26,8 @@ def define(table: str, shape: TableShape) -> list[Table]:
 def _create_table(shape: TableShape, name: str) -> str:
     """Write the statement that makes one copy of a table, unless it is there."""
     lines = [_column(*named) for named in shape.columns.items()]
-    lines.append(f"PRIMARY KEY ({_names(shape.primary_key)})")
+    if shape.primary_key:
+        lines.append(f"PRIMARY KEY ({_names(shape.primary_key)})")
     body = ",\n  ".join(lines)
     return f"CREATE TABLE IF NOT EXISTS `{name}` (\n  {body}\n) ENGINE = InnoDB"
 

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from plimsoll.model.databases import Language
 from plimsoll.workload.tables import TableShape, copy_names
+from plimsoll.workload.vocabulary import vocabulary
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,14 @@ class Names:
         copies = (copy_names(table, shape.copies) for table, shape in shapes.items())
         tables = {name for names in copies for name in names}
         columns = {name for shape in shapes.values() for name in _columns(shape, language)}
-        if language == "cql":
+        if vocabulary(language).folds:
             tables = set(map(str.lower, tables))
         return cls(language, frozenset(tables), frozenset(map(str.lower, columns)))
 
 
 def _columns(shape: TableShape, language: Language) -> Iterable[str]:
     match language:
-        case "sql":
+        case "sql" | "postgres":
             return shape.columns
         case "cql":
             return shape.cql_names.values()

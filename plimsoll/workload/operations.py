@@ -33,7 +33,11 @@ class Operation(Declared):
     statements: Annotated[Listed[Any], Field(min_length=1, max_length=MAX_STATEMENTS)]
 
     def resolve(
-        self, name: str, tables: Copies, names: Mapping[Language, Names]
+        self,
+        name: str,
+        tables: Copies,
+        names: Mapping[Language, Names],
+        wanted: Language | None = None,
     ) -> dict[Protocol, EngineOperation]:
         """Resolve it for each protocol in whose language all its statements have a text.
 
@@ -41,6 +45,7 @@ class Operation(Declared):
             name: The operation's.
             tables: How many copies there are of each table.
             names: What its statements may name.
+            wanted: The language that is asked for; None: all are as good.
 
         Raises:
             WorkloadError: Something in it cannot be.
@@ -55,7 +60,7 @@ class Operation(Declared):
         for index, declared in enumerate(self.statements):
             with within("statements", index):
                 statement = read(Statement, declared, scope)
-                texts.append(statement.resolve(tables, names))
+                texts.append(statement.resolve(tables, names, wanted))
                 require_short(characters := characters + _characters(texts[-1]))
                 drawn += statement.values
         used = used_variables(drawn)
@@ -93,7 +98,8 @@ class Operations(Declared):
 
 
 def _characters(texts: Mapping[Language, EngineStatement]) -> int:
-    return sum(len(text) for statement in texts.values() for text in statement.sql)
+    """Count the characters that a target is sent at most: no target is sent two languages."""
+    return max((sum(map(len, statement.sql)) for statement in texts.values()), default=0)
 
 
 def _still_used(

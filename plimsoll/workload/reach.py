@@ -20,11 +20,7 @@ from plimsoll.workload.tokens import Token, tokens_of
 from plimsoll.workload.vocabulary import vocabulary
 
 DEPTH_MOST = 40  # of parentheses within each other
-_AFTER_TABLES = {"WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "SET", "VALUES", "LOCK"}
-_JOINS = {"JOIN", "STRAIGHT_JOIN"}
 _WITH_FROM = {"EXTRACT", "TRIM", "SUBSTRING", "SUBSTR"}  # functions whose FROM leads to no table
-_STRUCTURE = _AFTER_TABLES | _JOINS
-_STRUCTURE |= {"SELECT", "FROM", "ON", "FOR", "AS", "WITH", "USING", "INDEX", "COLLATE"}
 
 
 @dataclass
@@ -81,9 +77,13 @@ class _Reader(Cursor):
             case "WITH":
                 self._with()
             case "INSERT" | "REPLACE":
-                self.skip("LOW_PRIORITY", "HIGH_PRIORITY", "IGNORE")
+                self.skip(*self._vocabulary.after_insert)
                 self.require("INTO")
                 self._table(self.next())
+                self._read(_Level())
+            case "UPDATE" if self._vocabulary.after_table is not None:
+                self._factor("SET")
+                self.require("SET")
                 self._read(_Level())
             case "UPDATE":
                 self.skip("LOW_PRIORITY", "IGNORE")
@@ -103,9 +103,9 @@ class _Reader(Cursor):
         self._require_known()
 
     def _with(self) -> None:
-        recursive = self.skip("RECURSIVE")
+        recursive = self._vocabulary.recursion and self.skip("RECURSIVE")
         while True:
-            name = self._own_name()
+            name = self._own_name(folded=True)
             if recursive:
                 self._tables.add(name)
             if self.peek().is_mark("("):
@@ -132,7 +132,7 @@ class _Reader(Cursor):
                 self._factor()
             elif token.is_mark("."):
                 raise refusal("has a . that belongs to no name")
-            elif word in _STRUCTURE:
+            elif word in self._vocabulary.structure:
                 self._clause(word, level)
             elif word:
                 self._operand(token, word)
@@ -143,22 +143,36 @@ class _Reader(Cursor):
 
     def _clause(self, word: str, level: _Level) -> None:
         """Read a word that says whether tables follow."""
+        known = self._vocabulary
         if word == "SELECT":
             level.selected, level.tables = True, False
-        elif (word == "FROM" and level.selected) or (word in _JOINS and level.tables):
+        elif (word == "FROM" and level.selected) or (word in known.joins and level.tables):
             level.tables = True
             self._factor()
-        elif word in _AFTER_TABLES or (word == "FROM" and level.call in _WITH_FROM):
+        elif word in known.ends_tables or (word == "FROM" and level.call in _WITH_FROM):
             level.tables = False
         elif word == "FOR":
             self.require("UPDATE", "SHARE")
             level.tables = False
-        elif word == "ON" and self.skip("DUPLICATE"):
-            self.require("KEY")
-            self.require("UPDATE")
+        elif word == "ON" and known.upsert and self.skip(known.upsert):
+            self._upsert()
             level.tables = False
         elif word != "ON":
             self._phrase(word, level)
+
+    def _upsert(self) -> None:
+        """Read what becomes of a row that is there already."""
+        if self._vocabulary.upsert == "DUPLICATE":
+            self.require("KEY")
+            self.require("UPDATE")
+            return
+        if self.peek().is_mark("("):
+            self._list_of_names()
+        self.require("DO")
+        if not self.skip("NOTHING"):
+            self.require("UPDATE")
+            self.require("SET")
+            self._made.add("excluded")  # the row that was to be inserted
 
     def _phrase(self, word: str, level: _Level) -> None:
         """Read a word that something particular has to follow."""
@@ -171,6 +185,8 @@ class _Reader(Cursor):
                 self.require("ROLLUP")
             case "COLLATE":
                 self._own_name()
+            case "AS" if level.call == "CAST" and self._vocabulary.types:
+                self.require(*self._vocabulary.types)
             case "AS":
                 if self.peek().kind == "name" or self._is_free(self.peek()):
                     self._made.add(self._own_name().lower())
@@ -204,7 +220,7 @@ class _Reader(Cursor):
         self.expect(")")
         self._depth -= 1
 
-    def _factor(self) -> None:
+    def _factor(self, *follows: str) -> None:
         """Read a table where the server looks for one, and its other name."""
         token = self.next()
         if token.is_mark("("):
@@ -215,12 +231,14 @@ class _Reader(Cursor):
             return
         if self.skip("AS") or self.peek().kind == "name" or self._is_free(self.peek()):
             self._made.add(self._own_name().lower())
+        allowed, after = self._vocabulary.after_table, self.peek()
+        ends = after is END or after.is_mark(",") or after.is_mark(")")
+        if allowed is not None and not ends and word_of(after) not in {*allowed, *follows}:
+            raise refusal(f"has {shown(after)} where it may lead to another table")
 
     def _table(self, token: Token) -> None:
         """Take a table's name, which is one of the workload's."""
-        name = token.text
-        if self._names.language == "cql" and token.kind == "word":
-            name = name.lower()
+        name = self._folded(token)
         if self.peek().is_mark("."):
             raise _beyond(f"another database, {shown(token)}")
         if token.kind not in {"word", "name"} or name not in self._tables:
@@ -236,6 +254,8 @@ class _Reader(Cursor):
             qualifier, column = token.text, self.next()
         if self.peek().is_mark("(") or self.peek().is_mark("."):
             raise _beyond(shown(token))
+        if self._vocabulary.types and self.peek().kind == "text":  # a cast: regclass 'pg_authid'
+            raise refusal(f"has text right after {shown(token)}, which makes a type of it")
         if column.kind in {"word", "name"}:
             self._used.append((qualifier, column.text))
         elif qualifier is None or not column.is_mark("*"):
@@ -262,14 +282,19 @@ class _Reader(Cursor):
             self.next()
         self.expect(")")
 
-    def _own_name(self) -> str:
+    def _own_name(self, *, folded: bool = False) -> str:
         token = self.next()
         if token.kind != "name" and not self._is_free(token):
             raise refusal(f"has {shown(token)} where a name should be")
-        return token.text
+        return self._folded(token) if folded else token.text
+
+    def _folded(self, token: Token) -> str:
+        """Give the name of a table as the server reads it."""
+        folds = self._vocabulary.folds and token.kind == "word"
+        return token.text.lower() if folds else token.text
 
     def _is_free(self, token: Token) -> bool:
         """Whether an unquoted word is a name, wherever it stands."""
         word, known = word_of(token), self._vocabulary
-        taken = word in _STRUCTURE or word in known.words or word in known.modifiers
+        taken = word in known.structure or word in known.words or word in known.modifiers
         return bool(word) and not taken and word not in known.reserved

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import takewhile
 from typing import Annotated, Self, assert_never, get_args
 
@@ -38,11 +39,21 @@ Words = Annotated[Listed[Annotated[str, AfterValidator(_word)]], Field(min_lengt
 
 
 class Statement(Declared):
-    """A statement as the workload declares it, in one language or in several."""
+    """A statement as the workload declares it, in one language or in several.
+
+    Attributes:
+        sql: For MySQL and its relatives, and for PostgreSQL where it is good for both.
+        cql: For Cassandra.
+        postgres: For PostgreSQL.
+        binds: What fills the `?`.
+        postgres_binds: The same in PostgreSQL, where it differs.
+    """
 
     sql: Given[Text] = None
     cql: Given[Text] = None
+    postgres: Given[Text] = None
     binds: Listed[AnyValue] = ()
+    postgres_binds: Given[Listed[AnyValue]] = None
     repeat: Annotated[int, Field(ge=1, le=100_000)] = 1
     choose: Given[WholeNumber] = None
     one_of: Given[Annotated[dict[str, Words], Field(min_length=1, max_length=1)]] = None
@@ -50,9 +61,12 @@ class Statement(Declared):
 
     @model_validator(mode="after")
     def _can_be_sent(self) -> Self:
-        if self.sql is None and self.cql is None:
-            raise refusal("lacks the field 'sql' (or 'cql')")
-        parameters = len(self.binds) * self.rows_per_statement
+        if (self.sql, self.cql, self.postgres) == (None, None, None):
+            raise refusal("lacks the field 'sql' (or 'cql', or 'postgres')")
+        if self.postgres is None and self.postgres_binds is not None:
+            raise refusal("goes with the field 'postgres'", "postgres_binds")
+        most = max(len(self.binds), len(self.postgres_binds or ()))
+        parameters = most * self.rows_per_statement
         if parameters > MAX_PLACEHOLDERS:
             raise refusal(f"{parameters} parameters; a statement takes {MAX_PLACEHOLDERS}")
         if self.choose is not None and self.one_of is not None:
@@ -62,51 +76,74 @@ class Statement(Declared):
     @property
     def values(self) -> tuple[Value, ...]:
         """What is drawn for it."""
-        return self.binds if self.choose is None else (*self.binds, self.choose)
+        binds = self.binds + (self.postgres_binds or ())
+        return binds if self.choose is None else (*binds, self.choose)
 
     def resolve(
-        self, tables: Copies, names: Mapping[Language, Names]
+        self, tables: Copies, names: Mapping[Language, Names], wanted: Language | None = None
     ) -> dict[Language, EngineStatement]:
         """Write it in each language that it has a text in.
+
+        Args:
+            tables: How many copies there are of each table.
+            names: What it may name.
+            wanted: The language that is asked for. Others borrow a text only where it is theirs
+                too: that one which cannot be borrowed for the language asked for is an error.
 
         Raises:
             WorkloadError: Unknown tables, unbound or superfluous parameters ...
         """
-        return {
-            language: self._written(text, tables, names[language])
-            for language in get_args(Language)
-            if (text := self._text(language)) is not None
-        }
+        written: dict[Language, EngineStatement] = {}
+        for language in get_args(Language):
+            text, field = self._text(language)
+            if text is None:
+                continue
+            try:
+                written[language] = self._written(text, field, tables, names[language])
+            except WorkloadError as error:
+                if field == language:
+                    raise
+                if language == wanted:
+                    raise _not_borrowed(error) from None
+        return written
 
-    def _text(self, language: Language) -> str | None:
+    def _text(self, language: Language) -> tuple[str | None, Language]:
+        """Give the text in a language, and the field that it stands in."""
         match language:
             case "sql":
-                return self.sql
+                return self.sql, "sql"
             case "cql":
-                return self.cql
+                return self.cql, "cql"
+            case "postgres" if self.postgres is None:
+                return self.sql, "sql"
+            case "postgres":
+                return self.postgres, "postgres"
             case _:
                 assert_never(language)
 
-    def _written(self, text: str, tables: Copies, names: Names) -> EngineStatement:
+    def _written(self, text: str, field: Language, tables: Copies, names: Names) -> EngineStatement:
         language = names.language
+        own = self.postgres_binds if field == "postgres" else None
+        binds = self.binds if own is None else own
         template = text.strip().rstrip("; \n")
         self._check_word(template, tables)
-        with within(language):
+        with within(field):
             copies = self._copies(template, tables)
         if self.choose is not None and copies is None:
             raise refusal("picks a table's copy, and no table here has copies", "choose")
-        with within(language):
+        with within(field):
             alternatives = self._alternatives(template, tables, copies or 1, language)
             # copies differ in names of ours alone; chosen words may be anything's name
             for alternative in alternatives if self.one_of else alternatives[:1]:
                 count = sum(map(_is_placeholder, read_statement(alternative, names)))
-                if count != len(self.binds):
-                    raise refusal(f"has {count} ? for {len(self.binds)} binds")
+                if count != len(binds):
+                    raise refusal(f"has {count} ? for {len(binds)} binds")
             return EngineStatement(
                 sql=tuple(
-                    _with_rows(text, self.rows_per_statement, language) for text in alternatives
+                    _with_parameters(_with_rows(one, self.rows_per_statement, language), language)
+                    for one in alternatives
                 ),
-                binds=self.binds * self.rows_per_statement,
+                binds=binds * self.rows_per_statement,
                 repeat=self.repeat,
                 choose=self.choose if len(alternatives) > 1 else None,
             )
@@ -156,6 +193,8 @@ def _table_name(name: str, language: Language) -> str:
             return f"`{name}`"
         case "cql":
             return name
+        case "postgres":
+            return f'"{name.lower()}"'
         case _:
             assert_never(language)
 
@@ -189,3 +228,26 @@ def _with_rows(text: str, rows: int, language: Language) -> str:
         raise refusal("rows_per_statement needs a statement that ends in VALUES (?, ?, ...)")
     written = text[row[0].start : row[-1].end]
     return text[: row[0].start] + ", ".join([written] * rows)
+
+
+def _with_parameters(text: str, language: Language) -> str:
+    """Write each `?` as the language's servers know it: of PostgreSQL as $1, $2 ..."""
+    if language != "postgres":
+        return text
+    parts, at = [], 0
+    marks = filter(_is_placeholder, tokens_of(text, language))
+    for number, mark in enumerate(marks, start=1):
+        # with a space where it could run into a name or a number beside it
+        before = " " if re.match(r"\w", text[mark.start - 1 : mark.start]) else ""
+        after = " " if re.match(r"\w", text[mark.end : mark.end + 1]) else ""
+        parts.append(f"{text[at : mark.start]}{before}${number}{after}")
+        at = mark.start + 1
+    return "".join(parts) + text[at:]
+
+
+def _not_borrowed(error: WorkloadError) -> WorkloadError:
+    """Say that a text in SQL is none for PostgreSQL."""
+    hint = "in PostgreSQL; the field 'postgres' has another text for it"
+    return WorkloadError(
+        *(replace(about, problem=f"{about.problem} ({hint})") for about in error.complaints)
+    )

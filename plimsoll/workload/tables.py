@@ -40,16 +40,21 @@ def _index_name(name: str) -> str:
     return name
 
 
-def _column_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    if not names:
-        raise refusal("names no column")
+def _differ(names: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise refusal("names a column twice")
     return names
 
 
+def _some(names: tuple[str, ...]) -> tuple[str, ...]:
+    if not names:
+        raise refusal("names no column")
+    return names
+
+
 RowNumber = Annotated[int, Field(ge=0, le=BIGINT_MAX // 2)]
-ColumnNames = Annotated[Listed[str], AfterValidator(_column_names)]
+KeyColumns = Annotated[Listed[str], AfterValidator(_differ)]
+ColumnNames = Annotated[KeyColumns, AfterValidator(_some)]
 
 
 class Column(Declared):
@@ -76,7 +81,8 @@ class TableShape(Declared):
 
     Attributes:
         rows: Rows of each copy.
-        primary_key: The columns of the key.
+        primary_key: The columns of the key; none: the table has none, and no rows to begin with,
+            since those of an interrupted load could not be told from new ones.
         copies: Number of tables of this shape, named `name1`, `name2` ...; None: one, `name`.
         first: Number of the first row.
         indexes: Columns by index name; `{copy}` in a name stands for the copy's number.
@@ -84,7 +90,7 @@ class TableShape(Declared):
 
     rows: RowNumber
     columns: Annotated[dict[Name, Column], Field(min_length=1)]
-    primary_key: ColumnNames
+    primary_key: KeyColumns
     copies: Given[Annotated[int, Field(ge=1, le=MAX_COPIES)]] = None
     first: RowNumber = 0
     indexes: dict[Annotated[str, AfterValidator(_index_name)], ColumnNames] = Field(
@@ -95,6 +101,8 @@ class TableShape(Declared):
     def _columns_are_known(self) -> Self:
         with within("primary_key"):
             self._require_known(self.primary_key)
+            if self.rows and not self.primary_key:
+                raise refusal("names no column: a table with rows needs a key")
         for index, names in self.indexes.items():
             with within("indexes", index):
                 self._require_known(names)

@@ -3,8 +3,9 @@
 What servers read differently by their version or their settings is no token, so that a statement
 means the same here and there: comments (some are executed), backslashes in text (`sql_mode`), `;`,
 `@`, `{`, and letters beyond ASCII outside quotes. In SQL, `"` quotes text or a name, by `sql_mode`:
-what stands in it is taken for neither. Each pattern takes as much as it can and never less
-(possessive quantifiers), so that the time is linear in the statement's length.
+what stands in it is taken for neither. PostgreSQL has prefixes of quotes (E'', U&"") and quotes of
+dollars, in which other things count as their end. Each pattern takes as much as it can and never
+less (possessive quantifiers), so that the time is linear in the statement's length.
 """
 
 import re
@@ -63,6 +64,19 @@ PATTERNS = {
 """,
         re.VERBOSE | re.ASCII,
     ),
+    "postgres": re.compile(
+        r"""
+    (?P<space>[ \t\r\n]++)
+  | (?P<comment>--|/\*|\*/)
+  | (?P<prefixed>(?:[bBeEnNxX]|[uU]&)['"])
+  | (?P<number>[0-9]++(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?(?![\w$.]))
+  | (?P<word>[A-Za-z_][A-Za-z0-9_]*+)
+  | (?P<text>'(?:[^'\\\0]|'')*+')
+  | "(?P<name>[^"\\\0]++)"(?!")
+  | (?P<mark>[-+*/%=<>!&|^~(),.?])
+""",
+        re.VERBOSE | re.ASCII,
+    ),
 }
 
 
@@ -81,6 +95,8 @@ def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
         kind = cast("str", found.lastgroup)
         if kind in {"comment", "hash"}:
             raise refusal(f"holds a comment ({found[0]}); YAML's own, after #, are not sent")
+        if kind == "prefixed":
+            raise refusal(f"has {found[0]}, a quoted part with a prefix")
         if kind in get_args(Kind):
             tokens.append(Token(cast("Kind", kind), found[kind], at, found.end()))
         at = found.end()
@@ -91,6 +107,8 @@ def _unreadable(character: str) -> str:
     match character:
         case ";":
             return "holds more than one statement"
+        case "$":
+            return "holds a $: parameters are written ?, and text is in single quotes"
         case "'" | '"' | "`":
             return f"a quoted part ({character}) has no end, or holds a backslash or a quoted quote"
         case _:

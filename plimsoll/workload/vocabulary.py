@@ -3,40 +3,15 @@
 A name that a server reserves has to be in quotes, or its words could make another statement of it.
 """
 
-from dataclasses import dataclass
 from typing import assert_never
 
 from plimsoll.model.databases import Language
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """The words of a language, in capitals.
-
-    Attributes:
-        kinds: Words that a statement begins with.
-        words: Words that lead to no table, wherever they stand.
-        modifiers: The same, and no parenthesis follows: with one, it would be a call of a function.
-        functions: Functions of the server's own that read nothing but their parameters.
-        reserved: Words that are names in quotes only.
-        joins: Whether a statement may read several tables, and tables under other names.
-    """
-
-    kinds: frozenset[str]
-    words: frozenset[str]
-    modifiers: frozenset[str]
-    functions: frozenset[str]
-    reserved: frozenset[str]
-    joins: bool
-
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
+from plimsoll.workload.postgres_vocabulary import POSTGRES
+from plimsoll.workload.word_lists import Vocabulary, words_set
 
 _SQL = Vocabulary(
-    kinds=_set("SELECT INSERT REPLACE UPDATE DELETE WITH"),
-    words=_set(
+    kinds=words_set("SELECT INSERT REPLACE UPDATE DELETE WITH"),
+    words=words_set(
         """
         AND OR XOR NOT IN LIKE BETWEEN REGEXP RLIKE DIV MOD EXISTS ANY ALL SOME CASE WHEN THEN ELSE
         DEFAULT BINARY DISTINCT BY INTERVAL MICROSECOND SECOND MINUTE HOUR DAY WEEK MONTH QUARTER
@@ -44,7 +19,7 @@ _SQL = Vocabulary(
         CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP
         """
     ),
-    modifiers=_set(
+    modifiers=words_set(
         """
         IS NULL ESCAPE DISTINCTROW SQL_NO_CACHE END TRUE FALSE UNKNOWN ASC DESC OFFSET INNER CROSS
         NATURAL OUTER USE FORCE
@@ -53,7 +28,7 @@ _SQL = Vocabulary(
         CURRENT ROW SHARE NOWAIT SKIP LOCKED WAIT
         """
     ),
-    functions=_set(
+    functions=words_set(
         """
         COUNT SUM AVG MIN MAX GROUP_CONCAT STD STDDEV STDDEV_POP STDDEV_SAMP VARIANCE VAR_POP
         VAR_SAMP BIT_AND BIT_OR BIT_XOR JSON_ARRAYAGG JSON_OBJECTAGG ROW_NUMBER RANK DENSE_RANK
@@ -72,7 +47,7 @@ _SQL = Vocabulary(
         JSON_VALID JSON_KEYS JSON_SEARCH JSON_MERGE_PATCH UUID
         """
     ),
-    reserved=_set(  # by MySQL, MariaDB, or both
+    reserved=words_set(  # by MySQL, MariaDB, or both
         """
         ACCESSIBLE ADD ALTER ANALYZE AS ASENSITIVE BEFORE BIGINT BLOB CALL CASCADE CHANGE CHARACTER
         CHECK COLLATE COLUMN CONDITION CONSTRAINT CONTINUE CONVERT CREATE CUBE CURRENT_ROLE
@@ -100,22 +75,26 @@ _SQL = Vocabulary(
         WHERE WHILE WINDOW WITH WRITE YEAR_MONTH ZEROFILL
         """
     ),
-    joins=True,
+    ends_tables=words_set("WHERE GROUP HAVING ORDER LIMIT UNION SET VALUES LOCK"),
+    joins=words_set("JOIN STRAIGHT_JOIN"),
+    folds=False,
+    upsert="DUPLICATE",
+    after_insert=words_set("LOW_PRIORITY HIGH_PRIORITY IGNORE"),
 )
 _CQL = Vocabulary(
-    kinds=_set("SELECT INSERT UPDATE DELETE"),
-    words=_set(
+    kinds=words_set("SELECT INSERT UPDATE DELETE"),
+    words=words_set(
         """
         AND IN BY IF LIKE CONTAINS KEY BETWEEN DISTINCT
         """
     ),
-    modifiers=_set(
+    modifiers=words_set(
         """
         JSON OR NOT IS NULL TTL PER PARTITION ALLOW FILTERING ASC DESC EXISTS TRUE FALSE TIMESTAMP
         DEFAULT UNSET
         """
     ),
-    functions=_set(
+    functions=words_set(
         """
         COUNT SUM AVG MIN MAX TOKEN TTL WRITETIME CAST NOW UUID CURRENTTIMEUUID CURRENTTIMESTAMP
         CURRENTDATE CURRENTTIME TOTIMESTAMP TODATE TOUNIXTIMESTAMP MINTIMEUUID MAXTIMEUUID DATEOF
@@ -123,7 +102,7 @@ _CQL = Vocabulary(
         BIGINTASBLOB BLOBASBIGINT
         """
     ),
-    reserved=_set(
+    reserved=words_set(
         """
         ADD ALTER APPLY AS AUTHORIZE BATCH BEGIN COLUMNFAMILY CREATE DELETE DESCRIBE DROP ENTRIES
         EXECUTE FROM FULL GRANT GROUP INDEX INFINITY INSERT INTO KEYSPACE LIMIT MATERIALIZED MBEAN
@@ -131,7 +110,9 @@ _CQL = Vocabulary(
         TABLE TO TOKEN TRUNCATE UNLOGGED UPDATE USE USING VALUES VIEW WHERE WITH
         """
     ),
-    joins=False,
+    ends_tables=words_set("WHERE GROUP HAVING ORDER LIMIT UNION SET VALUES LOCK"),
+    joins=frozenset(),
+    folds=True,
 )
 
 
@@ -142,5 +123,7 @@ def vocabulary(language: Language) -> Vocabulary:
             return _SQL
         case "cql":
             return _CQL
+        case "postgres":
+            return POSTGRES
         case _:
             assert_never(language)

@@ -23,6 +23,7 @@ from plimsoll.workload.tables import Tables, TableShape
 from plimsoll.workload.values import Scope
 
 MAX_RECORDS = 10**12
+_NAMES: dict[Language, str] = {"sql": "SQL", "cql": "CQL", "postgres": "PostgreSQL"}
 
 
 class DatasetDocument(Declared):
@@ -97,10 +98,10 @@ class Workload:
         facts = protocol_facts(protocol)
         chosen = self._records(records)
         values = self._values(parameters or {})
-        tables, operations = self._resolve({"records": chosen, **values})
+        tables, operations = self._resolve({"records": chosen, **values}, facts.language)
         sent = tuple(each[protocol] for each in operations if protocol in each)
         if len(sent) < len(operations):
-            raise self._refusal(f"the workload has no {facts.language.upper()} statements")
+            raise self._refusal(f"the workload has no {_NAMES[facts.language]} statements")
         if not facts.has_consistency:
             self._refuse_consistency(parameters or {})
         in_tables = referenced(self.tables_document.value["tables"])
@@ -185,7 +186,7 @@ class Workload:
         return WorkloadError(Complaint((), problem, place=Place(self.document.source)))
 
     def _resolve(
-        self, values: Mapping[str, Scalar]
+        self, values: Mapping[str, Scalar], wanted: Language | None = None
     ) -> tuple[dict[str, TableShape], list[dict[Protocol, EngineOperation]]]:
         with _in_document(self.tables_document):
             part = {"tables": self.tables_document.value["tables"]}
@@ -198,7 +199,7 @@ class Workload:
             part = {"operations": self.document.value["operations"]}
             for name, operation in read(Operations, substitute(part, values)).operations.items():
                 with within("operations", name):
-                    resolved.append(operation.resolve(name, copies, names))
+                    resolved.append(operation.resolve(name, copies, names, wanted))
                     require_short(characters := characters + _characters(resolved[-1]))
         return tables, resolved
 
@@ -253,8 +254,14 @@ def read_workload(
 
 
 def _characters(operation: Mapping[Protocol, EngineOperation]) -> int:
-    sent = [each for family in operation.values() for each in family.statements]
-    return sum(len(text) for statement in sent for text in statement.sql)
+    """Count the characters that a target is sent at most."""
+    return max(
+        (
+            sum(len(text) for each in family.statements for text in each.sql)
+            for family in operation.values()
+        ),
+        default=0,
+    )
 
 
 @contextmanager

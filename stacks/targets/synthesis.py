@@ -8,6 +8,7 @@ from typing import Any
 
 from aws_cdk import App
 
+from stacks.targets.aurora_template import AuroraTemplate
 from stacks.targets.cassandra_template import CassandraTemplate
 from stacks.targets.rds_template import RdsTemplate
 
@@ -22,6 +23,7 @@ def define(directory: Path) -> App:
         context={"@aws-cdk/core:validateAgainstDefaultRules": True},
     )
     RdsTemplate(app)
+    AuroraTemplate(app)
     CassandraTemplate(app)
     return app
 

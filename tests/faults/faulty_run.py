@@ -4,12 +4,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import psutil
 
+from plimsoll.model.request import Request
 from tests.faults.place import Place
 from tests.local.runs.conftest import ANSWERED, ROOT, gated_functions, tiny
 
@@ -34,6 +36,8 @@ HELD = {  # by phase: the function that is held when it begins, or frozen under 
     "conclude": "conclude",
     "teardown": "delete-target",
 }
+POSTGRES = {"engine": "postgres", "engine_version": "18"}
+PROGRAMS = {"mysql": "bin/mariadbd", "mariadb": "bin/mariadbd", "postgres": "bin/postgres"}
 LOOK_S = 0.05
 PATIENCE_S = 240.0  # what takes longer hangs
 
@@ -46,26 +50,37 @@ class FaultyRun:
         command: `plimsoll run` itself.
         worker: The process of the function that is held.
         gate: The file that holds it.
+        server: In the command line of its database.
     """
 
     place: Place
     command: "subprocess.Popen[str]"
     worker: psutil.Process
     gate: Path
+    server: str
 
     @classmethod
-    def start(cls, place: Place, folder: Path, phase: str) -> "FaultyRun":
-        """Start it and wait until it has reached a phase."""
+    def start(
+        cls,
+        place: Place,
+        folder: Path,
+        phase: str,
+        target: Mapping[str, str] = MappingProxyType({}),
+    ) -> "FaultyRun":
+        """Start it, with some fields of its target, and wait until it has reached a phase."""
         gates = folder / "gates"
         gates.mkdir()
         gate = gates / HELD[phase]
         gate.touch()
-        command = started(place, folder, gates)
+        request = requested(target)
+        command = started(place, folder, gates, request)
         reached = gate.with_suffix(".reached")
         await_true(lambda: reached.exists() or command.poll() is not None, f"{phase} reached")
         if command.poll() is not None:
             raise AssertionError("it ended before: " + "".join(command.communicate()))
-        return cls(place, command, psutil.Process(int(reached.read_text())), gate)
+        worker = psutil.Process(int(reached.read_text()))
+        server = PROGRAMS[str(request.target.engine)]
+        return cls(place, command, worker, gate, server)
 
     def process(self, words: str) -> psutil.Process:
         """Find the process of the run whose command line has some words, once it is there."""
@@ -86,13 +101,21 @@ class FaultyRun:
             self.worker.send_signal(signal.SIGCONT)
 
 
-def started(place: Place, folder: Path, gates: Path) -> "subprocess.Popen[str]":
+def requested(target: Mapping[str, str] = MappingProxyType({})) -> Request:
+    """Ask for a run of seconds."""
+    changed = {f"target__{name}": value for name, value in target.items()}
+    return tiny("faulty", load__duration_s=2, **ANSWERED, **changed)
+
+
+def started(
+    place: Place, folder: Path, gates: Path, request: Request | None = None
+) -> "subprocess.Popen[str]":
     """Start a run of seconds whose functions pass the gates."""
     functions = gated_functions(folder / "functions", gates)
-    request = folder / "request.yaml"
-    request.write_text(tiny("faulty", load__duration_s=2, **ANSWERED).model_dump_json())  # is YAML
+    file = folder / "request.yaml"
+    file.write_text((request or requested()).model_dump_json())  # is YAML
     main = MAIN.format(functions=str(functions))
-    arguments = ["run", str(request), "--local", "--out", str(folder / "out")]
+    arguments = ["run", str(file), "--local", "--out", str(folder / "out")]
     on_disk = ["--data-dir", str(place.temporary)]
     return place.start([sys.executable, "-c", main, *arguments, *on_disk], folder=ROOT)
 

@@ -13,7 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.faulty_run import HELD, PATIENCE_S, FaultyRun, await_true, started
+from tests.faults.faulty_run import (
+    HELD,
+    PATIENCE_S,
+    POSTGRES,
+    FaultyRun,
+    await_true,
+    started,
+)
 from tests.faults.namespaces import MEMORY
 from tests.faults.place import place
 
@@ -65,7 +72,7 @@ FAULTS = {
         r"the local stand-in for AWS has ended \(Killed\)|the local stand-in for AWS is gone",
     ),
     "KILL of the database": Fault(
-        lambda run: run.process("bin/mariadbd").kill(),
+        lambda run: run.process(run.server).kill(),
         dict.fromkeys(EARLY, 1),
         r"FAILED in its (provision|prepare|step) phase: \w+",
     ),
@@ -108,9 +115,36 @@ def cases() -> list[object]:
 def test_a_fault(
     tmp_path: Path, phase: str, name: str, record_property: Callable[[str, object], None]
 ) -> None:
+    meet(tmp_path, phase, name, {}, record_property)
+
+
+# PostgreSQL is many processes, in namespaces of their own where root runs them
+WITH_POSTGRES = [
+    ("load", "KILL"),
+    ("load", "KILL of the stand-in"),
+    ("load", "KILL of the database"),
+    ("prepare", "INT"),
+]
+
+
+@pytest.mark.parametrize(("phase", "name"), WITH_POSTGRES)
+def test_a_fault_with_postgres(
+    tmp_path: Path, phase: str, name: str, record_property: Callable[[str, object], None]
+) -> None:
+    meet(tmp_path, phase, name, POSTGRES, record_property)
+
+
+def meet(
+    tmp_path: Path,
+    phase: str,
+    name: str,
+    target: Mapping[str, str],
+    record_property: Callable[[str, object], None],
+) -> None:
+    """Let a run meet a fault, and see that it ends as it has to."""
     fault = FAULTS[name]
     with place(tmp_path, disk_mib=1024) as own:
-        run = FaultyRun.start(own, tmp_path, phase)
+        run = FaultyRun.start(own, tmp_path, phase, target)
         fault.does(run)
         run.let_go()
         code, output = ended(run.command)

@@ -29,9 +29,12 @@ WITHOUT_RESOURCE = {
     "cloudwatch:GetMetricData",
     "timestream:DescribeEndpoints",
     "rds:DescribeDBEngineVersions",
+    "rds:DescribeDBClusters",
     "rds:DescribeDBInstances",
+    "rds:DescribeEngineDefaultClusterParameters",
     "rds:DescribeEngineDefaultParameters",
     "rds:DescribeEvents",
+    "rds:DescribeGlobalClusters",
     "rds:DescribeOrderableDBInstanceOptions",
     "cloudformation:DescribeStacks",  # of all stacks
     "logs:CreateLogDelivery",
@@ -182,10 +185,12 @@ def test_a_secret_can_be_read_only_of_a_target_or_an_allowed_endpoint(
         for s in of_function(templates["Existing"], "load-client")
         if as_list(s["Action"]) == ["secretsmanager:GetSecretValue"]
     ]
-    own = [s for s in reads if "rds!db-" in json.dumps(s["Resource"])]
-    assert len(own) == 1
-    tag = "aws:ResourceTag/aws:rds:primaryDBInstanceArn"
-    assert "db:plimsoll-*" in json.dumps(own[0]["Condition"]["StringLike"][tag])
+    own = []
+    for kind, named in (("db", "DBInstance"), ("cluster", "DBCluster")):
+        (statement,) = [s for s in reads if f"rds!{kind}-" in json.dumps(s["Resource"])]
+        tag = f"aws:ResourceTag/aws:rds:primary{named}Arn"
+        assert f":{kind}:plimsoll-*" in json.dumps(statement["Condition"]["StringLike"][tag])
+        own.append(statement)
     others = [as_list(s["Resource"]) for s in reads if s not in own]
     endpoint = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbCdEf"
     assert any(endpoint in resources for resources in others)
@@ -231,9 +236,19 @@ NOT_ASKED_FOR = {
         "rds:StartDBInstanceAutomatedBackupsReplication",
         "rds:DescribeDBInstanceAutomatedBackups",
         "rds:DescribeDBSnapshots",
-        "rds:DescribeDBClusters",
         "rds:DescribeDBClusterSnapshots",
         "rds:CreateDBSnapshot",  # DeletionPolicy is Delete
+    },
+    "AWS::RDS::DBCluster": {
+        "rds:AddRoleToDBCluster",
+        "rds:DescribeDBClusterAutomatedBackups",
+        "rds:DescribeDBClusterSnapshots",
+        "rds:DescribeDBSnapshots",
+        "rds:EnableHttpEndpoint",
+        "rds:RestoreDBClusterFromSnapshot",
+        "rds:RestoreDBClusterToPointInTime",
+        "rds:CreateDBClusterSnapshot",  # DeletionPolicy is Delete
+        "rds:RemoveFromGlobalCluster",
     },
     "AWS::EC2::Instance": {
         "ec2:ModifyPrivateDnsNameOptions",

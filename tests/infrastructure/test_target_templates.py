@@ -42,6 +42,75 @@ def rds(template: Template, engine: str, volume: str) -> Resolved:
     return Resolved(template.body, parameters)
 
 
+AURORA = {
+    "aurora-mysql": {"EngineVersion": "8.0.mysql_aurora.3.10.3"},
+    "aurora-postgresql": {"EngineVersion": "17.7"},
+}
+
+
+def aurora(template: Template, engine: str, storage: str = "aurora") -> Resolved:
+    parameters = {
+        **RUN,
+        "Engine": engine,
+        **AURORA[engine],
+        "ParameterGroupFamily": f"{engine}17",
+        "InstanceClass": "db.r7g.large",
+        "SubnetGroupName": "plimsoll-targets",
+        "StorageType": storage,
+    }
+    return Resolved(template.body, parameters)
+
+
+@pytest.mark.parametrize(("engine", "storage"), [*product(AURORA, ("aurora", "aurora-iopt1"))])
+def test_aurora_gets_a_cluster_of_the_storage_asked_for_and_one_writer(
+    target_templates: dict[str, Template], engine: str, storage: str
+) -> None:
+    resources = aurora(target_templates["aurora"], engine, storage).resources
+    cluster, writer = resources["Cluster"], resources["Writer"]
+    assert (cluster["Engine"], cluster["StorageType"]) == (engine, storage)
+    assert cluster["EngineVersion"] == AURORA[engine]["EngineVersion"]
+    assert cluster["DBClusterIdentifier"] == f"plimsoll-{RUN['RunId']}"
+    assert (writer["Engine"], writer["DBInstanceClass"]) == (engine, "db.r7g.large")
+    assert writer["DBClusterIdentifier"] == "<Cluster>"
+    assert writer["AvailabilityZone"] == RUN["AvailabilityZone"]
+    assert not {"AllocatedStorage", "Iops", "StorageType"} & set(writer)
+    body = target_templates["aurora"]
+    assert len(body.of_type("AWS::RDS::DBInstance")) == len(body.of_type("AWS::RDS::DBCluster"))
+
+
+def test_nothing_of_an_aurora_target_outlives_its_stack(
+    target_templates: dict[str, Template],
+) -> None:
+    cluster = aurora(target_templates["aurora"], "aurora-mysql").resources["Cluster"]
+    assert cluster["DeletionProtection"] is False
+    assert cluster["DeleteAutomatedBackups"] is True
+    assert cluster["BackupRetentionPeriod"] == 1  # the least that Aurora has
+
+
+def test_an_aurora_target_is_private_encrypted_and_knows_no_password(
+    target_templates: dict[str, Template],
+) -> None:
+    resources = aurora(target_templates["aurora"], "aurora-postgresql").resources
+    cluster, writer = resources["Cluster"], resources["Writer"]
+    assert writer["PubliclyAccessible"] is False
+    assert writer["AutoMinorVersionUpgrade"] is False
+    assert cluster["StorageEncrypted"] is True
+    assert cluster["ManageMasterUserPassword"] is True
+    assert "MasterUserPassword" not in cluster
+    assert cluster["VpcSecurityGroupIds"] == [RUN["SecurityGroupId"]]
+
+
+def test_an_aurora_targets_outputs_are_what_a_run_reads(
+    target_templates: dict[str, Template],
+) -> None:
+    assert aurora(target_templates["aurora"], "aurora-mysql").outputs == {
+        "Endpoint": "Cluster.Endpoint.Address",
+        "Port": "Cluster.Endpoint.Port",
+        "SecretArn": "Cluster.MasterUserSecret.SecretArn",
+        "InstanceIdentifier": "<Writer>",
+    }
+
+
 def test_what_is_committed_is_what_the_sources_say(target_templates: dict[str, Template]) -> None:
     committed = {path.name: path.read_text() for path in TEMPLATES.iterdir()}
     sources = {f"{name}.template.json": as_text(t.body) for name, t in target_templates.items()}

@@ -11,19 +11,37 @@ from typing import Any
 
 import pytest
 
+from plimsoll.cli.main import main
 from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.deploying import ROLE
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.functions import Function
 from plimsoll.model.settings import Settings
+from tests.support.command import Output
 from tests.support.guarded_cassandra import GUARDED_SETTINGS
 from tests.support.mariadb_connection import Connection, connected
+from tests.support.postgres_server import postgres, postgres_factory
+
+__all__ = ["postgres", "postgres_factory"]  # fixtures, found here by pytest
 
 MariaDbFactory = Callable[..., MariaDbServer]
 
 # a Cassandra of the tests has ended before what Java's second compiler does for it pays
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+
+
+@pytest.fixture
+def plimsoll(capsys: pytest.CaptureFixture[str]) -> Callable[..., Output]:
+    """The `plimsoll` command, called within this process with the arguments given."""
+
+    def call(*arguments: str) -> Output:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        captured = capsys.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
+
+    return call
 
 
 @pytest.fixture(scope="session")

@@ -23,10 +23,11 @@ from plimsoll.aws import clients
 from plimsoll.aws.run_files import RunFiles, client_path, plan_path
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.deploying import PRINCIPAL, default_settings
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.fleet import ClientResult, StepPlan
 from plimsoll.model.functions import FUNCTIONS, Setting
-from plimsoll.model.request import EndpointTarget, Request
+from plimsoll.model.request import Request
 from plimsoll.runs.submit import submit
 from stacks.packaging import THIS_MACHINE, build, kinds, size_mib
 from tests.support.aws_resources import (

@@ -19,3 +19,13 @@ def connected(server: MariaDbServer, *, autocommit: bool = False) -> Connection:
         database=server.database,
         autocommit=autocommit,
     )
+
+
+def query(connection: Connection, dsn: str, sql: str) -> tuple[object, ...]:
+    """Give the one row that a query of a DSN's database answers."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"USE {dsn.rpartition('/')[2]}")
+        cursor.execute(sql)
+        row = cursor.fetchone()
+    assert row is not None
+    return tuple(row)

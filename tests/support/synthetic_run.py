@@ -12,7 +12,8 @@ from plimsoll.capacity import judge
 from plimsoll.model.capacity import Confirmation, Rules
 from plimsoll.model.engine_report import LatencySummary
 from plimsoll.model.fleet import StepPlan
-from plimsoll.model.request import Load, RdsTarget, Request, WorkloadChoice
+from plimsoll.model.load_request import Load, WorkloadChoice
+from plimsoll.model.request import RdsTarget, Request
 from plimsoll.model.results import (
     FleetFigures,
     LimitingResource,

@@ -3,13 +3,14 @@
 import re
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 import pytest
 import yaml
 
 from plimsoll.cli.main import cli
+from plimsoll.model.capacity import Verdict
 from plimsoll.model.expectations import FORMS, rule_of
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -31,6 +32,13 @@ def commands(value: Any) -> list[str]:
             return []
 
 
+WITHOUT_A_FIGURE = set(get_args(Verdict)) - {
+    "KNEE",
+    "PLATEAU",
+    "LOWER_BOUND",
+    "BELOW_FIRST_STEP",
+    "NOT_SUSTAINED",
+}
 BLOCKS = "\n".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)).replace("\\\n", "")
 JOBS = [*commands(yaml.safe_load(GITHUB)), *commands(yaml.safe_load(GITLAB))]
 COMMANDS = [*commands(BLOCKS), *JOBS]
@@ -76,3 +84,9 @@ def test_the_package_comes_from_where_its_user_put_it_and_from_no_index() -> Non
 def test_the_page_explains_each_form_of_a_rule() -> None:
     for form in FORMS:
         assert f"| `{form}` |" in PAGE
+
+
+@pytest.mark.parametrize("page", ["ci.md", "../README.md"])
+def test_the_verdicts_that_are_no_answer_are_those_without_a_figure(page: str) -> None:
+    listed = re.findall(r"\(((?:`[A-Z_]+`(?:, )?){4,})\)", (DOCS / page).read_text())
+    assert [set(re.findall(r"[A-Z_]+", names)) for names in listed] == [WITHOUT_A_FIGURE]

@@ -154,6 +154,32 @@ def test_show_holds_a_finished_run_against_rules_and_leaves_its_file(
     assert (outcome["answer"], outcome["because"][:10]) == ("met", "1.00 times")
 
 
+@pytest.mark.parametrize(
+    ("capacity", "rules", "code"),
+    [
+        (KNEE, (), 0),
+        (without_figure("NOISY"), (), 3),
+        (KNEE, ("p99.read <= 1ms at 5000",), 3),
+        (KNEE, ("p99.raed <= 1ms at 1000",), 2),
+    ],
+)
+def test_watch_ends_as_show_does(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capacity: Capacity,
+    rules: tuple[str, ...],
+    code: int,
+) -> None:
+    result = RESULT.model_copy(update={"capacity": capacity})
+    ended = {"connect": None, "follow": object(), "fetch": result}
+    for name, given in ended.items():
+        monkeypatch.setattr(f"plimsoll.cli.watch.{name}", lambda *_, given=given: given)
+    options = [word for rule in rules for word in ("--expect", rule)]
+    found, _, err = call(capsys, "watch", "some-run", *options)
+    assert found == code
+    assert ("did you mean 'read'?" in err) == (code == 2)
+
+
 def test_show_prints_what_became_of_a_rule_that_only_another_version_knows(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -33,3 +33,18 @@ def test_an_unknown_verb_is_named_without_a_stack_trace() -> None:
     result = run("no-such-verb")
     assert "no-such-verb" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("fnid",), "Did you mean 'find'?"),
+        (("experimnt", "start"), "Did you mean 'experiment'?"),
+        (("schedule", "hstory"), "Did you mean 'history'?"),
+        (("find", "--limt", "5ms"), "'--limit'"),
+    ],
+)
+def test_what_was_meant_is_said(arguments: tuple[str, ...], meant: str) -> None:
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert meant in result.stderr

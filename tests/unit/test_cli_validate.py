@@ -11,7 +11,11 @@ from click.testing import CliRunner, Result
 from plimsoll.cli.main import cli
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
+from plimsoll.model.experiment import Experiment
+from plimsoll.model.request import Request
 from tests.support.requested import REQUESTED
+
+ROOT = Path(__file__).parents[2]
 
 
 def validated(folder: Path, *options: str, verb: str = "validate", **changes: Any) -> Result:
@@ -124,9 +128,7 @@ def test_a_time_limit_within_which_aws_will_hardly_measure_is_told(tmp_path: Pat
     short = validated(tmp_path, time_limit_s=300)
     assert short.exit_code == 0
     assert "on AWS: Its first step is expected to end after 15 min 10 s, later than" in short.output
-    as_json = json.loads(validated(tmp_path, "--json", time_limit_s=300).output)
-    [warning] = as_json["warnings"]["small"]
-    assert warning.startswith("on AWS: Its first step")
+    assert "on AWS: Its first step" in validated(tmp_path, "--json", time_limit_s=300).stderr
     assert "on AWS" not in validated(tmp_path, "--local", time_limit_s=300).output
     assert "on AWS" not in validated(tmp_path).output
 
@@ -138,5 +140,26 @@ def test_it_says_how_many_steps_a_search_takes_and_for_how_long(
     told = validated(tmp_path, "--local", search=ramp)
     assert told.exit_code == 0, told.output
     assert "steps where nothing is noisy, 30 at most" in told.output
-    as_json = json.loads(validated(tmp_path, "--local", "--json", search=ramp).stdout)
-    assert as_json["takes"]["small"] in told.output
+    as_json = validated(tmp_path, "--local", "--json", search=ramp)
+    assert as_json.stderr == told.stdout
+
+
+def test_as_json_it_is_what_the_service_takes_with_every_default_but_the_team(
+    tmp_path: Path,
+) -> None:
+    body = json.loads(validated(tmp_path, "--json").stdout)
+    assert Request.model_validate(body) == Request.model_validate(REQUESTED)
+    assert "team" not in body
+    assert body["load"]["recovery_max_s"] == 300
+    assert json.loads(validated(tmp_path, "--json", team="payments").stdout)["team"] == "payments"
+
+
+def test_several_runs_are_several_bodies_and_an_experiment_is_one(tmp_path: Path) -> None:
+    changes: dict[str, Any] = {"low": {}, "high": {"time_limit_s": 7000}}
+    runs = json.loads(validated(tmp_path, "--json", runs=changes).stdout)["runs"]
+    assert {name: run["time_limit_s"] for name, run in runs.items()} == {
+        "low": 7200,
+        "high": 7000,
+    }
+    asked = CliRunner().invoke(cli, ["validate", str(ROOT / "scenarios/r1.yaml"), "--json"])
+    assert Experiment.model_validate_json(asked.stdout).name == "r1"

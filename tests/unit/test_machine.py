@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from plimsoll import machine
-from plimsoll.machine import CpuShares, CpuTimes, cpu_times, listeners, shares
+from plimsoll.machine import (
+    CpuShares,
+    CpuTimes,
+    cpu_seconds,
+    cpu_times,
+    listeners,
+    servers,
+    shares,
+)
 
 KERNEL_THREAD = 0x00200040
 # pid: parent, flags, and the ticks of its own and of children that have ended. The run is 10: a
@@ -72,6 +80,39 @@ def test_who_listens_on_a_port_is_found_by_the_sockets_inode(proc: Path) -> None
         (proc / f"{pid}/fd/{descriptor}").symlink_to(f"socket:[{inode}]")
     assert listeners(3306) == {20}
     assert listeners(3307) == set()
+
+
+def listening(proc: Path, user: int) -> None:
+    """A user listens on port 3306, by a descriptor that is not shown."""
+    (proc / "net").mkdir()
+    (proc / "net/tcp").write_text(f"head\n 0: 0100007F:0CEA 0:0 0A 0:0 00:0 0 {user} 0 4711 1\n")
+
+
+@pytest.mark.parametrize(
+    ("user", "programs", "found"),
+    [
+        (os.getuid(), {20: "mariadbd", 30: "bash"}, {20}),
+        (os.getuid(), {20: "mariadbd", 30: "mariadbd"}, set()),  # which of them is not known
+        (os.getuid(), {30: "postgres", 31: "postgres"}, {30}),  # which has started the other
+        (os.getuid(), {20: "docker-proxy"}, set()),
+        (os.getuid() + 1, {20: "mariadbd"}, set()),
+    ],
+)
+def test_a_server_of_another_user_is_known_by_its_sockets_user_and_its_program(
+    proc: Path, user: int, programs: dict[int, str], found: set[int]
+) -> None:
+    listening(proc, user)
+    for pid, name in programs.items():
+        (proc / f"{pid}/comm").write_text(f"{name}\n")
+    assert servers(3306, {"postgres", "mariadbd"}) == found
+    assert servers(3307, {"mysqld", "mariadbd"}) == set()
+
+
+@pytest.mark.usefixtures("proc")
+def test_processor_time_is_that_of_all_the_processes_and_of_those_below_them_or_none() -> None:
+    ticks = 40 + 30 + 3
+    assert cpu_seconds({20, 30}) == pytest.approx(ticks / os.sysconf("SC_CLK_TCK"))
+    assert cpu_seconds({20, 99}) is None
 
 
 def test_a_process_that_ends_while_it_is_read_is_left_out(proc: Path) -> None:

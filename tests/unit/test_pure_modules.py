@@ -5,7 +5,7 @@ import subprocess
 import sys
 from importlib import import_module
 
-REACHES_OUT = ("boto3", "botocore", "cassandra", "pymysql", "plimsoll_engine")
+REACHES_OUT = ("boto3", "botocore", "cassandra", "pg8000", "pymysql", "plimsoll_engine")
 PURE = ("model", "capacity", "workload", "prices", "requests", "quoting")
 CHECK = """
 import sys

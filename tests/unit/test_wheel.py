@@ -80,3 +80,24 @@ def test_the_wheel_holds_the_folder_of_the_checkout_and_nothing_else(
 
     packed = files(unpacked / "plimsoll" / "packaged_folders" / folder)
     assert packed == files(ROOT / folder)
+
+
+def test_a_wheel_with_the_engine_names_the_crates_in_it(tmp_path: Path) -> None:
+    """As PEP 770 has it; maturin puts the list into the engine's wheel, this one takes it over."""
+    engine = tmp_path / "plimsoll_engine-0-cp311-abi3-manylinux_2_34_x86_64.whl"
+    with ZipFile(engine, "w") as archive:
+        archive.writestr("plimsoll_engine/__init__.py", "")
+        crates = "plimsoll_engine-0.dist-info/sboms/plimsoll_engine.cyclonedx.json"
+        archive.writestr(crates, '{"bomFormat": "CycloneDX"}')
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "dist"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        env={**os.environ, "PLIMSOLL_ENGINE": str(engine)},
+    )
+    (wheel,) = (tmp_path / "dist").glob("plimsoll_db-*-manylinux_2_34_x86_64.whl")
+    with ZipFile(wheel) as archive:
+        (bom,) = [name for name in archive.namelist() if "/sboms/" in name]
+        assert bom.endswith(".dist-info/sboms/plimsoll_engine.cyclonedx.json")
+        assert json.loads(archive.read(bom)) == {"bomFormat": "CycloneDX"}

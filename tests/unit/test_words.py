@@ -8,8 +8,9 @@ import pytest
 
 from plimsoll import words
 from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.databases import Engine
-from plimsoll.model.request import EndpointTarget, RdsTarget, Target
+from plimsoll.model.databases import AuroraEngine, Engine
+from plimsoll.model.endpoint_target import EndpointTarget
+from plimsoll.model.request import RdsTarget, Target
 from plimsoll.model.volumes import Volume
 from plimsoll.words import NOTHING
 
@@ -196,6 +197,9 @@ def test_a_target_is_told_with_the_version_made_and_with_what_stands_in_for_it()
     assert stood_in == f"MariaDB 11.4.5 on this machine, for MySQL 8.4 {place}"
     own = words.target(asked, stand_in="8.4.6")
     assert own == f"MySQL 8.4.6 on this machine, for MySQL 8.4 {place}"
+    of_postgres = asked.model_copy(update={"engine": "postgres", "engine_version": "18"})
+    named = words.target(of_postgres, stand_in="PostgreSQL 18.6")  # it names itself
+    assert named.startswith("PostgreSQL 18.6 on this machine, for PostgreSQL 18 on ")
 
 
 @pytest.mark.parametrize(
@@ -235,6 +239,12 @@ def test_a_listed_price_is_written_in_full(usd: float, expected: str) -> None:
             ),
             "MySQL at db.lan:3306",
         ),
+        (
+            EndpointTarget(
+                kind="endpoint", engine="postgres", host="db.lan", statement_mode="simple"
+            ),
+            "PostgreSQL at db.lan:5432, statements sent as text",
+        ),
     ],
 )
 def test_a_target_is_named_the_same_everywhere(target: Target, expected: str) -> None:
@@ -242,4 +252,4 @@ def test_a_target_is_named_the_same_everywhere(target: Target, expected: str) ->
 
 
 def test_every_engine_has_a_name() -> None:
-    assert set(words.ENGINES) == set(get_args(Engine))
+    assert set(words.ENGINES) == {*get_args(Engine), *get_args(AuroraEngine)}

@@ -55,13 +55,8 @@ def read_k6(value: object, name: str) -> Reading:
     counter, trend = f"{kind}s", f"{kind}_duration"
     count = needed(metrics, f"{counter}.count", name)
     window_s = _window_s(value, metrics, counter, name)
-    failed = 0.0
-    if kind == "http_req":  # `passes` counts what passed as failed
-        failed = (
-            number_at(metrics, "http_req_failed.passes", name)
-            or number_at(metrics, "http_req_failed.matches", name)
-            or 0.0
-        )
+    failed = _failed(metrics, name) if kind == "http_req" else None
+    succeeded = max(0.0, count - (failed or 0.0))
     figures = field(metrics, trend, name)
     known = figures if isinstance(figures, dict) else {}
     latency = latencies(
@@ -71,9 +66,9 @@ def read_k6(value: object, name: str) -> Reading:
     step = Step(
         source=name,
         connections=round(vus) if vus else None,
-        throughput_ops_per_second=max(0.0, count - failed) / window_s,
-        operations=round(max(0.0, count - failed)),
-        errors=round(failed),
+        throughput_ops_per_second=succeeded / window_s,
+        operations=round(succeeded),
+        errors=None if failed is None else round(failed),
         window_s=window_s,
         latency_us={kind: latency} if latency else {},
     )
@@ -89,6 +84,12 @@ def read_k6(value: object, name: str) -> Reading:
 
 
 _ASK = " (of constant-vus, give one file for each number of VUs)"
+
+
+def _failed(metrics: Metrics, name: str) -> float | None:
+    """Requests that failed; None: not told. `passes` counts what passed as failed."""
+    passes = number_at(metrics, "http_req_failed.passes", name)
+    return number_at(metrics, "http_req_failed.matches", name) if passes is None else passes
 
 
 def _metrics(value: object, name: str) -> Metrics:

@@ -97,6 +97,7 @@ def written(
     """Write a certificate and its key."""
     files = CertificateFiles(folder / "cert.pem", folder / "key.pem")
     files.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    files.key.touch(mode=0o600)  # PostgreSQL takes no key that others may read
     files.key.write_bytes(
         key.private_bytes(
             serialization.Encoding.PEM,

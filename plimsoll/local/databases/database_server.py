@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import signal
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,8 @@ class DatabaseServer(ABC):
         host: Its address, of the loopback network.
         port: TCP port that clients connect to.
     """
+
+    _STOPS_AT = signal.SIGTERM  # shuts it down cleanly, whoever is connected
 
     def __init__(self, *, process: GuardedProcess, directory: Path, host: str, port: int) -> None:
         self._process = process
@@ -57,7 +60,7 @@ class DatabaseServer(ABC):
 
     def stop(self, timeout_s: float = 60.0) -> None:
         """Shut it down cleanly; kill it if that takes longer than `timeout_s`."""
-        self._process.stop(timeout_s)
+        self._process.stop(timeout_s, self._STOPS_AT)
 
     def kill(self) -> None:
         """End it as a power cut would (SIGKILL); its data stays."""

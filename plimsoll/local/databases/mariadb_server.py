@@ -1,4 +1,7 @@
-"""A private MariaDB server on a free loopback port, gone when its owner is."""
+"""A private MariaDB server on loopback, killed when its owner ends.
+
+Its data is then deleted; its log stays.
+"""
 
 import math
 import os
@@ -43,7 +46,7 @@ class MariaDbServer(DatabaseServer):
     Attributes:
         user: Account with all rights.
         password: Its password.
-        database: A database made at the first start.
+        database: A database that was made where there was none of its name.
     """
 
     def __init__(
@@ -72,14 +75,17 @@ class MariaDbServer(DatabaseServer):
             settings: Server settings, merged over `DEFAULT_SETTINGS`.
             environment: Variables added to this process's own for the server.
             port: TCP port; None takes a free one.
-            user: Account to make, with all rights.
+            user: Account with all rights, made anew at each start.
             password: Its password.
-            database: Database to make.
-            ready_timeout_s: How long it may take until it answers.
+            database: Database to make if there is none of that name.
+            ready_timeout_s: How long it may take until it answers, in seconds.
 
         Raises:
-            MissingToolError: There is no server program.
-            PlimsollError: It did not start; says the server's own reason and names its log.
+            UsageError: PLIMSOLL_MARIADBD names no program.
+            MissingToolError: There is no server program, and no Maven to fetch one with.
+            PlimsollError: The program could not be fetched, or the server did not start or did not
+                answer in time; of a server, says its own reason where it gave one and names its
+                log.
         """
         mariadbd = found_or_fetched()
         directory = directory.resolve()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import assert_never
 
 from plimsoll.errors import MissingToolError
-from plimsoll.local.databases import cassandra_program, mariadb_program
+from plimsoll.local.databases import cassandra_program, mariadb_program, postgres_program
 from plimsoll.model.cassandra_target import VERSION
 from plimsoll.model.engine import Protocol
 
@@ -49,6 +49,8 @@ def server_programs(protocol: Protocol) -> tuple[ServerProgram, ...]:
                     " fetches it",
                 ),
             )
+        case "postgres":
+            return (ServerProgram("PostgreSQL server", _postgres, postgres_program.HOW_TO_GET),)
         case _:
             assert_never(protocol)
 
@@ -74,6 +76,9 @@ def _fetching(protocol: Protocol) -> tuple[Callable[[], Path], Callable[[], Path
             return mariadb_program.find_mariadbd, mariadb_program.fetch_mariadb, "MariaDB's server"
         case "cql":
             return cassandra_program.find_cassandra, cassandra_program.fetch_cassandra, "Cassandra"
+        case "postgres":
+            find, fetch = postgres_program.find_postgres, postgres_program.fetch_postgres
+            return find, fetch, "PostgreSQL's server"
         case _:
             assert_never(protocol)
 
@@ -81,3 +86,8 @@ def _fetching(protocol: Protocol) -> tuple[Callable[[], Path], Callable[[], Path
 def _mariadb() -> str:
     mariadbd = mariadb_program.find_mariadbd()
     return f"{mariadb_program.version(mariadbd)} ({mariadbd})"
+
+
+def _postgres() -> str:
+    postgres = postgres_program.find_postgres()
+    return f"{postgres_program.version(postgres)} ({postgres})"

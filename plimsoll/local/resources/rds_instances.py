@@ -5,22 +5,21 @@ import secrets
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any
 
 from moto.secretsmanager.models import FakeSecret, secretsmanager_backends
 
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.local.databases.certificates import CertificateFiles
-from plimsoll.local.databases.database_server import DatabaseServer
-from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.resources.rds_engines import check_engine
-from plimsoll.local.resources.rds_mariadb_settings import MIB, server_settings
+from plimsoll.local.resources.rds_servers import Asked
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
 from plimsoll.local.resources.sampler import as_rds
-from plimsoll.model.databases import RdsEngine, rds_facts
+from plimsoll.model.databases import rds_facts
 from plimsoll.model.instances import instance_limits
 from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume
+
+MIB = 2**20
 
 
 def create_rds(
@@ -38,11 +37,20 @@ def create_rds(
         PlimsollError: The server did not start.
     """
     identifier = str(properties["DBInstanceIdentifier"])
-    engine = check_engine(str(properties["Engine"]), str(properties["EngineVersion"]))
+    version = str(properties["EngineVersion"])
+    engine = check_engine(str(properties["Engine"]), version)
     instance_class = str(properties["DBInstanceClass"])
-    memory_mib = instance_memory_mib(instance_class)
+    class_memory_bytes = instance_memory_mib(instance_class) * MIB
     user = str(properties.get("MasterUsername", "admin"))
     password = secrets.token_urlsafe(24)
+    asked = Asked(
+        engine=engine,
+        version=version,
+        parameters=parameters,
+        class_memory_bytes=class_memory_bytes,
+        memory_bytes=round(class_memory_bytes * databases.memory_scale),
+        account=(user, password, str(properties.get("DBName", user))),
+    )
 
     def start(directory: Path, undo: ExitStack) -> Database:
         volume = EmulatedVolume.create(
@@ -50,17 +58,11 @@ def create_rds(
             _volume(properties),
             service=rds_facts(engine).service,
             instance_limits=instance_limits(instance_class),
+            settings=asked.volume_settings,
         )
         undo.callback(volume.close)
-        server = _start_server(
-            engine,
-            directory / "server",
-            volume,
-            parameters=parameters,
-            certificate=databases.authority.sign(directory / "tls", "127.0.0.1"),
-            memory_bytes=round(memory_mib * MIB * databases.memory_scale),
-            account=(user, password, str(properties.get("DBName", user))),
-        )
+        certificate = databases.authority.sign(directory / "tls", "127.0.0.1")
+        server = asked.start(directory / "server", volume, certificate)
         undo.callback(server.remove)
         secret = _make_secret(user, password)
         sampler = databases.sample(volume, server.pid, as_rds(identifier))
@@ -73,35 +75,6 @@ def create_rds(
         return Database(identifier, directory, volume, server, sampler, attributes, forget)
 
     return databases.create(identifier, start)
-
-
-def _start_server(
-    engine: RdsEngine,
-    directory: Path,
-    volume: EmulatedVolume,
-    *,
-    parameters: Mapping[str, str],
-    certificate: CertificateFiles,
-    memory_bytes: int,
-    account: tuple[str, str, str],
-) -> DatabaseServer:
-    """Start the server that stands in for an engine; `account` is user, password and database."""
-    user, password, database = account
-    match engine:
-        case "mysql" | "mariadb":
-            return MariaDbServer.start(
-                directory=directory,
-                settings={
-                    **server_settings(parameters, memory_bytes=memory_bytes, limits=volume.limits),
-                    **certificate.settings,
-                },
-                environment=volume.environment(),
-                user=user,
-                password=password,
-                database=database,
-            )
-        case _:
-            assert_never(engine)
 
 
 def _volume(properties: Mapping[str, Any]) -> Volume:

@@ -20,18 +20,16 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 from moto.cloudwatch.models import cloudwatch_backends
 
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.machine import CpuShares, CpuTimes, cpu_times, shares
+from plimsoll.machine import CpuShares, CpuTimes, cpu_seconds, cpu_times, shares
 from plimsoll.model.volume_samples import VolumeRates, VolumeSample, rates
 from plimsoll.volumes import EmulatedVolume
 
 HELD_UP_MAX = 60  # points of a standstill; a longer one has those of its end only
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -54,15 +52,6 @@ class Seen:
 
 
 Naming = Callable[[Seen], Sequence[Points]]
-
-
-def cpu_seconds(pid: int) -> float | None:
-    """Read how much processor time a process has used; None when it is gone."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    except OSError:
-        return None
-    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
 
 def as_rds(identifier: str) -> Naming:
@@ -224,8 +213,10 @@ class Sampler:
             before, cpu_before, machine_before = after, cpu, machine
 
     def _look(self) -> tuple[VolumeSample, float | None, CpuTimes | None]:
-        times = cpu_times({self._run_pid}, strangers=self._targets - {self._pid})
-        return self._volume.sample(), cpu_seconds(self._pid), times
+        watcher = self._volume.watcher_pid  # works for the run, and is below nobody
+        ours = {self._run_pid} if watcher is None else {self._run_pid, watcher}
+        times = cpu_times(ours, strangers=self._targets - {self._pid})
+        return self._volume.sample(), cpu_seconds({self._pid}), times
 
     def _publish(self, seen: Seen, epoch_ms: int) -> None:
         for number in periods_to_publish(self._published, epoch_ms, self._period_s):

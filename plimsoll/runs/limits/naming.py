@@ -34,6 +34,7 @@ _STORAGE = (
 _WAITS = (
     server.row_locks,
     server.table_locks,
+    server.inner_locks,
     server.buffer_pool,
     server.log,
     storage.storage_latency,
@@ -64,16 +65,20 @@ def limiting_resource(
         volume: What the target's volume promises; None: not known.
     """
     step = deciding_step(capacity, steps)
-    seen = None if step is None else Seen(step, volume)
+    lightest = _lightest(capacity, steps)
+    seen = None if step is None else Seen(step, volume, lightest)
     found = [*_client(capacity, step), *_disturbed(capacity, step)]
     found += [] if seen is None else _found(seen)
     ranked = [one.candidate for one in sorted(found, key=lambda one: one.place, reverse=True)]
     known = [one for one in ranked if one.share is not None or one.reached]
+    if seen is not None and seen.lacks_devices and not any(one.reached for one in known):
+        known = []  # what could not be seen may be nearer to its limit than all that could
     first = known[0] if known else None
     others = (one for one in known[1:] if _is_told(one) and one.resource != known[0].resource)
     second = next(others, None)
     evidence = [one.evidence for one in ranked if _is_told(one)]
-    evidence += [*_signs(step), *_lacking(seen)]
+    evidence = [*_lacking(seen), *evidence] if not known else [*evidence, *_lacking(seen)]
+    evidence += _signs(step)
     return LimitingResource(
         resource=first.resource if first else "unknown",
         reached=bool(first and first.reached and capacity.verdict in MET),
@@ -177,6 +182,13 @@ def deciding_step(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult
     return best[-1] if best else None
 
 
+def _lightest(capacity: Capacity, steps: Sequence[StepResult]) -> StepResult | None:
+    """Choose a step of the lightest load: what its operations take, they take without others."""
+    judged = min(capacity.steps, key=lambda judged_load: judged_load.load, default=None)
+    indexes = set() if judged is None else {one.index for one in judged.steps}
+    return next((step for step in steps if step.plan.index in indexes), None)
+
+
 def _signs(step: StepResult | None) -> list[str]:
     if step is None or step.server is None or step.plan.server_before is None:
         return []
@@ -188,6 +200,10 @@ def _lacking(seen: Seen | None) -> list[str]:
     if seen is None:
         return ["no step was judged"]
     target = seen.target
-    if (target.cpu_percent, target.read_iops, target.write_iops) == (None, None, None):
-        return ["the target's own figures could not be read: its CPU is not known, nor its I/O"]
-    return []
+    unseen = [] if target.cpu_percent is not None else ["CPU"]
+    unseen += [] if (target.read_iops, target.write_iops) != (None, None) else ["I/O"]
+    if not unseen:
+        return []
+    names = " and its ".join(unseen)
+    not_excluded = "is not excluded" if len(unseen) == 1 else "are not excluded"
+    return [f"the target's own figures could not be read: its {names} {not_excluded} as the limit"]

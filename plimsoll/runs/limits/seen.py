@@ -8,14 +8,22 @@ from plimsoll.model.results import ServerWaits, StepResult, TargetFigures
 from plimsoll.model.volumes import VolumeLimits
 
 NOTHING_KNOWN = TargetFigures(period_s=0, points=0)
+SCATTER = 0.25  # of the operations under way
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A step, and what its target's volume promises (None: not known)."""
+    """A step.
+
+    Attributes:
+        step: That which shows the limit.
+        volume: What its target's volume promises; None: not known.
+        lightest: A step of the lightest load.
+    """
 
     step: StepResult
     volume: VolumeLimits | None
+    lightest: StepResult | None = None
 
     @property
     def target(self) -> TargetFigures:
@@ -43,14 +51,34 @@ class Seen:
     @property
     def under_way(self) -> float:
         """The mean number of operations under way: by Little's law, at most the connections."""
-        step = self.step.step
         connections = float(self.step.plan.connections)
-        means = {name: one["mean"] for name, one in step.latency_us.items() if "mean" in one}
+        return min(connections, self._under_way_with(self.step) or connections)
+
+    @property
+    def added_by_load(self) -> float:
+        """How many more are under way than if each took as long as under the lightest load.
+
+        At least a quarter of all: less than that is within what latencies scatter.
+        """
+        if self.lightest is None or self.lightest.plan.index == self.step.plan.index:
+            return self.under_way
+        at_rest = self._under_way_with(self.lightest) or 0.0
+        return max(self.under_way - at_rest, self.under_way * SCATTER)
+
+    def _under_way_with(self, other: StepResult) -> float | None:
+        """Count the operations under way at this throughput with another step's mean latencies."""
+        step, latency_us = self.step.step, other.step.latency_us
+        means = {name: one["mean"] for name, one in latency_us.items() if "mean" in one}
         weighed = weights_of(step, means)
         if step.throughput_ops_per_second is None or weighed is None:
-            return connections
+            return None
         mean_us = sum(weighed[0][name] * mean for name, mean in means.items())
-        return min(connections, step.throughput_ops_per_second * mean_us / 1e6) or connections
+        return step.throughput_ops_per_second * mean_us / 1e6
+
+    @property
+    def lacks_devices(self) -> bool:
+        """Whether neither the server's processor time nor its volume's promise is known."""
+        return self.target.cpu_percent is None and self.volume is None
 
     def each(self, per_second: float) -> float | None:
         """How much of something each operation took."""

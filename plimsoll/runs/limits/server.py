@@ -1,7 +1,9 @@
 """What operations wait for within the server: locks, pages, its log, and room for connections.
 
 A wait is given as the share of the operations' time: what waited at any moment, against the
-operations that were under way (Little's law).
+operations that were under way (Little's law). A wait for a lock is one for another operation: it
+is held against the time that the load added to theirs, since that is what a limit is met by. Where
+four rows are hot, say, a 99th percentile is at three times its own when a third of all are waiting.
 """
 
 from plimsoll import words
@@ -22,6 +24,7 @@ def row_locks(seen: Seen) -> Candidate | None:
         count=waits.row_lock_waits,
         waiting=_waiting(seen, waits.row_locks_s, looks.row_lock_waiters if looks else None),
         evidence=f"row locks: {_number(waits.row_lock_waits)}",
+        for_others=True,
         to_change="transactions that hold locks for less time, or changes spread over more rows",
     )
 
@@ -35,18 +38,37 @@ def table_locks(seen: Seen) -> Candidate | None:
         count=waits.table_lock_waits,
         waiting=_waiting(seen, waits.table_locks_s, looks.table_lock_waiters if looks else None),
         evidence=f"table locks: {_number(waits.table_lock_waits)}",
+        for_others=True,
         to_change="tables of an engine that locks rows (InnoDB), and nobody who locks whole tables",
+    )
+
+
+def inner_locks(seen: Seen) -> Candidate | None:
+    """Waits for what sessions share within the server: a page in memory, a part of a table."""
+    looks = _looks(seen)
+    if looks is None or looks.inner_lock_waiters is None:
+        return None
+    return _waited(
+        seen,
+        "inner_locks",
+        count=None,
+        waiting=looks.inner_lock_waiters,
+        evidence="locks within the server (LWLock, BufferPin): waits",
+        to_change="fewer connections at the same time, or changes spread over more pages",
     )
 
 
 def buffer_pool(seen: Seen) -> Candidate | None:
     """Reads of pages that the buffer pool does not hold; operations wait for each."""
-    waits, latency_us = seen.waits, seen.target.read_latency_us
+    waits, looks, latency_us = seen.waits, _looks(seen), seen.target.read_latency_us
     if waits.page_reads is None:
         return None
     reads = waits.page_reads / seen.load_s
     waiting = None
-    if waits.page_reads_s is not None:
+    if looks is not None and looks.page_read_waiters is not None:
+        # what the operating system keeps in memory is no I/O, and nobody waits for it
+        waiting = _waiting(seen, waits.page_reads_s, looks.page_read_waiters)
+    elif waits.page_reads_s is not None:
         waiting = waits.page_reads_s / seen.load_s
     elif latency_us is not None or not waits.page_reads:
         waiting = reads * (latency_us or 0.0) / 1e6
@@ -122,12 +144,19 @@ def _waited(
     waiting: float | None,
     evidence: str,
     to_change: str,
+    for_others: bool = False,
 ) -> Candidate | None:
-    """Say what part of the operations' time a wait was, with so many waiting at any moment."""
+    """Say what part of the operations' time a wait was, with so many waiting at any moment.
+
+    One for other operations is given as the part of what the load added to their time.
+    """
     if count is None and waiting is None:
         return None
     share = None if waiting is None else min(1.0, waiting / seen.under_way)
     part = "" if share is None else f", {words.percent(share)} of the operations' time"
+    if waiting is not None and for_others and seen.added_by_load < seen.under_way:
+        share = min(1.0, waiting / seen.added_by_load)
+        part += f" and {words.percent(share)} of what the load added to it"
     return Candidate(
         resource=resource,
         share=share,

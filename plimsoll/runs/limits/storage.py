@@ -141,14 +141,21 @@ def storage_latency(seen: Seen) -> Candidate | None:
     waits, target = seen.waits, seen.target
     if not waits.log_flushes:
         return None
+    looks = seen.step.server.looks if seen.step.server else None
+    flushes = waits.log_flushes / seen.load_s
+    flush_us: float | None = None
     if waits.log_io_s is not None:
         flush_us = waits.log_io_s / waits.log_flushes * 1e6
-    elif target.write_latency_us is not None:
+    elif looks is not None and looks.log_io_share is not None:
+        share = looks.log_io_share
+        busy = f"under way in {words.percent(share)} of {words.plural(looks.looks, 'look')}"
+    elif target.write_latency_us is not None:  # of all writes, the log's among them
         flush_us = target.write_latency_us + (target.flush_latency_us or 0.0)
     else:
         return None
-    flushes = waits.log_flushes / seen.load_s
-    share = min(1.0, flushes * flush_us / 1e6)
+    if flush_us is not None:
+        share = min(1.0, flushes * flush_us / 1e6)
+        busy = f"each {words.latency(flush_us)}: under way {words.percent(share)} of the time"
     commits = ""
     if waits.commits is not None:  # the server does not count those of changes apart
         each = words.rate(waits.commits / seen.load_s)
@@ -158,8 +165,7 @@ def storage_latency(seen: Seen) -> Candidate | None:
         share=share,
         threshold=LOG_BUSY,
         reached=share >= LOG_BUSY,
-        evidence=f"storage latency: {commits}{words.rate(flushes)} flushes/s of the log, each"
-        f" {words.latency(flush_us)}: under way {words.percent(share)} of the time",
+        evidence=f"storage latency: {commits}{words.rate(flushes)} flushes/s of the log, {busy}",
         to_change="a volume that takes a write sooner, more operations for each commit, or commits"
         " that do not wait for the log",
     )

@@ -1,7 +1,9 @@
 /* A page cache of a given size, as an instance's memory would hold; only names, no data.
  *
  * Set-associative with CLOCK's second chance: the lowest bit of a name says that it was used since
- * the hand passed. A race between processes costs at worst one block held a little less long.
+ * the hand passed. The hand begins anywhere: if it began at a place of the name's own, two blocks with
+ * the same place would drive each other out for ever, beside others that nobody uses. A race between
+ * processes costs at worst one block held a little less long.
  */
 #include "volume.h"
 
@@ -33,7 +35,8 @@ bool cache_touch(struct volume *volume, uint64_t file, uint64_t block)
         store(*empty, name);
         return false;
     }
-    unsigned hand = (unsigned)(name >> 8);
+    static _Atomic uint64_t evictions;
+    unsigned hand = (unsigned)mix(atomic_fetch_add_explicit(&evictions, 1, memory_order_relaxed));
     for (unsigned turn = 0; turn < 2 * CACHE_WAYS; turn++) {
         _Atomic uint64_t *way = &set[(hand + turn) % CACHE_WAYS];
         uint64_t held = load(*way);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -66,17 +67,6 @@ static bool lies_on_volume(struct volume *volume, pid_t pid, int fd)
     return strncmp(path, volume->directory, root) == 0 && (path[root] == '/' || !path[root]);
 }
 
-/* Whether a file is a program or a shared library: what is loaded of it is no data. */
-static bool is_program(pid_t pid, int fd)
-{
-    char path[64], head[4] = "";
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
-    int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t length = from < 0 ? 0 : pread(from, head, sizeof head, 0);
-    close(from);
-    return length == 4 && memcmp(head, "\177ELF", 4) == 0;
-}
-
 static int64_t position_of(pid_t pid, int fd)
 {
     char path[64], text[64] = "";
@@ -114,6 +104,27 @@ static int64_t size_of(pid_t pid, int fd)
     struct stat about;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
     return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? about.st_size : -1;
+}
+
+/* Whether a call may be one by which a program or a shared library is loaded. */
+static bool may_load(const struct move *move, const __u64 *arguments)
+{
+    return move->number == SYS_mmap ? (arguments[3] & MAP_TYPE) == MAP_PRIVATE
+                                    : move->source == move->fd && !move->indirect;
+}
+
+/* Whether a regular file is a program or a shared library: what is loaded of it is no data.
+ * Another kind of file must not even be opened: that would make us a FIFO's reader. */
+static bool is_program(pid_t pid, int fd)
+{
+    char path[64], head[4];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+    int from = size_of(pid, fd) < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (from < 0)
+        return false;
+    ssize_t length = pread(from, head, sizeof head, 0);
+    close(from);
+    return length == 4 && memcmp(head, "\177ELF", 4) == 0;
 }
 
 /* How much a file has from where a call reads it. */
@@ -192,7 +203,7 @@ void escape_seen(struct volume *volume, const struct seccomp_notif *call)
         const struct move *move = &moves[i];
         int fd = (int)call->data.args[move->fd];
         if (move->number != call->data.nr || !lies_on_volume(volume, pid, fd) ||
-            is_program(pid, fd))
+            (may_load(move, call->data.args) && is_program(pid, fd)))
             continue;
         if (move->number == SYS_mmap) {
             atomic_fetch_add_explicit(&volume->maps, 1, memory_order_relaxed);

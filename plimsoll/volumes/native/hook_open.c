@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -101,20 +102,65 @@ OPENS_PAIR(pipe2, (int pair[2], int flags), (pair, flags))
 OPENS_PAIR(socketpair, (int domain, int type, int protocol, int pair[2]),
            (domain, type, protocol, pair))
 
-/* A stream's I/O stays inside the C library: the watcher sees it. Its descriptor may be used too. */
-#define OPENS_STREAM(name, parameters, arguments)                                       \
+/* A stream of the volume that is only read, or only written, stands before the C library's own, so
+ * that its calls come by here: PostgreSQL's backends each read some files so when they start. */
+static ssize_t stream_read(void *behind, char *to, size_t n)
+{
+    return read(fileno(behind), to, n);
+}
+
+static ssize_t stream_write(void *behind, const char *from, size_t n)
+{
+    size_t done = 0;
+    while (done < n) { /* as the C library's own streams do, where some was taken */
+        ssize_t written = write(fileno(behind), from + done, n - done);
+        if (written <= 0)
+            break;
+        done += (size_t)written;
+    }
+    return (ssize_t)done; /* fewer is an error: fopencookie(3) */
+}
+
+static int stream_seek(void *behind, off64_t *at, int whence)
+{
+    off64_t reached = lseek64(fileno(behind), *at, whence);
+    *at = reached < 0 ? *at : reached;
+    return reached < 0 ? -1 : 0;
+}
+
+static int stream_close(void *behind)
+{
+    return fclose(behind);
+}
+
+static FILE *through_us(FILE *behind, const char *mode)
+{
+    cookie_io_functions_t calls = {stream_read, stream_write, stream_seek, stream_close};
+    if (mode[0] == 'a' || strpbrk(mode, "+,") || !file_of(fileno(behind)))
+        return behind;
+    FILE *stream = fopencookie(behind, mode, calls);
+    if (!stream)
+        return behind;
+    stream->_fileno = fileno(behind); /* as the C library's own: its fileno() answers it */
+    return stream;
+}
+
+/* What other streams do stays inside the C library: the watcher sees it. A stream's descriptor may be
+ * used too. */
+#define OPENS_STREAM(name, parameters, arguments, after)                                \
     EXPORT FILE *name parameters                                                        \
     {                                                                                   \
         FILE *stream = REAL(name) arguments;                                            \
-        if (stream && fileno(stream) >= 0)                                              \
-            file_opened(fileno(stream));                                                \
-        return stream;                                                                  \
+        if (!stream || fileno(stream) < 0)                                              \
+            return stream;                                                              \
+        file_opened(fileno(stream));                                                    \
+        return after;                                                                   \
     }
 
-OPENS_STREAM(fopen, (const char *path, const char *mode), (path, mode))
-OPENS_STREAM(fopen64, (const char *path, const char *mode), (path, mode))
-OPENS_STREAM(freopen, (const char *path, const char *mode, FILE *old), (path, mode, old))
-OPENS_STREAM(freopen64, (const char *path, const char *mode, FILE *old), (path, mode, old))
+OPENS_STREAM(fopen, (const char *path, const char *mode), (path, mode), through_us(stream, mode))
+OPENS_STREAM(fopen64, (const char *path, const char *mode), (path, mode), through_us(stream, mode))
+OPENS_STREAM(freopen, (const char *path, const char *mode, FILE *old), (path, mode, old), stream)
+OPENS_STREAM(freopen64, (const char *path, const char *mode, FILE *old), (path, mode, old), stream)
 
 EXPORT int fclose(FILE *stream)
 {

@@ -35,6 +35,7 @@ static void set_up(struct volume *volume, const struct volume_config *config, si
     volume->io_bytes = config->io_bytes;
     volume->readahead_bytes = config->readahead_bytes;
     volume->cache_sets = (uint64_t)config->cache_blocks / CACHE_WAYS;
+    strcpy(volume->escapers[ESCAPERS - 1].name, "others");
 }
 
 /* A hole would be filled when it is first written to: where the disk is full, by SIGBUS. */

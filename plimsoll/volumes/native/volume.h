@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define VOLUME_MAGIC 0x6c6c6f736d696c70ULL /* "plimsoll" */
-#define VOLUME_LAYOUT 2                    /* raised whenever a structure below changes */
+#define VOLUME_LAYOUT 3                    /* raised whenever a structure below changes */
 
 #define LATENCY_DRAWS 1024 /* equally likely latencies: any distribution, without libm */
 #define HISTOGRAM_BUCKETS 256
@@ -127,7 +127,8 @@ struct volume {
     struct kind_state kinds[KINDS];
     struct escaper escapers[ESCAPERS]; /* the watcher alone writes them */
     _Alignas(64) _Atomic uint64_t failed;
-    _Atomic uint64_t late, late_ns, attached, unwatched, maps, refused;
+    _Atomic uint64_t late, late_ns, attached, maps, refused;
+    _Atomic uint64_t unwatched; /* more than 0: nobody sees all that goes past; no count of whom */
     _Atomic int64_t writeback_ns[WRITEBACK_SLOTS]; /* when a file's last buffered write is done */
     _Atomic uint64_t cache[];                      /* cache_sets x CACHE_WAYS block names */
 };

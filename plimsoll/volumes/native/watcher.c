@@ -6,13 +6,16 @@
  * each tree of processes (filter.c). A call whose descriptor lies on the volume is counted; every
  * call then goes on as if nobody had looked. The watcher outlives the volume's owner, whose end it
  * sees on its standard input: it ends with the last process that it watches, since a filter without
- * a listener fails every call that it would show.
+ * a listener fails every call that it would show. Its process id is what this program prints.
  */
 #define _GNU_SOURCE
 #include "escapes.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -85,20 +88,33 @@ static void watch(int owner, int socket)
     }
 }
 
+/* Says why not, for whoever started us. */
+static int failed(void)
+{
+    fprintf(stderr, "%s\n", strerror(errno));
+    return 1;
+}
+
 int main(int count, char **arguments)
 {
-    volume = count == 3 ? volume_attach(arguments[1]) : NULL;
-    if (!volume)
-        return 1;
+    if (count != 3) {
+        fputs("watcher STATE SOCKET\n", stderr);
+        return 2;
+    }
+    if (!(volume = volume_attach(arguments[1])))
+        return failed();
+    int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere < 0 || chdir("/") != 0)
+        return failed();
     int child = fork(); /* nobody has to wait for us, since we may outlive whoever started us */
     if (child != 0)
-        return child < 0;
+        return child < 0 || printf("%d\n", child) < 0 ? failed() : 0;
+    dup2(nowhere, STDOUT_FILENO); /* whoever started us reads both to their ends */
+    dup2(nowhere, STDERR_FILENO);
     setsid();
     const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
-    if (chdir("/") != 0)
-        return 1;
     watch(0, atoi(arguments[2]));
     return 0;
 }

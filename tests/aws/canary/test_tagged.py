@@ -66,6 +66,7 @@ def test_a_tag_has_to_have_the_value() -> None:
     [
         (f"cloudformation:{HERE}:stack/plimsoll-run-r1/0a", "aws cloudformation delete-stack"),
         (f"rds:{HERE}:db:plimsoll-r1", "aws rds delete-db-instance"),
+        (f"rds:{HERE}:cluster:plimsoll-r1", "aws rds delete-db-cluster"),
         (f"ec2:{HERE}:instance/i-0a", "aws ec2 terminate-instances --instance-ids i-0a"),
         (f"ec2:{HERE}:volume/vol-0a", "aws ec2 delete-volume --volume-id vol-0a"),
         (f"secretsmanager:{HERE}:secret:rds!db-0a", "aws secretsmanager delete-secret"),

@@ -102,6 +102,35 @@ def test_a_request_that_can_be_made_passes_every_check_but_what_is_not_there_yet
     assert found["quota: Lambda"].detail.startswith("24 of 1,000 concurrent executions needed")
 
 
+AURORA = {
+    "kind": "aurora",
+    "engine": "aurora-postgresql",
+    "engine_version": "17",
+    "instance_class": "db.r7g.large",
+}
+
+
+def test_an_aurora_is_looked_at_with_its_storage_and_counts_as_an_instance() -> None:
+    deploy()
+    found = looked({"target": AURORA})
+    assert found["engine version"].detail == "Aurora PostgreSQL 17.7, for 17"
+    assert found["storage"].detail == "Standard storage"
+    assert found["zone"].detail == "db.r7g.large with aurora is offered in eu-west-1a"
+    assert found["quota: RDS instances"].detail == "1 of 40 DB instances needed at once; 3 in use"
+    assert "quota: RDS storage" not in found
+    optimized = looked({"target": {**AURORA, "storage": "io-optimized"}})
+    assert optimized["zone"].state == "failed"
+    assert "db.r7g.large with aurora-iopt1 is offered in eu-west-1b" in optimized["zone"].detail
+
+
+def test_a_postgresql_is_looked_at_as_any_other() -> None:
+    deploy()
+    found = looked(rds(engine="postgres", engine_version="18"))
+    assert found["engine version"].detail == "PostgreSQL 18.3, for 18"
+    assert found["instance class"].detail == "db.m5.large can be had with PostgreSQL 18.3"
+    assert [found[name].state for name in ("storage", "zone")] == ["passed", "passed"]
+
+
 @pytest.mark.parametrize(
     ("changes", "name", "detail", "to_do"),
     [

@@ -11,6 +11,7 @@ from plimsoll.aws.run_records import now
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord, RunState
 from plimsoll.model.settings import Setting
+from plimsoll.runs import start_run
 from tests.support.aws_resources import (
     ACCOUNT,
     REGION,
@@ -76,3 +77,10 @@ def recorded(deployment: EverySetting, **changes: Any) -> RunRecord:
     if changes:
         deployment.records.change(RUN, **changes)
     return deployment.records.get(RUN)
+
+
+def started(deployment: EverySetting) -> None:
+    """Record a run and start it: its target's deletion is armed."""
+    recorded(deployment)
+    start_run.record_run(deployment, RUN)
+    start_run.arm(deployment, RUN)

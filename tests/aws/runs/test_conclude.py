@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 
 from plimsoll.aws import clients
-from plimsoll.aws.run_files import CONCLUSION, plan_path, step_path
+from plimsoll.aws.run_files import CONCLUSION, REQUEST, plan_path, step_path
 from plimsoll.fleet.step import merged_step
-from plimsoll.model.results import StepResult
+from plimsoll.model.billed_io import BilledIo
+from plimsoll.model.request import Request
+from plimsoll.model.results import SecondTotals, StepResult
 from plimsoll.model.run_record import TargetAddress
 from plimsoll.runs import conclude as concluding
 from plimsoll.runs.conclude import Conclusion, conclude
-from tests.aws.runs.conftest import RUN, recorded
+from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
 
@@ -118,3 +120,48 @@ def test_nothing_is_awaited_for_a_load_that_holds_no_whole_minute(measured: Ever
     short = step.model_copy(update={"plan": plan, "window_end_epoch_ms": end})
     files.put_model(step_path(1), short)
     assert conclude(measured, RUN) == DONE
+
+
+def test_of_aurora_it_notes_what_aws_charges_of_its_cluster_since_it_was_there(
+    measured: EverySetting,
+) -> None:
+    aurora = {
+        "kind": "aurora",
+        "engine": "aurora-mysql",
+        "engine_version": "8.0",
+        "instance_class": "db.r7g.large",
+    }
+    request = Request.model_validate({**REQUESTED, "target": aurora})
+    measured.files(RUN).put(REQUEST, request.model_dump_json())
+    measured.records.change(RUN, target_ready_at=MINUTE - timedelta(minutes=12))
+    for minutes, reads, writes in ((-10, 500, 90_000), (0, 600, 200)):  # loaded; the step's
+        for name, value in (("VolumeReadIOPs", reads), ("VolumeWriteIOPs", writes)):
+            counted: Any = {
+                "MetricName": name,
+                "Dimensions": [{"Name": "DBClusterIdentifier", "Value": "db-1"}],
+                "Timestamp": MINUTE + timedelta(minutes=minutes),
+                "Value": float(value),
+            }
+            clients.cloudwatch().put_metric_data(Namespace="AWS/RDS", MetricData=[counted])
+    files = measured.files(RUN)
+    began, sent = (
+        SecondTotals(
+            epoch_s=int(MINUTE.timestamp()) + at,
+            step=1,
+            operation="read",
+            succeeded=succeeded,
+            errors=0,
+            max_us=None,
+            buckets={},
+        )
+        for at, succeeded in ((-60, 90), (10, 400))  # the load began within a period before
+    )
+    step = files.get(step_path(1), StepResult)
+    files.put_model(step_path(1), step.model_copy(update={"seconds": (began, sent)}))
+    point(*FIELDS)
+    assert conclude(measured, RUN) == DONE
+    concluded = files.get(CONCLUSION, Conclusion)
+    assert concluded.billed_io == BilledIo(
+        reads=1100, writes=90_200, beside_operations=800, operations=400
+    )
+    assert concluding.WRITES_OF_AURORA in concluded.notes

@@ -1,30 +1,26 @@
-"""The end of a run: what was measured before its conclusion stays, and its target goes."""
+"""The end of a run, as it truly ended: what was measured before its conclusion stays."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
-from moto.cloudformation.models import CloudFormationBackend
 
-from plimsoll.aws import clients
 from plimsoll.aws.run_files import CONCLUSION, REPORT, REQUEST, RESULT, SECONDS
+from plimsoll.aws.run_records import now
 from plimsoll.errors import TeardownError
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult, Seconds, TargetSample
-from plimsoll.model.run_record import RunState
-from plimsoll.model.timings import AWS_TIMINGS
-from plimsoll.runs import end
+from plimsoll.model.run_record import HeldBudget, RunState
+from plimsoll.runs import end, teardown
 from plimsoll.runs.conclude import Conclusion
-from plimsoll.runs.end import delete_target, end_run
-from tests.aws.runs.conftest import RUN, recorded
+from plimsoll.runs.end import end_run
+from plimsoll.runs.teardown import delete_target
+from tests.aws.runs.conftest import RUN, recorded, started
 from tests.aws.runs.test_publish import measured
 from tests.support.every_setting import EverySetting
 from tests.support.synthetic_run import synthetic_run
 
-TEMPLATE = '{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}'
-REFUSAL = "The following resource(s) failed to delete: [Instance]. "
 STOPPED = {"phase": "step", "error": "RunStoppedError", "cause": "the run was stopped"}
 
 
@@ -73,61 +69,85 @@ def test_the_service_judges_rules_and_opens_no_file_that_one_names(
     assert outcomes[2].because == f"{tmp_path} is not at hand where this was judged"
 
 
-class RefusedDeletion:
-    """A run whose target's deletion fails until a time; its clock goes on with `tear_down`."""
-
-    def __init__(
-        self, deployment: EverySetting, monkeypatch: pytest.MonkeyPatch, *, refused_s: float
-    ) -> None:
-        self._deployment = deployment
-        self.waited_s = 0.0
-        self.errors: list[str | None] = []  # that the record had after each look
-        began = datetime(2026, 1, 1, tzinfo=UTC)
-        monkeypatch.setattr(end, "now", lambda: began + timedelta(seconds=self.waited_s))
-        delete = CloudFormationBackend.delete_stack
-
-        def refused(backend: CloudFormationBackend, name_or_stack_id: str) -> None:
-            if self.waited_s >= refused_s:
-                delete(backend, name_or_stack_id)
-                return
-            stack: Any = backend.get_stack(name_or_stack_id)
-            stack.status, stack.stack_status_reason = "DELETE_FAILED", REFUSAL
-
-        monkeypatch.setattr(CloudFormationBackend, "delete_stack", refused)
-        stack_name = recorded(deployment).stack_name
-        made: Any = clients.cloudformation().create_stack(
-            StackName=stack_name, TemplateBody=TEMPLATE
-        )
-        deployment.records.change(RUN, state=RunState.RUNNING, stack_id=made["StackId"])
-
-    def tear_down(self) -> None:
-        """Look every minute, as the workflow's loop does every few seconds."""
-        while not delete_target(self._deployment, RUN)["gone"]:
-            self.errors.append(self._deployment.records.get(RUN).teardown_error)
-            self.waited_s += 60
+def test_a_run_that_was_aborted_past_its_budgets_end_is_over_budget(
+    deployment: EverySetting,
+) -> None:
+    budget = HeldBudget(usd="0.6", target_s=1000, fleet_usd="0.1", loading_s=60)
+    past = now() - timedelta(seconds=1)
+    recorded(deployment, budget=budget, state=RunState.RUNNING, expires_at=past)
+    end_run(deployment, RUN, ended="ABORTED")
+    record = deployment.records.get(RUN)
+    assert record.state is RunState.OVER_BUDGET
+    assert record.failure is not None
+    assert record.failure.error == "BudgetPassedError"
 
 
-def test_a_deletion_that_fails_for_ten_minutes_is_asked_for_until_it_is_seen(
+def test_a_target_left_behind_is_never_a_success(
     deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target = RefusedDeletion(deployment, monkeypatch, refused_s=600)
-    target.tear_down()
-    assert 600 <= target.waited_s <= 660
-    assert target.errors == [None] + 10 * [f"the target could not be deleted: {REFUSAL}"]
+    started(deployment)
+
+    def refuses(**_: object) -> None:
+        raise TeardownError("the target could not be deleted: DependencyViolation")
+
+    monkeypatch.setattr(teardown, "delete_stack", refuses)
+    patience = timedelta(seconds=deployment.teardown_patience_seconds)
+    deployment.records.change(RUN, stack_id="its-stack", teardown_asked_at=now() - patience)
+    with pytest.raises(TeardownError):
+        delete_target(deployment, RUN)
+    answer = end_run(deployment, RUN)
+    assert "DependencyViolation" in str(answer["failure"])
+    assert deployment.records.get(RUN).state is RunState.FAILED
+
+
+@pytest.mark.parametrize(
+    ("failure", "ended", "state", "cause"),
+    [
+        (None, None, RunState.SUCCEEDED, None),
+        (None, "ABORTED", RunState.STOPPED, "the run was stopped from outside"),
+        (None, "TIMED_OUT", RunState.TIMED_OUT, "the workflow ran past its own time-out"),
+        (("prepare", "DatasetError", '{"errorMessage": "too few rows", "errorType": "D"}'),
+         None, RunState.FAILED, "too few rows"),
+        (("step", "TimeLimitPassedError", "no time"), None, RunState.TIMED_OUT, "no time"),
+        (("step", "BudgetPassedError", "no money"), None, RunState.OVER_BUDGET, "no money"),
+        (("step", "RunStoppedError", "stopped"), None, RunState.STOPPED, "stopped"),
+    ],
+)  # fmt: skip
+def test_a_run_ends_as_it_truly_ended(
+    deployment: EverySetting,
+    failure: tuple[str, str, str] | None,
+    ended: str | None,
+    state: RunState,
+    cause: str | None,
+) -> None:
+    started(deployment)
+    caught = dict(zip(("phase", "error", "cause"), failure, strict=True)) if failure else None
+    end_run(deployment, RUN, failure=caught, ended=ended)
     record = deployment.records.get(RUN)
-    assert record.deleted_at is not None
-    assert record.teardown_error is None
+    assert record.state is state
+    assert (record.failure.cause if record.failure else None) == cause
+    assert deployment.files(RUN).find(RESULT) is not None
+    end_run(deployment, RUN, ended="FAILED")  # the event rule comes later: nothing changes
+    assert deployment.records.get(RUN) == record
+
+
+def test_every_end_leaves_a_page(deployment: EverySetting) -> None:
+    started(deployment)
+    failure = {"phase": "prepare", "error": "DatasetError", "cause": "too few rows"}
+    end_run(deployment, RUN, failure=failure)
+    page = deployment.files(RUN).find(REPORT)
+    assert page is not None
+    assert b"in its prepare phase: too few rows." in page
+
+
+@pytest.mark.parametrize("broken", [b"{}", b"x" * (end.SERIES_MOST_BYTES + 1)])
+def test_a_page_that_cannot_be_drawn_changes_no_end(
+    deployment: EverySetting, broken: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started(deployment)
+    deployment.files(RUN).put(SECONDS, broken)
     end_run(deployment, RUN)
-    assert deployment.records.get(RUN).failure is None
-
-
-def test_a_deletion_that_fails_for_longer_than_the_patience_is_given_up(
-    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = RefusedDeletion(deployment, monkeypatch, refused_s=86_400)
-    with pytest.raises(TeardownError, match=re.escape(REFUSAL)):
-        target.tear_down()
-    assert target.waited_s == AWS_TIMINGS.teardown_patience_s == 1800
-    record = deployment.records.get(RUN)
-    assert record.deleted_at is None
-    assert record.teardown_error == f"the target could not be deleted: {REFUSAL}"
+    assert deployment.records.get(RUN).state is RunState.SUCCEEDED
+    assert deployment.files(RUN).find(REPORT) is None
+    told = capsys.readouterr()
+    assert "report.html is not drawn" in told.out + told.err

@@ -8,18 +8,18 @@ from typing import Any
 import boto3
 import pytest
 
-from plimsoll.aws.run_files import REPORT, REQUEST, RESULT, SECONDS, TEMPLATE
-from plimsoll.aws.run_records import now
-from plimsoll.errors import RunStoppedError, TargetCreationError, TeardownError, UsageError
+from plimsoll.aws.run_files import REQUEST, TEMPLATE
+from plimsoll.errors import RunStoppedError, TargetCreationError, UsageError
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import CassandraPlace
-from plimsoll.model.request import EndpointTarget, Request
-from plimsoll.model.run_record import HeldBudget, RunState
-from plimsoll.runs import end, provision, start_run
-from plimsoll.runs.end import delete_target, end_run
+from plimsoll.model.request import Request
+from plimsoll.model.run_record import HeldBudget
+from plimsoll.runs import provision, start_run
 from plimsoll.runs.submit import record_request
+from plimsoll.runs.teardown import delete_target
 from plimsoll.targets import zones
 from plimsoll.targets.target_stacks import create_stack
-from tests.aws.runs.conftest import REQUESTED, RUN, ZONES, recorded
+from tests.aws.runs.conftest import REQUESTED, RUN, ZONES, recorded, started
 from tests.support.every_setting import EverySetting
 
 STACK = f"plimsoll-run-{RUN}"
@@ -40,12 +40,6 @@ def offered_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def small_template(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provision, "read_template", lambda _name: TEMPLATE_OF_TEST)
-
-
-def started(deployment: EverySetting) -> None:
-    recorded(deployment)
-    start_run.record_run(deployment, RUN)
-    start_run.arm(deployment, RUN)
 
 
 def stack_status() -> str:
@@ -81,19 +75,6 @@ def test_the_deletion_is_armed_for_the_budgets_end_where_that_is_earlier(
     assert schedule["ScheduleExpression"] == f"at({ends:%Y-%m-%dT%H:%M:%S})"
 
 
-def test_a_run_that_was_aborted_past_its_budgets_end_is_over_budget(
-    deployment: EverySetting,
-) -> None:
-    budget = HeldBudget(usd="0.6", target_s=1000, fleet_usd="0.1", loading_s=60)
-    past = now() - timedelta(seconds=1)
-    recorded(deployment, budget=budget, state=RunState.RUNNING, expires_at=past)
-    end_run(deployment, RUN, ended="ABORTED")
-    record = deployment.records.get(RUN)
-    assert record.state is RunState.OVER_BUDGET
-    assert record.failure is not None
-    assert record.failure.error == "BudgetPassedError"
-
-
 def test_a_target_is_created_tagged_and_told_its_parameters(deployment: EverySetting) -> None:
     started(deployment)
     provision.create_target(deployment, RUN)
@@ -108,6 +89,75 @@ def test_a_target_is_created_tagged_and_told_its_parameters(deployment: EverySet
     template = json.loads(deployment.files(RUN).find(TEMPLATE) or b"")
     written = template["Resources"]["ParameterGroup"]["Properties"]["Parameters"]
     assert written == {"innodb_buffer_pool_size": "16777216"}
+
+
+AURORA = {
+    "kind": "aurora",
+    "engine": "aurora-postgresql",
+    "engine_version": "17",
+    "instance_class": "db.r7g.large",
+    "storage": "io-optimized",
+}
+
+
+def test_an_aurora_target_is_made_and_deleted_by_the_same_promises(
+    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: dict[str, Any] = {}
+    read: list[str] = []
+
+    def create(**asked: Any) -> str:
+        told.update(asked)
+        own = {name: asked["parameters"][name] for name in ("RunId",)}
+        return create_stack(**{**asked, "parameters": own})
+
+    def template(name: str) -> str:
+        read.append(name)
+        body = json.loads(TEMPLATE_OF_TEST)  # moto knows no cluster
+        return json.dumps({**body, "Parameters": {"RunId": {"Type": "String"}}})
+
+    deployment = deployment.model_copy(update={"target_kinds": ("rds", "aurora")})
+    recorded(deployment, database_version="17.7")
+    request = Request.model_validate({**REQUESTED, "target": AURORA})
+    deployment.files(RUN).put(REQUEST, request.model_dump_json())
+    start_run.record_run(deployment, RUN)
+    start_run.arm(deployment, RUN)
+    schedule = boto3.client("scheduler").get_schedule(Name=STACK, GroupName="plimsoll")
+    assert json.loads(schedule["Target"]["Input"]) == {"StackName": STACK}
+    monkeypatch.setattr(provision, "create_stack", create)
+    monkeypatch.setattr(provision, "read_template", template)
+    provision.create_target(deployment, RUN)
+    assert read == ["aurora.template.json"]
+    expected = {
+        "Engine": "aurora-postgresql",
+        "EngineVersion": "17.7",
+        "ParameterGroupFamily": "aurora-postgresql17",
+        "StorageType": "aurora-iopt1",
+        "SecurityGroupId": deployment.target_security_group,
+        "SubnetGroupName": deployment.target_subnet_group,
+    }
+    assert {name: told["parameters"][name] for name in expected} == expected
+    assert told["tags"]["plimsoll:expires-at"]  # by which the janitor knows it
+    written = json.loads(deployment.files(RUN).find(TEMPLATE) or b"")
+    assert written["Resources"]["ParameterGroup"]["Properties"]["Parameters"] == {
+        "shared_preload_libraries": "pg_stat_statements",
+        "rds.force_ssl": "1",
+    }
+    outputs = {
+        "Endpoint": f"plimsoll-{RUN}.cluster-abc.eu-west-1.rds.amazonaws.com",
+        "Port": "5432",
+        "SecretArn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:rds!cluster-1",
+        "InstanceIdentifier": f"plimsoll-{RUN}",
+    }
+    monkeypatch.setattr(provision, "outputs_when_created", lambda _: outputs)
+    assert provision.await_target(deployment, RUN)["ready"] is True
+    address = deployment.records.get(RUN).target
+    assert address is not None
+    assert (address.protocol, address.port, address.tls) == ("postgres", 5432, "verify")
+    assert (address.identifier, address.secret_arn) == (f"plimsoll-{RUN}", outputs["SecretArn"])
+    while not delete_target(deployment, RUN)["gone"]:
+        pass
+    assert deployment.records.get(RUN).deleted_at is not None
 
 
 NO_ROOM = "the target could not be created: Instance: InsufficientDBInstanceCapacity"
@@ -258,78 +308,6 @@ def test_teardown_keeps_the_proof_and_disarms_the_schedule(deployment: EverySett
     assert stack_status() == "DELETE_COMPLETE"
 
 
-def test_a_target_left_behind_is_never_a_success(
-    deployment: EverySetting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started(deployment)
-    provision.create_target(deployment, RUN)
-
-    def refuses(**_: object) -> None:
-        raise TeardownError("the target could not be deleted: DependencyViolation")
-
-    monkeypatch.setattr(end, "delete_stack", refuses)
-    patience = timedelta(seconds=deployment.teardown_patience_seconds)
-    deployment.records.change(RUN, teardown_asked_at=now() - patience)
-    with pytest.raises(TeardownError):
-        delete_target(deployment, RUN)
-    answer = end_run(deployment, RUN)
-    assert "DependencyViolation" in str(answer["failure"])
-    assert deployment.records.get(RUN).state is RunState.FAILED
-
-
-@pytest.mark.parametrize(
-    ("failure", "ended", "state", "cause"),
-    [
-        (None, None, RunState.SUCCEEDED, None),
-        (None, "ABORTED", RunState.STOPPED, "the run was stopped from outside"),
-        (None, "TIMED_OUT", RunState.TIMED_OUT, "the workflow ran past its own time-out"),
-        (("prepare", "DatasetError", '{"errorMessage": "too few rows", "errorType": "D"}'),
-         None, RunState.FAILED, "too few rows"),
-        (("step", "TimeLimitPassedError", "no time"), None, RunState.TIMED_OUT, "no time"),
-        (("step", "BudgetPassedError", "no money"), None, RunState.OVER_BUDGET, "no money"),
-        (("step", "RunStoppedError", "stopped"), None, RunState.STOPPED, "stopped"),
-    ],
-)  # fmt: skip
-def test_a_run_ends_as_it_truly_ended(
-    deployment: EverySetting,
-    failure: tuple[str, str, str] | None,
-    ended: str | None,
-    state: RunState,
-    cause: str | None,
-) -> None:
-    started(deployment)
-    caught = dict(zip(("phase", "error", "cause"), failure, strict=True)) if failure else None
-    end_run(deployment, RUN, failure=caught, ended=ended)
-    record = deployment.records.get(RUN)
-    assert record.state is state
-    assert (record.failure.cause if record.failure else None) == cause
-    assert deployment.files(RUN).find(RESULT) is not None
-    end_run(deployment, RUN, ended="FAILED")  # the event rule comes later: nothing changes
-    assert deployment.records.get(RUN) == record
-
-
-def test_every_end_leaves_a_page(deployment: EverySetting) -> None:
-    started(deployment)
-    failure = {"phase": "prepare", "error": "DatasetError", "cause": "too few rows"}
-    end_run(deployment, RUN, failure=failure)
-    page = deployment.files(RUN).find(REPORT)
-    assert page is not None
-    assert b"in its prepare phase: too few rows." in page
-
-
-@pytest.mark.parametrize("broken", [b"{}", b"x" * (end.SERIES_MOST_BYTES + 1)])
-def test_a_page_that_cannot_be_drawn_changes_no_end(
-    deployment: EverySetting, broken: bytes, capsys: pytest.CaptureFixture[str]
-) -> None:
-    started(deployment)
-    deployment.files(RUN).put(SECONDS, broken)
-    end_run(deployment, RUN)
-    assert deployment.records.get(RUN).state is RunState.SUCCEEDED
-    assert deployment.files(RUN).find(REPORT) is None
-    told = capsys.readouterr()
-    assert "report.html is not drawn" in told.out + told.err
-
-
 def test_an_endpoint_that_is_not_allowed_is_refused() -> None:
     target = EndpointTarget(
         kind="endpoint",
@@ -340,6 +318,16 @@ def test_an_endpoint_that_is_not_allowed_is_refused() -> None:
     assert target.secret_arn is not None
     allowed = {"db.example.com:3306": target.secret_arn}
     assert provision.endpoint_address(target, allowed).identifier is None
+    pooled = EndpointTarget(
+        kind="endpoint",
+        engine="postgres",
+        host="db.example.com",
+        secret_arn=target.secret_arn,
+        statement_mode="simple",
+        allow_md5=True,
+    )
+    address = provision.endpoint_address(pooled, {"db.example.com:5432": target.secret_arn})
+    assert (address.statement_mode, address.allow_md5) == ("simple", True)
     without = target.model_copy(update={"secret_arn": None})
     with pytest.raises(UsageError, match=r"target\.secret_arn: is missing \(allowed: arn:aws:"):
         provision.endpoint_address(without, allowed)

@@ -14,9 +14,11 @@ from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
 from plimsoll.runs import start_run, submit
-from plimsoll.runs.end import delete_target, end_run
-from plimsoll.teams.limits import Ask, Limits, limits_of
+from plimsoll.runs.end import end_run
+from plimsoll.runs.teardown import delete_target
+from plimsoll.teams.limits import Limits, limits_of
 from plimsoll.teams.reconcile import reconcile
+from plimsoll.teams.room import Ask
 from tests.aws.runs.conftest import REQUESTED
 from tests.support.aws_resources import make_state_machine
 from tests.support.every_setting import EverySetting

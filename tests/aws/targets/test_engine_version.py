@@ -8,8 +8,8 @@ from botocore.exceptions import ClientError
 from plimsoll.aws import clients
 from plimsoll.errors import UsageError
 from plimsoll.model.cassandra_target import CassandraTarget
-from plimsoll.model.databases import RdsEngine
-from plimsoll.model.request import EndpointTarget
+from plimsoll.model.databases import ManagedEngine
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.volumes import Volume
 from plimsoll.targets.engine_version import database_version, rds_version
 
@@ -23,11 +23,16 @@ pytestmark = pytest.mark.usefixtures("account")
         ("mariadb", "10.11", "10.11.16"),
         ("mysql", "8.4", "8.4.8"),  # RDS's default, which is not its newest
         ("mysql", "8.4.10", "8.4.10"),
+        ("postgres", "18", "18.3"),
+        ("postgres", "16.14", "16.14"),
+        ("aurora-postgresql", "17", "17.7"),
+        ("aurora-mysql", "8.0", "8.0.mysql_aurora.3.10.3"),
+        ("aurora-mysql", "8.0.mysql_aurora.3.10.4", "8.0.mysql_aurora.3.10.4"),
         ("mysql", "5.7", "5.7.44-rds.20260521"),
     ],
 )
 def test_a_major_version_is_resolved_and_a_whole_one_stays(
-    engine: RdsEngine, asked: str, made: str
+    engine: ManagedEngine, asked: str, made: str
 ) -> None:
     assert rds_version(engine, asked) == made
 
@@ -38,10 +43,17 @@ def test_a_major_version_is_resolved_and_a_whole_one_stays(
         ("mariadb", "11.4.99", ("11.4.10",)),
         ("mysql", "8.4.3", ("8.4.10", "8.4.9", "8.4.8", "8.4.7", "8.4.6", "8.4.5")),
         ("mariadb", "99.1", ("11.8", "11.4", "10.11")),
+        ("postgres", "17.4", ("17.10", "17.9")),
+        ("postgres", "19", ("18", "17", "16")),
+        (
+            "aurora-mysql",
+            "8.0.mysql_aurora.3.09.0",
+            ("8.0.mysql_aurora.3.10.4", "8.0.mysql_aurora.3.10.3"),
+        ),
     ],
 )
 def test_what_rds_does_not_offer_is_refused_with_what_it_does(
-    engine: RdsEngine, asked: str, allowed: tuple[str, ...]
+    engine: ManagedEngine, asked: str, allowed: tuple[str, ...]
 ) -> None:
     with pytest.raises(UsageError, match=f"RDS does not offer .* {asked} in eu-west-1") as refused:
         rds_version(engine, asked)
@@ -76,7 +88,7 @@ def test_other_errors_are_not_taken_for_an_answer(monkeypatch: pytest.MonkeyPatc
 
 
 def test_other_targets_are_not_asked_about() -> None:
-    def nobody(engine: RdsEngine, version: str) -> str:
+    def nobody(engine: ManagedEngine, version: str) -> str:
         raise AssertionError((engine, version))
 
     cassandra = CassandraTarget(

@@ -10,6 +10,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
 from moto.rds.responses import RDSResponse
 
 from plimsoll.errors import TargetCreationError
+from plimsoll.model.aurora_target import AuroraStorage, AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.function_settings import Zone
 from plimsoll.model.request import RdsTarget
@@ -34,7 +35,12 @@ def asked(account: None) -> Iterator[list[dict[str, Any]]]:
         questions.append({name: self.params.get(name) for name in ("Engine", "DBInstanceClass")})
         options = [
             {"StorageType": kind, "AvailabilityZones": [{"Name": f"{REGION}{z}"} for z in zones]}
-            for kind, zones in (("gp2", "abc"), ("io1", "bc"))
+            for kind, zones in (
+                ("gp2", "abc"),
+                ("io1", "bc"),
+                ("aurora", "c"),
+                ("aurora-iopt1", "b"),
+            )
         ]
         return ActionResult({"OrderableDBInstanceOptions": options})
 
@@ -59,6 +65,19 @@ def test_the_first_zone_that_offers_class_and_storage_is_chosen(
     (question,) = asked
     wanted = {"Engine": target.engine, "DBInstanceClass": target.instance_class}
     assert {name: question[name] for name in wanted} == wanted
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize(("storage", "chosen"), [("standard", "c"), ("io-optimized", "b")])
+def test_aurora_is_offered_by_its_storage(storage: AuroraStorage, chosen: str) -> None:
+    target = AuroraTarget(
+        kind="aurora",
+        engine="aurora-mysql",
+        engine_version="8.0",
+        instance_class="db.r7g.large",
+        storage=storage,
+    )
+    assert choose_zone(ZONES, target, None, refused=()).name == f"{REGION}{chosen}"
 
 
 @pytest.mark.usefixtures("asked")

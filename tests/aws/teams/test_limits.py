@@ -13,7 +13,8 @@ from plimsoll.errors import LimitReachedError
 from plimsoll.model.deployment import Team
 from plimsoll.prices import builtin
 from plimsoll.quoting.quotes import quote
-from plimsoll.teams.limits import Ask, Limits, ask_of
+from plimsoll.teams.limits import Limits
+from plimsoll.teams.room import Ask, ask_of
 from tests.support.aws_resources import SERVICE_TABLE
 from tests.unit.quoting.test_quotes import ENDPOINT, request
 

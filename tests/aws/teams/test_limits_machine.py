@@ -13,8 +13,9 @@ from plimsoll.errors import LimitReachedError
 from plimsoll.model.deployment import Team
 from plimsoll.model.function_settings import StopSettings
 from plimsoll.model.run_record import RunRecord, RunState
-from plimsoll.teams.limits import Ask, Limits
+from plimsoll.teams.limits import Limits
 from plimsoll.teams.reconcile import LASTS_AT_MOST, reconcile
+from plimsoll.teams.room import Ask
 from tests.support.aws_resources import ACCOUNT, BUCKET, REGION, RUNS_TABLE, SERVICE_TABLE
 from tests.support.service_table import service_table
 

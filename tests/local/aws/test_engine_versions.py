@@ -17,7 +17,8 @@ from plimsoll.local.twin import LocalTwin
         ({"Engine": "mysql", "EngineVersion": "8.4.6"}, ["8.4.6"]),
         ({"Engine": "mysql", "EngineVersion": "99.1"}, []),
         ({"Engine": "mysql"}, ["8.4", "8.0", "5.7"]),
-        ({"Engine": "postgres"}, []),
+        ({"Engine": "postgres"}, ["18", "17", "16"]),
+        ({"Engine": "oracle-ee"}, []),
     ],
 )
 def test_versions_of_a_major_that_this_machine_stands_in_for(

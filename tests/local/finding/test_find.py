@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from contextlib import closing
@@ -12,13 +11,11 @@ from threading import Event, Thread
 
 import pytest
 
-from plimsoll.cli.main import main
 from plimsoll.families.mysql.session import Connection, connect, execute
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.results import RunResult
+from tests.support.command import COMMAND, Output
 
-Output = tuple[int, str, str]
-COMMAND = [sys.executable, "-c", "from plimsoll.cli.main import main; main()"]
 BRIEF = ["--warm", "0", "--warmup", "0", "--duration", "1", "--max-connections", "2", "--quick"]
 PAGE = Path(__file__).parents[3] / "docs/finding.md"
 OWN_TABLE = PAGE.read_text().partition("```yaml\n")[2].partition("```")[0]
@@ -28,17 +25,6 @@ PAYING = """\
     statements:
       - {sql: "UPDATE {orders} SET paid = paid + 1 WHERE id = ?", binds: [{key: orders}]}
 """
-
-
-@pytest.fixture
-def plimsoll(capsys: pytest.CaptureFixture[str]) -> Callable[..., Output]:
-    def call(*arguments: str) -> Output:
-        with pytest.raises(SystemExit) as ended:
-            main(list(arguments))
-        captured = capsys.readouterr()
-        return int(ended.value.code or 0), captured.out, captured.err
-
-    return call
 
 
 def tables_of(dsn: str) -> set[str]:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from plimsoll.capacity import judge
 from plimsoll.errors import ConnectionsRefusedError
-from plimsoll.families import mysql
-from plimsoll.families.mysql.session import connect, execute
+from plimsoll.families.family import family_of
+from plimsoll.families.mysql import session as mysql_session
+from plimsoll.families.postgres import session as postgres_session
 from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.step import merged_step
-from plimsoll.local.databases.mariadb_server import MariaDbServer
-from plimsoll.local.resources.sampler import cpu_seconds
-from plimsoll.machine import CpuTimes, cpu_times, shares
+from plimsoll.local.databases.database_server import DatabaseServer
+from plimsoll.machine import CpuTimes, cpu_seconds, cpu_times, shares
 from plimsoll.model.capacity import Capacity, Rules
 from plimsoll.model.dsn import parse_dsn
 from plimsoll.model.engine import EngineOperation, EngineStatement, EngineWorkload
@@ -50,14 +50,15 @@ class Planted:
 
 
 def operation(*statements: str, key_max: int = 0, transaction: bool = False) -> EngineOperation:
-    """An operation of these statements; the place of each `?` is taken by a key from 1 on."""
+    """An operation of these statements; the place of each `?` or $1 is taken by a key from 1 on."""
     key: tuple[Value, ...] = (IntegerValue(low=1, high=key_max),)
     return EngineOperation(
         name="planted",
         weight=1,
         transaction=transaction,
         statements=tuple(
-            EngineStatement(sql=(sql,), binds=key if "?" in sql else ()) for sql in statements
+            EngineStatement(sql=(sql,), binds=key if "?" in sql or "$1" in sql else ())
+            for sql in statements
         ),
     )
 
@@ -74,26 +75,36 @@ class Look:
 
 def as_on_its_own(seen: TargetFigures) -> TargetFigures:
     """Give the figures as AWS has them of an instance with the processors that others left here."""
-    others = (seen.host_others_percent or 0.0) + (seen.host_stolen_percent or 0.0)
-    cpu_percent = 100 * (seen.cpu_percent or 0.0) / (100 - others)
+    cpu_percent = 100 * (seen.cpu_percent or 0.0) / (100 - _others(seen))
     of_host = (name for name in TargetFigures.model_fields if name.startswith("host_"))
     return seen.model_copy(update={"cpu_percent": cpu_percent, **dict.fromkeys(of_host)})
+
+
+def _others(seen: TargetFigures) -> float:
+    """Percent of this machine's processor time that others had, its hypervisor's among them."""
+    return (seen.host_others_percent or 0.0) + (seen.host_stolen_percent or 0.0)
 
 
 class Ground:
     """A server on a volume, on which bottlenecks are planted."""
 
-    def __init__(self, server: MariaDbServer, volume: EmulatedVolume) -> None:
+    def __init__(self, server: DatabaseServer, dsn: str, volume: EmulatedVolume) -> None:
         self.server = server
         self.volume = volume
-        self.target = parse_dsn(server.dsn)
+        self.target = parse_dsn(dsn)
+        self._family = family_of(self.target.protocol)
         self.volume_limits: VolumeLimits = volume.limits
         self.strangers: list[int] = []  # processes of the test that are none of the run's
 
     def sql(self, *statements: str) -> None:
-        with closing(connect(self.target)) as connection:
+        if self.target.protocol == "postgres":
+            with closing(postgres_session.connect(self.target)) as connection:
+                for statement in statements:
+                    postgres_session.execute(connection, statement)
+            return
+        with closing(mysql_session.connect(self.target)) as other:
             for statement in statements:
-                execute(connection, statement)
+                mysql_session.execute(other, statement)
 
     def put_on(self, **volume: object) -> None:
         """Change the volume."""
@@ -122,20 +133,20 @@ class Ground:
             index=1, purpose="climb", why="", clients=1, connections=connections,
             rate_ops_per_second=None, warmup_s=WARMUP_S, duration_s=DURATION_S, timeout_ms=30_000,
             seed=1, start_at_epoch_ms=round((time.time() + LEAD_S) * 1000), recovered=None,
-            server_before=mysql.read_counters(self.target),
+            server_before=self._family.read_counters(self.target),
         )  # fmt: skip
         figures: list[TargetFigures] = []
         meter = threading.Thread(target=self._measure, args=(plan, figures.append))
         meter.start()
         results, failed = self._send(plan, planted, looks_at_it=looks_at_it)
         meter.join()
-        after = mysql.read_counters(self.target)
+        after = self._family.read_counters(self.target)
         step = merged_step(plan, results, failed, server_after=after)
         (seen,) = figures
         step = step.model_copy(update={"target": seen if host else as_on_its_own(seen)})
         capacity = judge([step.step], rules)
         limiting = limiting_resource(capacity, [step], self.volume_limits)
-        return Planted(step, capacity, limiting, seen.host_others_percent or 0.0)
+        return Planted(step, capacity, limiting, _others(seen))
 
     def _send(
         self, plan: StepPlan, planted: EngineOperation, *, looks_at_it: bool
@@ -184,7 +195,7 @@ class Ground:
         )
 
     def _look(self) -> Look:
-        machine, cpu_s = cpu_times({os.getpid()}, self.strangers), cpu_seconds(self.server.pid)
+        machine, cpu_s = cpu_times({os.getpid()}, self.strangers), cpu_seconds({self.server.pid})
         assert machine is not None
         assert cpu_s is not None
         return Look(time.monotonic(), self.volume.sample(), cpu_s, machine)

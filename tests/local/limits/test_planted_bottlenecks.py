@@ -70,7 +70,7 @@ def ground_with(volume_settings: VolumeSettings, **settings: str | int) -> Itera
                 directory=folder / "server", settings=settings, environment=made.environment()
             ) as server,
         ):
-            yield Ground(server, made)
+            yield Ground(server, server.dsn, made)
 
 
 @pytest.fixture(scope="module")

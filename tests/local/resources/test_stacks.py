@@ -235,7 +235,7 @@ def test_a_failing_resource_ends_the_creation_as_asked(
     [
         ({"Iops": "7"}, "volume.iops: 7 is not allowed for io1"),
         ({"InstanceClass": "db.z9.huge"}, "Invalid DB Instance class: db.z9.huge"),
-        ({"Engine": "postgres", "EngineVersion": "17.2"}, "postgres cannot run on one machine yet"),
+        ({"Engine": "postgres", "EngineVersion": "9.6"}, "Cannot find version 9.6 for postgres"),
     ],
 )
 def test_what_rds_would_refuse_fails_with_its_reason(

@@ -18,7 +18,8 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RESULT, plan_path
 from plimsoll.local.runner import LocalRun, settings_of
-from plimsoll.local.twin import LocalTwin, RunningDatabase
+from plimsoll.local.running_database import RunningDatabase
+from plimsoll.local.twin import LocalTwin
 from plimsoll.model.capacity import AuditName
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.functions import FUNCTIONS, Setting

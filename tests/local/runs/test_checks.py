@@ -16,7 +16,8 @@ from plimsoll.checks.start_check import comparable
 from plimsoll.checks.store import CheckStore
 from plimsoll.local.deploying import topic_arn
 from plimsoll.model.capacity import AuditName
-from plimsoll.model.check import Check, Figure, History, HistoryPoint, RunOfCheck, Thresholds
+from plimsoll.model.check import Check, Thresholds
+from plimsoll.model.check_history import Figure, History, HistoryPoint, RunOfCheck
 from plimsoll.model.events import EVENTS
 from plimsoll.model.functions import Setting
 from plimsoll.model.results import RunResult

@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.request import Fault
-from plimsoll.model.volume_samples import Drain
+from plimsoll.model.volume_faults import Drain
 from tests.local.runs.conftest import Bench, measured, tiny
 
 GP2: dict[str, Any] = {

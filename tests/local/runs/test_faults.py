@@ -21,7 +21,7 @@ from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.request import Fault
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
-from plimsoll.model.volume_samples import Fail
+from plimsoll.model.volume_faults import Fail
 from tests.local.runs.conftest import (
     Bench,
     ended,

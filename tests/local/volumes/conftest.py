@@ -14,6 +14,7 @@ from plimsoll.volumes import EmulatedVolume, VolumeSettings
 # no caps and no latency: what is counted does not depend on the time that it takes
 INSTANT = VolumeSettings(base_latency_us=0)
 VolumeFactory = Callable[..., EmulatedVolume]
+ESCAPE = Path(__file__).parent / "programs" / "escape.c"
 
 
 @pytest.fixture
@@ -36,6 +37,15 @@ def volumes(tmp_path: Path) -> Iterator[VolumeFactory]:
     yield create
     for volume in made:
         volume.close()
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the program that escapes, as it is usually linked and statically."""
+    built = tmp_path_factory.mktemp("programs")
+    subprocess.run(["cc", "-O1", "-o", built / "dynamic", ESCAPE], check=True)
+    subprocess.run(["cc", "-O1", "-static", "-o", built / "static", ESCAPE], check=True)
+    return built
 
 
 def run_on(

@@ -1,38 +1,29 @@
 """What goes past the preloaded library is seen all the same, with its amount, and fails."""
 
+import ctypes
 import os
-import select
+import shutil
+import struct
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from plimsoll.volumes import EmulatedVolume, places
-from plimsoll.volumes.places import WATCH, state_path
 from tests.local.volumes.conftest import VolumeFactory, run_on
+from tests.support.command import COMMAND
 
-SOURCE = Path(__file__).parent / "programs" / "escape.c"
+EVENT = struct.Struct("iIII")  # inotify(7), of a file that is watched itself
+WRITTEN, ONLY_READ = 0x08, 0x10  # how it was open that is now closed
 TIMES = 300
 AMOUNT = "300 reads and writes (1.17 MiB) went past the volume"
-
-
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the program that escapes, as it is usually linked and statically."""
-    built = tmp_path_factory.mktemp("programs")
-    subprocess.run(["cc", "-O1", "-o", built / "dynamic", SOURCE], check=True)
-    subprocess.run(["cc", "-O1", "-static", "-o", built / "static", SOURCE], check=True)
-    return built
 
 
 def volume_run(directory: Path, command: str) -> subprocess.CompletedProcess[str]:
     """`plimsoll volume run` of a shell's command, in the volume's directory."""
     volume = ("--type", "nvme", "--size-gib", "10", "--base-latency-us", "0")
-    main = "from plimsoll.cli.main import main; main()"
     return subprocess.run(
         [
-            *(sys.executable, "-c", main, "volume", "run", *volume, "--dir", directory),
+            *(*COMMAND, "volume", "run", *volume, "--dir", str(directory)),
             *("--", "sh", "-c", command),
         ],
         capture_output=True,
@@ -118,6 +109,39 @@ def test_a_shared_library_that_is_loaded_is_no_data(volumes: VolumeFactory, prog
     assert (volume.sample().escapes, volume.sample().uncounted_maps) == ((), 0)
 
 
+def test_writes_count_whatever_the_head_of_their_file(volumes: VolumeFactory) -> None:
+    volume = volumes()
+    (volume.directory / "file").write_bytes(b"\177ELF" + bytes(4092))
+    writes = "env -i dd if=/dev/zero of=file bs=4096 seek=1 count=10 conv=notrunc"
+    run_on(volume, f"import os; os.system('{writes}')")
+    (escape,) = volume.sample().escapes
+    assert (escape.operations, escape.bytes) == (10, 40_960)
+
+
+def test_the_watcher_opens_no_fifo(volumes: VolumeFactory) -> None:
+    """To open one is to be its reader: whoever waits for one to write to would go on."""
+    volume = volumes()
+    fifo = volume.directory / "fifo"
+    os.mkfifo(fifo)
+    libc = ctypes.CDLL(None)
+    events = libc.inotify_init1(os.O_NONBLOCK)
+    assert libc.inotify_add_watch(events, os.fsencode(fifo), ONLY_READ | WRITTEN) >= 0
+    run_on(volume, "import os; os.system('exec env -i sh -c \"echo word 1<>fifo\"')")
+    closed = [mask for _, mask, _, _ in EVENT.iter_unpack(os.read(events, 4096))]
+    os.close(events)
+    assert closed == [WRITTEN], "by the shell alone"
+
+
+def test_the_eighth_program_stands_for_all_others(volumes: VolumeFactory, programs: Path) -> None:
+    volume = volumes()
+    for number in range(9):
+        shutil.copy(programs / "static", programs / f"program-{number}")
+    escapes = "; ".join(f"{programs}/program-{n} plain write file 1" for n in range(9))
+    run_on(volume, f"import os; os.system('{escapes}')")
+    named = {escape.program: escape.operations for escape in volume.sample().escapes}
+    assert named == {f"program-{n}": 1 for n in range(7)} | {"others": 2}
+
+
 def test_a_copy_inside_the_kernel_is_seen_at_both_ends(volumes: VolumeFactory) -> None:
     volume = volumes()
     (volume.directory / "file").write_bytes(bytes(70_000))
@@ -136,63 +160,6 @@ def test_a_map_of_a_program_without_the_library_is_counted(
     (volume.directory / "file").write_bytes(bytes(4096))
     run_on(volume, f"import os; os.system('{programs}/static map read file 1')")
     assert volume.sample().uncounted_maps == 1
-
-
-def test_where_nobody_can_watch_that_is_said(volumes: VolumeFactory) -> None:
-    volume = volumes()
-    state_path(volume.directory).with_suffix(WATCH).unlink()
-    done = run_on(volume, "import os; os.system('true')")
-    assert "I/O that goes past the volume cannot be seen here: " in done.stderr
-    assert volume.sample().unwatched_processes == 1  # its child does not say it again
-
-
-def test_a_watcher_is_found_however_long_its_path_is(
-    volumes: VolumeFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where there is no /dev/shm, it lies with the temporary files."""
-    far = tmp_path / ("a" * 100) / ("b" * 100)
-    far.mkdir(parents=True)
-    monkeypatch.setattr(places, "MEMORY", far)
-    volume = volumes()
-    done = run_on(volume, "import os; os.system('true')")
-    assert "cannot be seen here" not in done.stderr
-    assert volume.sample().unwatched_processes == 0
-
-
-def watcher_of(volume: EmulatedVolume) -> int:
-    """Open a descriptor of a volume's watcher, which becomes readable when that has ended."""
-    state = os.fsencode(state_path(volume.directory))
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if process.read_bytes().split(b"\0")[1:2] == [state]:
-                return os.pidfd_open(int(process.parent.name))
-        except OSError:
-            continue  # it has ended meanwhile
-    raise AssertionError("there is no watcher")
-
-
-def ended(watcher: int, within_s: float) -> bool:
-    return bool(select.select([watcher], [], [], within_s)[0])
-
-
-def test_the_watcher_stays_as_long_as_it_is_needed(volumes: VolumeFactory, programs: Path) -> None:
-    volume = volumes()
-    watcher = watcher_of(volume)
-    escape = f"{programs}/static plain write {volume.directory}/file 10"
-    with subprocess.Popen(
-        ["sh", "-c", f"echo on it; read line; {escape}"],
-        env={**os.environ, **volume.environment()},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"on it\n"
-        volume.close()
-        assert not ended(watcher, 0)
-        process.communicate(b"go on\n")
-    assert process.returncode == 0
-    assert ended(watcher, 30)
-    os.close(watcher)
 
 
 def test_a_thread_that_waits_can_still_be_cancelled(volumes: VolumeFactory, tmp_path: Path) -> None:

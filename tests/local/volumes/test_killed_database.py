@@ -1,18 +1,28 @@
 """No committed row is lost on a volume, however the server ends; nor without one (the control)."""
 
+import json
+import subprocess
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
+
+import pytest
 
 from plimsoll.model.volumes import Volume
 from tests.local.volumes.conftest import VolumeFactory
+from tests.local.volumes.killed_kinds import MARIADB, POSTGRES, Kind
 from tests.local.volumes.killing import kill_again_and_again
+from tests.support.owner import owner_of
 
 KILLS = 20
+BOTH = pytest.mark.parametrize("kind", [MARIADB, POSTGRES], ids=["mariadb", "postgres"])
 
 
-def test_a_server_killed_on_a_volume_keeps_every_commit(volumes: VolumeFactory) -> None:
+@BOTH
+def test_a_server_killed_on_a_volume_keeps_every_commit(volumes: VolumeFactory, kind: Kind) -> None:
     volume = volumes(Volume(type="gp3", size_gib=100))
     commits = kill_again_and_again(
-        volume.directory / "server", kills=KILLS, environment=volume.environment()
+        volume.directory / "server", kind=kind, kills=KILLS, environment=volume.environment
     )
     assert commits >= 40 * KILLS
     sample = volume.sample()
@@ -21,5 +31,46 @@ def test_a_server_killed_on_a_volume_keeps_every_commit(volumes: VolumeFactory) 
     assert sample.refused_calls == 0
 
 
-def test_a_server_killed_without_a_volume_keeps_every_commit(tmp_path: Path) -> None:
-    assert kill_again_and_again(tmp_path / "server", kills=KILLS) >= 40 * KILLS
+@BOTH
+def test_a_server_killed_without_a_volume_keeps_every_commit(tmp_path: Path, kind: Kind) -> None:
+    assert kill_again_and_again(tmp_path / "server", kind=kind, kills=KILLS) >= 40 * KILLS
+
+
+OWNER = """
+import json
+import subprocess
+import sys
+from pathlib import Path
+from plimsoll.model.volumes import Volume
+from plimsoll.volumes import EmulatedVolume
+volume = EmulatedVolume.create(Path(sys.argv[1]), Volume(type="gp3", size_gib=100))
+print(json.dumps(volume.environment(), separators=(",", ":")), flush=True)
+sys.stdin.read()
+"""
+
+
+@BOTH
+def test_a_server_whose_volumes_owner_is_killed_too_keeps_every_commit(
+    tmp_path: Path, kind: Kind
+) -> None:
+    with ExitStack() as owners:
+        alive: list[subprocess.Popen[str]] = []
+
+        def volume_of_another() -> Mapping[str, str]:
+            owner, words = owners.enter_context(owner_of(OWNER, tmp_path / "volume"))
+            alive.append(owner)
+            variables: Mapping[str, str] = json.loads(words[0])
+            return variables
+
+        def kill_owner() -> None:
+            alive[-1].kill()
+
+        commits = kill_again_and_again(
+            tmp_path / "volume/server",
+            kind=kind,
+            kills=KILLS // 4,
+            environment=volume_of_another,
+            first_kill=kill_owner,
+        )
+        kill_owner()
+    assert commits >= 40 * KILLS // 4

@@ -6,12 +6,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
 
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.model.volume_samples import Drain, Fail
+from plimsoll.local.resources import sampler
+from plimsoll.machine import program
+from plimsoll.model.volume_faults import Drain, Fail
 from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume, VolumeSettings, places
 from plimsoll.volumes.native import State
@@ -69,6 +72,33 @@ def test_a_directory_has_one_volume(volumes: VolumeFactory) -> None:
     volume = volumes()
     with pytest.raises(PlimsollError, match="has an emulated volume already"):
         EmulatedVolume.create(volume.directory, Volume(type="nvme", size_gib=1))
+
+
+def test_its_watcher_is_told_apart_though_it_is_nobodys_child(volumes: VolumeFactory) -> None:
+    volume = volumes()
+    assert volume.watcher_pid is not None
+    assert program(volume.watcher_pid) == "plimsoll-volume-watcher"[:15]  # as the kernel keeps it
+    parent = Path(f"/proc/{volume.watcher_pid}/stat").read_text().rpartition(")")[2].split()[1]
+    assert int(parent) != os.getpid()
+    assert EmulatedVolume.open(volume.directory).watcher_pid is None
+
+
+def test_what_its_watcher_does_is_no_work_of_others(
+    volumes: VolumeFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    volume = volumes()
+    ours: Queue[set[int]] = Queue()
+
+    def seen(run: set[int], strangers: set[int]) -> None:
+        assert not strangers
+        ours.put(run)
+
+    monkeypatch.setattr(sampler, "cpu_times", seen)
+    target = sampler.Sampler(volume, os.getpid(), naming=lambda _: ())
+    try:
+        assert ours.get(timeout=60) == {os.getppid(), volume.watcher_pid}
+    finally:
+        target.close()
 
 
 def test_another_process_watches_and_changes_it(volumes: VolumeFactory) -> None:

@@ -10,18 +10,14 @@ import pytest
 from plimsoll.model.volumes import Volume
 from plimsoll.volumes.calibration import Measured, measure
 from tests.local.volumes.conftest import VolumeFactory, run_on
+from tests.support.command import COMMAND
 
 WRITE = "import os; os.write(os.open('file', os.O_CREAT | os.O_WRONLY), bytes(4096))"
 
 
 def plimsoll(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "from plimsoll.cli.main import main; main()",
-            *(str(argument) for argument in ("volume", *arguments)),
-        ],
+        [*COMMAND, *(str(argument) for argument in ("volume", *arguments))],
         capture_output=True,
         text=True,
         check=False,

@@ -61,6 +61,18 @@ def test_whatever_is_allowed_is_within_the_budget(budget_usd: float) -> None:
     quote(allowance.request, builtin())  # the service takes the run with its part of the budget
 
 
+def test_no_budget_can_be_held_where_ios_are_charged_by_number() -> None:
+    aurora = {
+        "kind": "aurora",
+        "engine": "aurora-mysql",
+        "engine_version": "8.0",
+        "instance_class": "db.t4g.medium",
+    }
+    asked = Request.model_validate({**canary().model_dump(), "target": aurora})
+    with pytest.raises(UsageError, match="--budget-usd: cannot be held, for Aurora Standard"):
+        allow(asked, quote(asked, builtin()), 100.0)
+
+
 @given(budget_usd=st.floats(MOST + 0.1, 100))
 def test_it_lasts_at_least_until_the_runs_time_limit(budget_usd: float) -> None:
     assert allow(canary(), QUOTE, budget_usd).lasts_s >= canary().time_limit_s

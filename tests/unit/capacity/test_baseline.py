@@ -66,3 +66,9 @@ def test_a_table_that_begins_on_the_slope_is_told_so() -> None:
     rules = Rules(confirmation=None)
     assert warned(judge(slope, rules))
     assert not warned(judge(flat, rules))
+
+
+def test_a_heavier_load_without_latencies_shows_nothing_of_the_lightest() -> None:
+    refused = "the target refused 4 of 8 connections"
+    table = [step(4, 1000, 100), step(8, 900, None, refused=refused)]
+    assert warned(judge(table, Rules(confirmation=None)))

@@ -1,5 +1,6 @@
 """The closing steps: twice the clients, and callers who do not wait."""
 
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -74,6 +75,36 @@ def test_clients_of_one_connection_cannot_be_made_two() -> None:
     assert more is not None
     assert more.raised is None
     assert "each has a single connection" in more.detail
+
+
+def test_twice_the_clients_are_never_offered_more_than_the_search_may_offer() -> None:
+    failed = run(RATE, queue(), QUIET, 0).capacity.bracket
+    assert failed is not None
+    assert failed[1] is not None
+    for most, tried in ((1.1 * failed[1], 0), (1.2 * failed[1], 1)):
+        search = RATE.model_copy(update={"rate_max_ops_per_second": most})
+        trial = run(search, queue(), QUIET, 0)
+        assert len(asked(trial, "twice_clients")) == tried
+        assert all((wish.rate_ops_per_second or 0.0) <= most for wish in trial.all_asked)
+        more = closing_of(trial.capacity).more_clients
+        assert more is not None
+        assert (more.raised is None) == (not tried)
+
+
+@pytest.mark.parametrize("search", [RAMP, RATE], ids=lambda search: search.strategy)
+def test_a_probe_of_another_load_says_nothing_of_the_answers_clients(search: Search) -> None:
+    def elsewhere(wish: NextStep, step: Step) -> Step:
+        """What a search held that found another answer, before its credits ran out."""
+        if wish.purpose != "twice_clients":
+            return step
+        if wish.rate_ops_per_second is not None:
+            return step.model_copy(update={"rate_ops_per_second": 0.7 * wish.rate_ops_per_second})
+        return step.model_copy(update={"connections": wish.connections + 1})
+
+    more = closing_of(run(search, queue(), QUIET, 0, fault=elsewhere).capacity).more_clients
+    assert more is not None
+    assert more.raised is None
+    assert more.detail.startswith("not tried with twice as many: ")
 
 
 def test_one_lucky_probe_with_more_clients_takes_no_answer_back() -> None:
@@ -174,3 +205,32 @@ def test_a_table_of_steps_has_no_closing() -> None:
     ]
     table = [step.model_copy(update={"purpose": None}) for step in steps]
     assert judge(table, Rules(confirmation=None)).closing is None
+
+
+@pytest.mark.parametrize("search", [RAMP, RATE], ids=lambda search: search.strategy)
+def test_what_follows_a_heavier_closing_step_waits_until_the_target_has_recovered(
+    search: Search,
+) -> None:
+    trial = run(search, queue(), QUIET, 0, Rules(soak_s=1200))
+    after = {
+        wish.purpose: wish.recover_first
+        for before, wish in pairwise(trial.closing)
+        if before.purpose == "twice_clients"
+    }
+    assert after == {"soak": True}
+    windows = [wish.recover_first for wish in asked(trial, "soak")]
+    assert windows == [True, False]  # the second begins where the first has ended
+
+
+def test_a_window_of_a_soak_that_failed_before_a_recovery_is_not_believed() -> None:
+    def fault(wish: NextStep, step: Step) -> Step:
+        if not (wish.purpose == "soak" and wish.recover_first):
+            return step
+        latency_us = {name: {"p99": 1e6, "mean": 1e6} for name in step.latency_us}
+        return step.model_copy(
+            update={"recovered": False, "latency_us": latency_us, "throughput_ops_per_second": 10.0}
+        )
+
+    trial = run(RATE, queue(), QUIET, 0, Rules(soak_s=1200), fault=fault)
+    assert len(asked(trial, "soak")) == 3
+    assert trial.capacity.verdict == "KNEE"

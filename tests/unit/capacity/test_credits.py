@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plimsoll.capacity.credits import judge_sustained
-from plimsoll.model.capacity import Confirmation, Rules
+from plimsoll.model.capacity import Capacity, Confirmation, LoadRange, Rules
 from plimsoll.model.steps import CreditUse, Step
 from tests.unit.capacity.samples import offered, step
 
@@ -121,6 +121,68 @@ def test_relative_limits_are_those_of_the_lightest_load_with_credits() -> None:
     ]
     capacity = judge_sustained(steps, Rules(confirmation=None))
     assert capacity.verdict == "BELOW_FIRST_STEP", "3 ms are no baseline of a volume at rest"
+
+
+def edge_of(capacity: Capacity) -> LoadRange:
+    assert capacity.edge is not None
+    return capacity.edge
+
+
+def test_relative_limits_are_as_unsure_where_credits_are_judged_apart() -> None:
+    """A heavier load that passed on credits changes nothing below it."""
+    seen = {1: (100, 104, 97), 8: (270, 285), 10: (330, 345)}
+    steps = [step(n, 900 * n, us) for n, each in seen.items() for us in each]
+    bursts = [*steps, step(20, 20_000, **gp2(3000))]
+    relative, given = Rules(confirmation=None), Rules(confirmation=None, limits_us={"update": 300})
+    apart, alone = judge_sustained(bursts, relative), judge_sustained(steps, relative)
+    assert (apart.verdict, apart.edge) == ("KNEE", alone.edge)
+    fixed = edge_of(judge_sustained(bursts, given))
+    assert edge_of(apart).high / edge_of(apart).low > fixed.high / fixed.low
+
+
+def test_a_baseline_that_may_not_be_light_is_noted_where_credits_are_judged_apart() -> None:
+    slope = [
+        step(4, 1000, 100),
+        step(6, 1100, 140),
+        step(8, 1150, 400),
+        step(16, 4000, **gp2(3000)),
+    ]
+    capacity = judge_sustained(slope, Rules(confirmation=None))
+    assert any("nothing shows to be light" in note for note in capacity.notes)
+
+
+def test_the_lightest_load_with_credits_shows_whether_a_baseline_is_light() -> None:
+    """Of what lasts, the next heavier load may be the one that fails."""
+    flat = [step(4, 1000), step(6, 1500, 105, **gp2(600)), step(8, 1500, 500, **gp2(300, 0.0))]
+    capacity = judge_sustained(flat, Rules(confirmation=None))
+    assert not any("nothing shows to be light" in note for note in capacity.notes)
+
+
+def test_a_disputed_baseline_leaves_no_answer_of_what_lasts() -> None:
+    disputed = {"clients_ran": 0}
+    steps = [step(1, 1000, **disputed), step(2, 2000), step(4, 4000, **gp2(3000))]
+    assert judge_sustained(steps, Rules(confirmation=None)).verdict == "INCONSISTENT"
+
+
+@pytest.mark.parametrize("light", [100.0, 800.0], ids=["bounded by credits", "credits alone"])
+def test_no_edge_is_told_where_credits_are_what_ends(light: float) -> None:
+    steps = [
+        *[offered(light, light, us, **gp2(light)) for us in (100, 110, 90)],
+        offered(1000, 1000, **gp2(750)),
+        *[offered(5000, 4000, p99_us=900, **gp2(3000))] * 2,
+    ]
+    capacity = judge_sustained(steps, ONCE)
+    assert capacity.verdict == ("LOWER_BOUND" if light < 300 else "BURST")
+    assert capacity.edge is None
+    assert (capacity.question is None) == (capacity.verdict == "BURST")
+
+
+@pytest.mark.parametrize("light", [100.0, 800.0], ids=["what lasts", "credits alone"])
+def test_void_steps_are_named_where_credits_are_judged_apart(light: float) -> None:
+    void = step(8, 0).model_copy(update={"void": "its clients came too late", "source": "steps/3"})
+    steps = [step(1, 250, **gp2(light)), step(4, 4000, **gp2(3000)), void]
+    notes = judge_sustained(steps, ONCE).notes
+    assert notes.count("steps/3 says nothing of the target: its clients came too late") == 1
 
 
 def test_a_burst_without_a_figure_says_why() -> None:

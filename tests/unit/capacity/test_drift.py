@@ -4,7 +4,7 @@ import pytest
 
 from plimsoll.model.capacity import Capacity, Rules
 from plimsoll.model.closing import Drift
-from plimsoll.model.search_request import NextStep
+from plimsoll.model.search_request import NextStep, StepsSearch
 from plimsoll.model.steps import Step
 from tests.unit.capacity.simulators import QUIET, World, queue
 from tests.unit.capacity.trials import Trial, run, search_for
@@ -96,6 +96,17 @@ def test_without_probes_to_spare_the_answer_says_that_the_end_was_not_compared()
     assert len(trial.steps) == search.probes_max
     assert trial.capacity.verdict == "KNEE"
     assert "not run again at the end" in drift_of(trial.capacity).detail
+
+
+def test_without_sentinels_a_trend_is_told_and_changes_nothing() -> None:
+    """The answer's load is the lightest: there is no other to compare it with."""
+    single = StepsSearch(clients=(8,))
+    capacity = run(single, queue(), World(drift=-0.05), 0).capacity
+    found = drift_of(capacity)
+    assert (found.found, found.sentinels, found.change_share) == (False, 0, None)
+    assert found.trend_p is not None
+    assert found.trend_p < 0.01
+    assert capacity.verdict == "LOWER_BOUND"
 
 
 def test_with_limits_in_microseconds_the_lightest_load_is_run_twice_at_first() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from plimsoll.capacity import judge
 from plimsoll.model.capacity import Capacity, Rules
+from plimsoll.model.steps import Step
 from tests.unit.capacity.samples import LINEAR, offered, step
 from tests.unit.capacity.simulators import NOISY, QUIET, queue
 from tests.unit.capacity.trials import run, search_for
@@ -52,6 +53,20 @@ def test_of_steps_that_were_never_repeated_nothing_is_claimed() -> None:
     capacity = judge([*LINEAR, step(4, 3100, 301)], Rules(confirmation=None))
     assert capacity.verdict == "KNEE"
     assert capacity.edge is None
+
+
+def test_operations_of_one_pair_of_steps_are_one_pair() -> None:
+    """Three operations of two steps scatter together: they are no three pairs."""
+
+    def seen(clients: int, throughput: float, us: float) -> Step:
+        latency_us = {name: {"p99": us} for name in ("read", "update", "scan")}
+        alone = step(clients, throughput, us)
+        return alone.model_copy(update={"latency_us": latency_us})
+
+    twice = [seen(1, 1000, 100), seen(1, 1000, 105), seen(2, 2000, 100), seen(4, 3000, 900)]
+    assert judge(twice, Rules(confirmation=None)).edge is None
+    often = [*twice, seen(1, 1000, 103)]
+    assert judge(often, Rules(confirmation=None)).edge is not None
 
 
 def test_a_failure_for_anything_but_latency_is_a_pass_or_a_failure() -> None:

@@ -128,3 +128,33 @@ def test_of_several_operations_each_has_to_meet_the_rule() -> None:
     answer, because = on_latency("p99 <= 500us at 1000", capacity)
     assert answer == "not met"
     assert because.startswith("read p99 was 400 µs; update p99 was 900 µs at 1,000 ops/s")
+
+
+def repeated(*reads: dict[str, float], **others: list[float]) -> Capacity:
+    """A load of 1,000 ops/s, tried once for each of these latencies."""
+    steps = [
+        Step(
+            clients=1,
+            connections=100,
+            throughput_ops_per_second=1000,
+            latency_us={"read": {"p99": 500, **read}},
+            **{name: values[at] for name, values in others.items()},
+        )
+        for at, read in enumerate(reads)
+    ]
+    return judge(steps, Rules(limits_us={"read": 1000}, confirmation=None))
+
+
+@pytest.mark.parametrize("statistic", ["p99", "p95"])
+def test_of_two_percentiles_the_higher_counts_and_never_their_mean(statistic: str) -> None:
+    capacity = repeated({statistic: 400}, {statistic: 480})
+    answer, because = on_latency(f"{statistic}.read <= 450us at 1000", capacity)
+    assert (answer, "480 µs" in because) == ("not met", True)
+
+
+@pytest.mark.parametrize("statistic", ["p99", "p95"])
+def test_a_repetition_that_an_audit_disputes_has_no_say(statistic: str) -> None:
+    reads = [{statistic: us} for us in (900.0, 420.0)]
+    capacity = repeated(*reads, clients_ran=[0, 1])
+    answer, because = on_latency(f"{statistic}.read <= 450us at 1000", capacity)
+    assert (answer, "420 µs" in because) == ("met", True)

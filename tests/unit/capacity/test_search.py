@@ -113,7 +113,9 @@ def test_after_an_overload_the_target_recovers_first(strategy: str) -> None:
     limit_us = trial.capacity.steps[0].limit_us["update"]
     overloads = [step.latency_us["update"]["p99"] > limit_us for step in trial.steps]
     assert any(overloads)
-    assert [asked.recover_first for asked in trial.all_asked] == [False, *overloads[:-1]]
+    heavier = [step.purpose in {"twice_clients", "open_loop"} for step in trial.steps]
+    waits = [over or heavy for over, heavy in zip(overloads, heavier, strict=True)]
+    assert [asked.recover_first for asked in trial.all_asked] == [False, *waits[:-1]]
 
 
 def test_a_failure_of_a_target_that_had_not_recovered_is_asked_again_and_never_believed() -> None:

@@ -1,6 +1,7 @@
 """The answer's load is held for longer: stalls, spans beyond a limit and a falling throughput."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -34,6 +35,7 @@ def soaked(
     *,
     stall_s: float | None = 0.0,
     fall: float = 0.0,
+    wave: Callable[[int], float] = lambda _: 1.0,
     slow: int = 0,
     strategy: str = "steps",
 ) -> Trial:
@@ -45,7 +47,8 @@ def soaked(
             return step
         begun = len(windows) * 60
         windows.append(asked.index)
-        factors = [1 - fall * (begun + place) / 180 for place in range(60)]
+        places = range(begun, begun + 60)
+        factors = [(1 - fall * place / 180) * wave(place) for place in places]
         told = {
             "window_s": asked.duration_s,
             "spans": spans(step, factors=factors, slow=slow),
@@ -89,7 +92,7 @@ def test_a_stall_ends_the_soak_and_the_answer() -> None:
     assert capacity.max_sustainable_throughput_ops_per_second is not None
     assert capacity.bracket is not None
     assert capacity.bracket[0] is None
-    assert "nothing was answered for 6 s" in capacity.summary
+    assert "next to nothing succeeded for 6 s" in capacity.summary
 
 
 def test_a_second_without_an_answer_is_no_stall() -> None:
@@ -111,6 +114,15 @@ def test_throughput_that_falls_all_the_while_does_not_last() -> None:
     assert soaked(fall=0.05).capacity.verdict == "KNEE"
 
 
+@pytest.mark.parametrize("twelfth", range(12))
+def test_throughput_that_goes_up_and_down_for_minutes_has_not_fallen(twelfth: int) -> None:
+    def wave(span: int) -> float:
+        """Compactions: five minutes from one to the next."""
+        return 1 + 0.3 * math.sin(2 * math.pi * (span / 30 + twelfth / 12))
+
+    assert soaked(wave=wave).capacity.verdict == "KNEE"
+
+
 def test_its_windows_are_kept_out_of_the_probes_of_the_search() -> None:
     whole = soaked()
     most = len(whole.asked) + 3
@@ -118,6 +130,18 @@ def test_its_windows_are_kept_out_of_the_probes_of_the_search() -> None:
     trial = run(search, queue(), QUIET, 0, RULES)
     assert len(trial.asked) == len(whole.asked)
     assert len(trial.steps) == most
+
+
+@pytest.mark.parametrize("strategy", ["steps", "ramp", "rate"])
+def test_other_closing_steps_leave_a_soak_its_windows(strategy: str) -> None:
+    whole = soaked(strategy=strategy)
+    for spare in range(3, len(whole.closing) + 1):
+        most = len(whole.asked) + spare
+        search = search_for(strategy, queue()).model_copy(update={"probes_max": most})
+        trial = run(search, queue(), QUIET, 0, RULES)
+        assert trial.capacity.at is not None
+        assert soak_of(trial.capacity).passed
+        assert sum(asked.purpose == "soak" for asked in trial.closing) == 3
 
 
 def test_a_soak_that_was_cut_short_says_how_long_it_was_held() -> None:

@@ -49,7 +49,7 @@ CASES = [
     Case(
         "a fall within 10 % passes",
         [*LINEAR, step(4, 2701)],
-        "LOWER_BOUND", 3000, ">=", 3, (3, None),
+        "LOWER_BOUND", 3000, ">=", 3, (4, None),
     ),
     Case(
         "errors",
@@ -203,7 +203,7 @@ CASES = [
     Case(
         "a tie goes to the lighter load",
         [step(1, 1000), step(2, 2000), step(3, 2000), step(4, 2300, 900)],
-        "KNEE", 2000, "=", 2, (2, 4), "latency:update",
+        "KNEE", 2000, "=", 2, (3, 4), "latency:update",
     ),
     Case(
         "latency that improves with load passes",

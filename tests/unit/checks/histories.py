@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from plimsoll.model.check import Check, Figure, HistoryPoint, RunOfCheck
+from plimsoll.model.check import Check
+from plimsoll.model.check_history import Figure, HistoryPoint, RunOfCheck
 from plimsoll.model.run_record import RunState
 from tests.support.requested import REQUESTED
 

@@ -8,7 +8,8 @@ import pytest
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.checks.compared_figures import figures
 from plimsoll.model.capacity import Rules
-from plimsoll.model.check import Compare, CompareCapacity, CompareLatency, Figure
+from plimsoll.model.check import Compare, CompareCapacity, CompareLatency
+from plimsoll.model.check_history import Figure
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import Failure, RunState
 from plimsoll.model.steps import CreditUse, Step

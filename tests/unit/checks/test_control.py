@@ -3,7 +3,7 @@
 import pytest
 
 from plimsoll.checks.changes import regressions
-from plimsoll.model.check import Cause
+from plimsoll.model.check_history import Cause
 from tests.unit.checks.histories import REQUEST, check, history
 
 BEFORE = [1001, 998, 1003, 997, 1002, 999, 1004, 996]

@@ -4,7 +4,7 @@ import pytest
 
 from plimsoll.checks.changes import changes, regressions
 from plimsoll.checks.series import series, silences
-from plimsoll.model.check import Figure
+from plimsoll.model.check_history import Figure
 from tests.unit.checks.histories import (
     CAPACITY,
     FigureGiven,

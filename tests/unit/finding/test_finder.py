@@ -7,9 +7,11 @@ from plimsoll.finding.finder import Finder
 from plimsoll.finding.host import Host
 from plimsoll.finding.quantities import StopRule
 from plimsoll.model.dsn import parse_dsn
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.engine_report import SecondReport
 from plimsoll.model.fleet import ClientResult, FailedClient, StepPlan
-from plimsoll.model.request import EndpointTarget, Load, Preparation, Request, WorkloadChoice
+from plimsoll.model.load_request import Load, Preparation, WorkloadChoice
+from plimsoll.model.request import Request
 from plimsoll.model.search_request import NextStep, RampSearch, RateSearch
 from plimsoll.model.steps import Purpose
 from plimsoll.workload import load_workload
@@ -86,7 +88,8 @@ def order(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             return None
 
     monkeypatch.setattr(module, "family_of", lambda _: Quiet())
-    monkeypatch.setattr(Host, "before", lambda _: note("host", None))
+    host = Host(shared=True, servers=frozenset())
+    monkeypatch.setattr(Host, "of", lambda _: note("host", host))
     monkeypatch.setattr(module, "barrier_epoch_ms", lambda _: note("barrier", 5))
     return done
 

@@ -5,26 +5,57 @@ import os
 import pytest
 
 from plimsoll.finding import host as module
-from plimsoll.finding.host import Host
+from plimsoll.finding.host import Host, Look
+from plimsoll.machine import TICKS_PER_S, CpuTimes
 from plimsoll.model.dsn import parse_dsn
+from tests.support.synthetic_run import synthetic_run
 
 
 @pytest.mark.parametrize(
-    ("address", "name", "shared", "ours"),
+    ("address", "found", "shared", "ours"),
     [
-        ("127.0.0.1", "mariadbd", True, {os.getpid(), 77}),
-        ("localhost", "mysqld", True, {os.getpid(), 77}),
-        ("0.0.0.0", "mariadbd", True, {os.getpid(), 77}),
-        ("127.0.0.1", "docker-proxy", True, set()),  # the server behind it is not known
-        ("192.0.2.1", "mariadbd", False, {os.getpid()}),  # for documentation alone: RFC 5737
+        ("127.0.0.1", {77}, True, {os.getpid(), 77}),
+        ("localhost", {77}, True, {os.getpid(), 77}),
+        ("0.0.0.0", {77}, True, {os.getpid(), 77}),
+        ("127.0.0.1", set(), True, set()),  # a container's, say: the server behind it is not known
+        ("192.0.2.1", {77}, False, {os.getpid()}),  # for documentation alone: RFC 5737
     ],
 )
 def test_whose_processor_time_is_no_others(
-    monkeypatch: pytest.MonkeyPatch, address: str, name: str, shared: bool, ours: set[int]
+    monkeypatch: pytest.MonkeyPatch, address: str, found: set[int], shared: bool, ours: set[int]
 ) -> None:
-    monkeypatch.setattr(module, "listeners", lambda _: {77})
-    monkeypatch.setattr(module, "program", lambda _: name)
-    seen = Host.before(parse_dsn(f"mysql://u@{address}/d"))
+    monkeypatch.setattr(module, "servers", lambda *_: found)
+    seen = Host.of(parse_dsn(f"mysql://u@{address}/d"))
     assert (seen.shared, set(seen.ours)) == (shared, ours)
-    if not ours:
-        assert seen.figures()["host_others_percent"] is None
+
+
+def looked(server_s: tuple[float | None, float | None]) -> list[Look]:
+    """Ten seconds, in which others had a tenth of this machine's time and nobody three."""
+    before, after = CpuTimes(0, 0, 0, 0), CpuTimes(1000, 50, 300, 100)
+    return [Look(100.0, before, server_s[0]), Look(110.0, after, server_s[1])]
+
+
+def test_the_processor_time_of_a_server_on_this_machine_is_the_targets() -> None:
+    step, machine_s = synthetic_run()[0].steps[0], 1000 / TICKS_PER_S
+    seen = Host(shared=True, servers=frozenset({77}), _looks=looked((5.0, 5.0 + 0.6 * machine_s)))
+    step = seen.seen_in(step)
+    assert step.target is not None
+    assert step.target.cpu_percent == pytest.approx(60)
+    of_machine = {
+        "host_idle_percent": 30.0,
+        "host_others_percent": 10.0,
+        "host_stolen_percent": 5.0,
+    }
+    for name, percent in of_machine.items():
+        assert getattr(step.step, name) == getattr(step.target, name) == pytest.approx(percent)
+
+
+@pytest.mark.parametrize("server_s", [(None, None), (5.0, None)])
+def test_a_server_that_is_not_seen_has_no_figure(
+    server_s: tuple[float | None, float | None],
+) -> None:
+    step = synthetic_run()[0].steps[0].model_copy(update={"target": None})
+    seen = Host(shared=True, servers=frozenset(), _looks=looked(server_s)).seen_in(step)
+    assert seen.target is None
+    assert seen.step.host_idle_percent == pytest.approx(30)
+    assert seen.step.host_others_percent is None  # the server's time is among that of others

@@ -3,9 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from plimsoll.errors import UsageError
-from plimsoll.model.dsn import parse_dsn
+from plimsoll.model.dsn import engine_of, parse_dsn
 from plimsoll.model.engine import EngineTarget, Tls
 from plimsoll.model.tls import rds_authorities
 
@@ -44,6 +45,18 @@ def target(**changes: object) -> EngineTarget:
             "cassandra://db:19042/k",
             target(protocol="cql", port=19042, user="", password="", database="k"),
         ),
+        ("postgres://u:p@db/d", target(protocol="postgres", port=5432, tls=VERIFIED)),
+        ("postgresql://u@db:6432/d", target(protocol="postgres", port=6432, password="")),
+        (
+            "postgres://u:p@localhost/d?statement_mode=simple&allow_md5=true",
+            target(
+                protocol="postgres",
+                host="localhost",
+                port=5432,
+                statement_mode="simple",
+                allow_md5=True,
+            ),
+        ),
         ("mysql://u:p@db/d?tls=off", target()),
         ("mysql://u:p@db/d?tls=require", target(tls=Tls(verify=False))),
         ("mysql://u:p@db/d?tls=verify", target(tls=VERIFIED)),
@@ -75,7 +88,7 @@ def test_a_password_from_elsewhere_is_for_a_dsn_that_has_none(
         ("", "not a DSN; the form is mysql://USER:PASSWORD@HOST:PORT/DATABASE"),
         ("localhost", "not a DSN"),
         ("mysql:u:hunter2@db/d", "not a DSN"),
-        ("postgres://u:hunter2@db/d", "unknown database postgres://"),
+        ("oracle://u:hunter2@db/d", "unknown database oracle://"),
         ("mysql://:hunter2@db/d", "has no user"),
         ("mysql://u:hunter2@/d", "has no host"),
         ("mysql://u:hunter2@db", "has no database"),
@@ -88,6 +101,19 @@ def test_a_password_from_elsewhere_is_for_a_dsn_that_has_none(
         ("mysql://u:hunter2@db/d/e", "a database's name has no /"),
         ("cassandra://u:hunter2@db/k/l", "a keyspace's name has no /"),
         ("mysql://u:hunter2@db/d?ssl=1", "unknown option 'ssl' (allowed: tls)"),
+        ("mysql://u:hunter2@db/d?allow_md5=true", "unknown option 'allow_md5' (allowed: tls)"),
+        (
+            "postgres://u:hunter2@db/d?ssl=1",
+            "unknown option 'ssl' (allowed: tls, statement_mode, allow_md5)",
+        ),
+        (
+            "postgres://u:hunter2@db/d?statement_mode=text",
+            "unknown statement_mode 'text' (allowed: prepared, simple)",
+        ),
+        (
+            "postgres://u:hunter2@db/d?allow_md5=1",
+            "unknown allow_md5 '1' (allowed: true, false)",
+        ),
         ("mysql://u:hunter2@db/d?tls=on", "unknown tls 'on' (allowed: verify, require, off)"),
         ("mysql://u:hunter2@db/d?tls", "options are written ?tls=verify"),
     ],
@@ -109,6 +135,27 @@ def test_any_text_gives_a_target_or_one_line(text: str) -> None:
         line = "a target"
     assert line
     assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    ("dsn", "engine"),
+    [
+        ("mysql://u@db/d", "mysql"),
+        ("mariadb://u@db/d", "mariadb"),
+        ("postgres://u@db/d", "postgres"),
+        ("postgresql://u@db/d", "postgres"),
+        ("cassandra://db/k", "cassandra"),
+    ],
+)
+def test_its_scheme_names_an_engine(dsn: str, engine: str) -> None:
+    assert engine_of(dsn) == engine
+
+
+@pytest.mark.parametrize("field", [{"statement_mode": "simple"}, {"allow_md5": True}])
+def test_options_of_postgres_are_of_no_other(field: dict[str, object]) -> None:
+    name = next(iter(field))
+    with pytest.raises(ValidationError, match=f"{name}: is of PostgreSQL alone, not of mysql"):
+        target(**field)
 
 
 def test_a_target_does_not_show_its_password() -> None:

@@ -6,13 +6,15 @@ from typing import get_args
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.model.databases import RdsEngine
+from plimsoll.model.databases import ManagedEngine
 from plimsoll.model.rds_versions import (
     AS_OF,
     extended_support_note,
+    is_major,
     major_of,
     rds_majors,
     require_known,
+    require_measurable,
     require_unended,
 )
 
@@ -20,9 +22,12 @@ from plimsoll.model.rds_versions import (
 @pytest.mark.parametrize(
     ("engine", "version"),
     [("mariadb", "11.4"), ("mariadb", "11.4.10"), ("mariadb", "11.8.6"), ("mariadb", "10.11"),
-     ("mysql", "8.4"), ("mysql", "8.4.10"), ("mysql", "8.0"), ("mysql", "5.7")],
+     ("mysql", "8.4"), ("mysql", "8.4.10"), ("mysql", "8.0"), ("mysql", "5.7"),
+     ("postgres", "16"), ("postgres", "17.10"), ("postgres", "18"), ("postgres", "18.4"),
+     ("aurora-postgresql", "17.7"), ("aurora-mysql", "8.0"),
+     ("aurora-mysql", "8.0.mysql_aurora.3.10.3")],
 )  # fmt: skip
-def test_what_is_offered_passes(engine: RdsEngine, version: str) -> None:
+def test_what_is_offered_passes(engine: ManagedEngine, version: str) -> None:
     require_known(engine, version, on=AS_OF)
 
 
@@ -39,10 +44,12 @@ def test_what_is_offered_passes(engine: RdsEngine, version: str) -> None:
          ("11.8", "11.4", "10.11")),
         ("mariadb", "10.6.22", "RDS's support of MariaDB 10.6 ended on 2026-08-31",
          ("11.8", "11.4", "10.11")),
+        ("postgres", "16.8", "RDS's support of PostgreSQL 16.8 ended on 2026-05-31",
+         ("16", "16.14", "16.13", "16.12", "16.11", "16.10", "16.9")),
     ],
 )  # fmt: skip
 def test_what_is_past_its_end_is_refused_with_the_day_and_what_there_is(
-    engine: RdsEngine, version: str, problem: str, allowed: tuple[str, ...]
+    engine: ManagedEngine, version: str, problem: str, allowed: tuple[str, ...]
 ) -> None:
     for check in (require_unended, require_known):
         with pytest.raises(UsageError) as refused:
@@ -54,10 +61,17 @@ def test_what_is_past_its_end_is_refused_with_the_day_and_what_there_is(
 
 
 @pytest.mark.parametrize(
-    ("engine", "version"), [("mariadb", "11.4.99"), ("mariadb", "99.1"), ("mysql", "9.7")]
+    ("engine", "version"),
+    [
+        ("mariadb", "11.4.99"),
+        ("mariadb", "99.1"),
+        ("mysql", "9.7"),
+        ("postgres", "18.99"),
+        ("postgres", "19"),
+    ],
 )
 def test_what_is_not_in_the_table_is_refused_only_where_rds_is_not_asked(
-    engine: RdsEngine, version: str
+    engine: ManagedEngine, version: str
 ) -> None:
     require_unended(engine, version, on=AS_OF)
     with pytest.raises(UsageError, match=f"{version} is none of the versions"):
@@ -81,9 +95,42 @@ def test_extended_support_is_named_where_it_costs() -> None:
     assert extended_support_note("mariadb", "10.6", on=AS_OF) is None
 
 
-@pytest.mark.parametrize("engine", get_args(RdsEngine))
-def test_the_table_is_in_order(engine: RdsEngine) -> None:
+def test_a_major_version_of_postgresql_is_one_number() -> None:
+    assert major_of("postgres", "11.4") == "11"
+    assert major_of("mariadb", "11.4.10") == "11.4"
+    assert [is_major("postgres", version) for version in ("18", "18.4")] == [True, False]
+    assert [is_major("mysql", version) for version in ("8.4", "8.4.10")] == [True, False]
+    assert major_of("aurora-mysql", "8.0.mysql_aurora.3.10.3") == "8.0"
+
+
+@pytest.mark.parametrize(
+    ("engine", "version", "problem"),
+    [
+        ("mysql", "8", "a version of MySQL is written 8.4 or 8.4.10"),
+        ("postgres", "18.4.1", "a version of PostgreSQL is written 18 or 18.4"),
+        ("postgres", "15.18", "PostgreSQL can be measured from 16 on"),
+        ("aurora-postgresql", "15.18", "Aurora PostgreSQL can be measured from 16 on"),
+        ("aurora-mysql", "3", "Aurora MySQL is written 8.4 or 8.4.mysql_aurora.8.4.7"),
+    ],
+)
+def test_what_is_no_version_that_can_be_measured_is_refused_with_what_can(
+    engine: ManagedEngine, version: str, problem: str
+) -> None:
+    with pytest.raises(UsageError, match=problem) as refused:
+        require_measurable(engine, version, ("engine_version",))
+    (complaint,) = refused.value.complaints
+    assert complaint.field == "engine_version"
+    alive = [name for name, major in rds_majors(engine).items() if not major.has_ended(AS_OF)]
+    assert complaint.allowed == tuple(alive)
+
+
+@pytest.mark.parametrize("engine", get_args(ManagedEngine))
+def test_the_table_is_in_order(engine: ManagedEngine) -> None:
     for name, major in rds_majors(engine).items():
-        assert {major_of(minor) for minor in major.minors} <= {name}
+        assert {major_of(engine, minor) for minor in major.minors} <= {name}
+        if major.until is None:
+            assert set(major.minors.values()) <= {None}
+            continue
+        assert major.standard_until is not None
         assert major.until >= major.standard_until
         assert all(until is None or until <= major.until for until in major.minors.values())

@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from plimsoll.model.capacity import Rules
 from plimsoll.model.cassandra_target import CassandraTarget, has_instance_store, is_graviton
-from plimsoll.model.request import EndpointTarget, RdsTarget, Request
+from plimsoll.model.endpoint_target import EndpointTarget
+from plimsoll.model.request import RdsTarget, Request
 from tests.support.requested import REQUESTED
 
 RDS: dict[str, Any] = REQUESTED["target"]
@@ -40,10 +41,63 @@ def test_the_smallest_request_has_every_default() -> None:
     assert request.team == "default"
 
 
+POSTGRES: dict[str, Any] = {
+    **REQUESTED["target"],
+    "engine": "postgres",
+    "engine_version": "18",
+    "parameters": {"rds.force_ssl": 1, "shared_buffers": "{DBInstanceClassMemory/32768}"},
+}
+
+
+def test_postgresql_on_rds_is_a_target() -> None:
+    target = Request.model_validate(changed("target", POSTGRES)).target
+    assert isinstance(target, RdsTarget)
+    assert target.service == "rds-postgres"
+    assert target.parameters == POSTGRES["parameters"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "complaint"),
+    [
+        ("engine_version", "15.18", "measured from 16 on.*allowed: 18, 17, 16"),
+        ("engine_version", "18.4.1", "is written 18 or 18.4"),
+        ("volume", {"type": "gp3", "size_gib": 399, "iops": 12000}, "cannot be provisioned"),
+        ("volume", {"type": "io1", "size_gib": 100, "iops": 5001}, "allowed value is 5,000"),
+    ],
+)
+def test_a_postgresql_that_cannot_be_is_refused(path: str, value: object, complaint: str) -> None:
+    with pytest.raises(ValidationError, match=complaint):
+        Request.model_validate(changed("target", {**POSTGRES, path: value}))
+
+
 def test_an_endpoint_is_a_target() -> None:
     target = Request.model_validate(changed("target", ENDPOINT)).target
     assert isinstance(target, EndpointTarget)
     assert target.port == 3306
+
+
+@pytest.mark.parametrize(
+    ("engine", "port"), [("mariadb", 3306), ("postgres", 5432), ("cassandra", 9042)]
+)
+def test_an_endpoint_has_its_engines_usual_port(engine: str, port: int) -> None:
+    target = Request.model_validate(changed("target", {**ENDPOINT, "engine": engine})).target
+    assert isinstance(target, EndpointTarget)
+    assert target.port == port
+
+
+@pytest.mark.parametrize(("name", "value"), [("statement_mode", "simple"), ("allow_md5", True)])
+def test_an_endpoint_has_postgresqls_options_where_it_is_one(name: str, value: object) -> None:
+    asked = {**ENDPOINT, "engine": "postgres", name: value}
+    target = Request.model_validate(changed("target", asked)).target
+    assert getattr(target, name) == value
+    with pytest.raises(ValidationError, match=f"{name}: is of PostgreSQL alone, not of mysql"):
+        Request.model_validate(changed("target", {**ENDPOINT, name: value}))
+
+
+def test_an_endpoint_of_an_unknown_engine_is_refused_by_name() -> None:
+    with pytest.raises(ValidationError, match=r"endpoint\.engine") as refused:
+        Request.model_validate(changed("target", {**ENDPOINT, "engine": "oracle"}))
+    assert "port" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -54,9 +108,10 @@ def test_an_endpoint_is_a_target() -> None:
         ("target.volume.iops", 5001, "nearest allowed value is 5,000"),
         ("target.volume.type", "nvme", "rds-mariadb has no nvme"),
         ("target.volume.size_gib", 99, "nearest allowed value is 100"),
-        ("target.engine", "oracle", "'mysql' or 'mariadb'"),
+        ("target.engine", "oracle", "'mysql', 'mariadb' or 'postgres'"),
         ("target.engine_version", "latest", "engine_version"),
-        ("target.kind", "laptop", "'rds', 'cassandra', 'endpoint'"),
+        ("target.engine_version", "11", "a version of MariaDB is written 11.8 or 11.8.6"),
+        ("target.kind", "laptop", "'rds', 'aurora', 'cassandra', 'endpoint'"),
         ("workload.definition", {}, "either `name` or `definition`"),
         ("workload.records", 0, "greater than or equal to 1"),
         ("load.duration_s", 0, "greater than 0"),

@@ -13,13 +13,13 @@ BEFORE = VolumeSample(
 )
 
 
-def later(*escapes: Escape, operations: int, unwatched: int = 0) -> VolumeSample:
+def later(*escapes: Escape, operations: int, unwatched: bool = False) -> VolumeSample:
     return VolumeSample(
         epoch_ms=12_000,
         read_operations=5_000 + operations,
         read_bytes=(5_000 + operations) * 4096,
         escapes=escapes,
-        unwatched_processes=unwatched,
+        unwatched=unwatched,
     )
 
 
@@ -67,10 +67,12 @@ def test_each_program_is_named_with_its_amount_the_one_with_most_first() -> None
 
 
 def test_what_nobody_could_see_is_said_and_has_no_figure() -> None:
-    after = later(operations=10, unwatched=1)
+    after = later(operations=10, unwatched=True)
     got = judge_escapes(BEFORE, after)
     assert got.held
-    assert got.sentence == "what 1 process moved past the volume could not be seen"
+    assert (
+        got.sentence == "what processes without a watcher moved past the volume could not be seen"
+    )
     assert (rates(BEFORE, after).escaped_iops, rates(BEFORE, after).escaped_mib_s) == (None, None)
 
 

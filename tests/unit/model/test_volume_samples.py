@@ -3,13 +3,8 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from plimsoll.model.volume_samples import (
-    FaultPlan,
-    Stall,
-    VolumeSample,
-    host_bound,
-    rates,
-)
+from plimsoll.model.volume_faults import FaultPlan, Stall
+from plimsoll.model.volume_samples import VolumeSample, host_bound, rates
 
 EARLIER = VolumeSample(epoch_ms=10_000, read_operations=100, read_ios=100, read_time_us=50_000)
 

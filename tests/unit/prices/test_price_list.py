@@ -40,7 +40,36 @@ LINUX = {
     "marketoption": "OnDemand",
     "usagetype": "EUC1-BoxUsage:m6i.large",
 }
+AURORA = {
+    "databaseEngine": "Aurora PostgreSQL",
+    "instanceType": "db.r6g.large",
+    "deploymentOption": "Single-AZ",
+}
 LISTED = [
+    *(
+        product(
+            "AmazonRDS",
+            "Database Instance",
+            [("Hrs", usd)],
+            usagetype=f"EUC1-{usage}:db.r6g.large",
+            **AURORA,
+        )
+        for usage, usd in (("InstanceUsage", "0.313"), ("InstanceUsageIOOptimized", "0.407"))
+    ),
+    product(
+        "AmazonRDS",
+        "System Operation",
+        [("IOs", "0.00000022")],
+        usagetype="EUC1-Aurora:StorageIOUsage",
+    ),
+    *(
+        product("AmazonRDS", "Database Storage", [("GB-Mo", usd)], usagetype=f"EUC1-{usage}")
+        for usage, usd in (
+            ("Aurora:StorageUsage", "0.119"),
+            ("Aurora:IO-OptimizedStorageUsage", "0.268"),
+            ("Aurora:IO-OptimizedStorageUsage-LimitlessPreview", "9"),
+        )
+    ),
     product(
         "AmazonRDS",
         "Database Instance",
@@ -117,6 +146,10 @@ def test_prices_are_found_under_their_own_names() -> None:
     found = read_prices(PriceListApi(), "eu-central-1", today=TODAY)
     assert found.usd == {
         Item.RDS_MYSQL: {"db.m6i.large": 0.204},
+        Item.AURORA: {"db.r6g.large": 0.313},
+        Item.AURORA_IO_OPTIMIZED: {"db.r6g.large": 0.407},
+        Item.AURORA_STORAGE: {"standard": 0.119, "io-optimized": 0.268},
+        Item.AURORA_IO: {"standard": pytest.approx(0.22)},  # by the million, not by one
         Item.RDS_STORAGE: {"gp3": 0.137, "io1": 0.149, "io2": 0.148},
         Item.RDS_IOPS: {"io1": 0.119, "gp3": 0.024},
         Item.EC2_INSTANCE: {"m6i.large": 0.115},

@@ -9,8 +9,14 @@ from plimsoll.model import instances
 from plimsoll.model.prices import Item, PriceOverrides
 from plimsoll.prices import builtin, prices_for
 
-RDS = (Item.RDS_MYSQL, Item.RDS_MARIADB)
-VCPUS = {"large": 2, "xlarge": 4} | {f"{n}xlarge": 4 * n for n in (2, 4, 8, 12, 16, 24, 32)}
+RDS = (
+    Item.RDS_MYSQL,
+    Item.RDS_MARIADB,
+    Item.RDS_POSTGRES,
+    Item.AURORA,
+    Item.AURORA_IO_OPTIMIZED,
+)
+VCPUS = {"large": 2, "xlarge": 4} | {f"{n}xlarge": 4 * n for n in (2, 4, 8, 12, 16, 24, 32, 48)}
 
 
 def test_every_price_has_a_unit_a_date_and_an_address() -> None:
@@ -18,7 +24,7 @@ def test_every_price_has_a_unit_a_date_and_an_address() -> None:
         assert price.unit
         assert price.source is not None
         assert price.source.url.startswith("https://")
-        assert date(2020, 1, 1) < price.source.as_of <= date(2026, 11, 21)
+        assert date(2020, 1, 1) < price.source.as_of <= date(2026, 11, 23)
 
 
 def test_no_price_is_there_twice() -> None:
@@ -37,6 +43,11 @@ def test_every_instance_type_that_is_known_has_a_price_on_ec2() -> None:
         (Item.RDS_MARIADB, "db.m5.large", 0.171),
         (Item.RDS_MYSQL, "db.r6g.large", 0.215),
         (Item.RDS_POSTGRES, "db.m6g.large", 0.159),
+        (Item.RDS_POSTGRES, "db.m5.large", 0.178),  # not MySQL's 0.171
+        (Item.AURORA, "db.r6g.large", 0.26),
+        (Item.AURORA_IO_OPTIMIZED, "db.r6g.large", 0.338),
+        (Item.AURORA_STORAGE, "io-optimized", 0.225),
+        (Item.AURORA_IO, "standard", 0.2),
         (Item.RDS_STORAGE, "io1", 0.125),
         (Item.RDS_IOPS, "io1", 0.10),  # not EBS's 0.065
         (Item.RDS_IOPS, "gp3", 0.02),
@@ -58,6 +69,17 @@ def test_sizes_that_were_not_read_follow_the_others_of_their_family() -> None:
                 large = found[f"db.{family}.large"]
                 assert large is not None
                 assert usd == pytest.approx(large * VCPUS[size] / 2, rel=0.003), name
+
+
+def test_io_optimized_costs_three_tenths_more_than_standard_by_the_hour() -> None:
+    standard, optimized = (
+        {price.name: price.usd for price in builtin().prices((item,))}
+        for item in (Item.AURORA, Item.AURORA_IO_OPTIMIZED)
+    )
+    assert set(standard) == set(optimized)
+    for name, usd in standard.items():
+        assert usd is not None
+        assert optimized[name] == pytest.approx(1.3 * usd, rel=0.001), name
 
 
 def test_a_price_without_a_source_is_null_and_so_is_one_that_is_not_listed() -> None:

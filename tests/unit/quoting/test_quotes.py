@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plimsoll import words
 from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin, prices_for
 from plimsoll.quoting.quotes import quote, target_usd_per_hour
+from plimsoll.quoting.rehearsal import rehearse
 from plimsoll.quoting.search_time import search_words
 from tests.support.requested import REQUESTED
 
@@ -253,3 +255,38 @@ def test_a_request_says_how_many_steps_its_search_takes() -> None:
         "about 15 steps where nothing is noisy, 30 at most: 50 min of load,"
         " 31 min 30 s of it a soak"
     )
+
+
+def test_a_soak_is_said_to_take_as_long_as_its_windows_that_are_left_room_for() -> None:
+    few = request(
+        search={"strategy": "steps", "clients": [1, 2, 4], "probes_max": 10},
+        limits={"soak_s": 1800},
+    )
+    rehearsed = rehearse(few.search, few.limits)
+    assert 0 < rehearsed.soak_steps < 3
+    held_s = rehearsed.soak_steps * (few.load.warmup_s + 600)
+    assert f", {words.duration(round(held_s))} of it a soak" in search_words(few)
+
+
+@pytest.mark.parametrize("search", [REQUESTED["search"], {"strategy": "ramp"}])
+@pytest.mark.parametrize("limits", [{"read": 5e-324}, {"read": 5000, "update": 1.7e308}])
+def test_limits_beyond_every_database_are_quoted_all_the_same(
+    search: dict[str, Any], limits: dict[str, float]
+) -> None:
+    told = quote(request(search=search, limits={"limits_us": limits}), builtin())
+    assert told.time_s.expected > 0
+
+
+def test_limits_far_apart_are_quoted_too() -> None:
+    limits = {"read": 5e-324, "update": 1.7e308}
+    assert quote(request(limits={"limits_us": limits}), builtin()).time_s.expected > 0
+
+
+def test_postgresql_has_its_own_price_by_the_hour_and_rdss_of_storage() -> None:
+    asked = {**TARGET, "engine": "postgres", "engine_version": "18"}
+    found = quote(request(target=asked), builtin())
+    assert found.missing == ()
+    assert found.io is None
+    usd = 0.178 + (100 * 0.125 + 3000 * 0.10 + 0.40) / 730
+    assert found.target_usd_per_hour == pytest.approx(usd)
+    assert line(found, "(PostgreSQL), single-AZ").price.item == "rds-postgres"

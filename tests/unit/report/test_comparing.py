@@ -15,6 +15,7 @@ from plimsoll.report import compare_page
 from plimsoll.report.comparing import compare, equal_loads
 from plimsoll.report.matrix import matrix
 from plimsoll.report.ratios import ratio_of, welch
+from plimsoll.report.rows import curve_rows
 from tests.support.synthetic_run import synthetic_run
 
 SLOW, _ = synthetic_run(run_id="slow")
@@ -51,6 +52,44 @@ def test_the_ratio_has_an_interval_and_a_sentence() -> None:
     assert found.low < 2.0 < found.high
     assert found.differs is True
     assert found.sentence.startswith("fast sustains 2.00 times the throughput of slow (95 %")
+
+
+@pytest.mark.parametrize(
+    ("tried", "untried"),
+    [
+        ((), "no load between 2 clients and 6 clients was tried"),
+        (((3, 1850.0, 700.0),), "no load between 3 clients and 6 clients was tried"),
+        (((5, 1850.0, 5000.0),), "no load between 2 clients and 5 clients was tried"),
+        (((3, 1850.0, 5000.0),), None),
+        (((3, 1850.0, 700.0), (4, 1840.0, 5000.0)), None),  # as in the demo
+    ],
+)
+def test_only_loads_that_nobody_tried_are_said_not_to_have_been(
+    tried: tuple[tuple[int, float, float], ...], untried: str | None
+) -> None:
+    """2 clients do the most, whatever of the heavier loads passes."""
+    found = capacity(*KNEE[:2], *tried, (6, 1950.0, 5000.0))
+    assert (found.at, found.max_sustainable_throughput_ops_per_second) == (2, 1900)
+    told = compare([SLOW.model_copy(update={"capacity": found}), FAST]).warnings
+    said = [text for text in told if text.startswith("1,000 IOPS") and "was tried" in text]
+    assert [str(untried) in text for text in said] == ([True] if untried else [])
+
+
+@pytest.mark.parametrize(
+    ("tried", "untried"),
+    [((1, 2, 3, 5), "3 clients and 5 clients"), ((1, 2, 4), "2 clients and 4 clients")],
+)
+def test_neighbors_far_apart_hide_no_other_stretch(tried: tuple[int, ...], untried: str) -> None:
+    steps = [(clients, 1900.0 + clients, 700.0) for clients in tried]
+    found = capacity(*steps).model_copy(update={"bracket": (tried[0], tried[-1])})
+    told = compare([SLOW.model_copy(update={"capacity": found}), FAST]).warnings
+    assert any(f"no load between {untried} was tried" in text for text in told)
+
+
+def test_the_rings_are_on_the_heaviest_load_that_passed_and_the_lightest_that_failed() -> None:
+    found = capacity(*KNEE[:2], (3, 1850.0, 700.0), KNEE[2])
+    assert found.bracket == (3, 4)
+    assert [row["load"] for row in curve_rows(found) if row["in_bracket"]] == [3, 4]
 
 
 def test_alike_runs_show_no_difference() -> None:

@@ -28,6 +28,12 @@ ENDPOINT = {
     "host": "db",
     "secret_arn": "arn:aws:secretsmanager:us-east-1:1:secret:db",
 }
+AURORA = {
+    "kind": "aurora",
+    "engine": "aurora-postgresql",
+    "engine_version": "17",
+    "instance_class": "db.r7g.large",
+}
 RAMP = {"strategy": "ramp"}
 RATE = {
     "strategy": "rate",
@@ -64,11 +70,23 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"tags": {"a": "c" * 201}}, "tags.a", "c" * 201, ["at most 200 long"]),
     ({"tags": {str(n): "" for n in range(21)}}, "tags", None, ["at most 20 long"]),
     # the targets
-    ({"target": {"kind": "ftp"}}, "target.kind", "ftp", ["rds", "cassandra", "endpoint"]),
+    ({"target": {"kind": "ftp"}}, "target.kind", "ftp", ["rds", "aurora", "cassandra", "endpoint"]),
     ({"target": {}}, "target.kind", None, []),
-    (of("target", RDS, "engine", "oracle"), "target.engine", "oracle", ["mysql", "mariadb"]),
+    (of("target", AURORA, "engine", "mysql"), "target.engine", "mysql",
+     ["aurora-mysql", "aurora-postgresql"]),
+    (of("target", AURORA, "engine_version", "15.4"), "target.engine_version", "15.4",
+     ["18", "17", "16"]),
+    (of("target", AURORA, "instance_class", "r7g"), "target.instance_class", "r7g",
+     [r"^db\.[a-z0-9-]+\.[a-z0-9]+$"]),
+    (of("target", AURORA, "storage", "gp3"), "target.storage", "gp3",
+     ["standard", "io-optimized"]),
+    (of("target", AURORA, "volume", {"type": "gp3"}), "target.volume", None,
+     ["standard", "io-optimized"]),
+    (of("target", AURORA, "database", "9"), "target.database", "9", ["^[a-z][a-z0-9_]{0,62}$"]),
+    (of("target", RDS, "engine", "oracle"), "target.engine", "oracle",
+     ["mysql", "mariadb", "postgres"]),
     (of("target", RDS, "engine_version", "8"), "target.engine_version", "8",
-     [r"^\d+(\.\d+){1,2}$"]),
+     ["11.8", "11.4", "10.11"]),
     (of("target", RDS, "instance_class", "m5"), "target.instance_class", "m5",
      [r"^db\.[a-z0-9-]+\.[a-z0-9]+$"]),
     (of("target", RDS, "instance_class", "db.m5.huge"), "target.instance_class", "db.m5.huge",
@@ -97,6 +115,10 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     (of("target", ENDPOINT, "host", ""), "target.host", "", ["at least 1 long"]),
     (of("target", ENDPOINT, "port", 0), "target.port", 0, [">= 1"]),
     (of("target", ENDPOINT, "tls", "on"), "target.tls", "on", ["verify", "require", "off"]),
+    (of("target", ENDPOINT, "statement_mode", "text"), "target.statement_mode", "text",
+     ["prepared", "simple"]),
+    (of("target", ENDPOINT, "statement_mode", "simple"), "target.statement_mode", None, []),
+    (of("target", ENDPOINT, "allow_md5", "yes"), "target.allow_md5", "yes", ["true", "false"]),
     (of("target", ENDPOINT, "secret_arn", "s"), "target.secret_arn", "s",
      ["^arn:aws[a-z-]*:secretsmanager:"]),
     # the workload
@@ -187,7 +209,8 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     # fields that nothing knows of: what stands there is not repeated
     ({"foo": "hunter2"}, "foo", None, sorted(Request.model_fields)),
     (of("target", ENDPOINT, "password", "hunter2"), "target.password", None,
-     ["database", "engine", "host", "kind", "port", "secret_arn", "tls"]),
+     ["allow_md5", "database", "engine", "host", "kind", "port", "secret_arn", "statement_mode",
+      "tls"]),
 ]  # fmt: skip
 
 

@@ -126,7 +126,11 @@ def looked(**seen: float) -> ServerLooks:
 
 
 def waiting(
-    figures: ServerFigures, target: object, latency_us: float = 5000, refused: str | None = None
+    figures: ServerFigures,
+    target: object,
+    latency_us: float = 5000,
+    refused: str | None = None,
+    at_rest_us: float | None = None,
 ) -> LimitingResource:
     """What is named where step 2 of 3 s, of two connections with 200 ops/s each, fails so."""
     capacity, (first, last) = knee(target)
@@ -140,6 +144,9 @@ def waiting(
             "plan": last.plan.model_copy(update={"server_before": before}),
         }
     )
+    if at_rest_us is not None:
+        light = {"latency_us": {"update": {"p99": 500.0, "mean": at_rest_us}}}
+        first = first.model_copy(update={"step": first.step.model_copy(update=light)})
     return limiting_resource(capacity, [first, last], IO1)
 
 
@@ -195,6 +202,23 @@ def test_a_full_device_explains_waits_and_waits_come_second() -> None:
     assert "more than 1,000 IOPS, or fewer I/Os for each operation (2.48 now)" in (
         limiting.to_change or ""
     )
+
+
+@pytest.mark.parametrize(
+    ("mean_us", "share"),
+    [(2500, 0.6), (900, 0.36), (5000, 1.0)],  # the last: what little was added may be scatter
+)
+def test_waits_for_others_are_held_against_what_the_load_added(
+    mean_us: float, share: float
+) -> None:
+    """A 99th percentile is far beyond its limit while a third of the operations wait."""
+    figures, target = server(Innodb_row_lock_time=1800, Innodb_row_lock_waits=9), QUICK
+    limiting = waiting(figures, target, at_rest_us=mean_us)
+    assert limiting.resource == "row_locks"
+    assert limiting.share == pytest.approx(share, abs=0.01)
+    assert limiting.reached is (share >= 0.5)
+    told = "30 % of the operations' time and"
+    assert told in "; ".join(limiting.evidence)
 
 
 def test_of_an_open_loop_most_connections_may_be_idle() -> None:
@@ -259,6 +283,22 @@ def test_a_cassandra_tells_nothing_of_its_storage() -> None:
     capacity, steps = knee(None)
     steps = [with_counters(step, reads=9_000, family="cql") for step in steps]
     assert limiting_resource(capacity, steps, IO1).resource == "unknown"
+
+
+def test_where_neither_processor_nor_volume_is_seen_nothing_is_called_the_nearest() -> None:
+    capacity, (first, last) = knee(None)
+    before = ServerCounters(epoch_ms=0, values={}, family="mysql")
+    plan = last.plan.model_copy(update={"server_before": before})
+    figures = server(looks=looked(checkpoint_share=0.36))
+    last = last.model_copy(update={"server": figures, "plan": plan})
+    limiting = limiting_resource(capacity, [first, last], None)
+    assert (limiting.resource, limiting.reached, limiting.second) == ("unknown", False, None)
+    assert "its CPU and its I/O are not excluded as the limit" in limiting.evidence[0]
+    assert "redo log: 36 %" in limiting.evidence[1]
+    full = last.model_copy(update={"server": server(looks=looked(checkpoint_share=0.9))})
+    limiting = limiting_resource(capacity, [first, full], None)
+    assert (limiting.resource, limiting.reached) == ("log", True)
+    assert "not excluded" in limiting.evidence[-1]
 
 
 def test_a_machine_slower_than_the_volume_is_said_to_be() -> None:

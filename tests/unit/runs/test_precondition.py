@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters
+from plimsoll.model.load_request import Preparation
 from plimsoll.model.preconditioning import Preconditioning
-from plimsoll.model.request import Preparation
 from plimsoll.model.results import SecondTotals, ServerFigures, StepResult
 from plimsoll.runs.precondition import goes_on, with_round
 from tests.support.synthetic_run import synthetic_run
@@ -143,3 +143,15 @@ def test_ios_are_divided_by_the_operations_of_the_same_time() -> None:
     longer = done.server.model_copy(update={"interval_s": 3 * done.server.interval_s})
     (seen,) = with_round(None, done.model_copy(update={"server": longer})).rounds
     assert seen.ios_per_operation == pytest.approx(2.0)
+
+
+def test_ios_that_a_server_does_not_tell_all_of_are_told_as_none_for_each_operation() -> None:
+    done = ended(1, LEVEL)
+    assert done.server is not None
+    names = ("wal_writes", "wal_flushes", "wal_bytes", "checkpoint_buffers")
+    server = done.server.model_copy(update={"counters": dict.fromkeys(names, 1_000)})
+    before = ServerCounters(epoch_ms=0, values={}, family="postgres")
+    plan = done.plan.model_copy(update={"server_before": before})
+    so_far = after(done.model_copy(update={"plan": plan, "server": server}))
+    assert so_far.rounds[0].ios_per_operation is None
+    assert "I/Os" not in so_far.text

@@ -4,12 +4,17 @@ import json
 
 import pytest
 
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.databases import RdsEngine
 from plimsoll.model.request import RdsTarget
 from plimsoll.targets.template import (
+    AURORA_TEMPLATE,
     CASSANDRA_TEMPLATE,
     RDS_TEMPLATE,
+    aurora_parameters,
     cassandra_parameters,
+    engine_parameters,
     parameter_group_family,
     rds_parameters,
     read_template,
@@ -26,9 +31,10 @@ def target(**volume: object) -> RdsTarget:
     ("engine", "version", "family"),
     [("mysql", "8.4.6", "mysql8.4"), ("mysql", "8.0.42", "mysql8.0"),
      ("mariadb", "11.4.5", "mariadb11.4"), ("mariadb", "10.11.13", "mariadb10.11"),
-     ("mysql", "5.7.44-rds.20260521", "mysql5.7")],
+     ("mysql", "5.7.44-rds.20260521", "mysql5.7"),
+     ("postgres", "18.4", "postgres18"), ("postgres", "16.14", "postgres16")],
 )  # fmt: skip
-def test_parameter_group_family(engine: str, version: str, family: str) -> None:
+def test_parameter_group_family(engine: RdsEngine, version: str, family: str) -> None:
     assert parameter_group_family(engine, version) == family
 
 
@@ -42,6 +48,48 @@ def test_every_parameter_is_one_of_the_template() -> None:
     assert without_default - set(given) == of_the_run
     assert (given["Iops"], given["StorageThroughputMibS"]) == ("1000", "0")
     assert (given["EngineVersion"], given["ParameterGroupFamily"]) == ("11.4.10", "mariadb11.4")
+
+
+def test_postgresql_counts_its_statements_and_lets_nobody_in_without_tls() -> None:
+    asked = {**REQUESTED["target"], "engine": "postgres", "engine_version": "18"}
+    own = {"shared_preload_libraries": "pg_stat_statements,auto_explain", "work_mem": 4096}
+    assert engine_parameters(RdsTarget.model_validate(asked)) == {
+        "shared_preload_libraries": "pg_stat_statements",
+        "rds.force_ssl": 1,
+    }
+    given = engine_parameters(RdsTarget.model_validate({**asked, "parameters": own}))
+    assert given == {**own, "rds.force_ssl": 1}
+    assert engine_parameters(RdsTarget.model_validate(REQUESTED["target"])) == {}
+
+
+@pytest.mark.parametrize(
+    ("engine", "version", "family", "parameters"),
+    [
+        ("aurora-postgresql", "17.7", "aurora-postgresql17",
+         {"shared_preload_libraries": "pg_stat_statements", "rds.force_ssl": 1}),
+        ("aurora-mysql", "8.0.mysql_aurora.3.10.3", "aurora-mysql8.0",
+         {"require_secure_transport": "ON"}),
+    ],
+)  # fmt: skip
+def test_every_parameter_of_aurora_is_one_of_its_template(
+    engine: str, version: str, family: str, parameters: dict[str, str | int]
+) -> None:
+    asked = {"kind": "aurora", "engine": engine, "engine_version": version,
+             "instance_class": "db.r7g.large", "storage": "io-optimized"}  # fmt: skip
+    target = AuroraTarget.model_validate(asked)
+    given = aurora_parameters(target, version)
+    declared = json.loads(read_template(AURORA_TEMPLATE))["Parameters"]
+    assert set(given) <= set(declared)
+    without_default = {name for name, p in declared.items() if "Default" not in p}
+    of_the_run = {"RunId", "Team", "ExpiresAt", "AvailabilityZone", "SecurityGroupId",
+                  "SubnetGroupName"}  # fmt: skip
+    assert without_default - set(given) == of_the_run
+    assert (given["StorageType"], given["ParameterGroupFamily"]) == ("aurora-iopt1", family)
+    assert engine_parameters(target) == parameters
+    filled = json.loads(with_engine_parameters(read_template(AURORA_TEMPLATE), parameters))
+    group = filled["Resources"]["ParameterGroup"]
+    assert group["Type"] == "AWS::RDS::DBClusterParameterGroup"
+    assert group["Properties"]["Parameters"] == {n: str(v) for n, v in parameters.items()}
 
 
 def test_nothing_to_provision_is_zero() -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from plimsoll.model.instances import InstanceLimits, instance_limits
-from plimsoll.model.volume_samples import Fail, FaultPlan, Heal, Slow, Stall
+from plimsoll.model.volume_faults import Fail, FaultPlan, Heal, Slow, Stall
 from plimsoll.model.volumes import Volume, VolumeLimits, limits
 from plimsoll.volumes.config import VolumeSettings, latencies_ns, native_config
 from plimsoll.volumes.convert import native_fault
@@ -293,8 +293,11 @@ def test_a_histogram_bucket_holds_its_value_to_an_eighth(us: int) -> None:
     assert index == 0 or core().histogram_upper_us(index - 1) < us
 
 
-def test_a_page_cache_holds_its_size_and_forgets_the_rest(tmp_path: Path) -> None:
-    blocks = 64 * 2**20 // 4096
+CACHE_BLOCKS = 64 * 2**20 // 4096
+
+
+def page_cache(tmp_path: Path) -> State:
+    """A volume with a page cache of 64 MiB."""
     config = native_config(
         directory="/nowhere",
         limits=provisioned(1_000),
@@ -303,7 +306,24 @@ def test_a_page_cache_holds_its_size_and_forgets_the_rest(tmp_path: Path) -> Non
         balance=None,
     )
     State.create(tmp_path / "state", config, START)
-    state = State(tmp_path / "state")
+    return State(tmp_path / "state")
+
+
+def test_blocks_in_use_drive_those_that_are_not_out_of_a_page_cache(tmp_path: Path) -> None:
+    state = page_cache(tmp_path)
+
+    def misses(file: int, count: int) -> int:
+        touched = (core().cache_touch(state.pointer, file, block) for block in range(count))
+        return sum(not held for held in touched)
+
+    misses(1, 4 * CACHE_BLOCKS)  # what was read once
+    again = [misses(2, CACHE_BLOCKS // 3) for _ in range(8)]
+    assert again[-1] < CACHE_BLOCKS / 3 / 100
+    state.close()
+
+
+def test_a_page_cache_holds_its_size_and_forgets_the_rest(tmp_path: Path) -> None:
+    state, blocks = page_cache(tmp_path), CACHE_BLOCKS
 
     def hits(file: int, count: int) -> int:
         return sum(core().cache_touch(state.pointer, file, block) for block in range(count))

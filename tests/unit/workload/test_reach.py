@@ -18,10 +18,13 @@ from plimsoll.workload.reach import read_statement
 from plimsoll.workload.tokens import tokens_of
 from plimsoll.workload.vocabulary import vocabulary
 from tests.support.cql_statements import CQL_ATTACKS, CQL_WITHIN
+from tests.support.postgres_statements import ATTACKS as POSTGRES_ATTACKS
+from tests.support.postgres_statements import WITHIN as POSTGRES_WITHIN
 from tests.support.statements import ATTACKS, WITHIN
 
 TABLES, COLUMNS = frozenset({"item", "part"}), frozenset({"id", "name", "k"})
 SQL, CQL = Names("sql", TABLES, COLUMNS), Names("cql", TABLES, COLUMNS)
+POSTGRES = Names("postgres", TABLES, COLUMNS)
 LONG = 262_144  # the longest document
 WORKLOAD = """
 about: a test
@@ -45,6 +48,17 @@ def test_a_statement_that_stays_within_its_tables(text: str) -> None:
 @pytest.mark.parametrize("text", CQL_WITHIN)
 def test_a_statement_in_cql_that_stays_within_its_tables(text: str) -> None:
     read_statement(text, CQL)
+
+
+@pytest.mark.parametrize("text", POSTGRES_WITHIN)
+def test_a_statement_for_postgres_that_stays_within_its_tables(text: str) -> None:
+    read_statement(text, POSTGRES)
+
+
+@pytest.mark.parametrize("text", POSTGRES_ATTACKS)
+def test_a_statement_for_postgres_that_reaches_further(text: str) -> None:
+    with pytest.raises(WorkloadError):
+        read_statement(text, POSTGRES)
 
 
 @pytest.mark.parametrize("text", ATTACKS)
@@ -92,7 +106,7 @@ def test_a_table_that_is_named_like_a_word_of_the_language_is_in_quotes() -> Non
         read_statement("SELECT k FROM item, lateral (SELECT 1)", names)
 
 
-@pytest.mark.parametrize("language", ["sql", "cql"])
+@pytest.mark.parametrize("language", ["sql", "cql", "postgres"])
 def test_a_word_has_one_meaning(language: Language) -> None:
     known = vocabulary(language)
     for one, other in [
@@ -103,7 +117,7 @@ def test_a_word_has_one_meaning(language: Language) -> None:
         assert not one & other
 
 
-@pytest.mark.parametrize("language", ["sql", "cql"])
+@pytest.mark.parametrize("language", ["sql", "cql", "postgres"])
 def test_no_pattern_of_tokens_goes_back(language: Language) -> None:
     """Each repetition is possessive: what it has taken it keeps, so the time is linear."""
     pattern = tokens_module.PATTERNS[language].pattern

@@ -18,7 +18,9 @@ def _describe(self: RDSResponse) -> ActionResult:
     wanted, asked = self.params.get("Engine"), self.params.get("EngineVersion")
     known = {
         engine: [
-            version for version in ([asked] if asked else majors) if major_of(version) in majors
+            version
+            for version in ([asked] if asked else majors)
+            if major_of(engine, version) in majors
         ]
         for engine in get_args(RdsEngine)
         for majors in [rds_majors(engine)]
@@ -28,8 +30,8 @@ def _describe(self: RDSResponse) -> ActionResult:
         {
             "Engine": engine,
             "EngineVersion": version,
-            "MajorEngineVersion": major_of(version),
-            "DBParameterGroupFamily": f"{engine}{major_of(version)}",
+            "MajorEngineVersion": major_of(engine, version),
+            "DBParameterGroupFamily": f"{engine}{major_of(engine, version)}",
             "Status": "available",
         }
         for engine, versions_of_it in known.items()

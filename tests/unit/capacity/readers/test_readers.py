@@ -181,6 +181,18 @@ def test_a_k6_script_without_http_is_judged_by_its_iterations() -> None:
     assert found is not None
     assert found.step.latency_us["iteration"]["mean"] == 2200
     assert found.step.throughput_ops_per_second == 1800
+    assert found.step.errors is None, "an iteration that failed is not told"
+
+
+def test_errors_that_k6_does_not_tell_are_not_known_and_none_are_none() -> None:
+    value = json.loads(text_of("k6-summary-export.json"))
+    value["metrics"]["http_req_failed"]["passes"] = 0
+    without = read_values(value, "a.json")
+    del value["metrics"]["http_req_failed"]
+    unknown = read_values(value, "a.json")
+    assert without is not None
+    assert unknown is not None
+    assert (without.step.errors, unknown.step.errors) == (0, None)
 
 
 @pytest.mark.parametrize(

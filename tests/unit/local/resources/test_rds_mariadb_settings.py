@@ -37,6 +37,11 @@ def test_the_parameter_group_wins() -> None:
         ("{DBInstanceClassMemory}", GIB),
         ("{DBInstanceClassMemory*3/4}", GIB * 3 // 4),
         ("{DBInstanceClassMemory/12582880}", GIB // 12582880),
+        ("LEAST({DBInstanceClassMemory/9531392},5000)", GIB // 9531392),
+        ("LEAST({DBInstanceClassMemory/9531392}, 50)", 50),
+        ("GREATEST({DBInstanceClassMemory/64371566592},3)", 3),
+        ("SUM({DBInstanceClassMemory/12038},-50003)", GIB // 12038 - 50003),
+        ("LEAST(of these,2)", "LEAST(of these,2)"),
     ],
 )
 def test_rds_formulas_are_worked_out(value: str, result: str | int) -> None:
@@ -44,7 +49,8 @@ def test_rds_formulas_are_worked_out(value: str, result: str | int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("engine", "version"), [("mysql", "8.4.6"), ("mysql", "8.4"), ("mariadb", "11.4.5")]
+    ("engine", "version"),
+    [("mysql", "8.4.6"), ("mysql", "8.4"), ("mariadb", "11.4.5"), ("postgres", "18")],
 )
 def test_offered_versions_pass(engine: str, version: str) -> None:
     check_engine(engine, version)
@@ -56,7 +62,8 @@ def test_offered_versions_pass(engine: str, version: str) -> None:
         ("mysql", "99.1", "Cannot find version 99.1 for mysql"),
         ("mariadb", "8.4.6", "Cannot find version 8.4.6 for mariadb"),
         ("mysql", "8.4.latest", "Cannot find version 8.4.latest for mysql"),
-        ("postgres", "17.2", "postgres cannot run on one machine yet"),
+        ("postgres", "99.1", "Cannot find version 99.1 for postgres"),
+        ("oracle-ee", "19.0", "oracle-ee cannot run on one machine: there are"),
     ],
 )
 def test_others_are_refused(engine: str, version: str, told: str) -> None:

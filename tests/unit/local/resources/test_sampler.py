@@ -84,6 +84,15 @@ def test_a_steps_figures_are_those_of_its_window() -> None:
     assert found.read_iops == pytest.approx(500)
 
 
+def test_what_went_past_is_unknown_where_a_second_of_the_step_is() -> None:
+    """A process that nobody watches begins in the middle: from then on nothing could be seen."""
+    seen = TargetSample(epoch_ms=1_000, read_iops=10, escaped_iops=40, escaped_mib_s=1)
+    unseen = TargetSample(epoch_ms=2_000, read_iops=30)
+    found = figures([seen, unseen], range(1_000, 3_000, 1_000), period_s=1)
+    assert found is not None
+    assert (found.read_iops, found.escaped_iops, found.escaped_mib_s) == (20, None, None)
+
+
 def test_what_went_past_the_volume_is_published_where_it_could_be_seen() -> None:
     def values(**later: object) -> dict[str, tuple[float | None, str]]:
         escape = Escape(program="sort", operations=40, ios=40, bytes=2**20)
@@ -96,4 +105,4 @@ def test_what_went_past_the_volume_is_published_where_it_could_be_seen() -> None
         "EscapedIOPS": (40.0, "Count/Second"),
         "EscapedThroughput": (2**20, "Bytes/Second"),
     }
-    assert {value for value, _ in values(unwatched_processes=1).values()} == {None}
+    assert {value for value, _ in values(unwatched=True).values()} == {None}

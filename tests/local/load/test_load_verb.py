@@ -1,173 +1,17 @@
-"""`plimsoll prepare` and `plimsoll load`, as a user calls them."""
+"""`plimsoll load`, as a user calls it."""
 
 import json
-import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from plimsoll.cli.main import main
-from plimsoll.families.mysql.session import Connection, connect, execute
-from plimsoll.model.dsn import parse_dsn
-
-Output = tuple[int, str, str]
-COMMAND = [sys.executable, "-c", "from plimsoll.cli.main import main; main()"]
-
-
-@pytest.fixture
-def plimsoll(capsys: pytest.CaptureFixture[str]) -> Callable[..., Output]:
-    def call(*arguments: str) -> Output:
-        with pytest.raises(SystemExit) as ended:
-            main(list(arguments))
-        captured = capsys.readouterr()
-        return int(ended.value.code or 0), captured.out, captured.err
-
-    return call
-
-
-def query(connection: Connection, dsn: str, sql: str) -> tuple[object, ...]:
-    with connection.cursor() as cursor:
-        cursor.execute(f"USE {dsn.rpartition('/')[2]}")
-        cursor.execute(sql)
-        row = cursor.fetchone()
-    assert row is not None
-    return tuple(row)
-
-
-def test_prepare_makes_counts_and_never_doubles(
-    plimsoll: Callable[..., Output], connection: Connection, fresh_database: str
-) -> None:
-    arguments = ["prepare", "--dsn", fresh_database, "--workload", "ycsb-a", "--records", "3000"]
-    code, out, _ = plimsoll(*arguments, "--json")
-    first = json.loads(out)
-    assert code == 0
-    assert (first["rows_sent"], first["rows_inserted"]) == (3000, 3000)
-    assert first["rows_counted"] == {"usertable": 3000}
-    before = query(connection, fresh_database, "CHECKSUM TABLE usertable")
-    code, out, _ = plimsoll(*arguments)
-    assert code == 0
-    assert "usertable: 3,000 rows" in out
-    assert "complete already" in out
-    assert query(connection, fresh_database, "CHECKSUM TABLE usertable") == before
-    (key, length) = query(
-        connection,
-        fresh_database,
-        "SELECT MIN(YCSB_KEY), MIN(LENGTH(FIELD9)) FROM usertable",
-    )
-    assert str(key).startswith("user")
-    assert length == 100
-
-
-def test_a_dataset_grows_and_rows_that_went_missing_come_back(
-    plimsoll: Callable[..., Output], connection: Connection, fresh_database: str
-) -> None:
-    arguments = ["prepare", "--dsn", fresh_database, "--json", "--workload"]
-    plimsoll(*arguments, "sysbench-oltp-delete", "--records", "1000", "--tables", "2")
-    code, out, _ = plimsoll(
-        *arguments, "sysbench-oltp-read-only", "--records", "1500", "--tables", "2"
-    )
-    assert code == 0
-    assert json.loads(out)["rows_inserted"] == 1000
-    query(connection, fresh_database, "SELECT 1 FROM sbtest1")
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM sbtest2 WHERE id < 300")
-    code, out, err = plimsoll(
-        *arguments, "sysbench-oltp-delete", "--records", "1500", "--tables", "2"
-    )
-    assert code == 1
-    assert "sbtest2 has 1201 rows, not 1500: prepare again completes it" in err
-    code, out, _ = plimsoll(
-        *arguments, "sysbench-oltp-delete", "--records", "1500", "--tables", "2"
-    )
-    assert code == 0
-    assert json.loads(out)["rows_inserted"] == 299
-    assert json.loads(out)["rows_counted"] == {"sbtest1": 1500, "sbtest2": 1500}
-    assert query(
-        connection,
-        fresh_database,
-        "SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = DATABASE()"
-        " AND index_name IN ('k_1', 'k_2')",
-    ) == (2,)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--records", "500"], "is there with 1000 records, more than 500"),
-        (["--records", "1000", "--tables", "3"], "is there with tables=1"),
-    ],
-)
-def test_another_dataset_of_the_same_name_is_refused(
-    plimsoll: Callable[..., Output], fresh_database: str, arguments: list[str], message: str
-) -> None:
-    prepare = ["prepare", "--dsn", fresh_database, "--workload", "sysbench-oltp-insert"]
-    plimsoll(*prepare, "--records", "1000")
-    code, _, err = plimsoll(*prepare, *arguments)
-    assert code == 1
-    assert message in err
-
-
-@pytest.mark.parametrize("columns", ["a INT", "ycsb_key VARCHAR(64) PRIMARY KEY"])
-def test_a_table_of_somebody_else_is_left_alone(
-    plimsoll: Callable[..., Output], connection: Connection, fresh_database: str, columns: str
-) -> None:
-    database = fresh_database.rpartition("/")[2]
-    with connection.cursor() as cursor:
-        cursor.execute(f"CREATE TABLE {database}.usertable ({columns})")
-    code, _, err = plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-a")
-    assert code == 1
-    assert "a table usertable is there that Plimsoll did not make" in err
-    with connection.cursor() as cursor:
-        cursor.execute(f"SHOW TABLES IN {database}")
-        assert cursor.fetchall() == (("usertable",),)
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_an_interrupted_prepare_is_completed_and_comes_to_the_same(
-    plimsoll: Callable[..., Output],
-    fresh_database: str,
-    number: signal.Signals,
-) -> None:
-    """It cannot be done before it is interrupted: another transaction holds one of its rows.
-
-    It runs as in a shell's background, where Ctrl-C is ignored unless a program asks for it.
-    """
-    workload = ["--dsn", fresh_database, "--workload", "sysbench-oltp-point-select"]
-    prepare = ["prepare", *workload, "--tables", "1", "--records"]
-    plimsoll(*prepare, "1000")
-    target = parse_dsn(fresh_database)
-    with closing(connect(target)) as holder, closing(connect(target)) as other:
-        holder.begin()
-        execute(holder, "INSERT INTO sbtest1 VALUES (40000, 0, '', '')")
-        background = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
-        command = [*background, *COMMAND, *prepare, "60000"]
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as started:
-            while count_rows(other) <= 1000:
-                assert started.poll() is None
-            os.kill(started.pid, number)
-        assert started.returncode == (-9 if number == signal.SIGKILL else 130)
-        interrupted = count_rows(other)
-        holder.rollback()  # the server may now go on with what it was given
-    assert 1000 < interrupted < 60_000
-    load = ["load", *workload, "--operations", "9", "--warmup", "0"]
-    code, out, err = plimsoll(*load)
-    assert (code, out) == (1, "")
-    assert "--records 60,000 needs 60,000 rows of sbtest1, and 1,000 are surely there" in err
-    code, out, _ = plimsoll(*prepare, "60000", "--json")
-    assert code == 0
-    assert json.loads(out)["rows_counted"] == {"sbtest1": 60_000}
-    assert json.loads(out)["rows_inserted"] <= 60_000 - interrupted
-
-
-def count_rows(connection: Connection) -> int:
-    ((rows,),) = execute(connection, "SELECT COUNT(*) FROM sbtest1")
-    return int(rows)
+from plimsoll.families.mysql.session import Connection
+from tests.support.command import COMMAND, Output
+from tests.support.mariadb_connection import query
 
 
 def test_load_prints_each_operation_its_errors_and_the_client(
@@ -262,6 +106,19 @@ def test_load_knows_the_tables_that_prepare_has_made(
     assert code == 0
     assert json.loads(out)["parameters"]["tables"] == 3
     assert json.loads(out)["report"]["operations"]["point_select"]["succeeded"] == 300
+
+
+def test_a_load_of_a_dataset_with_other_parameters_is_refused(
+    plimsoll: Callable[..., Output], fresh_database: str
+) -> None:
+    """Its answer would be that of a dataset which is not there."""
+    prepare = ["prepare", "--dsn", fresh_database, "--workload", "sysbench-oltp-insert"]
+    plimsoll(*prepare, "--records", "200", "--tables", "3")
+    load = ["load", "--dsn", fresh_database, "--workload", "sysbench-oltp-point-select"]
+    code, out, err = plimsoll(*load, "--tables", "1", "--operations", "9", "--warmup", "0")
+    assert (code, out) == (1, "")
+    assert "the dataset sysbench is there with tables=3, " in err
+    assert "not tables=1, " in err
 
 
 def test_loads_that_insert_follow_one_another_without_a_key_met_twice(

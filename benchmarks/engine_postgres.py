@@ -1,0 +1,184 @@
+"""The engine on PostgreSQL beside pgbench: `python -m benchmarks.engine_postgres SECTION`.
+
+SECTION: database, canned. One CHAR(120) by its key, prepared statements. Needs two cores: the
+client runs on one, the server on the other. Clients run in turn, again and again; every figure is
+the median of the repetitions. pgbench is Debian's (postgresql-contrib), one thread for all its
+connections.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import click
+import pg8000.native
+
+from benchmarks.comparison import Client, compare
+from benchmarks.engine import PROJECT, closed, pinned
+from benchmarks.engine_clients import (
+    CLIENT_CORE,
+    ROWS,
+    SERVER_CORE,
+    Outcome,
+    echo,
+    engine,
+    measure,
+)
+from plimsoll.local.databases.postgres_server import PostgresServer
+from plimsoll.model.engine import (
+    EngineOperation,
+    EngineStatement,
+    EngineTarget,
+    EngineWorkload,
+    KeySpace,
+    LoadSpec,
+)
+from plimsoll.model.values import KeyValue
+
+# what is asked and answered for one row, on the wire
+ECHO_BYTES = ("42", "156")
+SCRIPT = f"\\set id random(1, {ROWS})\nSELECT c FROM sbtest1 WHERE id=:id;\n"
+
+
+def point_select(target: EngineTarget, connections: int, seconds: int) -> LoadSpec:
+    """The same as pgbench's script."""
+    statement = EngineStatement(
+        sql=("SELECT c FROM sbtest1 WHERE id=$1",), binds=(KeyValue(key_space="rows"),)
+    )
+    workload = EngineWorkload(
+        key_spaces=(KeySpace(name="rows", first=1, records=ROWS),),
+        operations=(EngineOperation(name="point_select", weight=1, statements=(statement,)),),
+    )
+    return closed(target, workload, connections, seconds)
+
+
+def pgbench(target: EngineTarget, script: Path, *, connections: int, seconds: int) -> Outcome:
+    """Run pgbench with prepared statements."""
+    command = ["env", f"PGPASSWORD={target.password}", "pgbench", "-n", "-M", "prepared"]
+    command += ["-f", str(script), "-c", str(connections), "-j", "1", "-T", str(seconds)]
+    command += ["-h", target.host, "-p", str(target.port), "-U", target.user, target.database]
+    counted = re.compile(r"transactions actually processed: (\d+)")
+    return measure(command, count=counted, seconds=seconds)
+
+
+@contextmanager
+def database() -> Iterator[EngineTarget]:
+    """A PostgreSQL on its core, all rows in memory."""
+    settings: dict[str, str | int] = {"shared_buffers": "512MB"}
+    with tempfile.TemporaryDirectory() as directory:
+        with pinned(SERVER_CORE):
+            server = PostgresServer.start(directory=Path(directory) / "data", settings=settings)
+        with server:
+            connection = pg8000.native.Connection(
+                server.user,
+                host=server.host,
+                port=server.port,
+                database=server.database,
+                password=server.password,
+            )
+            connection.run("CREATE TABLE sbtest1 (id int PRIMARY KEY, c char(120) NOT NULL)")
+            connection.run(
+                "INSERT INTO sbtest1 SELECT id, repeat(md5(id::text), 4)::char(120)"  # noqa: S608 - ours
+                f" FROM generate_series(1, {ROWS}) AS id"
+            )
+            connection.run("VACUUM ANALYZE sbtest1")
+            connection.close()
+            yield EngineTarget(
+                protocol="postgres",
+                host=server.host,
+                port=server.port,
+                user=server.user,
+                password=server.password,
+                database=server.database,
+            )
+
+
+@contextmanager
+def canned(example: str, *arguments: str) -> Iterator[EngineTarget]:
+    """A server of engine/examples on its core, which answers at once."""
+    program = PROJECT / "engine/target/release/examples" / example
+    with pinned(SERVER_CORE):
+        server = subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        port = int(server.stdout.readline())
+        yield EngineTarget(
+            protocol="postgres",
+            host="127.0.0.1",
+            port=port,
+            user="u",
+            password="p",  # noqa: S106 - it takes any
+            database="d",
+        )
+    finally:
+        server.kill()
+        server.wait()
+
+
+@click.group()
+def main() -> None:
+    """Measures the engine beside pgbench."""
+    if shutil.which("pgbench") is None:
+        apt = ["apt-get", "install", "-qq", "-y", "postgresql-contrib"]
+        subprocess.run(apt, check=True, capture_output=True)
+    examples = ["canned", "canned_postgres", "echo"]
+    build = ["cargo", "build", "--quiet", "--release", "--locked"]
+    build += [word for example in examples for word in ("--example", example)]
+    subprocess.run(build, cwd=PROJECT / "engine", check=True)
+
+
+repeat = click.option("--repetitions", default=3, show_default=True)
+length = click.option("--seconds", default=3, show_default=True)
+
+
+def both(target: EngineTarget, script: Path, n: int, seconds: int) -> dict[str, Client]:
+    """The engine and pgbench at so many connections."""
+    script.write_text(SCRIPT)
+    return {
+        "engine": partial(engine, point_select(target, n, seconds)),
+        "pgbench": partial(pgbench, target, script, connections=n, seconds=seconds),
+    }
+
+
+@main.command("database")
+@repeat
+@length
+def against_database(repetitions: int, seconds: int) -> None:
+    """Reads by primary key from PostgreSQL."""
+    with database() as target, tempfile.TemporaryDirectory() as directory:
+        runs: dict[tuple[str, int], Client] = {}
+        for n in (1, 8, 64):
+            clients = both(target, Path(directory) / "script", n, seconds)
+            runs |= {(name, n): client for name, client in clients.items()}
+        compare("PostgreSQL", "connections", runs, repetitions)
+
+
+@main.command("canned")
+@repeat
+@length
+def against_canned(repetitions: int, seconds: int) -> None:
+    """The clients alone: a server that answers at once."""
+    with (
+        canned("canned_postgres", "120") as target,
+        canned("canned", "echo", *ECHO_BYTES) as bare,
+        tempfile.TemporaryDirectory() as directory,
+    ):
+        runs: dict[tuple[str, int], Client] = {}
+        for n in (8, 64):
+            clients = both(target, Path(directory) / "script", n, seconds)
+            runs |= {(name, n): client for name, client in clients.items()}
+            runs["bare echo", n] = partial(
+                echo, bare.port, connections=n, sizes=ECHO_BYTES, seconds=seconds
+            )
+        compare("canned server", "connections", runs, repetitions)
+
+
+if __name__ == "__main__":
+    assert len(os.sched_getaffinity(0) & {CLIENT_CORE, SERVER_CORE}) == 2, "it needs two cores"
+    main()

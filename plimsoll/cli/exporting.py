@@ -1,0 +1,126 @@
+"""The options that tell other programs what was measured: a file for Prometheus, and OTLP."""
+
+import functools
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from plimsoll import __version__
+from plimsoll.errors import SinkError, UsageError
+from plimsoll.model.engine_report import LoadReport
+from plimsoll.model.results import RunResult
+from plimsoll.report.folder import write_whole
+
+if TYPE_CHECKING:
+    from plimsoll.metrics.measures import Measure
+
+Command = Callable[..., Any]
+STANDARD = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+EXTRA = "needs OpenTelemetry's SDK: pip install 'plimsoll-db[otlp]'"
+
+
+@dataclass(frozen=True)
+class Exporting:
+    """Where figures go besides the terminal and the results.
+
+    Attributes:
+        file: For Prometheus; None: nowhere.
+        otlp: A collector's endpoint; None: that of the standard variables, or none.
+    """
+
+    file: Path | None = None
+    otlp: str | None = None
+
+    def tell_runs(self, results: Iterable[RunResult]) -> None:
+        """Write and send what runs measured."""
+        if self._is_asked:
+            from plimsoll.metrics.measures import run_measures  # noqa: PLC0415 - for who asks
+
+            self._tell([measure for result in results for measure in run_measures(result)])
+
+    def tell_load(self, report: LoadReport, workload: str) -> None:
+        """Write and send what a load measured."""
+        if self._is_asked:
+            from plimsoll.metrics.measures import load_measures  # noqa: PLC0415 - for who asks
+
+            self._tell(list(load_measures(report, workload)))
+
+    @property
+    def _is_asked(self) -> bool:
+        return self != Exporting() or any(map(os.environ.get, STANDARD))
+
+    def _tell(self, measures: "Sequence[Measure]") -> None:
+        """Write and send metrics; what is not taken is a line on standard error."""
+        if self.file is not None:
+            from plimsoll.metrics.prometheus import prometheus_text  # noqa: PLC0415 - for who asks
+
+            try:
+                write_whole(self.file, prometheus_text(measures))
+            except OSError as error:
+                click.echo(f"plimsoll: cannot write {self.file}: {error.strerror}", err=True)
+        if self.otlp is not None or any(map(os.environ.get, STANDARD)):
+            try:
+                _push(measures, self.otlp)
+            except SinkError as error:
+                click.echo(f"plimsoll: {error}", err=True)
+
+
+def _push(measures: "Sequence[Measure]", endpoint: str | None) -> None:
+    if not _has_sdk():
+        raise SinkError(f"metrics were not sent: {' or '.join(STANDARD)} {EXTRA}")
+    from plimsoll.metrics.otlp import push  # noqa: PLC0415 - an extra
+
+    push(measures, endpoint=endpoint, version=__version__)
+
+
+def _has_sdk() -> bool:
+    """Whether the extra is installed; others may have brought a part of OpenTelemetry."""
+    try:
+        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _endpoint(_: click.Context, __: click.Parameter, url: str | None) -> str | None:
+    if url is not None and not url.startswith(("http://", "https://")):
+        raise UsageError(f"--otlp {url}: must be http://... or https://...")
+    if url is not None and not _has_sdk():
+        raise UsageError(f"--otlp: {EXTRA}")
+    return url
+
+
+def _file(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and not path.parent.is_dir():
+        raise UsageError(f"--metrics-file {path}: there is no folder {path.parent}")
+    if path is not None and not os.access(path.parent, os.W_OK):
+        raise UsageError(f"--metrics-file {path}: {path.parent} cannot be written")
+    return path
+
+
+def export_options(command: Command) -> Command:
+    """Add `--metrics-file` and `--otlp`; the command gets them as `exporting`."""
+
+    @functools.wraps(command)
+    def called(*arguments: Any, metrics_file: Path | None, otlp: str | None, **others: Any) -> Any:
+        return command(*arguments, exporting=Exporting(metrics_file, otlp), **others)
+
+    called = click.option(
+        "--otlp",
+        metavar="URL",
+        callback=_endpoint,
+        help="Send the metrics to an OpenTelemetry collector at its end: http://HOST:4318."
+        " By default to that of OTEL_EXPORTER_OTLP_ENDPOINT, where that is set (docs/metrics.md).",
+    )(called)
+    return click.option(
+        "--metrics-file",
+        metavar="FILE",
+        type=click.Path(path_type=Path, dir_okay=False),
+        callback=_file,
+        help="Write the metrics as Prometheus reads them: FILE.prom of node_exporter's textfile"
+        " collector.",
+    )(called)

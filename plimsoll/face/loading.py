@@ -1,0 +1,156 @@
+"""One load on a database, and what it measured."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import plimsoll_engine
+from plimsoll import words
+from plimsoll.complaints import Complaint, Range, Scalar
+from plimsoll.errors import UsageError
+from plimsoll.face.checks import known, number
+from plimsoll.face.databases import WorkloadName, database, require_count, workload_named
+from plimsoll.face.frames import Frames, frame_of
+from plimsoll.face.progress import Callback, Progress
+from plimsoll.face.sentences import plimsoll_errors
+from plimsoll.finding.loading import Loaded, a_seed, loadable, run_load
+from plimsoll.model.engine import ClosedLoop, LoadSpec, OpenLoop
+
+
+@dataclass(frozen=True)
+class LoadResult(Loaded):
+    """What one load has measured; `report` has all of it, `judge` takes several."""
+
+    @property
+    def throughput_ops_per_second(self) -> float | None:
+        """Successful operations in the window / its length; None: it had no window."""
+        window_s = self.report.window_s
+        done = sum(operation.succeeded for operation in self.report.operations.values())
+        return done / window_s if window_s else None
+
+    @property
+    def latency_us(self) -> dict[str, dict[str, float | None]]:
+        """By operation and statistic (mean, p50, p95, p99, p999, max), in microseconds."""
+        operations = self.report.operations.items()
+        return {name: operation.latency_us.model_dump() for name, operation in operations}
+
+    def to_json(self) -> str:
+        """Write it as `plimsoll load --json` does."""
+        return json.dumps(self.as_json(), indent=2)
+
+    def to_frame(self, *, library: Frames | None = None) -> Any:
+        """Give a data frame of pandas or polars with a row for each operation.
+
+        Args:
+            library: None: pandas if it is installed, else polars.
+
+        Raises:
+            MissingToolError: It is not installed.
+        """
+        rows = [
+            {
+                "operation": name,
+                "succeeded": one.succeeded,
+                "errors": sum(one.errors.values()),
+                **{f"{key}_us": value for key, value in self.latency_us[name].items()},
+            }
+            for name, one in self.report.operations.items()
+        ]
+        with plimsoll_errors():
+            return frame_of(rows, library)
+
+    def __str__(self) -> str:
+        """Give its figures in one line."""
+        parts = [words.throughput(self.throughput_ops_per_second)]
+        for name, latencies in sorted(self.latency_us.items()):
+            parts.append(f"{name} p99 {words.latency(latencies['p99'])}")
+        return "; ".join(parts)
+
+
+def load(
+    dsn: str,
+    *,
+    workload: WorkloadName,
+    connections: int = 8,
+    threads: int = 1,
+    rate: float | None = None,
+    arrivals: Literal["constant", "poisson"] | None = None,
+    warmup_s: float = 5.0,
+    duration_s: float = 30.0,
+    operations_most: int | None = None,
+    timeout_ms: int = 60_000,
+    seed: int | None = None,
+    records: int | None = None,
+    parameters: Mapping[str, Scalar] | None = None,
+    password: str | None = None,
+    progress: Callback = lambda _: None,
+) -> LoadResult:
+    """Load a database once and measure it. An interrupt gives what was measured until then.
+
+    Args:
+        dsn: The database, as of `find`.
+        workload: A built-in one by name, or the path of a YAML file.
+        connections: At once, 1 to 20,000.
+        threads: That send, 1 to 64.
+        rate: Operations fall due at so many per second, and latency counts from the due time;
+            None: each connection sends when its last operation is answered.
+        arrivals: With a rate: how the due times are spread; None: constantly.
+        warmup_s: Load before the window, 0 to 86,400.
+        duration_s: Of the window, 0.001 to 86,400.
+        operations_most: It ends earlier after so many; None: it does not.
+        timeout_ms: After which an operation counts as failed, 1 to 300,000.
+        seed: Equal seeds give equal sequences of operations; None: a new one.
+        records: Of the dataset; None: as `prepare` has made it.
+        parameters: The workload's, for those that are not to have their defaults.
+        password: Where the DSN has none; None: from the variable PLIMSOLL_PASSWORD.
+        progress: Called each second.
+
+    Raises:
+        UsageError: An argument cannot be.
+        PlimsollError: The database refuses, or has no such rows.
+    """
+    with plimsoll_errors():
+        number(duration_s, "duration_s", Range(0.001, 86_400))
+        require_count(records)
+        number(warmup_s, "warmup_s", Range(0, 86_400))
+        number(timeout_ms, "timeout_ms", Range(1, 300_000), whole=True)
+        number(connections, "connections", Range(1, 20_000), whole=True)
+        number(threads, "threads", Range(1, 64), whole=True)
+        if operations_most is not None:
+            number(operations_most, "operations_most", Range(1, 2**53), whole=True)
+        if arrivals is not None:
+            known(arrivals, ("constant", "poisson"), "arrivals")
+            if rate is None:
+                raise UsageError(Complaint(("arrivals",), "goes with a rate (an open loop) only"))
+        loop: ClosedLoop | OpenLoop = ClosedLoop()
+        if rate is not None:
+            number(rate, "rate", Range(0, 10_000_000, open=True))
+            loop = OpenLoop(rate_ops_per_second=rate, arrivals=arrivals or "constant")
+        target = database(dsn, password)
+        chosen, _ = workload_named(workload)
+        there = loadable(target, chosen, records, parameters or {})
+        spec = LoadSpec(
+            target=target,
+            workload=there.sent,
+            connections=connections,
+            threads=threads,
+            loop=loop,
+            warmup_s=warmup_s,
+            duration_s=duration_s,
+            operations_limit=operations_most,
+            timeout_ms=timeout_ms,
+            seed=a_seed() if seed is None else seed,
+        )
+        token = plimsoll_engine.CancelToken()
+
+        def on_second(text: str) -> None:
+            second = json.loads(text)
+            done = sum(operation["succeeded"] for operation in second)
+            happened = f"second {second[0]['second'] + 1}: {words.throughput(done)}"
+            try:
+                progress(Progress(happened))
+            except KeyboardInterrupt:
+                token.cancel()
+
+        return LoadResult(there, spec, run_load(spec, on_second, token))

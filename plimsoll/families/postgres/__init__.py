@@ -1,0 +1,76 @@
+"""PostgreSQL: what `plimsoll.families.family.Family` asks for.
+
+Its driver takes a while to import, and many runs are of another family: it is imported where a
+connection is made.
+"""
+
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from plimsoll.families.postgres.figures import (
+    server_figures,
+    signs_of_limits,
+    storage_rates,
+    unfinished_work,
+    waits,
+)
+from plimsoll.model.engine import EngineTarget
+from plimsoll.model.fleet import ServerCounters
+
+if TYPE_CHECKING:
+    from plimsoll.families.postgres.datasets import PostgresDatasets
+
+__all__ = [
+    "make_load_user",
+    "open_datasets",
+    "read_counters",
+    "server_figures",
+    "settle",
+    "signs_of_limits",
+    "storage_rates",
+    "unfinished_work",
+    "waits",
+]
+
+
+def open_datasets(target: EngineTarget) -> AbstractContextManager["PostgresDatasets"]:
+    """Connect to a target's database; leave it at the end of the `with`.
+
+    Raises:
+        PlimsollError: The server cannot be reached or refuses; one line, without the password.
+    """
+    from plimsoll.families.postgres import datasets  # noqa: PLC0415 - see above
+
+    return datasets.open_datasets(target)
+
+
+def make_load_user(master: EngineTarget, run_id: str) -> str:
+    """Make the user that a run's load connects as; returns its name.
+
+    Raises:
+        PlimsollError: The server refuses.
+    """
+    from plimsoll.families.postgres import grants  # noqa: PLC0415 - see above
+
+    return grants.make_load_user(master, run_id)
+
+
+def settle(target: EngineTarget, *, longest_s: float) -> bool:
+    """Wait until autovacuum has ended and a checkpoint has written what loading changed.
+
+    Returns:
+        False where they had not ended after `longest_s`.
+
+    Raises:
+        PlimsollError: The server cannot be reached.
+    """
+    from plimsoll.families.postgres import settling  # noqa: PLC0415 - see above
+
+    return settling.settle(target, longest_s=longest_s)
+
+
+def read_counters(target: EngineTarget) -> ServerCounters | None:
+    """Read the server's own counters; None where it does not answer."""
+    from plimsoll.families.postgres import counters  # noqa: PLC0415 - see above
+
+    return counters.read_counters(target)

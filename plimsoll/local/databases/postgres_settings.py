@@ -1,0 +1,52 @@
+"""How a private PostgreSQL server is started: its settings and its command line."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from plimsoll.local.databases.plain_user import as_plain_user
+
+Settings = Mapping[str, str] | Mapping[str, str | int]
+
+# Overridden, name by name, by what `start` is given.
+DEFAULT_SETTINGS: Settings = {
+    "shared_buffers": "128MB",
+    "max_connections": 1000,
+    "password_encryption": "scram-sha-256",
+    "shared_preload_libraries": "pg_stat_statements",  # as on RDS
+    "huge_pages": "off",
+    "dynamic_shared_memory_type": "sysv",  # nothing is left in /dev/shm by a server that is killed
+    "max_wal_size": "256MB",  # checkpoints come as often as a run on one machine is short
+}
+# io_uring would escape the emulated volume
+_FROM_18: Settings = {"io_method": "worker"}
+NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def default_settings(major: int) -> dict[str, str | int]:
+    """Give the settings of a major version's server, unless it is told otherwise."""
+    return {**DEFAULT_SETTINGS, **(_FROM_18 if major >= 18 else NONE)}
+
+
+def command(
+    postgres: Path, directory: Path, port: int, settings: Settings
+) -> list[str | os.PathLike[str]]:
+    """Give the server's command line; its data and `access_file` are in the directory."""
+    own: Settings = {
+        "listen_addresses": "127.0.0.1",
+        "port": port,
+        "unix_socket_directories": "",
+        "hba_file": str(_access(directory)),
+    }
+    options = [f"--{name}={value}" for name, value in {**settings, **own}.items()]
+    return as_plain_user([postgres, "-D", directory / "data", *options])
+
+
+def write_access_file(directory: Path, *, demands_tls: bool) -> None:
+    """Write who may log in: whoever has the password, by the network."""
+    _access(directory).write_text(f"host{'ssl' if demands_tls else ''} all all all scram-sha-256\n")
+
+
+def _access(directory: Path) -> Path:
+    return directory / "pg_hba.conf"

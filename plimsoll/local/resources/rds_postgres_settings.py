@@ -1,0 +1,82 @@
+"""PostgreSQL's settings on RDS: from an instance's class and its parameter group."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from plimsoll.errors import UsageError
+from plimsoll.local.databases.certificates import CertificateFiles
+from plimsoll.local.resources.rds_engines import evaluate
+
+MIB = 2**20
+# RDS's defaults, in the server's own units (pages of 8 KiB), as DescribeDBParameters answers
+# (jkshah.blogspot.com/2019/09/tuning-db-parameters-for-postgresql-12.html, read 2026-11).
+_DEFAULTS = {
+    "shared_buffers": "{DBInstanceClassMemory/32768}",  # a quarter of the memory
+    "effective_cache_size": "{DBInstanceClassMemory/16384}",  # half of it
+    "max_connections": "LEAST({DBInstanceClassMemory/9531392},5000)",
+}
+_LEAST_BUFFERS = 1024  # pages; with fewer, connections would soon wait for one another's
+_UNSCALED = {"max_connections"}  # a run on one machine has as many clients as one on AWS
+_FORCE_TLS = "rds.force_ssl"  # 1 by RDS's default from PostgreSQL 15 on
+_PAGE = 8192
+_UNITS = {"": _PAGE, "B": 1, "kB": 2**10, "MB": MIB, "GB": 2**30, "TB": 2**40}
+
+
+@dataclass(frozen=True)
+class PostgresPlan:
+    """How an instance of RDS is started here.
+
+    Attributes:
+        settings: PostgreSQL's settings by name.
+        demands_tls: Logins without TLS are refused.
+        page_cache_mib: What of the instance's memory the operating system caches files in.
+    """
+
+    settings: dict[str, str | int]
+    demands_tls: bool
+    page_cache_mib: int
+
+
+def plan(
+    parameters: Mapping[str, str], *, memory_bytes: int, class_memory_bytes: int
+) -> PostgresPlan:
+    """Merge RDS's defaults and a parameter group.
+
+    A quarter of the memory is left to processes and the operating system; what the shared buffers
+    leave of the rest is page cache. By RDS's defaults that is half, as `effective_cache_size` says.
+
+    Args:
+        parameters: Of the DB parameter group; they win.
+        memory_bytes: The instance's, as scaled for this machine.
+        class_memory_bytes: The instance class's on AWS.
+    """
+    settings = {
+        name: evaluate(value, class_memory_bytes if name in _UNSCALED else memory_bytes)
+        for name, value in {**_DEFAULTS, **parameters}.items()
+    }
+    if "shared_buffers" not in parameters:
+        settings["shared_buffers"] = max(_LEAST_BUFFERS, int(settings["shared_buffers"]))
+    free = memory_bytes * 3 // 4 - _bytes(str(settings["shared_buffers"]))
+    return PostgresPlan(
+        settings=settings,
+        demands_tls=str(settings.setdefault(_FORCE_TLS, "1")) == "1",
+        page_cache_mib=max(1, free // MIB),  # 0 would be a machine without one
+    )
+
+
+def tls_settings(certificate: CertificateFiles) -> dict[str, str | int]:
+    """Give what makes a PostgreSQL offer TLS."""
+    return {
+        "ssl": "on",
+        "ssl_cert_file": str(certificate.certificate),
+        "ssl_key_file": str(certificate.key),
+    }
+
+
+def _bytes(size: str) -> int:
+    """Read a size as PostgreSQL writes it: pages, or with a unit."""
+    digits = size.rstrip("kMGTB ")
+    try:
+        return int(float(digits) * _UNITS[size.removeprefix(digits).strip()])
+    except (ValueError, KeyError):
+        raise UsageError(f"shared_buffers: {size!r} is no size") from None

@@ -1,0 +1,105 @@
+"""The server that stands in for an instance of RDS, by its engine."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+
+from plimsoll.local.databases.certificates import CertificateFiles
+from plimsoll.local.databases.database_server import DatabaseServer
+from plimsoll.local.databases.mariadb_server import MariaDbServer
+from plimsoll.local.databases.postgres_server import PostgresServer
+from plimsoll.local.resources.rds_mariadb_settings import server_settings
+from plimsoll.local.resources.rds_postgres_settings import PostgresPlan, plan, tls_settings
+from plimsoll.model.databases import RdsEngine
+from plimsoll.model.rds_versions import major_of
+from plimsoll.volumes import EmulatedVolume, VolumeSettings
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a template asks for.
+
+    Attributes:
+        engine: Of RDS.
+        version: Of the engine.
+        parameters: Of its parameter group.
+        class_memory_bytes: The instance class's on AWS.
+        memory_bytes: The same, as scaled for this machine.
+        account: The master user, his password, and the database to make.
+    """
+
+    engine: RdsEngine
+    version: str
+    parameters: Mapping[str, str]
+    class_memory_bytes: int
+    memory_bytes: int
+    account: tuple[str, str, str]
+
+    @property
+    def volume_settings(self) -> VolumeSettings | None:
+        """What its volume has to know of it; None: nothing."""
+        match self.engine:
+            case "mysql" | "mariadb":
+                return None  # they read past the page cache
+            case "postgres":
+                return VolumeSettings(page_cache_mib=self._postgres_plan.page_cache_mib)
+            case _:
+                assert_never(self.engine)
+
+    def start(
+        self, directory: Path, volume: EmulatedVolume, certificate: CertificateFiles
+    ) -> DatabaseServer:
+        """Start the server.
+
+        Raises:
+            MissingToolError: There is no server program.
+            PlimsollError: It did not start.
+        """
+        match self.engine:
+            case "mysql" | "mariadb":
+                return self._start_mariadb(directory, volume, certificate)
+            case "postgres":
+                return self._start_postgres(directory, volume, certificate)
+            case _:
+                assert_never(self.engine)
+
+    def _start_mariadb(
+        self, directory: Path, volume: EmulatedVolume, certificate: CertificateFiles
+    ) -> MariaDbServer:
+        user, password, database = self.account
+        settings = server_settings(
+            self.parameters, memory_bytes=self.memory_bytes, limits=volume.limits
+        )
+        return MariaDbServer.start(
+            directory=directory,
+            settings={**settings, **certificate.settings},
+            environment=volume.environment(),
+            user=user,
+            password=password,
+            database=database,
+        )
+
+    @property
+    def _postgres_plan(self) -> PostgresPlan:
+        return plan(
+            self.parameters,
+            memory_bytes=self.memory_bytes,
+            class_memory_bytes=self.class_memory_bytes,
+        )
+
+    def _start_postgres(
+        self, directory: Path, volume: EmulatedVolume, certificate: CertificateFiles
+    ) -> PostgresServer:
+        user, password, database = self.account
+        return PostgresServer.start(
+            directory=directory,
+            major=int(major_of(self.engine, self.version)),
+            settings={**self._postgres_plan.settings, **tls_settings(certificate)},
+            environment=volume.environment(),
+            user=user,
+            password=password,
+            database=database,
+            as_on_rds=True,
+            demands_tls=self._postgres_plan.demands_tls,
+        )

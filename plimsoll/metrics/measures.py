@@ -1,0 +1,165 @@
+"""What a run or a load measured, as metrics that are told once, at its end.
+
+Names and units are OpenTelemetry's (dots, UCUM units); `prometheus.py` makes Prometheus' of them.
+Latencies are whole histograms, of all clients together: any sum of them has percentiles.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import plimsoll_engine
+from plimsoll.model.engine_report import LatencySummary, LoadReport
+from plimsoll.model.results import OperationTotals, RunResult, StepResult
+
+# 10 us to 70 s: six bounds a decade, each at most 1.7 times the one before
+BOUNDS_US = tuple(round(m * 10**n) for n in range(1, 8) for m in (1, 1.5, 2, 3, 5, 7))
+_ALL_US = 2**62
+Labels = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """A histogram.
+
+    Attributes:
+        at_most: How many lie at or below each of `BOUNDS_US`: cumulative.
+        count: Of all.
+        sum_us: Of all.
+        max_us: The longest.
+    """
+
+    at_most: tuple[int, ...]
+    count: int
+    sum_us: float
+    max_us: float
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One figure, or one histogram.
+
+    Attributes:
+        name: As OpenTelemetry writes it.
+        unit: By UCUM: `s`, `{operation}/s`; of a histogram `s`.
+        about: One sentence.
+        kind: `total` only grows while a step goes on.
+        labels: What it is of.
+        value: In its unit.
+        since_epoch_ms: Of a total and a histogram: from when on it was counted.
+        at_epoch_ms: When it was measured.
+    """
+
+    name: str
+    unit: str
+    about: str
+    kind: Literal["gauge", "total", "histogram"]
+    labels: Labels
+    value: float | Latencies
+    since_epoch_ms: int
+    at_epoch_ms: int
+
+
+def run_measures(result: RunResult) -> Iterator[Measure]:
+    """A run's answer and its steps."""
+    began = round(result.moments.submitted.timestamp() * 1000)
+    ended = round(result.moments.ended.timestamp() * 1000) if result.moments.ended else began
+    run = {"name": result.name, "run": result.run_id}
+
+    def answer(
+        name: str, unit: str, about: str, value: float | None, **more: str
+    ) -> Iterator[Measure]:
+        if value is not None:
+            yield Measure(name, unit, about, "gauge", {**run, **more}, value, began, ended)
+
+    capacity, limiting = result.capacity, result.limiting
+    verdict = capacity.verdict if capacity else "none"
+    limit = limiting.resource if limiting and limiting.reached else "unknown"
+    told = {"verdict": verdict, "limited_by": limit, "state": result.state.value}
+    yield from answer("plimsoll.run", "", "How a run ended: always 1.", 1.0, **told)
+    ended_about = "When a run ended, since 1970."
+    yield from answer("plimsoll.run.ended", "s", ended_about, ended / 1000)
+    if capacity is not None:
+        figure, about = capacity.max_sustainable_throughput_ops_per_second, "The load line."
+        bound = capacity.bound or ""
+        yield from answer("plimsoll.capacity", "{operation}/s", about, figure, bound=bound)
+        if capacity.interval is not None:
+            low, high = capacity.interval.low_ops_per_second, capacity.interval.high_ops_per_second
+            about = "An end of the load line's 95 % interval."
+            for end, value in (("low", low), ("high", high)):
+                yield from answer(
+                    "plimsoll.capacity.interval", "{operation}/s", about, value, end=end
+                )
+    for step in result.steps:
+        yield from _step_measures(step, run)
+
+
+def _step_measures(step: StepResult, run: Labels) -> Iterator[Measure]:
+    began = step.window_start_epoch_ms or step.plan.window_start_epoch_ms
+    ended = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
+    labels = {**run, "step": str(step.plan.index)}
+    figures = (
+        ("throughput", "{operation}/s", "Operations that succeeded in a step's window.",
+         step.step.throughput_ops_per_second),
+        ("rate", "{operation}/s", "Operations that fell due (open loop).",
+         step.plan.rate_ops_per_second),
+        ("connections", "{connection}", "Connections of all clients.", step.plan.connections),
+    )  # fmt: skip
+    for name, unit, about, value in figures:
+        if value is not None:
+            yield Measure(
+                f"plimsoll.step.{name}", unit, about, "gauge", labels, float(value), began, ended
+            )
+    for operation, totals in step.operations.items():
+        yield from _operation_measures(totals, {**labels, "operation": operation}, began, ended)
+
+
+def load_measures(report: LoadReport, workload: str) -> Iterator[Measure]:
+    """What `plimsoll load` measured; nothing where it ended in its warm-up."""
+    if not report.window_s:
+        return
+    began, ended = report.window_start_epoch_ms, report.window_end_epoch_ms
+    labels = {"workload": workload}
+    done = sum(operation.succeeded for operation in report.operations.values())
+    figures = (
+        ("throughput", "{operation}/s", "Operations that succeeded in the window.",
+         done / report.window_s),
+        ("rate", "{operation}/s", "Operations that fell due (open loop).",
+         report.rate_ops_per_second),
+        ("connections", "{connection}", "Connections.", report.connections),
+    )  # fmt: skip
+    for name, unit, about, value in figures:
+        if value is not None:
+            yield Measure(
+                f"plimsoll.load.{name}", unit, about, "gauge", labels, float(value), began, ended
+            )
+    for operation, totals in report.operations.items():
+        of_one = OperationTotals.model_validate(totals.model_dump())
+        yield from _operation_measures(of_one, {**labels, "operation": operation}, began, ended)
+
+
+def _operation_measures(
+    totals: OperationTotals, labels: Labels, began: int, ended: int
+) -> Iterator[Measure]:
+    about = "Operations that succeeded."
+    yield Measure(
+        "plimsoll.operations", "{operation}", about, "total", labels, totals.succeeded, began, ended
+    )
+    for code, count in totals.errors.items():
+        of_code, about = {**labels, "code": code}, "Operations that failed, by the error's code."
+        yield Measure(
+            "plimsoll.operation.errors", "{operation}", about, "total", of_code, count, began, ended
+        )
+    latencies = _latencies(totals.histogram, totals.latency_us)
+    if latencies is not None:
+        about = "Latencies, of successes and of time-outs at their full length."
+        yield Measure(
+            "plimsoll.operation.duration", "s", about, "histogram", labels, latencies, began, ended
+        )
+
+
+def _latencies(histogram: str, summary: LatencySummary) -> Latencies | None:
+    if not histogram or summary.mean is None or summary.max is None:
+        return None
+    *at_most, count = plimsoll_engine.histogram_counts(histogram, [*BOUNDS_US, _ALL_US])
+    return Latencies(tuple(at_most), count, summary.mean * count, summary.max)

@@ -1,0 +1,126 @@
+"""Metrics to an OpenTelemetry collector: OTLP over HTTP, by OpenTelemetry's own exporter.
+
+https://opentelemetry.io/docs/specs/otlp/. What was measured is sent as it is, with its own times.
+The exporter reads the standard variables (headers, certificates, and the endpoint where none is
+given): https://opentelemetry.io/docs/specs/otel/protocol/exporter/.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.sdk.metrics.export import (
+    AggregationTemporality,
+    Gauge,
+    Histogram,
+    HistogramDataPoint,
+    Metric,
+    MetricExportResult,
+    MetricsData,
+    NumberDataPoint,
+    ResourceMetrics,
+    ScopeMetrics,
+    Sum,
+)
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+
+from plimsoll.errors import SinkError
+from plimsoll.metrics.measures import BOUNDS_US, Latencies, Measure
+
+PATH = "/v1/metrics"  # what the standard adds to an endpoint of all signals
+TIME_LIMIT_S = 10.0
+_CUMULATIVE = AggregationTemporality.CUMULATIVE
+
+
+def push(measures: Iterable[Measure], *, endpoint: str | None, version: str) -> None:
+    """Send metrics to a collector.
+
+    Args:
+        measures: What to send.
+        endpoint: The collector's, `/v1/metrics` not included; None: as the environment says.
+        version: Plimsoll's own.
+
+    Raises:
+        SinkError: The collector cannot be reached or refuses.
+    """
+    data = MetricsData([_resource(measures, version)])
+    url = None if endpoint is None else endpoint.rstrip("/") + PATH
+    with _complaints() as complaints:
+        exporter = OTLPMetricExporter(endpoint=url, timeout=TIME_LIMIT_S)
+        done = exporter.export(data)
+        exporter.shutdown()
+    if done is not MetricExportResult.SUCCESS:
+        why = complaints[-1].splitlines()[0] if complaints else "it gave no reason"
+        raise SinkError(f"the OpenTelemetry collector did not take the metrics: {why}")
+
+
+@contextmanager
+def _complaints() -> Iterator[list[str]]:
+    """Collect what the exporter has to say of a failure: it tells its log alone."""
+    logger, said = logging.getLogger("opentelemetry.exporter"), list[str]()
+    handler = logging.Handler()
+    handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
+    logger.addHandler(handler)
+    propagates, logger.propagate = logger.propagate, False
+    try:
+        yield said
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagates
+
+
+def _resource(measures: Iterable[Measure], version: str) -> ResourceMetrics:
+    by_name: dict[str, list[Measure]] = {}
+    for measure in measures:
+        by_name.setdefault(measure.name, []).append(measure)
+    scope = InstrumentationScope("plimsoll", version)
+    named = {"service.name": "plimsoll", "service.version": version}
+    return ResourceMetrics(
+        resource=Resource.create(named),
+        scope_metrics=[ScopeMetrics(scope, [_metric(same) for same in by_name.values()], "")],
+        schema_url="",
+    )
+
+
+def _metric(same: list[Measure]) -> Metric:
+    first = same[0]
+    data: Gauge | Sum | Histogram
+    match first.kind:
+        case "gauge":
+            data = Gauge([_number(one) for one in same])
+        case "total":
+            data = Sum([_number(one) for one in same], _CUMULATIVE, is_monotonic=True)
+        case "histogram":
+            data = Histogram([_histogram(one) for one in same], _CUMULATIVE)
+    return Metric(first.name, first.about, first.unit, data)
+
+
+def _number(measure: Measure) -> NumberDataPoint:
+    assert not isinstance(measure.value, Latencies)  # noqa: S101 - its kind says so
+    since, at = _nanoseconds(measure)
+    return NumberDataPoint(dict(measure.labels), since, at, measure.value)
+
+
+def _histogram(measure: Measure) -> HistogramDataPoint:
+    latencies = measure.value
+    assert isinstance(latencies, Latencies)  # noqa: S101 - its kind says so
+    since, at = _nanoseconds(measure)
+    below = (0, *latencies.at_most, latencies.count)
+    return HistogramDataPoint(
+        attributes=dict(measure.labels),
+        start_time_unix_nano=since,
+        time_unix_nano=at,
+        count=latencies.count,
+        sum=latencies.sum_us / 1e6,
+        bucket_counts=[upto - before for before, upto in pairwise(below)],
+        explicit_bounds=[bound / 1e6 for bound in BOUNDS_US],
+        min=None,  # type: ignore[arg-type] # not known, and optional in OTLP
+        max=latencies.max_us / 1e6,
+    )
+
+
+def _nanoseconds(measure: Measure) -> tuple[int, int]:
+    return measure.since_epoch_ms * 1_000_000, measure.at_epoch_ms * 1_000_000

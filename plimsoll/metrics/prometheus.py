@@ -1,0 +1,69 @@
+"""Metrics in Prometheus' text format: a file for node_exporter's textfile collector, or any reader.
+
+https://prometheus.io/docs/instrumenting/exposition_formats/. No line has a time, since that
+collector takes none. Names are made of OpenTelemetry's as its specification says, with units in
+full (https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/).
+"""
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from plimsoll.metrics.measures import BOUNDS_US, Latencies, Measure
+
+_UNITS = {"s": "_seconds", "{operation}/s": "_operations_per_second"}
+_Family = CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily
+
+
+class _Told(Collector):
+    def __init__(self, measures: Iterable[Measure]) -> None:
+        self._measures = tuple(measures)
+
+    def collect(self) -> Iterator[Metric]:
+        families: dict[str, _Family] = {}
+        for measure in self._measures:
+            family = families.setdefault(measure.name, _family(measure))
+            labels = list(measure.labels.values())
+            if isinstance(family, HistogramMetricFamily):
+                assert isinstance(measure.value, Latencies)  # noqa: S101 - its kind says so
+                buckets = [*_buckets(measure.value), ("+Inf", measure.value.count)]
+                family.add_metric(labels, buckets, measure.value.sum_us / 1e6)
+            else:
+                assert not isinstance(measure.value, Latencies)  # noqa: S101 - likewise
+                family.add_metric(labels, measure.value)
+        yield from families.values()
+
+
+def prometheus_text(measures: Iterable[Measure]) -> str:
+    """Write metrics in the text format, histograms cumulative and in seconds."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Told(measures))
+    return generate_latest(registry).decode()
+
+
+def prometheus_name(measure: Measure) -> str:
+    """Name a metric as Prometheus does: `plimsoll_operation_duration_seconds`."""
+    return measure.name.replace(".", "_") + _UNITS.get(measure.unit, "")
+
+
+def _family(measure: Measure) -> _Family:
+    name, labels = prometheus_name(measure), list(measure.labels)
+    match measure.kind:
+        case "gauge":
+            return GaugeMetricFamily(name, measure.about, labels=labels)
+        case "total":
+            return CounterMetricFamily(name, measure.about, labels=labels)
+        case "histogram":
+            return HistogramMetricFamily(name, measure.about, labels=labels)
+
+
+def _buckets(latencies: Latencies) -> list[tuple[str, float]]:
+    bounds = (f"{bound / 1e6:g}" for bound in BOUNDS_US)
+    return list(zip(bounds, latencies.at_most, strict=True))

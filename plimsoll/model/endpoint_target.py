@@ -1,0 +1,70 @@
+"""An existing database as a target."""
+
+from typing import Annotated, Any, Literal, Self, get_args
+
+from pydantic import Field, model_validator
+
+from plimsoll.model.base import Model
+from plimsoll.model.databases import Engine, protocol_facts, protocol_of_engine
+from plimsoll.model.engine import StatementMode, require_options
+from plimsoll.model.tls import TlsMode
+
+
+class EndpointTarget(Model):
+    """An existing database; nothing of it is created or deleted but the workload's tables.
+
+    A deployment must allow it. On one machine the file itself is the permission, and what logs in
+    comes from the environment (docs/finding.md).
+    """
+
+    kind: Literal["endpoint"] = Field(description="An existing database.")
+    engine: Engine = Field(description="What it is; a Cassandra on one machine only.")
+    host: Annotated[str, Field(min_length=1, max_length=253)] = Field(
+        description="Its host name; `host:port` must be in the deployment's list."
+    )
+    port: Annotated[int, Field(ge=1, le=65535)] = Field(
+        3306, description="Its port; without one 5432 of a PostgreSQL, 9042 of a Cassandra."
+    )
+    database: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")] = Field(
+        "plimsoll", description="The database that holds the dataset."
+    )
+    secret_arn: Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:secretsmanager:")] | None = Field(
+        None,
+        description="The Secrets Manager secret with its `username` and `password`: on AWS always.",
+    )
+    tls: TlsMode = Field(
+        "verify",
+        description="How connections are encrypted: `verify` believes only a server whose"
+        " certificate is signed for its name, by RDS's authorities where it is RDS's and by the"
+        " system's else; `require` encrypts and believes whoever answers; `off` does neither.",
+    )
+    statement_mode: StatementMode = Field(
+        "prepared",
+        description="Of a PostgreSQL: `simple` sends statements as text with their values in it,"
+        " for poolers that do not know prepared ones.",
+    )
+    allow_md5: bool = Field(
+        False,
+        description="Of a PostgreSQL: let it ask for the password by MD5, which whoever listens can"
+        " break.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_its_engines_usual_port(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "port" not in given:
+            for engine in get_args(Engine):
+                if given.get("engine") == engine:
+                    port = protocol_facts(protocol_of_engine(engine)).default_port
+                    return {**given, "port": port}
+        return given
+
+    @model_validator(mode="after")
+    def _only_postgres_has_its_options(self) -> Self:
+        require_options(protocol_of_engine(self.engine), self.statement_mode, self.allow_md5)
+        return self
+
+    @property
+    def provisioned(self) -> bool:
+        """It was there before the run, and stays."""
+        return False

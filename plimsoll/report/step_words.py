@@ -1,0 +1,31 @@
+"""A step in one line: as it begins, and as it ends. Pure."""
+
+from plimsoll import words
+from plimsoll.model.fleet import WARMING_STEP, StepPlan
+from plimsoll.model.results import StepResult
+from plimsoll.model.steps import Statistic
+
+
+def planned_words(plan: StepPlan) -> str:
+    """Describe a step that begins."""
+    if plan.index == WARMING_STEP:
+        return f"warming: {words.duration(plan.duration_s)} of unmeasured load"
+    parts = [words.plural(plan.clients, "client"), words.plural(plan.connections, "connection")]
+    if plan.rate_ops_per_second:
+        parts.append(words.load(plan.rate_ops_per_second, "rate_ops_per_second"))
+    if plan.window_factor > 1:
+        parts.append(f"{words.duration(plan.duration_s)} of window, since its halves disagreed")
+    return f"step {plan.index}: {', '.join(parts)}"
+
+
+def finished_words(step: StepResult, statistic: Statistic) -> str:
+    """Describe a finished step in one line."""
+    figure = step.step.throughput_ops_per_second
+    parts = ["nothing succeeded" if figure is None else words.throughput(figure)]
+    parts += [
+        f"{name} {words.statistic(statistic)} {words.latency(latencies.get(statistic))}"
+        for name, latencies in sorted(step.step.latency_us.items())
+    ]
+    if step.step.errors:
+        parts.append(words.plural(step.step.errors, "error"))
+    return "; ".join(parts)

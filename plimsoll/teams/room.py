@@ -1,0 +1,164 @@
+"""What a run asks of its team's limits, what it then holds, and whether there is room for it.
+
+No I/O: what is in use comes from the counters of `limits.py`.
+"""
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from plimsoll import words
+from plimsoll.complaints import FieldPath, Range
+from plimsoll.errors import LimitReachedError
+from plimsoll.model.base import Model
+from plimsoll.model.deployment import Team
+from plimsoll.model.quote import Quote
+from plimsoll.model.request import Request
+from plimsoll.quoting.rehearsal import clients_most
+
+MICRO = 1_000_000  # of a dollar
+_IOPS_PATH: FieldPath = ("target", "volume", "iops")
+_USD_PATH: FieldPath = ("budget_usd",)  # bounds what a run may cost
+
+
+class Ask(Model):
+    """What one run needs of its team's limits, besides being one run."""
+
+    clients: int  # clients of its largest step, or its loaders
+    clients_path: FieldPath = ("search", "clients")  # from the request's budget
+    iops: int  # provisioned
+    usd_most: float | None  # None: a price is missing
+
+
+class Grant(Model):
+    """What one run holds."""
+
+    clients: int
+    iops: int
+    usd_micro: int
+    month: str  # 2026_11: whose spend it counts in
+    at: datetime
+    begins_within_s: int = 3600  # else its workflow was never started; see `reconcile`
+
+
+def ask_of(request: Request, quote: Quote) -> Ask:
+    """Say what a run needs at most."""
+    usd = quote.usd.most if quote.usd else None
+    if usd is not None and request.budget_usd is not None:
+        usd = min(usd, request.budget_usd)
+    volume = getattr(request.target, "volume", None)
+    stepping, loading = clients_most(request.search), request.prepare.clients
+    of_search = "clients" if request.search.strategy == "steps" else "clients_max"
+    return Ask(
+        clients=max(stepping, loading),
+        clients_path=("search", of_search) if stepping >= loading else ("prepare", "clients"),
+        iops=(volume.iops or 0) if volume is not None else 0,
+        usd_most=usd,
+    )
+
+
+class Room:
+    """The limits of one team, which leave room for a run or do not."""
+
+    def __init__(self, team: str, limits: Team) -> None:
+        self._team = team
+        self._limits = limits
+
+    def require_possible(self, ask: Ask) -> None:
+        """Refuse what exceeds a limit even when nothing else runs.
+
+        Raises:
+            LimitReachedError: It does, or a price that a limit needs is missing.
+        """
+        may = self._limits
+        for name, path, asked, most in (
+            ("clients", ask.clients_path, ask.clients, may.clients),
+            ("provisioned_iops", _IOPS_PATH, ask.iops, may.provisioned_iops),
+        ):
+            if most is not None and asked > most:
+                raise LimitReachedError(
+                    f"team {self._team}: {name}: the run asks for {asked:,}, the limit is {most:,}",
+                    waiting_helps=False,
+                    path=path,
+                    value=asked,
+                    allowed=Range(most=most),
+                )
+        for name, limit in (
+            ("usd_per_run", may.usd_per_run),
+            ("spend_usd_per_month", may.spend_usd_per_month),
+        ):
+            if limit is None:
+                continue
+            if ask.usd_most is None:
+                raise LimitReachedError(
+                    f"team {self._team}: {name}: {words.usd(limit)} cannot be held, for a price of"
+                    " the run is not known (plimsoll quote names it)",
+                    waiting_helps=False,
+                    path=("target",),
+                )
+            if ask.usd_most > limit:
+                raise LimitReachedError(
+                    f"team {self._team}: {name}: the run may cost {words.usd(ask.usd_most)},"
+                    f" the limit is {words.usd(limit)}; a budget_usd or a shorter time_limit_s"
+                    " bounds it",
+                    waiting_helps=False,
+                    path=_USD_PATH,
+                    allowed=_at_most(limit),
+                )
+
+    def require_room(self, item: Mapping[str, Any], grant: Grant, ask: Ask) -> None:
+        """Refuse what leaves no room now.
+
+        Args:
+            item: The team's counters.
+            grant: What the run would hold.
+            ask: What it needs.
+
+        Raises:
+            LimitReachedError: Names the limit that leaves none.
+        """
+        fields: dict[str, tuple[FieldPath, str | int | None]] = {
+            "concurrent_runs": (("team",), self._team),
+            "clients": (ask.clients_path, grant.clients),
+            "provisioned_iops": (_IOPS_PATH, grant.iops),
+            "spend_usd_per_month": (_USD_PATH, None),
+        }
+        for name, counter, most, asked in self.bounds(grant):
+            used = int(item.get(counter, 0))
+            if used + asked > most:
+                shown = [used, asked, most]
+                path, value = fields[name]
+                room: float = most - used
+                if name == "spend_usd_per_month":
+                    room /= MICRO
+                    figures = [words.usd(value / MICRO) for value in shown]
+                else:
+                    figures = [words.number(value) for value in shown]
+                raise LimitReachedError(
+                    f"team {self._team}: {name}: {figures[0]} in use, the run asks for"
+                    f" {figures[1]}, the limit is {figures[2]}",
+                    path=path,
+                    value=value,
+                    allowed=_at_most(room) if room > 0 and name != "concurrent_runs" else None,
+                )
+
+    def bounds(self, grant: Grant) -> list[tuple[str, str, int, int]]:
+        """List each limit: its name, its counter, the most, and what the run asks for."""
+        may = self._limits
+        bounds: list[tuple[str, str, float | None, int]] = [
+            ("concurrent_runs", "runs", may.concurrent_runs, 1),
+            ("clients", "clients", may.clients, grant.clients),
+            ("provisioned_iops", "iops", may.provisioned_iops, grant.iops),
+        ]
+        month = may.spend_usd_per_month
+        micro = None if month is None else month * MICRO
+        bounds.append(("spend_usd_per_month", f"usd_{grant.month}", micro, grant.usd_micro))
+        return [(name, c, int(most), asked) for name, c, most, asked in bounds if most is not None]
+
+
+def _at_most(most: float) -> Range:
+    """Allow up to a number: a whole one, or dollars and whole cents, never more than it is."""
+    cents = math.floor(most * 100)
+    return Range(most=cents // 100 if most == int(most) else Decimal(cents).scaleb(-2))

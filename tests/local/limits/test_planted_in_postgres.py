@@ -1,0 +1,151 @@
+"""Bottlenecks made on purpose on a real PostgreSQL and an emulated volume: each is named.
+
+The steps are short, and what is asserted is what was named, with its evidence: no time, no rate.
+"""
+
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plimsoll.local.databases.postgres_server import PostgresServer
+from plimsoll.model.volumes import Volume
+from plimsoll.volumes import EmulatedVolume, VolumeSettings
+from plimsoll.volumes.places import MEMORY
+from tests.local.limits.planting import Ground, Planted, operation
+
+ROWS = 60_000  # of which the server's own memory holds a third, and the system's none
+HOT_ROWS = 2_000
+FAST = {"type": "io2", "iops": 50_000}
+SLOW_US = 2_000.0  # an I/O takes so long that the server's own work is little beside it
+TRIES = 10  # while others keep this machine busy
+OTHERS_MOST_PERCENT = 25.0
+COLD = (
+    f"CREATE TABLE cold AS SELECT id, repeat('x', 500) AS pad FROM generate_series(1, {ROWS}) id",
+    "ALTER TABLE cold ADD PRIMARY KEY (id)",
+    "VACUUM (ANALYZE, FREEZE) cold",
+)
+HOT = (
+    f"CREATE TABLE hot AS SELECT id, 0 AS n FROM generate_series(1, {HOT_ROWS}) AS id",
+    "ALTER TABLE hot ADD PRIMARY KEY (id)",
+    "VACUUM (ANALYZE, FREEZE) hot",
+    "CHECKPOINT",
+)
+COMPUTE = operation("SELECT SUM(SQRT(i)) FROM generate_series(1, 20000) AS i")
+READ_COLD = operation("SELECT pad FROM cold WHERE id = $1", key_max=ROWS)
+pytestmark = pytest.mark.alone  # shares of the operations' time, of which processors have some
+
+
+@pytest.fixture(scope="module")
+def ground() -> Iterator[Ground]:
+    """A server whose files lie in memory: this machine's own disk is no part of the test."""
+    volume = Volume(size_gib=100, type="nvme")
+    settings = VolumeSettings(base_latency_us=SLOW_US)
+    with tempfile.TemporaryDirectory(dir=MEMORY) as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # the server is no superuser
+        with (
+            EmulatedVolume.create(folder, volume, settings=settings) as made,
+            PostgresServer.start(
+                directory=folder / "server",
+                settings={
+                    "shared_buffers": "16MB",
+                    "max_connections": 40,
+                    "max_wal_size": "32MB",
+                    "autovacuum": "off",
+                },
+                environment=made.environment(),
+            ) as server,
+        ):
+            ground = Ground(server, server.dsn, made)
+            ground.put_on(**FAST)
+            ground.sql(*COLD, *HOT)
+            yield ground
+
+
+@pytest.fixture(autouse=True)
+def durable(ground: Ground) -> None:
+    ground.put_on(**FAST)
+
+
+def assert_named(planted: Planted, resource: str, *evidence: str) -> None:
+    limiting = planted.limiting
+    told = f"{planted.capacity.summary}; {planted.told}"
+    assert (limiting.resource, limiting.reached) == (resource, True), told
+    for words in evidence:
+        assert words in limiting.evidence[0]
+    assert limiting.to_change
+    assert limiting.second is None or limiting.second.resource != resource
+
+
+def test_storage_iops(ground: Ground) -> None:
+    ground.put_on(type="io1", iops=1000)
+    planted = ground.step(READ_COLD, connections=16)
+    assert_named(planted, "storage_iops", "of 1,000 IOPS", "of them waiting")
+    assert planted.limiting.second is not None
+    assert planted.limiting.second.resource == "buffer_pool"  # what the I/Os are for
+
+
+def test_buffer_pool(ground: Ground) -> None:
+    """The volume could do many times as many reads; each operation waits for its own."""
+    planted = ground.step(READ_COLD, connections=4)
+    assert_named(planted, "buffer_pool", "page reads/s missed it", "for each operation")
+
+
+def test_storage_latency(ground: Ground) -> None:
+    """One connection that commits each change: it waits for one flush after another."""
+    update = operation("UPDATE hot SET n = n + 1 WHERE id = $1", key_max=HOT_ROWS)
+    planted = ground.step(update, connections=1)
+    assert_named(planted, "storage_latency", "commits/s", "flushes/s of the log, under way in")
+
+
+def test_row_locks(ground: Ground) -> None:
+    update = operation(
+        "UPDATE hot SET n = n + 1 WHERE id = 1", "SELECT pg_sleep(0.002)", transaction=True
+    )
+    planted = ground.step(update, connections=8)
+    assert_named(planted, "row_locks", "row locks: ", "of the operations' time")
+
+
+def test_table_locks(ground: Ground) -> None:
+    """Another session locks the whole table, again and again."""
+    update = operation("UPDATE hot SET n = n + 1 WHERE id = $1", key_max=HOT_ROWS)
+    ended = threading.Event()
+    thread = threading.Thread(target=_lock_again_and_again, args=(ground, ended))
+    thread.start()
+    try:
+        planted = ground.step(update, connections=8)
+    finally:
+        ended.set()
+        thread.join()
+    assert_named(planted, "table_locks", "table locks: ", "of the operations' time")
+
+
+def _lock_again_and_again(ground: Ground, ended: threading.Event) -> None:
+    while not ended.is_set():
+        ground.sql("DO 'BEGIN LOCK TABLE hot; PERFORM pg_sleep(0.3); END'")
+
+
+def test_connections(ground: Ground) -> None:
+    planted = ground.step(operation("SELECT 1"), connections=60)
+    assert (planted.capacity.verdict, planted.capacity.cause) == ("BELOW_FIRST_STEP", "connections")
+    assert_named(planted, "connections", "connections: 60 of at most 37", "too many clients")
+
+
+def test_cpu(ground: Ground) -> None:
+    for _ in range(TRIES):
+        planted = ground.step(COMPUTE, connections=8)
+        if planted.others_percent < OTHERS_MOST_PERCENT:
+            break  # what others leave of a busy machine is no server's
+    assert_named(planted, "cpu", "cpu: ", "of the server's")
+
+
+def test_a_checkpoint_and_what_it_wrote_are_told(ground: Ground) -> None:
+    update = operation(
+        "UPDATE cold SET pad = repeat('y', 500) WHERE id BETWEEN $1 AND $1 + 99", key_max=ROWS
+    )
+    planted = ground.step(update, connections=8)
+    assert "because max_wal_size was full" in planted.told, planted.step.server
+    assert "whole pages went into the log behind them" in planted.told

@@ -1,0 +1,116 @@
+"""The pages for users, tried: commands are commands, files are valid, links lead somewhere."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from plimsoll.cli.main import cli, main
+from plimsoll.cli.schedule import read_check
+from plimsoll.report.page import render
+from tests.support.synthetic_run import synthetic_run
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+GUIDES = ("finding", "buying-iops", "ci", "service-for-teams", "reading-a-report")
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
+SAVED_AS = re.compile(r"[Ss]ave (?:a request|this|it)\*{0,2} as `([\w.-]+\.yaml)`")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The blocks of a language, without the indentation of the list that they stand in."""
+    return [
+        re.sub(rf"^{indent}", "", text, flags=re.MULTILINE)
+        for indent, kind, text in BLOCK.findall(page.read_text())
+        if kind == language
+    ]
+
+
+def commands(page: Path) -> list[list[str]]:
+    text = "\n".join(blocks(page, "sh")).replace("\\\n", " ")
+    lines = [shlex.split(line.rstrip("& "), comments=True) for line in text.splitlines()]
+    return [line for line in lines if line[:1] == ["plimsoll"]]
+
+
+def files(page: Path) -> dict[str, str]:
+    """What a page has its reader save, by name."""
+    names = SAVED_AS.findall(page.read_text())
+    texts = blocks(page, "yaml")
+    assert len(names) == len(texts), page.name
+    return dict(zip(names, texts, strict=True))
+
+
+def of_guides() -> list[tuple[str, list[str]]]:
+    return [(guide, line) for guide in GUIDES for line in commands(DOCS / f"{guide}.md")]
+
+
+@pytest.mark.parametrize(("guide", "line"), of_guides(), ids=lambda part: str(part)[:60])
+def test_each_command_is_one_with_options_that_it_has(guide: str, line: list[str]) -> None:
+    context, command, rest = (
+        click.Context(cli),
+        cli.get_command(click.Context(cli), line[1]),
+        line[2:],
+    )
+    while isinstance(command, click.Group) and rest:
+        command, rest = command.get_command(context, rest[0]), rest[1:]
+    assert command is not None, (guide, line)
+    known = {name for parameter in command.params for name in parameter.opts}
+    assert {word for word in rest if re.match(r"--?[a-z]", word)} <= known, (guide, line)
+
+
+@pytest.mark.parametrize("guide", ["buying-iops", "service-for-teams"])
+def test_what_a_reader_saves_is_valid_and_its_commands_answer(
+    guide: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Those that make nothing; what runs, runs in tests/local."""
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / f"{guide}.md"
+    saved = files(page)
+    for name, text in saved.items():
+        Path(name).write_text(text)
+    ran = [line[1:] for line in commands(page) if line[1] in {"validate", "quote"}]
+    assert ran
+    ran += [["validate", name] for name in saved if name != "check.yaml"]
+    if "check.yaml" in saved:
+        assert read_check(Path("check.yaml")).compare
+    for line in ran:
+        with pytest.raises(SystemExit) as ended:
+            main(line)
+        told = capsys.readouterr()
+        assert ended.value.code in (None, 0), (line, told)
+
+
+def test_a_page_names_the_headings_that_a_report_has() -> None:
+    run, seconds = synthetic_run()
+    page = render(run, seconds)
+    guide = (DOCS / "reading-a-report.md").read_text()
+    named = set(re.findall(r"^\d\. \*\*(.*?)\.\*\*", guide, re.MULTILINE)) - {"The headline"}
+    assert len(named) >= 7
+    headings = set(re.findall(r"<(?:h[23]|dt)[^>]*>\s*(.*?)\s*</", page))
+    assert named <= headings, named - headings
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_each_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    for path, anchor in LINK.findall(page.read_text()):
+        if path.startswith("http"):
+            continue
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{page.name}: {path}"
+        if anchor and target.suffix == ".md":
+            headings = re.findall(r"^#+ (.*)$", target.read_text(), re.MULTILINE)
+            slugs = {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+            assert anchor in slugs, f"{page.name}: {path}#{anchor}"
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    linked = {path for path, _ in LINK.findall((ROOT / "README.md").read_text())}
+    missing = {f"docs/{page.name}" for page in DOCS.glob("*.md")} - linked
+    assert not missing

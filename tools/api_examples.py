@@ -1,0 +1,230 @@
+"""An example of each call's body and of its answer, for docs/openapi.json: one made-up story.
+
+A team looks for the load line of YCSB's workload A on MariaDB with 1,000 IOPS, asks whether 2,000
+would gain anything, and has the run repeated each night. Every example is made through the model
+that the API itself uses; quotes are reckoned as the API does.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic import BaseModel
+
+import plimsoll
+from plimsoll.api.run_views import summary
+from plimsoll.api.workload_routes import list_workloads
+from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
+from plimsoll.model.api_answers import (
+    Health,
+    ReportLinks,
+    RunDetail,
+    Runs,
+    Steps,
+    Submitted,
+    Workloads,
+)
+from plimsoll.model.check_history import Figure, History, HistoryPoint, RunOfCheck
+from plimsoll.model.experiment import Experiment
+from plimsoll.model.experiment_record import (
+    CellStatus,
+    ExperimentDetail,
+    ExperimentRecord,
+    ExperimentSubmitted,
+)
+from plimsoll.model.request import Request
+from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.prices import builtin
+from plimsoll.quoting.experiment_quotes import quote_experiment
+from plimsoll.quoting.quotes import quote
+from tests.support.synthetic_run import synthetic_run
+
+TEAM = "default"
+RUN_ID, EXPERIMENT_ID = "ycsb-a-1000-iops-7f3a9c21", "iops-40b8e6d5"
+MADE_UP, _ = synthetic_run()
+CAPACITY: Any = MADE_UP.capacity
+FIGURE: float = CAPACITY.max_sustainable_throughput_ops_per_second
+SUBMITTED = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
+MEASURED = {
+    "target": {
+        "kind": "rds",
+        "engine": "mariadb",
+        "engine_version": "11.4",
+        "instance_class": "db.m6i.large",
+        "volume": {"type": "io1", "size_gib": 100, "iops": 1000},
+    },
+    "workload": {"name": "ycsb-a", "records": 100_000},
+    "search": {"strategy": "steps", "clients": [1, 2, 3, 4, 6, 8], "connections_per_client": 8},
+    "limits": {"limits_us": {"read": 5000, "update": 20_000}},
+}
+REQUEST: dict[str, Any] = {"name": "ycsb-a-1000-iops", **MEASURED, "tags": {"purpose": "sizing"}}
+EXPERIMENT: dict[str, Any] = {
+    "name": "iops",
+    "request": MEASURED,
+    "axes": {
+        "iops": {
+            "low": {"target": {"volume": {"iops": 1000}}},
+            "high": {"target": {"volume": {"iops": 2000}}},
+        }
+    },
+    "at_once": 2,
+}
+CHECK: dict[str, Any] = {"schedule": "cron(30 2 ? * MON-FRI *)", "request": REQUEST}
+
+
+def requests() -> dict[str, dict[str, Any]]:
+    """Give an example of each call's body, by operation."""
+    return {
+        "start_run": REQUEST,
+        "quote_run": REQUEST,
+        "start_experiment": EXPERIMENT,
+        "quote_experiment": EXPERIMENT,
+        "put_schedule": CHECK,
+    }
+
+
+def answers() -> dict[str, Any]:
+    """Give an example of each answer that has a body.
+
+    By operation; by operation and status where one has two answers that differ.
+    """
+    return {name: model.model_dump(mode="json") for name, model in _answers()}
+
+
+def _answers() -> Iterator[tuple[str, BaseModel]]:
+    request, experiment = Request.model_validate(REQUEST), Experiment.model_validate(EXPERIMENT)
+    known = [one for one in list_workloads().workloads if one.name == "ycsb-a"]
+    yield "get_health", Health(status="ok", version=plimsoll.__version__)
+    yield "list_workloads", Workloads(workloads=tuple(known))
+    yield "quote_run", quote(request, builtin())
+    yield "quote_experiment", quote_experiment(experiment, builtin())
+    yield "start_run", Submitted(run_id=RUN_ID, name=request.name, team=TEAM)
+    yield from _of_the_run(request)
+    yield from _of_the_experiment(experiment)
+    yield from _of_the_check()
+
+
+def _of_the_run(request: Request) -> Iterator[tuple[str, BaseModel]]:
+    step = MADE_UP.steps[0]
+    ended = _record(request, RunState.SUCCEEDED)
+    shown = summary(ended)
+    times = {name: getattr(ended, name) for name in RunDetail.model_fields if name[-3:] == "_at"}
+    yield "list_runs", Runs(runs=(shown,), next_cursor=None)
+    yield (
+        "get_run",
+        RunDetail(
+            **{**dict(shown), **times},
+            time_limit_s=ended.time_limit_s,
+            request_sha256=ended.request_sha256,
+            metrics_awaited_until=None,
+            teardown_error=None,
+            database_version=ended.database_version,
+            server_version=ended.server_version,
+            rows=ended.rows,
+            request=request,
+            plan=step.plan,
+        ),
+    )
+    yield "list_steps", Steps(steps=(step,), next_after=1)
+    place = f"https://BUCKET.s3.eu-central-1.amazonaws.com/runs/{RUN_ID}"
+    yield (
+        "get_report",
+        ReportLinks(
+            url=f"{place}/report.html?X-Amz-Signature=...",
+            result_url=f"{place}/result.json?X-Amz-Signature=...",
+            expires_at=SUBMITTED + timedelta(hours=2),
+        ),
+    )
+    yield "stop_run 200", summary(ended)
+    yield "stop_run 202", summary(_record(request, RunState.STOPPING))
+
+
+def _record(request: Request, state: RunState) -> RunRecord:
+    """The run's record, at its end or while it is being stopped."""
+    minute = timedelta(minutes=1)
+    begun: dict[str, Any] = {
+        "run_id": RUN_ID,
+        "name": request.name,
+        "team": TEAM,
+        "state": state,
+        "tags": request.tags,
+        "request_sha256": "5d" * 32,
+        "time_limit_s": request.time_limit_s,
+        "submitted_at": SUBMITTED,
+        "started_at": SUBMITTED,
+        "expires_at": SUBMITTED + timedelta(seconds=request.time_limit_s),
+        "provision_at": SUBMITTED,
+        "target_ready_at": SUBMITTED + 8 * minute,
+        "prepare_at": SUBMITTED + 8 * minute,
+        "step_at": SUBMITTED + 10 * minute,
+        "database_version": "11.4.10",
+        "server_version": "11.4.10-MariaDB-log",
+        "rows": 100_000,
+        "teardown_asked_at": SUBMITTED + 30 * minute,
+    }
+    if not state.ended:
+        return RunRecord(**begun, phase="teardown", step=4, steps_finished=3)
+    return RunRecord(
+        **begun,
+        phase="teardown",
+        step=9,
+        steps_finished=9,
+        conclude_at=SUBMITTED + 28 * minute,
+        deleted_at=SUBMITTED + 36 * minute,
+        ended_at=SUBMITTED + 36 * minute,
+        verdict="KNEE",
+        capacity_ops_per_second=f"{FIGURE:.1f}",
+    )
+
+
+def _of_the_experiment(experiment: Experiment) -> Iterator[tuple[str, BaseModel]]:
+    submitted = ExperimentSubmitted(experiment_id=EXPERIMENT_ID, name=experiment.name, team=TEAM)
+    yield "start_experiment", submitted
+    record = ExperimentRecord(
+        **dict(submitted),
+        state=RunState.RUNNING,
+        experiment_sha256="c4" * 32,
+        cells=2,
+        seed=7,
+        submitted_at=SUBMITTED,
+        started_at=SUBMITTED,
+    )
+    cells = tuple(
+        CellStatus(
+            index=index,
+            name=variant,
+            variants={"iops": variant},
+            run_id=f"{EXPERIMENT_ID}-{index}",
+            state=RunState.RUNNING,
+            phase="step",
+            verdict=None,
+            capacity_ops_per_second=None,
+        )
+        for index, variant in enumerate(experiment.axes["iops"])
+    )
+    yield "get_experiment", ExperimentDetail(record=record, cells=cells, result=None)
+    yield "stop_experiment 202", record.model_copy(update={"state": RunState.STOPPING})
+    ended = {"state": RunState.STOPPED, "ended_at": SUBMITTED + timedelta(minutes=20)}
+    yield "stop_experiment 200", record.model_copy(update=ended)
+
+
+def _of_the_check() -> Iterator[tuple[str, BaseModel]]:
+    fires = datetime(2026, 3, 3, 2, 30, tzinfo=UTC)
+    check = ScheduledCheck(**CHECK, name="nightly", next_at=fires)
+    yield "put_schedule", check
+    yield "get_schedule", check
+    yield "list_schedules", ScheduledChecks(schedules=(check,))
+    figure = Figure(
+        value=FIGURE,
+        low=CAPACITY.interval.low_ops_per_second,
+        high=CAPACITY.interval.high_ops_per_second,
+        bracket=CAPACITY.bracket,
+    )
+    run = RunOfCheck(
+        run_id="ycsb-a-1000-iops-0c55d1e8",
+        comparable="e1" * 32,
+        state=RunState.SUCCEEDED,
+        verdict="KNEE",
+        figures={"capacity": figure},
+    )
+    yield "get_history", History(points=(HistoryPoint(scheduled_at=fires, target=run),))
