@@ -222,7 +222,10 @@ def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rule
     name = words.load(chosen.point.load, ladder.axis)
     if rules.confirmation is None:
         return Done(why=f"{name} passed")
-    if way.failing and not way.plateau:
+    fallen = None if way.plateau else way.before_it_fell()
+    if fallen is not None:
+        chosen = fallen
+    elif way.failing and not way.plateau:
         begun = [load for load in way.passing if _is_begun(load, chosen)]
         safe = _safe(ladder, judged, way)
         if not begun and safe is not None:
