@@ -54,7 +54,7 @@ class Climb:
         return next((load for load in lighter if belongs(load)), slow)
 
     def before_it_fell(self) -> Assessed | None:
-        """The load with the most throughput, where that has fallen towards the heaviest that passed.
+        """The load that gave the most, where the heaviest that passed gave less.
 
         More clients can bring less, though latency is within its limit still. A load seen once is
         not taken for it: of many, one is always lucky.
