@@ -43,6 +43,10 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
             console.print(text, highlight=False, soft_wrap=True)
         for note in (*_questioned(result.capacity), *_reasons(result), *result.capacity.notes):
             _print_line(note, console)
+    if result.toggle is not None:
+        console.print(f"[bold]TOGGLE[/]: {escape(result.toggle.detail)}", **_PLAINLY)
+        for note in toggle_facts(result.toggle):
+            _print_line(note, console)
     print_expectations(result.expect, console)
     if result.limiting is not None:
         _print_limit(result.limiting, console)
