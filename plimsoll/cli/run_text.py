@@ -21,6 +21,7 @@ from plimsoll.report.limit_words import limit_cell, limit_facts
 from plimsoll.report.ratios import ratio_of
 from plimsoll.report.report_tables import judged_step, target_cells, unjudged
 from plimsoll.report.target_words import target_words
+from plimsoll.report.toggle_words import toggle_facts
 
 
 def print_result(result: RunResult, directory: Path | None, console: Console) -> None:
@@ -44,7 +45,8 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
         for note in (*_questioned(result.capacity), *_reasons(result), *result.capacity.notes):
             _print_line(note, console)
     if result.toggle is not None:
-        console.print(f"[bold]TOGGLE[/]: {escape(result.toggle.detail)}", **_PLAINLY)
+        finding = f"[bold]TOGGLE[/]: {escape(result.toggle.detail)}"
+        console.print(finding, highlight=False, soft_wrap=True)
         for note in toggle_facts(result.toggle):
             _print_line(note, console)
     print_expectations(result.expect, console)
