@@ -202,9 +202,10 @@ class Request(Model):
         if isinstance(self.search, RateSearch):
             problem = "compares throughput, which a rate fixes: use `steps` or `ramp`"
             raise UsageError(Complaint(("toggle",), problem))
-        if self.search.probes_max <= self.toggle.steps:
+        soaked = math.ceil(self.limits.soak_s / SOAK_WINDOW_MAX_S)
+        if self.search.probes_max <= self.toggle.steps + soaked:
             problem = f"take {self.toggle.steps} steps of search.probes_max"
-            allowed = Range(most=(self.search.probes_max - 1) // 2)
+            allowed = Range(most=(self.search.probes_max - 1 - soaked) // 2)
             raise UsageError(Complaint(("toggle", "pairs"), problem, self.toggle.pairs, allowed))
         warm_s, load = self.prepare.warm_s, self.load
         if warm_s + load.warmup_s + load.duration_s > LOAD_MAX_S:
