@@ -1,0 +1,63 @@
+"""A toggle on one machine: a real server restarted on its own files, and nothing left of it."""
+
+import signal
+
+import pymysql
+import pytest
+
+from plimsoll.model.run_record import RunState
+from tests.local.runs.conftest import Bench, tiny, wait_until, why
+
+TOGGLE = {
+    "states": [
+        {"name": "doublewrite-on", "parameters": {"innodb_doublewrite": "ON"}},
+        {"name": "doublewrite-off", "parameters": {"innodb_doublewrite": "OFF"}},
+    ],
+    "pairs": 3,
+}
+ONE_LOAD = {
+    "search": {"strategy": "steps", "clients": [1], "open_loop_probe": False},
+    "limits": {"confirmation": None},
+}
+
+
+def test_both_states_are_measured_on_one_dataset(bench: Bench) -> None:
+    run = bench.start(tiny("toggle", toggle=TOGGLE, **ONE_LOAD))
+    _, result = bench.succeed(run)
+    toggled = [step.plan for step in result.steps if step.plan.purpose == "toggle"]
+    order = [plan.state for plan in toggled]
+    assert order[:4] == ["doublewrite-on", "doublewrite-off", "doublewrite-off", "doublewrite-on"]
+    assert {(plan.state, plan.parameters["innodb_doublewrite"]) for plan in toggled} == {
+        ("doublewrite-on", "ON"),
+        ("doublewrite-off", "OFF"),
+    }
+    assert result.toggle is not None
+    assert result.toggle.throughput.pairs == 3, result.toggle.detail
+    assert result.toggle.throughput.low is not None
+    says = [state.server_says for state in result.toggle.states]
+    assert says == [{"innodb_doublewrite": "ON"}, {"innodb_doublewrite": "OFF"}]
+
+
+def test_it_is_stopped_while_its_server_is_being_restarted(bench: Bench) -> None:
+    """The server stands still, and so does its shutdown; the deletion does not wait for it."""
+    run = bench.start(tiny("toggle-stop", toggle=TOGGLE, **ONE_LOAD), hold=["switch-target"])
+    gate = bench.gate("switch-target", run)
+    gate.await_arrival()
+    database = bench.database(run)
+    database.signal(signal.SIGSTOP)
+    gate.open()
+    wait_until(lambda: bench.restarting(run), "the restart is under way")
+    run.stop()
+    record, _ = bench.end(run)
+    assert record.state is RunState.STOPPED, why(record)
+
+
+def test_a_server_that_does_not_start_again_is_told(bench: Bench) -> None:
+    bad = {"name": "bad", "parameters": {"innodb_doublewrite": "no-such-value"}}
+    toggle = {**TOGGLE, "states": [TOGGLE["states"][0], bad]}
+    run = bench.start(tiny("toggle-bad", toggle=toggle, **ONE_LOAD))
+    record, result = bench.end(run)
+    assert record.state is RunState.FAILED, why(record)
+    assert result.failure is not None
+    assert (result.failure.phase, result.failure.error) == ("step", "StepError")
+    assert "incompatible-parameters" in result.failure.cause
