@@ -52,7 +52,9 @@ def look(identifier: str) -> Instance:
         applied=group["ParameterApplyStatus"],
     )
     if found.status in HOPELESS:
-        raise StepError(f"the target is {found.status} since its parameters were switched")
+        told = [info["Message"] for info in described.get("StatusInfos", []) if info.get("Message")]
+        why = ": ".join([f"the target is {found.status} since its parameters were switched", *told])
+        raise StepError(why)
     return found
 
 

@@ -67,6 +67,8 @@ def described(database: Database, restarting: Restarting) -> dict[str, Any]:
     return {
         "DBInstanceIdentifier": database.identifier,
         "DBInstanceStatus": restarting.status,
+        # RDS tells it in its events
+        "StatusInfos": [{"Message": restarting.problem}] if restarting.problem else [],
         "DBParameterGroups": [
             {
                 "DBParameterGroupName": restarting.group,

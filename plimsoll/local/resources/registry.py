@@ -185,7 +185,10 @@ class Databases:
                 database.server.stop()
                 if self.find(database.identifier) is not database:
                     return
-                database.server, database.sampler = restarting.start_again(parameters)
+                try:
+                    database.server, database.sampler = restarting.start_again(parameters)
+                except PlimsollError as error:  # its log goes with its folder
+                    raise PlimsollError(_LOG.sub("", str(error))) from error
 
         restarting = database.restarting
         restarting.begin(restart)

@@ -1,28 +1,32 @@
 """A toggle on one machine: a real server restarted on its own files, and nothing left of it."""
 
+import os
 import signal
+from typing import Any
 
-import pymysql
-import pytest
-
+from plimsoll.aws import clients
+from plimsoll.local.runner import LocalRun
 from plimsoll.model.run_record import RunState
-from tests.local.runs.conftest import Bench, tiny, wait_until, why
+from tests.local.runs.conftest import ANSWERED, Bench, tiny, wait_until, why
 
-TOGGLE = {
+TOGGLE: dict[str, Any] = {
     "states": [
         {"name": "doublewrite-on", "parameters": {"innodb_doublewrite": "ON"}},
         {"name": "doublewrite-off", "parameters": {"innodb_doublewrite": "OFF"}},
     ],
     "pairs": 3,
 }
-ONE_LOAD = {
-    "search": {"strategy": "steps", "clients": [1], "open_loop_probe": False},
-    "limits": {"confirmation": None},
-}
+QUICK: dict[str, Any] = {"toggle": TOGGLE, "search__open_loop_probe": False, **ANSWERED}
+
+
+def status(run: LocalRun) -> str:
+    name = f"plimsoll-{run.run_id}"
+    (found,) = clients.rds().describe_db_instances(DBInstanceIdentifier=name)["DBInstances"]
+    return found["DBInstanceStatus"]
 
 
 def test_both_states_are_measured_on_one_dataset(bench: Bench) -> None:
-    run = bench.start(tiny("toggle", toggle=TOGGLE, **ONE_LOAD))
+    run = bench.start(tiny("toggle", **QUICK))
     _, result = bench.succeed(run)
     toggled = [step.plan for step in result.steps if step.plan.purpose == "toggle"]
     order = [plan.state for plan in toggled]
@@ -40,24 +44,27 @@ def test_both_states_are_measured_on_one_dataset(bench: Bench) -> None:
 
 def test_it_is_stopped_while_its_server_is_being_restarted(bench: Bench) -> None:
     """The server stands still, and so does its shutdown; the deletion does not wait for it."""
-    run = bench.start(tiny("toggle-stop", toggle=TOGGLE, **ONE_LOAD), hold=["switch-target"])
+    run = bench.start(tiny("toggle-stop", **QUICK), hold=["switch-target"])
     gate = bench.gate("switch-target", run)
     gate.await_arrival()
     database = bench.database(run)
-    database.signal(signal.SIGSTOP)
+    os.kill(database.pid, signal.SIGSTOP)
     gate.open()
-    wait_until(lambda: bench.restarting(run), "the restart is under way")
+    wait_until(lambda: status(run) == "rebooting", "the restart is under way")
     run.stop()
     record, _ = bench.end(run)
     assert record.state is RunState.STOPPED, why(record)
 
 
 def test_a_server_that_does_not_start_again_is_told(bench: Bench) -> None:
-    bad = {"name": "bad", "parameters": {"innodb_doublewrite": "no-such-value"}}
-    toggle = {**TOGGLE, "states": [TOGGLE["states"][0], bad]}
-    run = bench.start(tiny("toggle-bad", toggle=toggle, **ONE_LOAD))
+    states = [
+        {"name": "good", "parameters": {"innodb_flush_method": "fsync"}},
+        {"name": "bad", "parameters": {"innodb_flush_method": "no-such-method"}},
+    ]
+    run = bench.start(tiny("toggle-bad", **{**QUICK, "toggle": {**TOGGLE, "states": states}}))
     record, result = bench.end(run)
     assert record.state is RunState.FAILED, why(record)
     assert result.failure is not None
     assert (result.failure.phase, result.failure.error) == ("step", "StepError")
     assert "incompatible-parameters" in result.failure.cause
+    assert "no-such-method" in result.failure.cause

@@ -109,7 +109,7 @@ def test_it_gives_up_where_nothing_counts() -> None:
 def test_its_steps_are_kept_from_the_search_and_from_other_closing_steps() -> None:
     tight = SEARCH.model_copy(update={"probes_max": 14, "open_loop_probe": True})
     steps = ran(lambda _: 1_000, search=tight, rules=Rules(statistic="mean"))
-    assert len(steps) == 14
+    assert len(steps) <= 14
     assert [step.purpose for step in steps].count("toggle") == 8
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.errors import UsageError
 from plimsoll.model.request import Request
-from plimsoll.requests.request_values import read_request
+from plimsoll.requests.request_values import checked_request
 from tests.support.requested import REQUESTED
 
 ON = {"name": "doublewrite-on", "parameters": {"innodb_doublewrite": "ON"}}
@@ -15,7 +15,7 @@ OFF = {"name": "doublewrite-off", "parameters": {"innodb_doublewrite": "OFF"}}
 
 def refused(**changes: Any) -> str:
     with pytest.raises(UsageError) as caught:
-        read_request({**REQUESTED, "toggle": {"states": [ON, OFF]}, **changes})
+        checked_request({**REQUESTED, "toggle": {"states": [ON, OFF]}, **changes})
     return str(caught.value)
 
 
