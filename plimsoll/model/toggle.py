@@ -20,8 +20,12 @@ class ToggledState(Model):
     """Engine parameters under a name."""
 
     name: StateName = Field(description="What reports call it, such as doublewrite-off.")
-    parameters: Annotated[dict[ParameterName, str | int], Field(min_length=1)] = Field(
-        description="Engine parameters, over those of the target; both states set the same ones."
+    # RDS takes so many in one call: API_ModifyDBParameterGroup (read 2026-11)
+    parameters: Annotated[dict[ParameterName, str | int], Field(min_length=1, max_length=20)] = (
+        Field(
+            description="Engine parameters, over those of the target; both states set the same"
+            " ones."
+        )
     )
 
 

@@ -24,20 +24,20 @@ def parameters_in_force(
     """Ask the server what its toggled parameters are; empty where a step is of no toggle.
 
     Raises:
-        StepError: They are in both states the same.
+        StepError: They are the same in both states, or not what they were in this one before.
     """
     if request.toggle is None or following.state is None:
         return {}
     names = list(request.toggle.parameters_of(following.state))
     says = family_of(target.protocol).read_parameters(target, names)
-    others = (
-        done.plan.parameters
-        for done in finished
-        if done.plan.state not in {None, following.state} and done.plan.parameters
-    )
-    if says and says in others:
-        told = ", ".join(f"{name} = {value}" for name, value in says.items())
-        raise StepError(f"nothing was toggled: in both states the server says {told}")
+    before = readings_of(finished)
+    told = ", ".join(f"{name} = {value}" for name, value in says.items())
+    for state, said in before.items():
+        if says and (says == said) != (state == following.state):
+            raise StepError(
+                f"the parameters were not taken: in state {following.state} the server says {told},"
+                f" {'as' if says == said else 'unlike'} in state {state} before"
+            )
     return says
 
 

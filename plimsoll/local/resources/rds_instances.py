@@ -83,7 +83,8 @@ def create_rds(
         }
         forget = lambda: _delete_secret(secret)  # noqa: E731 - it remembers the secret, no more
         database = Database(identifier, directory, volume, server, sampler, attributes, forget)
-        database.restarting = Restarting(start_again, str(properties["DBParameterGroupName"]))
+        if (group := properties.get("DBParameterGroupName")) is not None:
+            database.restarting = Restarting(start_again, str(group))
         return database
 
     return databases.create(identifier, start)

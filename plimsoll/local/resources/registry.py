@@ -150,7 +150,8 @@ class Databases:
         if database is None:
             return
         if database.restarting is not None:
-            database.server.kill()  # a restart that waits for its end goes no further
+            if database.restarting.status == "rebooting":
+                database.server.kill()  # a restart that waits for its end goes no further
             database.restarting.refuse()
         database.sampler.close()
         database.server.remove()
