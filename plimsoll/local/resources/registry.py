@@ -177,7 +177,8 @@ class Databases:
 
     def restart(self, database: Database, parameters: Mapping[str, str]) -> None:
         """Stop an instance's server cleanly, and start it again on the same files."""
-        if database.restarting is None:
+        restarting = database.restarting
+        if restarting is None:
             raise UsageError(f"{database.identifier} cannot be restarted on one machine")
 
         def restart() -> None:
@@ -191,7 +192,6 @@ class Databases:
                 except PlimsollError as error:  # its log goes with its folder
                     raise PlimsollError(_LOG.sub("", str(error))) from error
 
-        restarting = database.restarting
         restarting.begin(restart)
 
     def list(self) -> list[Database]:

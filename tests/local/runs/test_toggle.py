@@ -42,6 +42,20 @@ def test_both_states_are_measured_on_one_dataset(bench: Bench) -> None:
     assert says == [{"innodb_doublewrite": "ON"}, {"innodb_doublewrite": "OFF"}]
 
 
+def test_postgres_is_restarted_too(bench: Bench) -> None:
+    states = [
+        {"name": "whole-pages", "parameters": {"full_page_writes": "on"}},
+        {"name": "no-whole-pages", "parameters": {"full_page_writes": "off"}},
+    ]
+    postgres = {"target__engine": "postgres", "target__engine_version": "18"}
+    asked = {**QUICK, **postgres, "toggle": {**TOGGLE, "states": states}}
+    _, result = bench.succeed(bench.start(tiny("toggle-postgres", **asked)))
+    assert result.toggle is not None
+    assert result.toggle.throughput.pairs == 3, result.toggle.detail
+    says = [state.server_says for state in result.toggle.states]
+    assert says == [{"full_page_writes": "on"}, {"full_page_writes": "off"}]
+
+
 def test_it_is_stopped_while_its_server_is_being_restarted(bench: Bench) -> None:
     """The server stands still, and so does its shutdown; the deletion does not wait for it."""
     run = bench.start(tiny("toggle-stop", **QUICK), hold=["switch-target"])
