@@ -1,4 +1,4 @@
-"""Brings the target into one state of its toggle: sets its parameters and restarts it."""
+"""Brings the target into a state of its toggle: its parameters, a restart if needed."""
 
 import os
 from typing import Any

@@ -149,7 +149,7 @@ OF_RUNS = (
     ),
     Function(
         name="switch-target",
-        summary="Brings the target into a state of its toggle: sets parameters and restarts it.",
+        summary="Brings the target into a state of its toggle: its parameters, a restart if needed.",
         timeout_s=60,
         memory_mib=512,
         settings=SwitchTargetSettings,
@@ -162,7 +162,8 @@ OF_RUNS = (
                 resource=Resource.TARGET_DATABASES,
             ),
             Permission(
-                actions=("rds:ModifyDBParameterGroup",), resource=Resource.TARGET_PARAMETERS
+                actions=("rds:DescribeDBParameters", "rds:ModifyDBParameterGroup"),
+                resource=Resource.TARGET_PARAMETERS,
             ),
         ),
     ),

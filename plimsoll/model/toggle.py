@@ -1,6 +1,6 @@
 """One target in two states: what a request asks for, and what came of it."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -38,8 +38,14 @@ class Toggle(Model):
     )
     pairs: Annotated[int, Field(ge=3, le=50)] = Field(
         6,
-        description="Pairs of steps at the load of the answer, one in each state. Before every"
-        " step the server is restarted and warmed for `prepare.warm_s`.",
+        description="Pairs of steps at the load of the answer, one in each state, each after"
+        " `prepare.warm_s` of unmeasured load.",
+    )
+    restart: Literal["needed", "always"] = Field(
+        "needed",
+        description="Whether the server is restarted before every step of the pairs: where a"
+        " running one does not take the parameters (RDS calls them static), or always, so that"
+        " nothing of the other state is left in its memory.",
     )
 
     @property

@@ -29,4 +29,7 @@ def assumption(request: Request) -> str:
     if request.toggle is None:
         return ""
     steps = words.plural(toggle_steps(request), "step")
-    return f", and {steps} of a toggle, each after a restart of {INSTANCE_RESTART.in_minutes}"
+    return (
+        f", and {steps} of a toggle, each after prepare.warm_s and, as if its parameters needed it,"
+        f" a restart of {INSTANCE_RESTART.in_minutes}"
+    )

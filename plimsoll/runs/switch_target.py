@@ -1,8 +1,7 @@
 """Between two steps of a toggle: the target's parameters are set, and its server restarted.
 
-Before every such step, whether or not its state is that of the step before: so each is measured on
-a server that has just been restarted on the same files, and is warmed for as long. A parameter that
-could be changed in a running server would else be measured with what the other state left in it.
+Before every such step, whether or not its state is that of the step before, so that all begin
+alike. Where a running server takes the parameters it is not restarted, unless the toggle says so.
 """
 
 from plimsoll.aws.run_files import REQUEST, files_of
@@ -11,7 +10,13 @@ from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
 from plimsoll.model.function_settings import SwitchTargetSettings
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import Switch
-from plimsoll.targets.instance_settings import Instance, look, restart, set_parameters
+from plimsoll.targets.instance_settings import (
+    Instance,
+    are_dynamic,
+    look,
+    restart,
+    set_parameters,
+)
 
 MODIFIABLE = frozenset({"available", "storage-optimization"})
 
@@ -53,13 +58,15 @@ def _advanced(
     instance: Instance,
     switch: Switch,
 ) -> Switch:
-    """Take the next part: set the parameters, restart, see that the restart has applied them."""
+    """Take the next part: set the parameters, restart, see that they have been applied."""
     stage = switch.stage
     if stage == "set":
         request = files_of(settings, run_id).get(REQUEST, Request)
         assert request.toggle is not None  # noqa: S101 - it has asked for this step
-        set_parameters(instance.group, request.toggle.parameters_of(switch.state))
-        stage = "restart"
+        parameters = request.toggle.parameters_of(switch.state)
+        at_once = request.toggle.restart == "needed" and are_dynamic(instance.group, parameters)
+        set_parameters(instance.group, parameters, at_once=at_once)
+        stage = "apply" if at_once else "restart"
     elif stage == "restart":
         restart(identifier)
         stage = "apply"

@@ -1,6 +1,6 @@
 """The parameters of an RDS instance that is there: setting them, and restarting it with them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from plimsoll.aws import clients
@@ -58,15 +58,35 @@ def look(identifier: str) -> Instance:
     return found
 
 
-def set_parameters(group: str, parameters: Mapping[str, str | int]) -> None:
-    """Write parameters into a group of a run's own; they hold from the next restart on."""
+def are_dynamic(group: str, names: Iterable[str]) -> bool:
+    """Whether a running server takes all of these parameters: none is `static`."""
+    pages = clients.rds().get_paginator("describe_db_parameters").paginate(
+        DBParameterGroupName=group
+    )
+    dynamic = {
+        parameter["ParameterName"]
+        for page in pages
+        for parameter in page["Parameters"]
+        if parameter.get("ApplyType") == "dynamic"
+    }
+    return dynamic.issuperset(names)
+
+
+def set_parameters(group: str, parameters: Mapping[str, str | int], *, at_once: bool) -> None:
+    """Write parameters into a group of a run's own.
+
+    Args:
+        group: Its name.
+        parameters: By name.
+        at_once: They hold from now on, which static ones cannot; else from the next restart on.
+    """
     clients.rds().modify_db_parameter_group(
         DBParameterGroupName=group,
         Parameters=[
             {
                 "ParameterName": name,
                 "ParameterValue": str(value),
-                "ApplyMethod": "pending-reboot",  # which RDS takes for dynamic parameters too
+                "ApplyMethod": "immediate" if at_once else "pending-reboot",
             }
             for name, value in parameters.items()
         ],

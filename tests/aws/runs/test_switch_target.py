@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from moto.core.responses import ActionResult
 from moto.rds.responses import RDSResponse
 
 from plimsoll.aws import clients
@@ -17,7 +18,7 @@ from tests.aws.runs.conftest import REQUESTED, RUN, recorded, started
 from tests.support.every_setting import EverySetting
 
 NAME = f"plimsoll-{RUN}"
-TOGGLED = {
+TOGGLED: dict[str, Any] = {
     **REQUESTED,
     "toggle": {
         "states": [
@@ -78,6 +79,26 @@ def test_parameters_are_set_then_the_server_is_restarted_once(
     assert reboots == [NAME]
     assert switch_target(there, RUN, 2, "off")["ready"] is True
     assert switch_target(there, RUN, 2, "off")["ready"] is True, "a repeated call restarts nothing"
+    assert reboots == [NAME]
+
+
+def test_parameters_that_a_running_server_takes_need_no_restart(
+    there: EverySetting, reboots: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dynamic(self: RDSResponse) -> ActionResult:
+        del self
+        parameter = {"ParameterName": "innodb_doublewrite", "ApplyType": "dynamic"}
+        return ActionResult({"Parameters": [parameter]})
+
+    monkeypatch.setattr(RDSResponse, "describe_db_parameters", dynamic)
+    assert switch_target(there, RUN, 2, "off")["ready"] is False
+    assert switch_target(there, RUN, 2, "off")["ready"] is True
+    always = {**TOGGLED, "toggle": {**TOGGLED["toggle"], "restart": "always"}}
+    request = Request.model_validate(always)
+    there.files(RUN).put(REQUEST, request.model_dump_json())
+    assert reboots == []
+    while not switch_target(there, RUN, 3, "on")["ready"]:
+        pass
     assert reboots == [NAME]
 
 

@@ -15,6 +15,7 @@ TOGGLE: dict[str, Any] = {
         {"name": "doublewrite-off", "parameters": {"innodb_doublewrite": "OFF"}},
     ],
     "pairs": 3,
+    "restart": "always",
 }
 QUICK: dict[str, Any] = {"toggle": TOGGLE, "search__open_loop_probe": False, **ANSWERED}
 
@@ -40,6 +41,21 @@ def test_both_states_are_measured_on_one_dataset(bench: Bench) -> None:
     assert result.toggle.throughput.low is not None
     says = [state.server_says for state in result.toggle.states]
     assert says == [{"innodb_doublewrite": "ON"}, {"innodb_doublewrite": "OFF"}]
+
+
+def test_a_running_server_takes_what_is_dynamic(bench: Bench) -> None:
+    states = [
+        {"name": "flush", "parameters": {"innodb_flush_log_at_trx_commit": 1}},
+        {"name": "no-flush", "parameters": {"innodb_flush_log_at_trx_commit": 2}},
+    ]
+    toggle = {"states": states, "pairs": 3}
+    _, result = bench.succeed(bench.start(tiny("toggle-dynamic", **{**QUICK, "toggle": toggle})))
+    assert result.toggle is not None
+    assert result.toggle.throughput.pairs == 3, result.toggle.detail
+    says = [state.server_says["innodb_flush_log_at_trx_commit"] for state in result.toggle.states]
+    assert says == ["1", "2"]
+    uptimes = [step.server.gauges["Uptime"] for step in result.steps if step.server]
+    assert uptimes == sorted(uptimes), "it was restarted"
 
 
 def test_postgres_is_restarted_too(bench: Bench) -> None:
