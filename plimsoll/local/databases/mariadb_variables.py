@@ -53,6 +53,7 @@ def _logged_in(dsn: str) -> Iterator[Cursor]:
                 user=unquote(url.username or ""),
                 password=unquote(url.password or ""),
                 connect_timeout=10,
+                read_timeout=10,
             ) as connection,
             connection.cursor() as cursor,
         ):
