@@ -149,7 +149,7 @@ OF_RUNS = (
     ),
     Function(
         name="switch-target",
-        summary="Brings the target into a state of its toggle: its parameters, a restart if needed.",
+        summary="Brings the target into a state of its toggle, with a restart if needed.",
         timeout_s=60,
         memory_mib=512,
         settings=SwitchTargetSettings,

@@ -23,9 +23,9 @@ from plimsoll.model.timings import (
     Assumed,
 )
 from plimsoll.model.volumes import limits
+from plimsoll.quoting import toggle_time
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, clients_most, rehearse
-from plimsoll.quoting import toggle_time
 from plimsoll.quoting.search_time import soak_assumption
 
 JUDGING_S = 15.0  # writing results, judging, planning the next

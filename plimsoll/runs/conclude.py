@@ -26,8 +26,8 @@ from plimsoll.runs.credit_use import with_credits
 from plimsoll.runs.limits import limiting_resource
 from plimsoll.runs.metric_points import run_points
 from plimsoll.runs.plan_step import finished_steps
-from plimsoll.runs.toggle_state import readings_of
 from plimsoll.runs.target_figures import lack_points, target_samples, with_figures
+from plimsoll.runs.toggle_state import readings_of
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 

@@ -60,8 +60,8 @@ def look(identifier: str) -> Instance:
 
 def are_dynamic(group: str, names: Iterable[str]) -> bool:
     """Whether a running server takes all of these parameters: none is `static`."""
-    pages = clients.rds().get_paginator("describe_db_parameters").paginate(
-        DBParameterGroupName=group
+    pages = (
+        clients.rds().get_paginator("describe_db_parameters").paginate(DBParameterGroupName=group)
     )
     dynamic = {
         parameter["ParameterName"]

@@ -108,7 +108,9 @@ def requested(
     """Ask for a run of seconds."""
     changed: dict[str, object] = {f"target__{name}": value for name, value in target.items()}
     if toggled:
-        states = [{"name": v.lower(), "parameters": {"innodb_doublewrite": v}} for v in ("ON", "OFF")]
+        states = [
+            {"name": v.lower(), "parameters": {"innodb_doublewrite": v}} for v in ("ON", "OFF")
+        ]
         changed["toggle"] = {"states": states, "pairs": 3, "restart": "always"}
     return tiny("faulty", load__duration_s=2, **ANSWERED, **changed)
 

@@ -74,7 +74,7 @@ class Services:
         )
         (Path(configuration["directory"]) / RDS_CA_FILE).write_text(self._databases.authority.pem)
         cloudformation.apply(self._databases)
-        rds_api.apply(self._databases)
+        rds_api.apply()
         roots = {name: Path(root) for name, root in configuration["functions"].items()}
         self._functions = Functions(
             pool, roots, configuration["retry_delay_s"], Path(configuration["directory"])

@@ -1,7 +1,8 @@
 """RDS's calls on instances of this machine, of which moto knows nothing: to change, to restart.
 
 https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DescribeDBInstances.html,
-.../API_RebootDBInstance.html, .../API_ModifyDBParameterGroup.html, .../API_DescribeDBParameters.html
+.../API_RebootDBInstance.html, .../API_ModifyDBParameterGroup.html,
+.../API_DescribeDBParameters.html
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,79 +18,87 @@ from moto.rds.responses import RDSResponse
 
 from plimsoll.errors import PlimsollError
 from plimsoll.local.replacing import replace
-from plimsoll.local.resources.rds_resources import ParameterGroup
-from plimsoll.local.resources.registry import Database, Databases
+from plimsoll.local.resources.rds_resources import DatabaseInstance, ParameterGroup
+from plimsoll.local.resources.registry import Database
 from plimsoll.local.resources.restarting import Restarting
 
 
-def apply(databases: Databases) -> None:
-    """Answer for the databases of this machine."""
-
-    def found(identifier: str) -> tuple[Database, Restarting]:
-        database = databases.find(identifier)
-        if database is None or database.restarting is None:
-            raise DBInstanceNotFoundError(identifier)
-        return database, database.restarting
-
-    def of_group(name: str) -> list[tuple[Database, Restarting]]:
-        pairs = [(d, d.restarting) for d in databases.list() if d.restarting is not None]
-        return [(d, restarting) for d, restarting in pairs if restarting.group == name]
-
-    def describe(self: RDSResponse) -> ActionResult:
-        asked = self.params.get("DBInstanceIdentifier")
-        names = [asked] if asked else [d.identifier for d in databases.list() if d.restarting]
-        return ActionResult({"DBInstances": [described(*found(name)) for name in names]})
-
-    def reboot(self: RDSResponse) -> ActionResult:
-        database, restarting = found(self.params["DBInstanceIdentifier"])
-        if restarting.status != "available":
-            raise RDSClientError(
-                "InvalidDBInstanceState", f"Instance {database.identifier} is not available"
-            )
-        databases.restart(database, ParameterGroup.groups[restarting.group])
-        return ActionResult({"DBInstance": described(database, restarting)})
-
-    def modify(self: RDSResponse) -> ActionResult:
-        name = self.params["DBParameterGroupName"]
-        if name not in ParameterGroup.groups:
-            raise DBParameterGroupNotFoundError(name)
-        given = self.params.get("Parameters", [])
-        values = {one["ParameterName"]: str(one["ParameterValue"]) for one in given}
-        at_once = all(one["ApplyMethod"] == "immediate" for one in given)
-        for database, restarting in of_group(name):
-            if at_once:
-                change(database, values)
-            else:
-                restarting.pending = True
-        ParameterGroup.groups[name].update(values)
-        return ActionResult({"DBParameterGroupName": name})
-
-    def parameters(self: RDSResponse) -> ActionResult:
-        name = self.params["DBParameterGroupName"]
-        if name not in ParameterGroup.groups:
-            raise DBParameterGroupNotFoundError(name)
-        group = ParameterGroup.groups[name]
-        dynamic = {n for database, _ in of_group(name) for n in changeable(database, list(group))}
-        described = [
-            {
-                "ParameterName": parameter,
-                "ParameterValue": value,
-                "ApplyType": "dynamic" if parameter in dynamic else "static",
-            }
-            for parameter, value in group.items()
-        ]
-        return ActionResult({"Parameters": described})
-
+def apply() -> None:
+    """Answer for the databases of this machine, once their resources are known."""
     replace(
         RDSResponse,
-        describe_db_parameters=parameters,
-        describe_db_instances=describe,
-        reboot_db_instance=reboot,
-        modify_db_parameter_group=modify,
+        describe_db_instances=_describe,
+        reboot_db_instance=_reboot,
+        describe_db_parameters=_parameters,
+        modify_db_parameter_group=_modify,
     )
 
 
-def changeable(database: Database, names: Sequence[str]) -> frozenset[str]:
+def _describe(self: RDSResponse) -> ActionResult:
+    asked = self.params.get("DBInstanceIdentifier")
+    known = [d.identifier for d in DatabaseInstance.databases.list() if d.restarting]
+    names = [asked] if asked else known
+    return ActionResult({"DBInstances": [_described(*_found(name)) for name in names]})
+
+
+def _reboot(self: RDSResponse) -> ActionResult:
+    database, restarting = _found(self.params["DBInstanceIdentifier"])
+    if restarting.status != "available":
+        raise RDSClientError(
+            "InvalidDBInstanceState", f"Instance {database.identifier} is not available"
+        )
+    DatabaseInstance.databases.restart(database, ParameterGroup.groups[restarting.group])
+    return ActionResult({"DBInstance": _described(database, restarting)})
+
+
+def _parameters(self: RDSResponse) -> ActionResult:
+    name = self.params["DBParameterGroupName"]
+    group = _group(name)
+    dynamic = {n for database, _ in _of_group(name) for n in _changeable(database, list(group))}
+    described = [
+        {
+            "ParameterName": parameter,
+            "ParameterValue": value,
+            "ApplyType": "dynamic" if parameter in dynamic else "static",
+        }
+        for parameter, value in group.items()
+    ]
+    return ActionResult({"Parameters": described})
+
+
+def _modify(self: RDSResponse) -> ActionResult:
+    name = self.params["DBParameterGroupName"]
+    group, given = _group(name), self.params.get("Parameters", [])
+    values = {one["ParameterName"]: str(one["ParameterValue"]) for one in given}
+    at_once = all(one["ApplyMethod"] == "immediate" for one in given)
+    for database, restarting in _of_group(name):
+        if at_once:
+            _change(database, values)
+        else:
+            restarting.pending = True
+    group.update(values)
+    return ActionResult({"DBParameterGroupName": name})
+
+
+def _found(identifier: str) -> tuple[Database, Restarting]:
+    database = DatabaseInstance.databases.find(identifier)
+    if database is None or database.restarting is None:
+        raise DBInstanceNotFoundError(identifier)
+    return database, database.restarting
+
+
+def _group(name: str) -> dict[str, str]:
+    if name not in ParameterGroup.groups:
+        raise DBParameterGroupNotFoundError(name)
+    return ParameterGroup.groups[name]
+
+
+def _of_group(name: str) -> list[tuple[Database, Restarting]]:
+    all_of_them = [(d, d.restarting) for d in DatabaseInstance.databases.list()]
+    return [(d, again) for d, again in all_of_them if again is not None and again.group == name]
+
+
+def _changeable(database: Database, names: Sequence[str]) -> frozenset[str]:
     """Say which parameters its server takes while it runs."""
     try:
         return database.server.changeable(names) if names else frozenset()
@@ -97,7 +106,7 @@ def changeable(database: Database, names: Sequence[str]) -> frozenset[str]:
         raise RDSClientError("InvalidDBParameterGroupState", str(error)) from error
 
 
-def change(database: Database, values: Mapping[str, str]) -> None:
+def _change(database: Database, values: Mapping[str, str]) -> None:
     """Change parameters of a running server."""
     try:
         database.server.change(values)
@@ -105,7 +114,7 @@ def change(database: Database, values: Mapping[str, str]) -> None:
         raise RDSClientError("InvalidParameterValue", str(error)) from error
 
 
-def described(database: Database, restarting: Restarting) -> dict[str, Any]:
+def _described(database: Database, restarting: Restarting) -> dict[str, Any]:
     """Describe an instance, as far as anybody here asks."""
     return {
         "DBInstanceIdentifier": database.identifier,

@@ -1,4 +1,4 @@
-"""A step of a toggle waits for its server's restart, and asks the server what it was started with."""
+"""A step of a toggle waits for its server's switch, and asks the server what it has."""
 
 from typing import Any
 
@@ -96,7 +96,11 @@ def test_a_switched_server_is_measured_after_warming_it(toggled: EverySetting) -
 @pytest.mark.parametrize(
     ("before", "now", "told"),
     [
-        (("on", "ON"), "ON", "in state off the server says innodb_doublewrite = ON, as in state on"),
+        (
+            ("on", "ON"),
+            "ON",
+            "in state off the server says innodb_doublewrite = ON, as in",
+        ),
         (("off", "OFF"), "ON", "in state off the server says innodb_doublewrite = ON, unlike in"),
     ],
 )
