@@ -1,6 +1,5 @@
 """Between two steps of a toggle: parameters first, then a restart; repeated calls do no harm."""
 
-import json
 from typing import Any
 
 import pytest
@@ -8,13 +7,12 @@ from moto.core.responses import ActionResult
 from moto.rds.responses import RDSResponse
 
 from plimsoll.aws import clients
-from plimsoll.aws.run_files import REQUEST, TEMPLATE
+from plimsoll.aws.run_files import REQUEST
 from plimsoll.errors import RunStoppedError, StepError
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunState, TargetAddress
-from plimsoll.runs.provision import create_target
 from plimsoll.runs.switch_target import switch_target
-from tests.aws.runs.conftest import REQUESTED, RUN, recorded, started
+from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
 
 NAME = f"plimsoll-{RUN}"
@@ -46,6 +44,8 @@ def there(deployment: EverySetting) -> EverySetting:
         DBInstanceIdentifier=NAME,
         DBInstanceClass="db.m5.large",
         Engine="mariadb",
+        EngineVersion="11.4.5",
+        AllocatedStorage=100,
         DBParameterGroupName=NAME,
     )
     return deployment
@@ -157,13 +157,3 @@ def test_a_stopped_run_switches_nothing(there: EverySetting, reboots: list[str])
     with pytest.raises(RunStoppedError):
         switch_target(there, RUN, 2, "off")
     assert (parameters(), reboots) == ({}, [])
-
-
-def test_the_target_begins_in_the_first_state(deployment: EverySetting) -> None:
-    started(deployment)
-    request = Request.model_validate(TOGGLED)
-    deployment.files(RUN).put(REQUEST, request.model_dump_json())
-    create_target(deployment, RUN)
-    template = json.loads(deployment.files(RUN).find(TEMPLATE) or b"{}")
-    written = template["Resources"]["ParameterGroup"]["Properties"]["Parameters"]
-    assert written == {"innodb_buffer_pool_size": "16777216", "innodb_doublewrite": "1"}
