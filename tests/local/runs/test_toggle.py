@@ -97,4 +97,4 @@ def test_a_server_that_does_not_start_again_is_told(bench: Bench) -> None:
     assert result.failure is not None
     assert (result.failure.phase, result.failure.error) == ("step", "StepError")
     assert "incompatible-parameters" in result.failure.cause
-    assert "no-such-method" in result.failure.cause
+    assert "MariaDB did not start" in result.failure.cause
