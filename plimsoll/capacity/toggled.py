@@ -44,7 +44,8 @@ def toggle_wish(toggle: Toggle | None, answer: Answer) -> Wish | None:
         return None
     tries = toggled_steps(answer.closing)
     done = len(_counted(tries, answer.rules))
-    if done >= toggle.steps or len(tries) >= toggle.steps + SPARE_TRIES:
+    most = toggle.steps + SPARE_TRIES if done else SPARE_TRIES
+    if done >= toggle.steps or len(tries) >= most:
         return None
     pair, second = divmod(done, 2)
     state = toggle.states[(pair + second) % 2].name
