@@ -94,7 +94,8 @@ def toggled(
         method=METHOD,
         detail="",
     )
-    detail = "; ".join([_finding(found), *_doubts(found, pairs, rules)])
+    lost = [] if pairs else _lost(tried, rules)
+    detail = "; ".join([_finding(found), *lost, *_doubts(found, pairs, rules)])
     return found.model_copy(update={"detail": detail})
 
 
@@ -166,6 +167,16 @@ def _finding(found: ToggleResult) -> str:
         f"between {first} and {second} nothing is to be seen {at}: throughput differs by {most} at"
         f" most ({value}, 95 % interval {interval}, {pairs})"
     )
+
+
+def _lost(tried: Sequence[Step], rules: Rules) -> list[str]:
+    """Say why the first step that was tried does not count; nothing where none was."""
+    for step in tried[:1]:
+        if step.void is not None:
+            return [f"{step.source}: {step.void}"]
+        audits = gather([step], rules, "connections")[0].repetitions[0].audits
+        return [f"{step.source}: {audit.detail}" for audit in audits if audit.passed is False][:1]
+    return []
 
 
 def _doubts(
