@@ -23,6 +23,10 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
         print_report_table(gains)
         for gain in result.gains:
             click.echo(f"  {gain.question}: {gain.sentence}")
+    if toggles := [cell for cell in result.cells if cell.toggle]:
+        click.echo("\nWhat the toggle does")
+        for cell in toggles:
+            click.echo(f"  {cell.name}: {cell.toggle}")
     if result.warnings:
         click.echo("\nWithout an answer")
         for warning in result.warnings:

@@ -1,6 +1,6 @@
 """Dividing a step among its clients, and setting the barrier at which all of them start."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from plimsoll.fleet.failures import too_late
@@ -72,10 +72,14 @@ def plan_step(
     recovered: bool | None,
     server_before: ServerCounters | None,
     recovery: str | None = None,
+    parameters: Mapping[str, str] | None = None,
 ) -> StepPlan:
     """Turn what the search asks for into a step; steps are numbered from 1."""
     load = request.load
-    factor = min(following.window_factor, LOAD_MAX_S / (load.warmup_s + load.duration_s))
+    # a server that was just restarted is warmed within the step, each time alike
+    warm_s = 0.0 if following.state is None else request.prepare.warm_s
+    room_s = LOAD_MAX_S - warm_s
+    factor = min(following.window_factor, room_s / (load.warmup_s + load.duration_s))
     return StepPlan(
         index=following.index + 1,
         purpose=following.purpose,
@@ -83,9 +87,11 @@ def plan_step(
         clients=following.clients,
         connections=max(following.connections, following.clients),
         rate_ops_per_second=following.rate_ops_per_second,
-        warmup_s=factor * load.warmup_s,
+        warmup_s=warm_s + factor * load.warmup_s,
         duration_s=following.duration_s or factor * load.duration_s,
         window_factor=following.window_factor,
+        state=following.state,
+        parameters=dict(parameters or {}),
         timeout_ms=load.timeout_ms,
         seed=load.seed
         + following.index

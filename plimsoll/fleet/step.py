@@ -83,6 +83,7 @@ def _step(
         index=plan.index,
         source=f"steps/{plan.index}",
         purpose=None if plan.purpose == "warm" else plan.purpose,
+        state=plan.state,
         clients=plan.clients,
         connections=plan.connections,
         rate_ops_per_second=plan.rate_ops_per_second,

@@ -80,6 +80,7 @@ class CellOutcome(Model):
     limited_by: str | None
     errors: dict[str, int]  # failed operations of all its steps, by code
     usd_per_million: float | None  # operations at that figure
+    toggle: str | None = None  # what its pairs show; None: it has no toggle, or no result
     no_answer: str | None  # why there is no figure; None: there is one
 
 

@@ -25,9 +25,10 @@ from plimsoll.model.expectations import rule_of
 from plimsoll.model.instances import require_plausible
 from plimsoll.model.load_request import LOAD_MAX_S, Load, Preparation, WorkloadChoice
 from plimsoll.model.rds_versions import require_measurable
-from plimsoll.model.search_request import Search
+from plimsoll.model.search_request import RateSearch, Search
 from plimsoll.model.steps import SOAK_WINDOW_MAX_S
 from plimsoll.model.tls import TlsMode
+from plimsoll.model.toggle import Toggle
 from plimsoll.model.volume_faults import Drain
 from plimsoll.model.volumes import FaultPlan, Service, Volume, check, limits
 
@@ -124,6 +125,11 @@ class Request(Model):
         Preparation(), description="How the dataset gets there, and the caches warm."
     )
     search: Search = Field(description="Which loads are tried.")
+    toggle: Toggle | None = Field(
+        None,
+        description="Two states of the target, such as a feature off and on, measured in pairs"
+        " after the search; RDS targets only.",
+    )
     limits: Rules = Field(Rules(), description="When a step passes.")
     expect: Annotated[tuple[ExpectedRule, ...], Field(max_length=50)] = Field(
         (),
@@ -181,6 +187,33 @@ class Request(Model):
             problem = f"takes {count} steps of search.probes_max = {self.search.probes_max}"
             allowed = Range(most=SOAK_WINDOW_MAX_S * (self.search.probes_max - 1))
             raise UsageError(Complaint(path, problem, soak_s, allowed))
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_toggled(self) -> Self:
+        if self.toggle is None:
+            return self
+        if not isinstance(self.target, RdsTarget):
+            problem = (
+                f"switches engine parameters of an RDS instance; of {self.target.kind} targets"
+                " measure each state in a run of its own, and `plimsoll compare` them"
+            )
+            raise UsageError(Complaint(("toggle",), problem))
+        if isinstance(self.search, RateSearch):
+            problem = "compares throughput, which a rate fixes: use `steps` or `ramp`"
+            raise UsageError(Complaint(("toggle",), problem))
+        soaked = math.ceil(self.limits.soak_s / SOAK_WINDOW_MAX_S)
+        if self.search.probes_max <= self.toggle.steps + soaked:
+            problem = f"take {self.toggle.steps} steps of search.probes_max"
+            allowed = Range(most=(self.search.probes_max - 1 - soaked) // 2)
+            raise UsageError(Complaint(("toggle", "pairs"), problem, self.toggle.pairs, allowed))
+        warm_s, load = self.prepare.warm_s, self.load
+        if warm_s + load.warmup_s + load.duration_s > LOAD_MAX_S:
+            problem = (
+                f"with load.warmup_s and load.duration_s is more than the {LOAD_MAX_S} s that a"
+                " client may run: a toggle warms the server before every step"
+            )
+            raise UsageError(Complaint(("prepare", "warm_s"), problem, warm_s))
         return self
 
     @model_validator(mode="after")

@@ -78,6 +78,14 @@ class Recovery(Model):
     seen_epoch_ms: int
 
 
+class Switch(Model):
+    """A target on its way into a state of its toggle."""
+
+    step: int  # before which
+    state: str
+    stage: Literal["set", "restart", "apply", "done"]  # what comes next
+
+
 class RunRecord(Model):
     """One item of the runs table. Times are UTC."""
 
@@ -112,6 +120,7 @@ class RunRecord(Model):
     step: int | None = None  # the step under way or last finished
     steps_finished: int = 0
     recovery: Recovery | None = None  # its target recovers before the next step; None: it does not
+    switch: Switch | None = None  # the last one; None: there was none
     teardown_asked_at: datetime | None = None
     deleted_at: datetime | None = None  # when DELETE_COMPLETE was seen: the proof
     teardown_error: str | None = None

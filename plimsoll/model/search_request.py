@@ -142,6 +142,7 @@ class NextStep(Model):
     purpose: Purpose
     duration_s: Annotated[float, Field(gt=0)] | None = None  # of the window; None: the request's
     window_factor: Annotated[int, Field(ge=1)] = 1  # times the request's warm-up and window
+    state: str | None = None  # of a toggle, which the target is in; None: as the search began
     recover_first: bool = False  # the step before overloaded the target: wait until it recovered
     why: str  # one line for people
 

@@ -102,6 +102,7 @@ def outcome(run: CellRun) -> CellOutcome:
         limited_by=limit_cell(result.limiting) if result and result.limiting else None,
         errors=errors,
         usd_per_million=usd_per_million(capacity, hourly_usd(result) if result else None),
+        toggle=result.toggle.detail if result and result.toggle else None,
         no_answer=None if figure is not None else _why(run, errors),
     )
 

@@ -204,6 +204,7 @@ def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResu
         failure=record.failure,
         capacity=conclusion.capacity if conclusion else None,
         limiting=conclusion.limiting if conclusion else None,
+        toggle=conclusion.toggle if conclusion else None,
         steps=tuple(step.model_copy(update={"seconds": ()}) for step in steps),
         rows=record.rows,
         volume_limits=volume_limits(request),

@@ -31,12 +31,13 @@ from plimsoll.model.preconditioning import Preconditioning
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
-from plimsoll.model.search_request import Done
+from plimsoll.model.search_request import Done, NextStep
 from plimsoll.model.steps import CLOSING
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.precondition import goes_on
 from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
+from plimsoll.runs.toggle_state import is_switched, parameters_in_force
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.connection import engine_target
 
@@ -59,6 +60,11 @@ class Next:
         return _next("pause", wait_s=wait_s)
 
     @staticmethod
+    def switch(following: NextStep) -> dict[str, object]:
+        """The target is brought into the state that the next step is to be measured in."""
+        return _next("switch", step=following.index + 1, state=following.state or "")
+
+    @staticmethod
     def step(plan: StepPlan) -> dict[str, object]:
         """The fleet does a step."""
         return _next(
@@ -74,6 +80,7 @@ def _next(
     *,
     wait_s: int = 0,
     step: int = 0,
+    state: str = "",
     clients: Iterable[int] = (),
     start_at_epoch_ms: int = 0,
 ) -> dict[str, object]:
@@ -81,6 +88,7 @@ def _next(
         "next": kind,
         "wait_s": wait_s,
         "step": step,
+        "state": state,
         "clients": list(clients),
         "start_at_epoch_ms": start_at_epoch_ms,
     }
@@ -137,9 +145,12 @@ def _of_search(
 ) -> dict[str, object]:
     """Pick the next step of the search, once the target has recovered from the last one."""
     finished = finished_steps(files_of(settings, record.run_id))
-    following = next_step(request.search, [done.step for done in finished], request.limits)
+    steps = [done.step for done in finished]
+    following = next_step(request.search, steps, request.limits, request.toggle)
     if isinstance(following, Done):
         return Next.conclude()
+    if following.state is not None and not is_switched(record, following):
+        return Next.switch(following)
     counters = family_of(target.protocol).read_counters(target)
     if counters is None and following.purpose in CLOSING:
         return Next.conclude()  # the answer stands; nobody is left to be asked
@@ -155,6 +166,7 @@ def _of_search(
         recovered=recovered.recovered if recovered else None,
         recovery=recovered.how if recovered else None,
         server_before=counters,
+        parameters=parameters_in_force(request, following, target, finished),
     )
     return _start_or_do_without(settings, record, request, plan, finished)
 

@@ -34,7 +34,7 @@ def test_a_scenario_can_be_asked_for(path: Path) -> None:
         ("r2", ("storage",), ("mix", "threads"), 24),
         ("r2-demo", ("storage",), ("mix", "threads"), 12),
         ("r3", ("instance", "storage"), ("phase",), 12),
-        ("r4", ("instance", "feature"), ("mix",), 12),
+        ("r4", ("instance",), ("mix",), 6),
         ("r5", ("storage",), (), 3),
     ],
 )
