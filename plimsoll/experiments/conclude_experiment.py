@@ -22,6 +22,7 @@ from plimsoll.model.experiment_record import ExperimentFailure, ExperimentRecord
 from plimsoll.model.function_settings import RunSettings, ServiceSettings
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
+from plimsoll.report.answer import answer
 from plimsoll.report.experiment_summary import CellRun, by_question, decisions, layout, outcome
 from plimsoll.report.gains import gains
 from plimsoll.requests.cells import cells_of
@@ -110,6 +111,7 @@ def concluded(
     places = layout(experiment)
     rows = by_question(cells, places)
     outcomes = tuple(outcome(cell) for cell in cells)
+    decided = decisions(rows)
     assert record.ended_at is not None  # noqa: S101 - the caller has set it
     return ExperimentResult(
         experiment_id=record.experiment_id,
@@ -126,7 +128,8 @@ def concluded(
         targets=tuple(dict.fromkeys(name for row in rows.values() for name in row)),
         questions=tuple(rows),
         cells=outcomes,
-        decisions=decisions(rows),
+        answer=answer(decided),
+        decisions=decided,
         gains=gains(rows),
         warnings=tuple(
             f"{outcome.name}: {outcome.no_answer}" for outcome in outcomes if outcome.no_answer

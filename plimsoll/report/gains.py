@@ -3,7 +3,7 @@
 A step leads from one target to the next one that differs from it in its volume alone and promises
 more lasting IOPS. Its gain is the ratio of their figures (`plimsoll.report.ratios`). *No gain* is
 claimed only where the whole interval lies below `WORTH`; an interval that holds both 1 and more
-than that decides nothing.
+than that decides nothing. Over a target that fails at the lightest load a gain is a bound.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,7 @@ from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.experiment_record import Gain
 from plimsoll.model.volumes import limits
 from plimsoll.report.experiment_summary import CellRun, answers, same_but_for_volume
-from plimsoll.report.ratios import Ratio, ratio_of
-
-WORTH = (
-    1.10  # less than this ratio is no gain; a plateau has the same bound (`Rules.plateau_share`)
-)
+from plimsoll.report.ratios import WORTH, Ratio, ratio_of
 
 GainOutcome = Literal["gain", "no gain", "loss", "not decided"]
 
@@ -62,7 +58,7 @@ def _gain(question: str, lower: Rung, higher: Rung) -> Gain:
     (below, below_run, few), (above, above_run, many) = lower, higher
     silent = [name for name, run, _ in (lower, higher) if not answers(run)]
     ratio = None
-    if below_run.result and above_run.result and not silent:
+    if below_run.result and above_run.result:
         ratio = ratio_of(above, above_run.result.capacity, below, below_run.result.capacity)
     outcome = _outcome(ratio)
     reach = f"{words.number(many)} IOPS" if many < float("inf") else "no limit"
