@@ -120,6 +120,7 @@ def _status(settings: RunSettings, experiment_id: str, cell: Cell) -> CellStatus
         verdict=record and record.verdict,
         capacity_ops_per_second=record and record.capacity_ops_per_second,
         unreadable=unreadable,
+        waits_for_pair=bool(record and record.turn_ready_at and not record.step),
     )
 
 

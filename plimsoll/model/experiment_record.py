@@ -47,6 +47,7 @@ class CellStatus(Model):
     verdict: str | None
     capacity_ops_per_second: str | None  # a decimal, as in the run's record
     unreadable: bool = False  # this version of the service cannot read its record
+    waits_for_pair: bool = False  # until the run with which it takes turns can measure
 
 
 class ExperimentStatus(Model):
@@ -98,6 +99,7 @@ class Gain(Model):
     low: float | None  # of the ratio's 95 % interval
     high: float | None
     sentence: str
+    pairs: int | None = None  # of steps that took turns; None: groups of repetitions are compared
 
 
 DecisionOutcome = Literal["chosen", "alike", "not told apart", "partial", "only one", "none"]
@@ -117,6 +119,7 @@ class Decision(Model):
     ratio: float | None = None  # of the best to it
     low: float | None = None  # of the ratio's 95 % interval
     high: float | None = None
+    pairs: int | None = None  # of steps that took turns; None: groups of repetitions are compared
     cannot: tuple[str, ...] = ()  # targets that fail at the lightest load
     unknown: tuple[str, ...] = ()  # targets without an answer
     usd_per_million: float | None = None  # operations on what is to be bought

@@ -11,10 +11,10 @@ from typing import Literal
 
 from plimsoll import words
 from plimsoll.model.base import Model
-from plimsoll.model.capacity import Capacity
 from plimsoll.model.results import RunResult
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.ratios import Ratio, ratio_of
+from plimsoll.report.pairing import ratio_between
+from plimsoll.report.ratios import Ratio
 
 ChoiceOutcome = Literal[
     "chosen",  # one gives more than every other
@@ -50,7 +50,7 @@ class Contender:
 
     name: str
     ops_per_second: float
-    capacity: Capacity | None
+    result: RunResult
     usd_per_million: float | None  # None: its cost is not known
 
 
@@ -62,20 +62,25 @@ def figure_of(result: RunResult) -> float | None:
     return capacity.max_sustainable_throughput_ops_per_second or None
 
 
-def decide(candidates: Candidates, names: Sequence[str]) -> Choice:
+def decide(
+    candidates: Candidates, names: Sequence[str], *, apart_s: float | None = None
+) -> Choice:
     """Choose among targets that were asked the same: by throughput, and by cost where it is known.
 
     Args:
         candidates: One for each target.
         names: The targets' names, in the same order.
+        apart_s: The most seconds from one step to the other of a pair, where some took turns.
     """
-    contenders, cannot, unknown = [], [], []
+    contenders: list[Contender] = []
+    cannot: list[str] = []
+    unknown: list[str] = []
     for name, candidate in zip(names, candidates, strict=True):
         result, price = candidate or (None, None)
         capacity = result.capacity if result else None
         if result is not None and (figure := figure_of(result)) is not None:
             cost = usd_per_million(capacity, price)
-            contenders.append(Contender(name, figure, capacity, cost))
+            contenders.append(Contender(name, figure, result, cost))
         else:
             (cannot if capacity and capacity.bound == "<" else unknown).append(name)
     contenders.sort(key=lambda contender: -contender.ops_per_second)
@@ -84,7 +89,7 @@ def decide(candidates: Candidates, names: Sequence[str]) -> Choice:
         return _none(cannot, unknown)
     if len(contenders) == 1:
         return _alone(contenders[0], cannot, unknown)
-    chosen = _among(contenders)
+    chosen = _among(contenders, apart_s)
     tail = _cost_words(contenders)
     if cannot:
         tail += f"; {_listed(cannot)} {_fails(cannot)}"
@@ -120,10 +125,13 @@ def _alone(one: Contender, cannot: Sequence[str], unknown: Sequence[str]) -> Cho
     )
 
 
-def _among(contenders: Sequence[Contender]) -> Choice:
+def _among(contenders: Sequence[Contender], apart_s: float | None) -> Choice:
     """Choose among two or more, the most first."""
     best, second, *_ = contenders
-    ratios = [ratio_of(best.name, best.capacity, c.name, c.capacity) for c in contenders[1:]]
+    ratios = [
+        ratio_between(best.name, best.result, c.name, c.result, apart_s=apart_s)
+        for c in contenders[1:]
+    ]
     like = {
         ratio.to: ratio.too_small
         for ratio in ratios
@@ -167,6 +175,7 @@ def _sentence(best: str, second: str, ratio: Ratio | None) -> str:
         return f"{best}: the most, before {second}; whether they differ is not known"
     times = f"{words.ratio(ratio.value, ratio.bound)} times"
     interval = f"95 % {words.ratio_interval(ratio.low, ratio.high)}"
+    interval += f", {ratio.pairs} pairs" if ratio.pairs else ""
     if ratio.too_small:
         return f"{best} or {second}: they differ by too little to matter ({times}, {interval})"
     if ratio.differs is False:

@@ -124,17 +124,24 @@ def _why(run: CellRun, errors: Mapping[str, int]) -> str:
     return f"it ended {result.state.value} without a verdict{tail}"
 
 
-def decisions(rows: Mapping[str, Mapping[str, CellRun]]) -> tuple[Decision, ...]:
-    """Choose a target for each question."""
+def decisions(
+    rows: Mapping[str, Mapping[str, CellRun]], *, apart_s: float | None = None
+) -> tuple[Decision, ...]:
+    """Choose a target for each question.
+
+    Args:
+        rows: {question: {target: cell}}.
+        apart_s: The most seconds from one step to the other of a pair, where some took turns.
+    """
     made = []
     for question, row in rows.items():
         candidates = [
             None if run.result is None else (run.result, hourly_usd(run.result))
             for run in row.values()
         ]
-        choice = decide(candidates, list(row))
+        choice = decide(candidates, list(row), apart_s=apart_s)
         told = choice.model_dump(exclude={"ratio"})
-        ends = choice.ratio.model_dump(include={"low", "high"}) if choice.ratio else {}
+        ends = choice.ratio.model_dump(include={"low", "high", "pairs"}) if choice.ratio else {}
         value = choice.ratio.value if choice.ratio else None
         made.append(Decision(question=question, ratio=value, **ends, **told))
     return tuple(made)

@@ -33,6 +33,7 @@ class Ratio(Model):
     low: float | None = None  # of the 95 % interval; None: too few repetitions, or a bound
     high: float | None = None
     repetitions: tuple[int, int] | None = None  # of both; None: a bound
+    pairs: int | None = None  # of steps that took turns; None: their groups were compared
     method: str | None = None
     differs: bool | None = None  # whether the capacities differ; None: not known
     sentence: str

@@ -33,10 +33,12 @@ from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import Done
 from plimsoll.model.steps import CLOSING
+from plimsoll.model.turns import Turn
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.precondition import goes_on
 from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
+from plimsoll.runs.turns import waits_for_other
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.connection import engine_target
 
@@ -137,6 +139,8 @@ def _of_search(
 ) -> dict[str, object]:
     """Pick the next step of the search, once the target has recovered from the last one."""
     finished = finished_steps(files_of(settings, record.run_id))
+    if not finished and waits_for_other(records_of(settings), record):
+        return Next.pause(settings.poll_seconds)
     following = next_step(request.search, [done.step for done in finished], request.limits)
     if isinstance(following, Done):
         return Next.conclude()
@@ -231,14 +235,14 @@ def _start(
     early = _with_barrier(settings, plan, late)
     kind = request.target.kind
     period_s = settings.metric_period_seconds if has_metrics(record.target, kind) else None
-    pause_s = wait_for_period_ms(early, period_s) // 1000 - PLANNING_S
+    pause_s = _wait_ms(early, period_s, record.turn) // 1000 - PLANNING_S
     if pause_s >= PAUSE_LEAST_S:  # nothing waits so long for a barrier that costs meanwhile
         return Next.pause(pause_s)
     target = engine_target(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
         number = datasets.begin_load(compiled_workload(request))
     plan = _with_barrier(settings, plan, late).model_copy(update={"load_number": number})
-    start = plan.start_at_epoch_ms + wait_for_period_ms(plan, period_s)
+    start = plan.start_at_epoch_ms + _wait_ms(plan, period_s, record.turn)
     plan = plan.model_copy(update={"start_at_epoch_ms": start})
     ends_s = plan.window_end_epoch_ms / 1000 + AFTER_STEP_S
     if record.expires_at is not None and ends_s > record.expires_at.timestamp():
@@ -251,6 +255,15 @@ def _start(
     files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
     records_of(settings).change(record.run_id, step=plan.index, recovery=None)
     return Next.step(plan)
+
+
+def _wait_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
+    """Give how much later a step has to start, for its turn and for whole periods of metrics."""
+    if turn is None or plan.index == WARMING_STEP:
+        return wait_for_period_ms(plan, period_s)
+    wait_ms = turn.wait_ms(plan.start_at_epoch_ms)
+    later = plan.model_copy(update={"start_at_epoch_ms": plan.start_at_epoch_ms + wait_ms})
+    return wait_ms + wait_for_period_ms(later, period_s)
 
 
 def _with_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> StepPlan:
