@@ -31,7 +31,7 @@ def _groups(decisions: Sequence[Decision]) -> list[list[Decision]]:
     """Those of one outcome that say the same."""
     groups: dict[object, list[Decision]] = {}
     for one in decisions:
-        key = (one.buy, one.best, one.second if one.buy is None else None, one.cannot, one.unknown)
+        key = one.buy or (one.best, one.second), one.unknown
         groups.setdefault(key, []).append(one)
     return list(groups.values())
 
@@ -39,11 +39,11 @@ def _groups(decisions: Sequence[Decision]) -> list[list[Decision]]:
 def _chosen(group: Sequence[Decision], loads: str) -> str:
     first = group[0]
     told = f"buy {first.buy}{loads}"
-    if first.ratio is None:
+    if all(one.ratio is None for one in group):
         told += f", which alone bears {'it' if len(group) == 1 else 'them'}"
     else:
         told += f": {_times(group)} the throughput of {_seconds(group)}{_sure(group)}"
-    return told + _cost(group) + _without(first)
+    return told + _cost(group) + _without(group)
 
 
 def _alike(group: Sequence[Decision], loads: str) -> str:
@@ -59,7 +59,7 @@ def _not_told_apart(group: Sequence[Decision], loads: str) -> str:
     first = group[0]
     low, high = _ends(group)
     how = f" (95 % {_range(low, high, words.ratio)} times)" if low and high else ""
-    return f"{first.best} or {first.second}{loads}: not told apart{how}{_without(first)}"
+    return f"{first.best} or {first.second}{loads}: not told apart{how}{_without(group)}"
 
 
 def _partial(group: Sequence[Decision], loads: str) -> str:
@@ -131,10 +131,14 @@ def _cost(group: Sequence[Decision]) -> str:
     return f"{told} ({_and(others)} costs less an operation{where})"
 
 
-def _without(one: Decision) -> str:
-    if not one.cannot:
+def _without(group: Sequence[Decision]) -> str:
+    """Name the targets that bear none of the loads, or not all of them."""
+    names = list(dict.fromkeys(name for one in group for name in one.cannot))
+    if not names:
         return ""
-    return f" ({_and(one.cannot)} fail{'s' if len(one.cannot) == 1 else ''} at the lightest load)"
+    everywhere = all(set(one.cannot) == set(names) for one in group)
+    where = "the lightest load" if everywhere else "the lightest load of some"
+    return f" ({_and(names)} fail{'s' if len(names) == 1 else ''} at {where})"
 
 
 def _range(low: float | None, high: float | None, write: Callable[[float], str]) -> str:

@@ -49,8 +49,9 @@ def matrix_table(result: ExperimentResult) -> ReportTable:
     rows = []
     for decision in result.decisions:
         row = [cells_by_place[decision.question, target] for target in result.targets]
+        chosen = decision.buy if decision.outcome else decision.best  # of an older result
         cells = [
-            ReportCell(_matrix_cell(cell), "strong" if target == decision.buy else "")
+            ReportCell(_matrix_cell(cell), "strong" if target == chosen else "")
             for target, cell in zip(result.targets, row, strict=True)
         ]
         rows.append((ReportCell(decision.question), *cells, ReportCell(decision.sentence)))
@@ -79,13 +80,18 @@ def gains_table(result: ExperimentResult) -> ReportTable | None:
             ReportCell(words.number(gain.lower_iops)),
             ReportCell("no limit" if gain.higher_iops is None else words.number(gain.higher_iops)),
             ReportCell(_times(gain), "strong"),
-            ReportCell(words.ratio_interval(gain.low, gain.high)),
+            ReportCell(_interval(gain)),
             ReportCell(_outcome(gain)),
         )
         for gain in result.gains
     ]
     columns = ("", "step", "IOPS", "IOPS after", "x throughput", "95 % interval", "outcome")
     return ReportTable(columns=columns, rows=tuple(rows))
+
+
+def _interval(gain: Gain) -> str:
+    interval = words.ratio_interval(gain.low, gain.high)
+    return f"{interval}, {gain.pairs} pairs" if gain.pairs else interval
 
 
 def _outcome(gain: Gain) -> str:

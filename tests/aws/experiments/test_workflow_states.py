@@ -254,6 +254,9 @@ def test_cells_that_take_turns_know_each_other_and_go_at_once(place: EverySettin
     assert (first.beside, first.second) == (ids[1], False)
     assert (second.beside, second.second) == (ids[0], True)
     assert first.slot_s == second.slot_s
+    alone_in_team = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=1)}})
+    with pytest.raises(UsageError, match="pairs: two runs go at once, and the team may have 1"):
+        submit_experiment(alone_in_team, asked)
 
 
 def test_a_refused_cell_is_told_with_its_reason(place: EverySetting, started: str) -> None:

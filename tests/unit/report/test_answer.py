@@ -62,6 +62,12 @@ def test_a_target_that_fails_is_named_and_one_alone_needs_no_ratio() -> None:
     )
 
 
+def test_a_target_that_fails_at_some_loads_does_not_split_the_sentence() -> None:
+    told = answer([decision("t8"), decision("t32", cannot=("gp2",))])
+    assert told.count("uy nvme") == 1
+    assert told.endswith("the least of all (gp2 fails at the lightest load of some).")
+
+
 @pytest.mark.parametrize(
     ("told", "says"),
     [
