@@ -67,7 +67,8 @@ def _partial(group: Sequence[Decision], loads: str) -> str:
     silent = _and(first.unknown)
     if first.best is None:
         return f"nothing is decided{loads}, since {silent} gave no answer"
-    return f"so far {first.best}{loads}, with no answer from {silent}"
+    named = first.buy or f"{first.best} or {first.second}, not told apart,"
+    return f"so far {named}{loads}, with no answer from {silent}"
 
 
 def _only(group: Sequence[Decision], loads: str) -> str:
