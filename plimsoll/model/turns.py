@@ -4,7 +4,7 @@ import math
 
 from plimsoll.model.base import Model
 
-GAP_S = 2.0  # between the steps of both: for the last operations of one, the connections of the other
+GAP_S = 2.0  # between steps: for the last operations of one, the connections of the other
 
 
 class Turn(Model):

@@ -1,8 +1,8 @@
 """Which of several targets to buy for one question, and how sure that is. Pure.
 
-A target whose run gave no figure is one of two: it *cannot bear* the load (its lightest step failed,
-so that its figure is an upper bound), which is an answer, or nothing is known of it (it failed, was
-stopped, was too noisy), and then the choice among the others is *partial*.
+A target whose run gave no figure is one of two: it *cannot bear* the load (its lightest step
+failed, so that its figure is an upper bound), which is an answer, or nothing is known of it (it
+failed, was stopped, was too noisy), and then the choice among the others is *partial*.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Choice(Model):
     outcome: ChoiceOutcome
     best: str | None = None  # the most; None: nothing can be said
     buy: str | None = None  # None: the figures do not say
-    like: tuple[str, ...] = ()  # targets from which no difference can be shown, or none that matters
+    like: tuple[str, ...] = ()  # targets from which nothing that matters is shown to differ
     second: str | None = None
     ratio: Ratio | None = None  # of the best to the second
     cannot: tuple[str, ...] = ()  # targets that do not bear the lightest load

@@ -1,8 +1,8 @@
 """The ratio of two runs whose steps took turns: of pairs where they did, else of two groups. Pure.
 
 Two steps are a pair where they follow each other in time with nothing of either run between, and
-within `apart_s`. No step is in two pairs. What drifts (a machine that warms, a zone that gets busier)
-then moves both of a pair alike, and most of it leaves their ratio.
+within `apart_s`. No step is in two pairs. What drifts (a machine that warms, a zone that gets
+busier) then moves both of a pair alike, and most of it leaves their ratio.
 """
 
 from collections.abc import Iterator
@@ -48,8 +48,8 @@ def ratio_between(
         pairs=found.pairs,
         method=METHOD,
         differs=found.differs,
-        sentence=f"{of} gives {words.ratio(found.ratio)} times the throughput of {to} (95 % interval"
-        f" {interval}, {found.pairs} pairs): {end}.",
+        sentence=f"{of} gives {words.ratio(found.ratio)} times the throughput of {to} (95 %"
+        f" interval {interval}, {found.pairs} pairs): {end}.",
     )
 
 

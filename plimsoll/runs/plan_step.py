@@ -21,7 +21,6 @@ from plimsoll.fleet.plan import (
     barrier_epoch_ms,
     late_in_a_row,
     plan_step,
-    wait_for_period_ms,
     warming_step,
 )
 from plimsoll.model.engine import EngineTarget
@@ -33,12 +32,11 @@ from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import Done
 from plimsoll.model.steps import CLOSING
-from plimsoll.model.turns import Turn
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.runs.precondition import goes_on
 from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
-from plimsoll.runs.turns import waits_for_other
+from plimsoll.runs.turns import wait_ms, waits_for_other
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.connection import engine_target
 
@@ -235,14 +233,14 @@ def _start(
     early = _with_barrier(settings, plan, late)
     kind = request.target.kind
     period_s = settings.metric_period_seconds if has_metrics(record.target, kind) else None
-    pause_s = _wait_ms(early, period_s, record.turn) // 1000 - PLANNING_S
+    pause_s = wait_ms(early, period_s, record.turn) // 1000 - PLANNING_S
     if pause_s >= PAUSE_LEAST_S:  # nothing waits so long for a barrier that costs meanwhile
         return Next.pause(pause_s)
     target = engine_target(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
         number = datasets.begin_load(compiled_workload(request))
     plan = _with_barrier(settings, plan, late).model_copy(update={"load_number": number})
-    start = plan.start_at_epoch_ms + _wait_ms(plan, period_s, record.turn)
+    start = plan.start_at_epoch_ms + wait_ms(plan, period_s, record.turn)
     plan = plan.model_copy(update={"start_at_epoch_ms": start})
     ends_s = plan.window_end_epoch_ms / 1000 + AFTER_STEP_S
     if record.expires_at is not None and ends_s > record.expires_at.timestamp():
@@ -255,15 +253,6 @@ def _start(
     files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
     records_of(settings).change(record.run_id, step=plan.index, recovery=None)
     return Next.step(plan)
-
-
-def _wait_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
-    """Give how much later a step has to start, for its turn and for whole periods of metrics."""
-    if turn is None or plan.index == WARMING_STEP:
-        return wait_for_period_ms(plan, period_s)
-    wait_ms = turn.wait_ms(plan.start_at_epoch_ms)
-    later = plan.model_copy(update={"start_at_epoch_ms": plan.start_at_epoch_ms + wait_ms})
-    return wait_ms + wait_for_period_ms(later, period_s)
 
 
 def _with_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> StepPlan:

@@ -3,7 +3,10 @@
 from datetime import timedelta
 
 from plimsoll.aws.run_records import Records, now
+from plimsoll.fleet.plan import wait_for_period_ms
+from plimsoll.model.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.model.turns import Turn
 
 PATIENCE_SHARE = 0.5  # of the time limit: then it goes on without the other, and without pairs
 
@@ -27,3 +30,18 @@ def waits_for_other(records: Records, record: RunRecord) -> bool:
     )
     patience = timedelta(seconds=PATIENCE_SHARE * record.time_limit_s)
     return not ready and now() < (record.started_at or record.submitted_at) + patience
+
+
+def wait_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
+    """Give how much later a step has to start, for its turn and for whole periods of metrics.
+
+    Args:
+        plan: The step, to start as soon as its clients can be there.
+        period_s: Of its target's metrics; None: it has none.
+        turn: Whose slots it keeps to; None: it takes no turns.
+    """
+    if turn is None or plan.index == WARMING_STEP:
+        return wait_for_period_ms(plan, period_s)
+    own_ms = turn.wait_ms(plan.start_at_epoch_ms)
+    later = plan.model_copy(update={"start_at_epoch_ms": plan.start_at_epoch_ms + own_ms})
+    return own_ms + wait_for_period_ms(later, period_s)

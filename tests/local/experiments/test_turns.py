@@ -32,7 +32,10 @@ def two_volumes() -> Experiment:
     return Experiment.model_validate(value)
 
 
-def test_steps_of_both_alternate_and_make_pairs(experiment_twin: LocalTwin, tmp_path: Path) -> None:  # noqa: F811
+def test_steps_of_both_alternate_and_make_pairs(
+    experiment_twin: LocalTwin,  # noqa: F811
+    tmp_path: Path,
+) -> None:
     running = LocalExperiment(experiment_twin, two_volumes())
     assert running.wait().record.failure is None
     result = running.save(tmp_path)

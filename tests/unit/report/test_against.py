@@ -1,10 +1,12 @@
-"""Runs over published figures: shapes, knees and ratios, and never an absolute figure on another."""
+"""Runs over published figures: shapes, knees and ratios, never one absolute figure on another."""
 
 from pathlib import Path
 
 import pytest
 
 from plimsoll.errors import UsageError
+from plimsoll.model.request import RdsTarget
+from plimsoll.model.results import RunResult
 from plimsoll.report.against import against, shape_table
 from plimsoll.report.reference import read_reference
 from tests.support.synthetic_run import synthetic_run
@@ -51,34 +53,35 @@ def test_knees_and_the_step_from_one_to_the_other_are_said() -> None:
         " measured (slow) at 3 clients, "
     )
     assert "published at 8 clients, 5.63 times" in knee_high
-    assert step_up.startswith("From 1,000 to 2,000 IOPS: published 2.31 times (doubtful), measured 1")
+    assert step_up.startswith(
+        "From 1,000 to 2,000 IOPS: published 2.31 times (doubtful), measured 1"
+    )
     assert "(95 % " in step_up
 
 
 def test_runs_of_other_iops_are_laid_over_the_curves_in_their_order() -> None:
-    volume = SLOW.request.target.model_dump()["volume"] | {"iops": 4000}
-    target = SLOW.request.target.model_copy(
-        update={"volume": type(SLOW.request.target.volume).model_validate(volume)}  # type: ignore[union-attr]
-    )
+    assert isinstance(SLOW.request.target, RdsTarget)
+    volume = SLOW.request.target.volume.model_copy(update={"iops": 4000})
+    target = SLOW.request.target.model_copy(update={"volume": volume})
     other = SLOW.model_copy(update={"request": SLOW.request.model_copy(update={"target": target})})
     assert against(R1, [other], ["demo"]).shapes[0].published == "1,000 IOPS"
 
 
 def test_ratios_find_their_runs_by_the_variants_names() -> None:
-    def cell(storage: str, throughput: float, threads: str = "t8") -> object:
+    def cell(storage: str, throughput: float, threads: str = "t8") -> RunResult:
         tags = {"experiment": "e", "storage": storage, "mix": "reads-80", "threads": threads}
         request = SLOW.request.model_copy(update={"tags": tags})
         update = {"request": request, "capacity": at_one_load(throughput), "run_id": storage}
         return SLOW.model_copy(update=update)
 
     runs = [cell("gp2", 100), cell("nvme", 600), cell("nvme", 650, "t32")]
-    found = against(R2, runs, ["a", "b", "c"])  # type: ignore[arg-type]
+    found = against(R2, runs, ["a", "b", "c"])
     assert len(found.sentences) == 1
     assert found.sentences[0].startswith(
         "reads-80, t8: nvme to gp2: published 20.00 times, measured 6.00 times (95 % 5."
     )
     with pytest.raises(UsageError, match="no two of the runs are of variants"):
-        against(R2, runs[1:], ["b", "c"])  # type: ignore[arg-type]
+        against(R2, runs[1:], ["b", "c"])
 
 
 @pytest.mark.parametrize(

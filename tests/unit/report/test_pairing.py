@@ -35,8 +35,11 @@ def run(figures: dict[float, float]) -> RunResult:
 
 def drifting(place: int, factor: float) -> RunResult:
     """Six repetitions of a machine that halves its speed meanwhile, in every other slot."""
-    slots = range(place, 12, 2)
-    return run({slot: factor * 1000 * 0.5 ** (slot / 12) * (1 + 0.01 * (slot % 3)) for slot in slots})
+
+    def figure(slot: int) -> float:
+        return factor * 1000 * 0.5 ** (slot / 12) * (1 + 0.01 * (slot % 3))
+
+    return run({slot: figure(slot) for slot in range(place, 12, 2)})
 
 
 def test_pairs_tell_apart_what_two_groups_cannot() -> None:
