@@ -14,18 +14,18 @@ class Turn(Model):
     second: bool  # whether the odd slots are this run's, or the even ones
     slot_s: int
 
-    def wait_ms(self, start_epoch_ms: int) -> int:
-        """Give how much later a step has to start to have its slot from the beginning."""
+    def wait_ms(self, window_start_epoch_ms: int) -> int:
+        """Give how much later a step has to start for its window to begin with its slot."""
         slot_ms = self.slot_s * 1000
         mine = slot_ms if self.second else 0
-        return (mine - start_epoch_ms) % (2 * slot_ms)
+        return (mine - window_start_epoch_ms) % (2 * slot_ms)
 
 
 def slot_s(load_s: float, period_s: int) -> int:
-    """Give the seconds of a slot: a step of either run, and a period of the target's metrics.
+    """Give the seconds of a slot: a step of either run, in whole periods of the target's metrics.
 
     Args:
         load_s: The longer step of both: its warm-up and its window.
-        period_s: Of the metrics; a window waits for a whole one.
+        period_s: Of the metrics: each slot begins with one.
     """
-    return period_s * math.ceil((load_s + GAP_S + period_s) / period_s)
+    return period_s * math.ceil((load_s + GAP_S) / period_s)

@@ -42,6 +42,4 @@ def wait_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
     """
     if turn is None or plan.index == WARMING_STEP:
         return wait_for_period_ms(plan, period_s)
-    own_ms = turn.wait_ms(plan.start_at_epoch_ms)
-    later = plan.model_copy(update={"start_at_epoch_ms": plan.start_at_epoch_ms + own_ms})
-    return own_ms + wait_for_period_ms(later, period_s)
+    return turn.wait_ms(plan.window_start_epoch_ms)  # a slot begins with a period, and so with it

@@ -22,6 +22,6 @@ def test_steps_of_both_never_begin_within_a_slot_of_each_other(
     assert 0 <= begins - now_ms < 2 * slot * 1000
 
 
-def test_a_slot_holds_a_step_and_a_period_of_metrics() -> None:
-    assert slot_s(5.0, 1) == 5 + GAP_S + 1
-    assert slot_s(150.0, 60) == 240
+def test_a_slot_holds_a_step_and_begins_with_a_period_of_the_metrics() -> None:
+    assert slot_s(5.0, 1) == 5 + GAP_S
+    assert slot_s(150.0, 60) == 180
