@@ -16,8 +16,8 @@ from plimsoll.experiments.records import (
     experiments_of,
     run_id_of,
 )
-from plimsoll.fleet.failures import plain_cause
 from plimsoll.experiments.turns import turn_of
+from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.experiment import Cell, Experiment, order
 from plimsoll.model.experiment_record import ExperimentFailure, ExperimentRecord, ExperimentResult
 from plimsoll.model.function_settings import RunSettings, ServiceSettings

@@ -108,7 +108,6 @@ class Experiment(Model):
                     raise UsageError(Complaint(("axes", axis), problem))
                 owners[field] = axis
 
-
     def _require_known_pair(self) -> None:
         if self.pairs is None:
             return

@@ -62,9 +62,7 @@ def figure_of(result: RunResult) -> float | None:
     return capacity.max_sustainable_throughput_ops_per_second or None
 
 
-def decide(
-    candidates: Candidates, names: Sequence[str], *, apart_s: float | None = None
-) -> Choice:
+def decide(candidates: Candidates, names: Sequence[str], *, apart_s: float | None = None) -> Choice:
     """Choose among targets that were asked the same: by throughput, and by cost where it is known.
 
     Args:

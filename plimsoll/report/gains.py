@@ -67,9 +67,7 @@ def _gain(question: str, lower: Rung, higher: Rung, apart_s: float | None) -> Ga
     silent = [name for name, run, _ in (lower, higher) if not answers(run)]
     ratio = None
     if below_run.result and above_run.result:
-        ratio = ratio_between(
-            above, above_run.result, below, below_run.result, apart_s=apart_s
-        )
+        ratio = ratio_between(above, above_run.result, below, below_run.result, apart_s=apart_s)
     outcome = _outcome(ratio)
     reach = f"{words.number(many)} IOPS" if many < float("inf") else "no limit"
     return Gain(

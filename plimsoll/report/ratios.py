@@ -18,9 +18,7 @@ from plimsoll.model.capacity import Bound, Capacity
 from plimsoll.report.rows import at_capacity
 
 METHOD = "Welch's t on logarithms"
-WORTH = (
-    1.10  # a smaller ratio is too small to matter; a plateau has the same bound (`Rules`)
-)
+WORTH = 1.10  # a smaller ratio is too small to matter; a plateau has the same bound (`Rules`)
 
 
 class Ratio(Model):

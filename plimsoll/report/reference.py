@@ -73,8 +73,8 @@ def read_reference(path: Path) -> Reference:
         raise UsageError(f"--with {path}: cannot be read: {error}") from None
     said = [line[1:].partition(":") for line in lines if line.startswith("#")]
     facts = {key.strip(): text.strip() for key, _, text in said}
-    # blank lines in place of the comments, so that the reader's line numbers are the file's
-    reader = csv.DictReader("" if line.startswith("#") else line for line in lines)
+    numbers = [n for n, line in enumerate(lines, 1) if not line.startswith("#")]
+    reader = csv.DictReader(lines[n - 1] for n in numbers)
     columns = set(reader.fieldnames or ())
     if not (columns >= _OF_CURVES or columns >= _OF_RATIOS):
         wanted = " or ".join(", ".join(sorted(names)) for names in (_OF_CURVES, _OF_RATIOS))
@@ -89,7 +89,7 @@ def read_reference(path: Path) -> Reference:
                 ratios.append(_ratio(row))
         except (ValueError, TypeError, ValidationError) as error:
             why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
-            raise UsageError(f"--with {path}:{reader.line_num}: {why}") from None
+            raise UsageError(f"--with {path}:{numbers[reader.line_num - 1]}: {why}") from None
     return Reference.model_validate(
         {
             "title": facts.get("title", path.name),

@@ -33,7 +33,7 @@ def two_volumes() -> Experiment:
 
 
 def test_steps_of_both_alternate_and_make_pairs(
-    experiment_twin: LocalTwin,  # noqa: F811
+    experiment_twin: LocalTwin,
     tmp_path: Path,
 ) -> None:
     running = LocalExperiment(experiment_twin, two_volumes())

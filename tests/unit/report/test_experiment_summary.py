@@ -130,7 +130,7 @@ def test_each_question_has_its_choice() -> None:
     reads, both = result.decisions
     assert (reads.question, reads.best, reads.like) == ("reads", "high", ("mid",))
     assert reads.sentence == (
-        "high or mid: they differ by too little to matter (1.02 times, 95 % 1.00 to 1.04);"
+        "high or mid: they differ by too little to matter (1.02 times, 95 % 0.99 to 1.04);"
         " what they cost is not known"
     )
     assert (both.question, both.best, both.like) == ("both", "low", ("mid",))
@@ -252,7 +252,7 @@ def test_one_measured_target_among_unknown_ones_is_no_answer() -> None:
 def below_first(throughput: float) -> Capacity:
     """Half of the operations fail at the only load."""
     step = at_one_load(throughput, repeats=1).steps[0].steps[0]
-    failed = step.model_copy(update={"errors": 500, "errors_share": 0.5})
+    failed = step.model_copy(update={"errors": 500, "operations": 500})
     return judge([failed], Rules(confirmation=None))
 
 
