@@ -123,6 +123,7 @@ class Decision(Model):
     cannot: tuple[str, ...] = ()  # targets that fail at the lightest load
     unknown: tuple[str, ...] = ()  # targets without an answer
     usd_per_million: float | None = None  # operations on what is to be bought
+    usd_per_hour: float | None = None  # of what is to be bought
 
 
 class ExperimentResult(Model):

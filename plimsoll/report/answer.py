@@ -17,7 +17,7 @@ def answer(decisions: Sequence[Decision]) -> str:
     """
     everything = [decision.question for decision in decisions]
     clauses = [
-        clause(group, _named([one.question for one in group], everything))
+        clause(group, everything)
         for outcome, clause in _CLAUSES
         for group in _groups([one for one in decisions if one.outcome == outcome])
     ]
@@ -36,52 +36,52 @@ def _groups(decisions: Sequence[Decision]) -> list[list[Decision]]:
     return list(groups.values())
 
 
-def _chosen(group: Sequence[Decision], loads: str) -> str:
+def _chosen(group: Sequence[Decision], everything: Sequence[str]) -> str:
     first = group[0]
-    told = f"buy {first.buy}{loads}"
+    told = f"buy {first.buy}{_loads(group, everything)}"
     if all(one.ratio is None for one in group):
         told += f", which alone bears {'it' if len(group) == 1 else 'them'}"
     else:
         told += f": {_times(group)} the throughput of {_seconds(group)}{_sure(group)}"
-    return told + _cost(group) + _without(group)
+    return told + _cost(group) + _without(group, everything)
 
 
-def _alike(group: Sequence[Decision], loads: str) -> str:
+def _alike(group: Sequence[Decision], everything: Sequence[str]) -> str:
     first = group[0]
     others = dict.fromkeys(n for one in group for n in (one.best, one.second) if n)
     others.pop(first.buy or "", None)
     differ = f"it and {_and(list(others))} differ by too little to matter"
     interval = f"95 % {_range(*_ends(group), words.ratio)} times"
-    return f"buy {first.buy}{loads}: {differ} ({interval}){_cost(group)}"
+    return f"buy {first.buy}{_loads(group, everything)}: {differ} ({interval}){_cost(group)}"
 
 
-def _not_told_apart(group: Sequence[Decision], loads: str) -> str:
+def _not_told_apart(group: Sequence[Decision], everything: Sequence[str]) -> str:
     first = group[0]
     low, high = _ends(group)
     how = f" (95 % {_range(low, high, words.ratio)} times)" if low and high else ""
-    return f"{first.best} or {first.second}{loads}: not told apart{how}{_without(group)}"
+    return f"{first.best} or {first.second}{_loads(group, everything)}: not told apart{how}{_without(group, everything)}"
 
 
-def _partial(group: Sequence[Decision], loads: str) -> str:
+def _partial(group: Sequence[Decision], everything: Sequence[str]) -> str:
     first = group[0]
     silent = _and(first.unknown)
     if first.best is None:
-        return f"nothing is decided{loads}, since {silent} gave no answer"
+        return f"nothing is decided{_loads(group, everything)}, since {silent} gave no answer"
     named = first.buy or f"{first.best} or {first.second}, not told apart,"
-    return f"so far {named}{loads}, with no answer from {silent}"
+    return f"so far {named}{_loads(group, everything)}, with no answer from {silent}"
 
 
-def _only(group: Sequence[Decision], loads: str) -> str:
-    return f"there is one target to buy{loads}, {group[0].buy}{_cost(group)}"
+def _only(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    return f"there is one target to buy{_loads(group, everything)}, {group[0].buy}{_cost(group)}"
 
 
-def _none(group: Sequence[Decision], loads: str) -> str:
+def _none(group: Sequence[Decision], everything: Sequence[str]) -> str:
     if group[0].cannot and not group[0].unknown:
-        return f"buy none of them{loads}: all fail at the lightest load"
-    return f"nothing is known{loads}"
+        return f"buy none of them{_loads(group, everything)}: all fail at the lightest step"
+    return f"nothing is known{_loads(group, everything)}"
 
 
-_Clause = Callable[[Sequence[Decision], str], str]
+_Clause = Callable[[Sequence[Decision], Sequence[str]], str]
 _CLAUSES: tuple[tuple[DecisionOutcome, _Clause], ...] = (
     ("chosen", _chosen),
     ("alike", _alike),
@@ -123,7 +123,9 @@ def _cost(group: Sequence[Decision]) -> str:
     costs = [one.usd_per_million for one in group if one.usd_per_million is not None]
     if len(costs) < len(group):
         return ", at a price that is not known"
-    told = f", at {_range(min(costs), max(costs), words.usd_each)} per million operations"
+    hours = [one.usd_per_hour for one in group if one.usd_per_hour is not None]
+    hour = f"{_range(min(hours), max(hours), words.usd_each)} an hour, " if hours else ""
+    told = f", at {hour}{_range(min(costs), max(costs), words.usd_each)} per million operations"
     cheapest = dict.fromkeys(one.cheapest for one in group if one.cheapest)
     others = [name for name in cheapest if name != group[0].buy]
     if not others:
@@ -132,14 +134,14 @@ def _cost(group: Sequence[Decision]) -> str:
     return f"{told} ({_and(others)} costs less an operation{where})"
 
 
-def _without(group: Sequence[Decision]) -> str:
-    """Name the targets that bear none of the loads, or not all of them."""
+def _without(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    """Name the targets that fail, and for which loads where it is not for all of them."""
     names = list(dict.fromkeys(name for one in group for name in one.cannot))
     if not names:
         return ""
-    everywhere = all(set(one.cannot) == set(names) for one in group)
-    where = "the lightest load" if everywhere else "the lightest load of some"
-    return f" ({_and(names)} fail{'s' if len(names) == 1 else ''} at {where})"
+    failing = [one for one in group if one.cannot]
+    where = "there" if len(failing) == len(group) else _loads(failing, everything).strip()
+    return f" ({_and(names)} fail{'s' if len(names) == 1 else ''} {where})"
 
 
 def _range(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
@@ -149,8 +151,9 @@ def _range(low: float | None, high: float | None, write: Callable[[float], str])
     return " to ".join(ends)
 
 
-def _named(of: Sequence[str], everything: Sequence[str]) -> str:
+def _loads(group: Sequence[Decision], everything: Sequence[str]) -> str:
     """Name loads: `` for the only one, `for every load`, by what they share, or one by one."""
+    of = [one.question for one in group]
     if len(everything) == 1:
         return ""
     if len(of) == len(everything):

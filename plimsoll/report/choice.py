@@ -41,6 +41,7 @@ class Choice(Model):
     unknown: tuple[str, ...] = ()  # targets of which nothing is known
     cheapest: str | None = None  # an operation, of those whose price is known; None: fewer than two
     usd_per_million: float | None = None  # operations on what is to be bought
+    usd_per_hour: float | None = None  # of what is to be bought
     sentence: str
 
 
@@ -51,7 +52,8 @@ class Contender:
     name: str
     ops_per_second: float
     result: RunResult
-    usd_per_million: float | None  # None: its cost is not known
+    usd_per_hour: float | None  # None: its cost is not known
+    usd_per_million: float | None
 
 
 def figure_of(result: RunResult) -> float | None:
@@ -78,7 +80,7 @@ def decide(candidates: Candidates, names: Sequence[str], *, apart_s: float | Non
         capacity = result.capacity if result else None
         if result is not None and (figure := figure_of(result)) is not None:
             cost = usd_per_million(capacity, price)
-            contenders.append(Contender(name, figure, result, cost))
+            contenders.append(Contender(name, figure, result, price, cost))
         else:
             (cannot if capacity and capacity.bound == "<" else unknown).append(name)
     contenders.sort(key=lambda contender: -contender.ops_per_second)
@@ -119,6 +121,7 @@ def _alone(one: Contender, cannot: Sequence[str], unknown: Sequence[str]) -> Cho
         buy=one.name,
         cannot=tuple(cannot),
         usd_per_million=one.usd_per_million,
+        usd_per_hour=one.usd_per_hour,
         sentence=told + _cost_words([one]),
     )
 
@@ -154,6 +157,7 @@ def _among(contenders: Sequence[Contender], apart_s: float | None) -> Choice:
         ratio=first,
         cheapest=cheapest.name if cheapest else None,
         usd_per_million=buy.usd_per_million if buy else None,
+        usd_per_hour=buy.usd_per_hour if buy else None,
         sentence=_sentence(best.name, second.name, first),
     )
 
