@@ -52,14 +52,16 @@ def _alike(group: Sequence[Decision], everything: Sequence[str]) -> str:
     others.pop(first.buy or "", None)
     differ = f"it and {_and(list(others))} differ by too little to matter"
     interval = f"95 % {_range(*_ends(group), words.ratio)} times"
-    return f"buy {first.buy}{_loads(group, everything)}: {differ} ({interval}){_cost(group)}"
+    what = f"{first.buy}{_loads(group, everything)}"
+    return f"buy {what}: {differ} ({interval}){_cost(group)}"
 
 
 def _not_told_apart(group: Sequence[Decision], everything: Sequence[str]) -> str:
     first = group[0]
     low, high = _ends(group)
     how = f" (95 % {_range(low, high, words.ratio)} times)" if low and high else ""
-    return f"{first.best} or {first.second}{_loads(group, everything)}: not told apart{how}{_without(group, everything)}"
+    which = f"{first.best} or {first.second}{_loads(group, everything)}"
+    return f"{which}: not told apart{how}{_without(group, everything)}"
 
 
 def _partial(group: Sequence[Decision], everything: Sequence[str]) -> str:

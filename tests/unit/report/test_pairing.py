@@ -37,7 +37,7 @@ def drifting(place: int, factor: float) -> RunResult:
     """Six repetitions of a machine that halves its speed meanwhile, in every other slot."""
 
     def figure(slot: int) -> float:
-        return factor * 1000 * 0.5 ** (slot / 12) * (1 + 0.01 * (slot % 3))
+        return factor * 1000 * math.pow(0.5, slot / 12) * (1 + 0.01 * (slot % 3))
 
     return run({slot: figure(slot) for slot in range(place, 12, 2)})
 
