@@ -53,7 +53,10 @@ def test_only_cells_that_take_turns_repeat_their_load_as_often_as_there_are_pair
     ("pairs", "complaint"),
     [
         ({"axis": "disk", "of": ["fast", "faster"]}, "pairs.axis: is not an axis"),
-        ({"axis": "storage", "of": ["fast", "fats"]}, r"pairs.of\[1\]: is not a variant of storage"),
+        (
+            {"axis": "storage", "of": ["fast", "fats"]},
+            r"pairs.of\[1\]: is not a variant of storage",
+        ),
         ({"axis": "storage", "of": ["fast", "fast"]}, "pairs.of: two different variants"),
         ({"axis": "storage", "of": ["fast", "faster"], "count": 2}, "pairs.count"),
     ],
