@@ -62,7 +62,7 @@ def matrix_table(result: ExperimentResult) -> ReportTable:
 def _matrix_cell(cell: CellOutcome) -> str:
     """Figure, limit and dollars of a cell, as far as they are known."""
     parts = [figure(cell)]
-    if cell.figure_ops_per_second is not None and cell.limited_by is not None:
+    if cell.verdict is not None and cell.limited_by is not None:
         parts.append(cell.limited_by)
     if cell.usd_per_million is not None:
         parts.append(words.usd_each(cell.usd_per_million))
