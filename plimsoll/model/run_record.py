@@ -9,6 +9,7 @@ from pydantic import Field
 from plimsoll.model.base import Model
 from plimsoll.model.engine import Protocol, StatementMode
 from plimsoll.model.tls import TlsMode
+from plimsoll.model.turns import Turn
 
 
 class RunState(StrEnum):
@@ -119,6 +120,8 @@ class RunRecord(Model):
     preconditioned: str | None = None  # the unmeasured load so far, in words
     step: int | None = None  # the step under way or last finished
     steps_finished: int = 0
+    turn: Turn | None = None  # of a run whose steps take turns with another's
+    turn_ready_at: datetime | None = None  # it can measure, and waits for the other
     recovery: Recovery | None = None  # its target recovers before the next step; None: it does not
     switch: Switch | None = None  # the last one; None: there was none
     teardown_asked_at: datetime | None = None

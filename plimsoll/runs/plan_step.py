@@ -21,7 +21,6 @@ from plimsoll.fleet.plan import (
     barrier_epoch_ms,
     late_in_a_row,
     plan_step,
-    wait_for_period_ms,
     warming_step,
 )
 from plimsoll.model.engine import EngineTarget
@@ -38,6 +37,7 @@ from plimsoll.runs.precondition import goes_on
 from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
 from plimsoll.runs.toggle_state import is_switched, parameters_in_force
+from plimsoll.runs.turns import wait_ms, waits_for_other
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.connection import engine_target
 
@@ -146,6 +146,8 @@ def _of_search(
     """Pick the next step of the search, once the target has recovered from the last one."""
     finished = finished_steps(files_of(settings, record.run_id))
     steps = [done.step for done in finished]
+    if not finished and waits_for_other(records_of(settings), record):
+        return Next.pause(settings.poll_seconds)
     following = next_step(request.search, steps, request.limits, request.toggle)
     if isinstance(following, Done):
         return Next.conclude()
@@ -243,14 +245,14 @@ def _start(
     early = _with_barrier(settings, plan, late)
     kind = request.target.kind
     period_s = settings.metric_period_seconds if has_metrics(record.target, kind) else None
-    pause_s = wait_for_period_ms(early, period_s) // 1000 - PLANNING_S
+    pause_s = wait_ms(early, period_s, record.turn) // 1000 - PLANNING_S
     if pause_s >= PAUSE_LEAST_S:  # nothing waits so long for a barrier that costs meanwhile
         return Next.pause(pause_s)
     target = engine_target(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
         number = datasets.begin_load(compiled_workload(request))
     plan = _with_barrier(settings, plan, late).model_copy(update={"load_number": number})
-    start = plan.start_at_epoch_ms + wait_for_period_ms(plan, period_s)
+    start = plan.start_at_epoch_ms + wait_ms(plan, period_s, record.turn)
     plan = plan.model_copy(update={"start_at_epoch_ms": start})
     ends_s = plan.window_end_epoch_ms / 1000 + AFTER_STEP_S
     if record.expires_at is not None and ends_s > record.expires_at.timestamp():

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from plimsoll.aws.run_files import PRECONDITIONING, REQUEST, plan_path, step_path
+from plimsoll.aws.run_records import now
 from plimsoll.errors import BudgetPassedError, PlimsollError, TimeLimitPassedError
 from plimsoll.model.fleet import ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.preconditioning import Preconditioning, Round
@@ -16,6 +17,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunState, TargetAddress
 from plimsoll.model.search_request import NextStep
 from plimsoll.model.steps import Purpose
+from plimsoll.model.turns import Turn
 from plimsoll.runs import plan_step
 from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
@@ -113,6 +115,53 @@ def test_a_steps_window_is_a_whole_minute_whenever_it_is_planned(
     assert plan.window_start_epoch_ms % 60_000 == 0
     assert plan.window_end_epoch_ms % 60_000 == 0
     assert plan.start_at_epoch_ms - 1000 * clock.now_s < 20_010 + 15_001
+
+
+OTHER = "20260101-000000-fedcba"
+IN_TIME_S = 180.0  # from the clock's first moment: for a window at 240 s, where an odd slot begins
+
+
+def taking_turns(running: EverySetting, **other: Any) -> None:
+    """The run's caches are warm; the other one is where it is said to be."""
+    running.records.change(RUN, step=0, turn=Turn(beside=OTHER, second=True, slot_s=240))
+    running.files(RUN).put(step_path(0), "{}")
+    record = running.records.get(RUN)
+    turn = Turn(beside=RUN, second=False, slot_s=240)
+    running.records.create(record.model_copy(update={"run_id": OTHER, "turn": turn, **other}))
+
+
+def test_a_run_that_takes_turns_waits_for_the_other_before_its_first_step(
+    running: EverySetting, clock: Clock
+) -> None:
+    taking_turns(running)
+    asked = plan_step.plan_next(running, RUN)
+    assert (asked["next"], asked["wait_s"]) == ("pause", 1)
+    assert running.records.get(RUN).turn_ready_at is not None
+    running.records.change(OTHER, turn_ready_at=now())
+    clock.now_s += IN_TIME_S - 20  # too late to wait for it without a pause
+    asked = plan_step.plan_next(running, RUN)
+    assert (asked["next"], asked["wait_s"]) == ("pause", 15)
+    clock.now_s += 15 + 2
+    assert plan_step.plan_next(running, RUN)["next"] == "step"
+    plan = running.files(RUN).get(plan_path(1), StepPlan)
+    assert plan.window_start_epoch_ms % 480_000 == 240_000
+
+
+def test_it_does_not_wait_for_one_that_has_ended(running: EverySetting, clock: Clock) -> None:
+    taking_turns(running, state=RunState.FAILED)
+    clock.now_s += IN_TIME_S - 10
+    assert plan_step.plan_next(running, RUN)["next"] == "step"
+
+
+def test_it_waits_no_longer_than_half_its_time(running: EverySetting, clock: Clock) -> None:
+    """The other has not even been recorded."""
+    running.records.change(RUN, step=0, turn=Turn(beside=OTHER, second=True, slot_s=240))
+    running.files(RUN).put(step_path(0), "{}")
+    clock.now_s += IN_TIME_S - 10
+    assert plan_step.plan_next(running, RUN) == plan_step.Next.pause(1)
+    limit_s = running.records.get(RUN).time_limit_s
+    running.records.change(RUN, started_at=now() - timedelta(seconds=0.6 * limit_s))
+    assert plan_step.plan_next(running, RUN)["next"] == "step"
 
 
 def test_the_warming_step_waits_for_no_minute(running: EverySetting, clock: Clock) -> None:
