@@ -6,6 +6,7 @@ from itertools import takewhile
 from plimsoll.fleet.failures import too_late
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
+from plimsoll.model.history import FinishedStep
 from plimsoll.model.load_request import LOAD_MAX_S
 from plimsoll.model.metric_periods import wait_ms
 from plimsoll.model.request import Request
@@ -51,17 +52,19 @@ def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
     )
 
 
-def late_in_a_row(finished: Sequence[StepResult]) -> int:
-    """Count how many steps in a row, up to the last, had clients that came too late."""
-    late = takewhile(_clients_were_late, reversed(finished))
-    return sum(1 for _ in late)
-
-
-def _clients_were_late(step: StepResult) -> bool:
+def finished(step: StepResult) -> FinishedStep:
+    """Keep what the search needs of a judged step."""
     warmup_ms = step.plan.warmup_s * 1000
-    return any(map(too_late, step.fleet.failed)) or any(
+    late = any(map(too_late, step.fleet.failed)) or any(
         late_ms > warmup_ms for late_ms in step.fleet.late.values()
     )
+    return FinishedStep(step=step.step, late=late)
+
+
+def late_in_a_row(steps: Sequence[FinishedStep]) -> int:
+    """Count how many steps in a row, up to the last, had clients that came too late."""
+    late = takewhile(lambda step: step.late, reversed(steps))
+    return sum(1 for _ in late)
 
 
 def plan_step(

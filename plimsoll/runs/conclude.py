@@ -20,9 +20,9 @@ from plimsoll.model.results import LimitingResource, Seconds
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.volumes import VolumeLimits, limits
 from plimsoll.runs.credit_use import with_credits
+from plimsoll.runs.history import finished_steps
 from plimsoll.runs.limits import limiting_resource
 from plimsoll.runs.metric_points import run_points
-from plimsoll.runs.plan_step import finished_steps
 from plimsoll.runs.target_figures import lack_points, target_samples, with_figures
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics

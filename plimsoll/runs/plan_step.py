@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from plimsoll import words
 from plimsoll.aws.run_files import (
@@ -27,13 +26,14 @@ from plimsoll.fleet.plan import (
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.function_settings import PlanStepSettings
+from plimsoll.model.history import FinishedStep
 from plimsoll.model.preconditioning import Preconditioning
 from plimsoll.model.request import Request
-from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import Done
 from plimsoll.model.steps import CLOSING
 from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.runs.history import so_far
 from plimsoll.runs.precondition import goes_on
 from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
@@ -86,15 +86,6 @@ def _next(
     }
 
 
-def finished_steps(files: RunFiles) -> list[StepResult]:
-    """Read every judged step but the warming one, in order."""
-    paths = [path for path in files.paths("steps/") if path.endswith("/step.json")]
-    numbers = sorted(int(path.split("/")[1]) for path in paths)
-    wanted = [step_path(number) for number in numbers if number != WARMING_STEP]
-    with ThreadPoolExecutor(8) as pool:
-        return list(pool.map(lambda path: files.get(path, StepResult), wanted))
-
-
 def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     """Pick the next step, write its plan, and set its barrier.
 
@@ -136,7 +127,7 @@ def _of_search(
     settings: PlanStepSettings, record: RunRecord, request: Request, target: EngineTarget
 ) -> dict[str, object]:
     """Pick the next step of the search, once the target has recovered from the last one."""
-    finished = finished_steps(files_of(settings, record.run_id))
+    finished = so_far(files_of(settings, record.run_id))
     following = next_step(request.search, [done.step for done in finished], request.limits)
     if isinstance(following, Done):
         return Next.conclude()
@@ -161,8 +152,8 @@ def _of_search(
 
 def _is_answered(files: RunFiles) -> bool:
     """Whether the search has its answer: it has begun to question it."""
-    finished = finished_steps(files)
-    return bool(finished) and finished[-1].plan.purpose in CLOSING
+    finished = so_far(files)
+    return bool(finished) and finished[-1].step.purpose in CLOSING
 
 
 def _round_to_come(request: Request, record: RunRecord, files: RunFiles) -> int | None:
@@ -198,7 +189,7 @@ def _start_or_do_without(
     record: RunRecord,
     request: Request,
     plan: StepPlan,
-    finished: Sequence[StepResult],
+    finished: Sequence[FinishedStep],
 ) -> dict[str, object]:
     """Start a step; one that would be more than is left is left out or shortened, where it may be.
 
@@ -223,7 +214,7 @@ def _start(
     record: RunRecord,
     request: Request,
     plan: StepPlan,
-    finished: Sequence[StepResult],
+    finished: Sequence[FinishedStep],
 ) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     require_step_budget(files_of(settings, record.run_id), record, request, plan)

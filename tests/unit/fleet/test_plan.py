@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from plimsoll.fleet.plan import (
     barrier_epoch_ms,
     connections_of,
+    finished,
     late_in_a_row,
     plan_step,
     rate_of,
@@ -14,8 +15,8 @@ from plimsoll.fleet.plan import (
 )
 from plimsoll.fleet.step import merged_step
 from plimsoll.model.fleet import FailedClient, StepPlan
+from plimsoll.model.history import FinishedStep
 from plimsoll.model.request import Request
-from plimsoll.model.results import StepResult
 from plimsoll.model.search_request import NextStep
 from tests.unit.fleet.test_merge import planned as two
 from tests.unit.fleet.test_merge import result
@@ -127,8 +128,9 @@ def test_only_the_last_steps_in_a_row_were_late() -> None:
     refused = FailedClient(client=1, error="ClientTooLateError", cause="")
     killed = FailedClient(client=1, error="Lambda.Unknown", cause="")
 
-    def step(late_ms: int, *failed: FailedClient) -> StepResult:
-        return merged_step(two(), [result(0, [9], late_ms=late_ms)], failed, server_after=None)
+    def step(late_ms: int, *failed: FailedClient) -> FinishedStep:
+        results = [result(0, [9], late_ms=late_ms)]
+        return finished(merged_step(two(), results, failed, server_after=None))
 
     late, in_time = step(1_001), step(1_000)
     assert late_in_a_row([]) == 0
