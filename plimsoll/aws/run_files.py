@@ -160,16 +160,17 @@ class RunFiles:
         """Read files in order, several at a time, and never hold more than `READ_AHEAD` of them.
 
         Yields:
-            Each file's path, and what it holds (see `unpacked`).
+            Each file's path, and the file as it lies there, packed or not.
         """
         with ThreadPoolExecutor(READERS) as pool:
             ahead: deque[tuple[str, Future[bytes]]] = deque()
             for path in paths:
                 ahead.append((path, pool.submit(self._read, path)))
                 if len(ahead) == READ_AHEAD:
-                    yield _opened(*ahead.popleft())
-            while ahead:
-                yield _opened(*ahead.popleft())
+                    path_read, content = ahead.popleft()
+                    yield path_read, content.result()
+            for path_read, content in ahead:
+                yield path_read, content.result()
 
     def find_model(self, path: str, model: type[AnyModel]) -> AnyModel | None:
         """Read a file; None where there is none."""
@@ -190,10 +191,6 @@ class RunFiles:
         listing = pages.paginate(Bucket=self._bucket, Prefix=self._prefix + under)
         length = len(self._prefix)
         return [item["Key"][length:] for page in listing for item in page.get("Contents", [])]
-
-
-def _opened(path: str, read: Future[bytes]) -> tuple[str, bytes]:
-    return path, unpacked(path, read.result())
 
 
 def files_of(settings: RunSettings, run_id: str) -> RunFiles:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import takewhile
 
+from plimsoll.capacity.audits import MISSING_SHARE_MOST
 from plimsoll.fleet.failures import too_late
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
@@ -55,10 +56,9 @@ def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
 def finished(step: StepResult) -> FinishedStep:
     """Keep what the search needs of a judged step."""
     warmup_ms = step.plan.warmup_s * 1000
-    late = any(map(too_late, step.fleet.failed)) or any(
-        late_ms > warmup_ms for late_ms in step.fleet.late.values()
-    )
-    return FinishedStep(step=step.step, late=late)
+    late = sum(map(too_late, step.fleet.failed))
+    late += sum(late_ms > warmup_ms for late_ms in step.fleet.late.values())
+    return FinishedStep(step=step.step, late=late > MISSING_SHARE_MOST * step.plan.clients)
 
 
 def late_in_a_row(steps: Sequence[FinishedStep]) -> int:

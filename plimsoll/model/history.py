@@ -12,7 +12,7 @@ class FinishedStep(Model):
     """One of them."""
 
     step: Step  # as capacity is judged from it
-    late: bool  # clients came after its window had begun
+    late: bool  # clients came after its window had begun; of thousands, more than a few
 
 
 class History(Model):

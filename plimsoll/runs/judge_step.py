@@ -12,6 +12,7 @@ from plimsoll.aws.run_files import (
     files_of,
     plan_path,
     step_path,
+    unpacked,
 )
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity import judge
@@ -138,5 +139,5 @@ def _folded(files: RunFiles, plan: StepPlan) -> Fold:
     there = set(files.paths(wanted[0].rpartition("/")[0] + "/"))
     fold = Fold(plan)
     for path, content in files.read_each(path for path in wanted if path in there):
-        fold.add(content, name=path)
+        fold.add(unpacked(path, content), name=path)
     return fold

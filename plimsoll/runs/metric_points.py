@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from plimsoll.aws.run_files import RunFiles, plan_path
+from plimsoll.aws.run_files import RunFiles, plan_path, unpacked
 from plimsoll.metrics import Point
 from plimsoll.metrics.points import second_points, step_points, target_points
 from plimsoll.model.fleet import ClientResult, StepPlan
@@ -32,8 +32,8 @@ def run_points(files: RunFiles, run_id: str, samples: Iterable[TargetSample]) ->
     ended = [path for path in paths if path.endswith("/step.json")]
     ran = [path for path in paths if "/clients/" in path]
     plans: dict[int, StepPlan] = {}
-    for _, content in files.read_each(ran):
-        result = ClientResult.model_validate_json(content)
+    for path, content in files.read_each(ran):
+        result = ClientResult.model_validate_json(unpacked(path, content))
         if result.step not in plans:
             plans[result.step] = files.get(plan_path(result.step), StepPlan)
         yield from client_points(result, plans[result.step])
