@@ -8,7 +8,7 @@ from plimsoll.fleet.failures import too_late
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
 from plimsoll.model.history import FinishedStep
-from plimsoll.model.load_request import LOAD_MAX_S
+from plimsoll.model.load_request import ENDING_S, SECONDS_OF_A_CLIENT, load_most_s
 from plimsoll.model.metric_periods import wait_ms
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
@@ -18,7 +18,13 @@ LEAD_DOUBLINGS = 3
 
 
 def barrier_epoch_ms(
-    now_epoch_ms: int, *, clients: int, lead_ms: int, per_client_ms: int, late_before: int = 0
+    now_epoch_ms: int,
+    *,
+    clients: int,
+    lead_ms: int,
+    per_client_ms: int,
+    late_before: int = 0,
+    load_s: float = 0,
 ) -> int:
     """Give the instant at which a step's clients all start.
 
@@ -30,9 +36,12 @@ def barrier_epoch_ms(
             function in 10 s (docs.aws.amazon.com/lambda/latest/dg/lambda-concurrency.html).
         late_before: Steps just before it whose clients came too late: each doubles the time, up to
             eightfold.
+        load_s: Of the step, warm-up included: who comes first waits for the barrier, and has to end
+            its load within the time that a client may run.
     """
     lead = lead_ms + clients * per_client_ms
-    return now_epoch_ms + (lead << min(late_before, LEAD_DOUBLINGS))
+    most = max(lead, round(1000 * (SECONDS_OF_A_CLIENT - ENDING_S - load_s)))
+    return now_epoch_ms + min(lead << min(late_before, LEAD_DOUBLINGS), most)
 
 
 def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
@@ -78,7 +87,8 @@ def plan_step(
 ) -> StepPlan:
     """Turn what the search asks for into a step; steps are numbered from 1."""
     load = request.load
-    factor = min(following.window_factor, LOAD_MAX_S / (load.warmup_s + load.duration_s))
+    most_s = load_most_s(following.clients)
+    factor = min(following.window_factor, most_s / (load.warmup_s + load.duration_s))
     return StepPlan(
         index=following.index + 1,
         purpose=following.purpose,

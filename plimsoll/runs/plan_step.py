@@ -252,5 +252,6 @@ def _with_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) 
         lead_ms=settings.start_lead_ms,
         per_client_ms=settings.start_lead_ms_per_client,
         late_before=late_before,
+        load_s=plan.warmup_s + plan.duration_s,
     )
     return plan.model_copy(update={"start_at_epoch_ms": start})

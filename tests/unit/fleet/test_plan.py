@@ -17,7 +17,7 @@ from plimsoll.fleet.step import merged_step
 from plimsoll.model.fleet import FailedClient, StepPlan
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.history import FinishedStep
-from plimsoll.model.load_request import LOAD_MAX_S
+from plimsoll.model.load_request import ENDING_S, load_most_s
 from plimsoll.model.request import Request
 from plimsoll.model.search_request import NextStep
 from plimsoll.model.timings import AWS_TIMINGS
@@ -123,7 +123,19 @@ def test_ten_thousand_clients_are_given_what_lambda_takes_to_start_them() -> Non
         per_client_ms=AWS_TIMINGS.lead_ms_per_client,
     )
     assert start == 20_000 + 10_000 / 1_000 * 10_000
-    assert start / 1000 + LOAD_MAX_S < FUNCTIONS["load-client"].timeout_s
+    most_s = FUNCTIONS["load-client"].timeout_s
+    assert start / 1000 + load_most_s(10_000) + ENDING_S == most_s
+
+
+def test_more_time_to_start_is_never_taken_from_the_load() -> None:
+    """Who is called first waits for the barrier, and a client may run for 900 s."""
+    barriers = [
+        barrier_epoch_ms(
+            0, clients=10_000, lead_ms=20_000, per_client_ms=10, late_before=late, load_s=load_s
+        )
+        for late, load_s in ((1, 190), (2, 190), (3, 190), (3, 760))
+    ]
+    assert barriers == [240_000, 480_000, 690_000, 120_000]
 
 
 @pytest.mark.parametrize(
