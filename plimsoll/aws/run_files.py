@@ -23,7 +23,6 @@ RESULT = "result.json"
 REPORT = "report.html"
 HISTORY = "steps/history.json"
 
-READERS = 16  # at a time
 READ_AHEAD = 32  # files that wait for whoever reads them in order
 UNPACKED_MOST = 64 * 2**20  # bytes of a packed file; an hour of seconds has some 4 MiB
 PACKED_LEVEL = 6  # of zlib: a hundredth smaller at 9, for twice the time
@@ -162,7 +161,7 @@ class RunFiles:
         Yields:
             Each file's path, and the file as it lies there, packed or not.
         """
-        with ThreadPoolExecutor(READERS) as pool:
+        with ThreadPoolExecutor(clients.S3_CONNECTIONS) as pool:
             ahead: deque[tuple[str, Future[bytes]]] = deque()
             for path in paths:
                 ahead.append((path, pool.submit(self._read, path)))
