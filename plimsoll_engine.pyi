@@ -33,7 +33,7 @@ class Fold:
         """JSON by operation: `latency_us`, a `LatencySummary`, and the merged `histogram`."""
 
     def seconds(self, start_epoch_s: int, step: int) -> str:
-        """JSON list of `SecondTotals`, by second and operation, of a step's load that began then."""
+        """JSON list of `SecondTotals`, by second and operation, of a load that began then."""
 
     def p99_medians(self, first: int, past: int) -> list[tuple[str, float]]:
         """The median of the p99 (microseconds) of each client's seconds, by operation.

@@ -209,7 +209,7 @@ def measure(clients: int) -> dict[str, Any]:
         try:
             assert server.stdout is not None
             url = server.stdout.readline().strip()
-            keys = {name: "benchmark" for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
+            keys = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "benchmark")
             environment = {
                 **os.environ, **keys, "AWS_ENDPOINT_URL_S3": url, "AWS_REGION": "eu-central-1",
                 "AWS_DEFAULT_REGION": "eu-central-1",

@@ -123,7 +123,9 @@ class RunFiles:
         """Write a model as JSON, packed where its path ends in `.gz`."""
         content = model.model_dump_json().encode()
         if path.endswith(".gz"):
-            self.put(path, gzip.compress(content, PACKED_LEVEL, mtime=0), content_type="application/gzip")
+            self.put(
+                path, gzip.compress(content, PACKED_LEVEL, mtime=0), content_type="application/gzip"
+            )
         else:
             self.put(path, content)
 

@@ -160,7 +160,7 @@ def test_an_answer_stands_where_its_target_answers_no_more(
 
 @pytest.mark.parametrize(("purpose", "stands"), [("twice_clients", True), ("confirm", False)])
 def test_an_answer_stands_where_time_has_passed_while_it_was_questioned(
-    running: EverySetting, monkeypatch: pytest.MonkeyPatch, purpose: Purpose, stands: bool
+    running: EverySetting, purpose: Purpose, stands: bool
 ) -> None:
     last = synthetic_run()[0].steps[0].step.model_copy(update={"purpose": purpose})
     history = History(steps=(FinishedStep(step=last, late=False),))

@@ -116,7 +116,8 @@ def test_clients_that_failed_otherwise_or_never_started_will_again() -> None:
 def test_a_silent_step_says_how_late_its_clients_were() -> None:
     late = [result(client, [], late_ms=9_000, window=(5_000, 5_000)) for client in (0, 1)]
     assert told(*late) == Nothing(
-        "no operation was answered in the window of step 1: 2 clients were late, at most by 9 s: 0, 1",
+        "no operation was answered in the window of step 1:"
+        " 2 clients were late, at most by 9 s: 0, 1",
         passing=True,
     )
 
