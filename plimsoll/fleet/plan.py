@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
+from plimsoll.capacity.audits import MISSING_SHARE_MOST
 from plimsoll.fleet.failures import too_late
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
-from plimsoll.model.load_request import LOAD_MAX_S
+from plimsoll.model.history import FinishedStep
+from plimsoll.model.load_request import ENDING_S, SECONDS_OF_A_CLIENT, load_most_s
 from plimsoll.model.metric_periods import wait_ms
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
@@ -16,7 +18,13 @@ LEAD_DOUBLINGS = 3
 
 
 def barrier_epoch_ms(
-    now_epoch_ms: int, *, clients: int, lead_ms: int, per_client_ms: int, late_before: int = 0
+    now_epoch_ms: int,
+    *,
+    clients: int,
+    lead_ms: int,
+    per_client_ms: int,
+    late_before: int = 0,
+    load_s: float = 0,
 ) -> int:
     """Give the instant at which a step's clients all start.
 
@@ -28,9 +36,12 @@ def barrier_epoch_ms(
             function in 10 s (docs.aws.amazon.com/lambda/latest/dg/lambda-concurrency.html).
         late_before: Steps just before it whose clients came too late: each doubles the time, up to
             eightfold.
+        load_s: Of the step, warm-up included: who comes first waits for the barrier, and has to end
+            its load within the time that a client may run.
     """
     lead = lead_ms + clients * per_client_ms
-    return now_epoch_ms + (lead << min(late_before, LEAD_DOUBLINGS))
+    most = max(lead, round(1000 * (SECONDS_OF_A_CLIENT - ENDING_S - load_s)))
+    return now_epoch_ms + min(lead << min(late_before, LEAD_DOUBLINGS), most)
 
 
 def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
@@ -51,17 +62,18 @@ def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
     )
 
 
-def late_in_a_row(finished: Sequence[StepResult]) -> int:
-    """Count how many steps in a row, up to the last, had clients that came too late."""
-    late = takewhile(_clients_were_late, reversed(finished))
-    return sum(1 for _ in late)
-
-
-def _clients_were_late(step: StepResult) -> bool:
+def finished(step: StepResult) -> FinishedStep:
+    """Keep what the search needs of a judged step."""
     warmup_ms = step.plan.warmup_s * 1000
-    return any(map(too_late, step.fleet.failed)) or any(
-        late_ms > warmup_ms for late_ms in step.fleet.late.values()
-    )
+    late = sum(map(too_late, step.fleet.failed))
+    late += sum(late_ms > warmup_ms for late_ms in step.fleet.late.values())
+    return FinishedStep(step=step.step, late=late > MISSING_SHARE_MOST * step.plan.clients)
+
+
+def late_in_a_row(steps: Sequence[FinishedStep]) -> int:
+    """Count how many steps in a row, up to the last, had clients that came too late."""
+    late = takewhile(lambda step: step.late, reversed(steps))
+    return sum(1 for _ in late)
 
 
 def plan_step(
@@ -78,7 +90,7 @@ def plan_step(
     load = request.load
     # a server that was just restarted is warmed within the step, each time alike
     warm_s = 0.0 if following.state is None else request.prepare.warm_s
-    room_s = LOAD_MAX_S - warm_s
+    room_s = load_most_s(following.clients) - warm_s
     factor = min(following.window_factor, room_s / (load.warmup_s + load.duration_s))
     return StepPlan(
         index=following.index + 1,

@@ -23,10 +23,11 @@ from plimsoll.model.databases import (
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.expectations import rule_of
 from plimsoll.model.instances import require_plausible
-from plimsoll.model.load_request import LOAD_MAX_S, Load, Preparation, WorkloadChoice
+from plimsoll.model.load_request import Load, Preparation, WorkloadChoice, load_most_s
 from plimsoll.model.rds_versions import require_measurable
-from plimsoll.model.search_request import RateSearch, Search
+from plimsoll.model.search_request import RateSearch, Search, clients_most
 from plimsoll.model.steps import SOAK_WINDOW_MAX_S
+from plimsoll.model.timings import AWS_TIMINGS
 from plimsoll.model.tls import TlsMode
 from plimsoll.model.toggle import Toggle
 from plimsoll.model.volume_faults import Drain
@@ -170,17 +171,32 @@ class Request(Model):
         return self
 
     @model_validator(mode="after")
+    def _clients_have_time_to_start(self) -> Self:
+        """Who of thousands is called first waits for the last one, and ends its load in time."""
+        clients = clients_most(self.search)
+        most_s = load_most_s(clients)
+        if self.load.warmup_s + self.load.duration_s > most_s:
+            problem = (
+                f"is too much after load.warmup_s = {self.load.warmup_s:g} s: of up to"
+                f" {clients:,} clients the first waits {AWS_TIMINGS.lead_s(clients):g} s for the"
+                f" last, which leaves {most_s:g} s to both"
+            )
+            raise UsageError(Complaint(("load", "duration_s"), problem, self.load.duration_s))
+        return self
+
+    @model_validator(mode="after")
     def _can_be_soaked(self) -> Self:
         """A soak is windows of one client call each, out of the steps that the search may take."""
         soak_s, path = self.limits.soak_s, ("limits", "soak_s")
         if not soak_s:
             return self
         count = math.ceil(soak_s / SOAK_WINDOW_MAX_S)
-        if self.load.warmup_s + soak_s / count > LOAD_MAX_S:
+        most_s = load_most_s(clients_most(self.search))
+        if self.load.warmup_s + soak_s / count > most_s:
             problem = (
                 f"is {words.plural(count, 'window')} of {soak_s / count:g} s, each after"
                 f" load.warmup_s = {self.load.warmup_s:g} s, and a client may run for"
-                f" {LOAD_MAX_S} s"
+                f" {most_s:g} s"
             )
             raise UsageError(Complaint(path, problem, soak_s))
         if self.search.probes_max <= count:

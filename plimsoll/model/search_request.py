@@ -131,6 +131,11 @@ class RateSearch(Model):
 Search = Annotated[StepsSearch | RampSearch | RateSearch, Field(discriminator="strategy")]
 
 
+def clients_most(search: Search) -> int:
+    """Give the clients of the largest step that a search may ask for."""
+    return max(search.clients) if isinstance(search, StepsSearch) else search.clients_max
+
+
 class NextStep(Model):
     """The load to apply next, and why."""
 

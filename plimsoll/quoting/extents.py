@@ -15,6 +15,7 @@ from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import Request, TargetKind
+from plimsoll.model.search_request import clients_most
 from plimsoll.model.timings import (
     AWS_TIMINGS,
     METRICS_ARRIVAL,
@@ -25,7 +26,7 @@ from plimsoll.model.timings import (
 from plimsoll.model.volumes import limits
 from plimsoll.quoting import toggle_time
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
-from plimsoll.quoting.rehearsal import Rehearsed, clients_least, clients_most, rehearse
+from plimsoll.quoting.rehearsal import Rehearsed, clients_least, rehearse
 from plimsoll.quoting.search_time import soak_assumption
 
 JUDGING_S = 15.0  # writing results, judging, planning the next

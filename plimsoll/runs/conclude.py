@@ -23,9 +23,9 @@ from plimsoll.model.run_record import RunRecord
 from plimsoll.model.toggle import ToggleResult
 from plimsoll.model.volumes import VolumeLimits, limits
 from plimsoll.runs.credit_use import with_credits
+from plimsoll.runs.history import finished_steps
 from plimsoll.runs.limits import limiting_resource
 from plimsoll.runs.metric_points import run_points
-from plimsoll.runs.plan_step import finished_steps
 from plimsoll.runs.target_figures import lack_points, target_samples, with_figures
 from plimsoll.runs.toggle_state import readings_of
 from plimsoll.targets.aurora_io import read_billed_io

@@ -30,7 +30,7 @@ from plimsoll.quoting.costs import cost_lines, run_cost, total_usd
 from plimsoll.report.expectations import with_expectations
 from plimsoll.requests.request_workload import workload_sha256
 from plimsoll.runs.conclude import Conclusion, volume_limits
-from plimsoll.runs.plan_step import finished_steps
+from plimsoll.runs.history import finished_steps
 from plimsoll.runs.step_budget import planned_steps
 from plimsoll.teams.limits import limits_of
 

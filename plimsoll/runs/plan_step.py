@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from plimsoll import words
 from plimsoll.aws.run_files import (
@@ -26,13 +25,14 @@ from plimsoll.fleet.plan import (
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.function_settings import PlanStepSettings
+from plimsoll.model.history import FinishedStep
 from plimsoll.model.preconditioning import Preconditioning
 from plimsoll.model.request import Request
-from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import Done, NextStep
 from plimsoll.model.steps import CLOSING
 from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.runs.history import so_far
 from plimsoll.runs.precondition import goes_on
 from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
@@ -94,15 +94,6 @@ def _next(
     }
 
 
-def finished_steps(files: RunFiles) -> list[StepResult]:
-    """Read every judged step but the warming one, in order."""
-    paths = [path for path in files.paths("steps/") if path.endswith("/step.json")]
-    numbers = sorted(int(path.split("/")[1]) for path in paths)
-    wanted = [step_path(number) for number in numbers if number != WARMING_STEP]
-    with ThreadPoolExecutor(8) as pool:
-        return list(pool.map(lambda path: files.get(path, StepResult), wanted))
-
-
 def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
     """Pick the next step, write its plan, and set its barrier.
 
@@ -144,7 +135,7 @@ def _of_search(
     settings: PlanStepSettings, record: RunRecord, request: Request, target: EngineTarget
 ) -> dict[str, object]:
     """Pick the next step of the search, once the target has recovered from the last one."""
-    finished = finished_steps(files_of(settings, record.run_id))
+    finished = so_far(files_of(settings, record.run_id))
     steps = [done.step for done in finished]
     if not finished and waits_for_other(records_of(settings), record):
         return Next.pause(settings.poll_seconds)
@@ -175,8 +166,8 @@ def _of_search(
 
 def _is_answered(files: RunFiles) -> bool:
     """Whether the search has its answer: it has begun to question it."""
-    finished = finished_steps(files)
-    return bool(finished) and finished[-1].plan.purpose in CLOSING
+    finished = so_far(files)
+    return bool(finished) and finished[-1].step.purpose in CLOSING
 
 
 def _round_to_come(request: Request, record: RunRecord, files: RunFiles) -> int | None:
@@ -212,7 +203,7 @@ def _start_or_do_without(
     record: RunRecord,
     request: Request,
     plan: StepPlan,
-    finished: Sequence[StepResult],
+    finished: Sequence[FinishedStep],
 ) -> dict[str, object]:
     """Start a step; one that would be more than is left is left out or shortened, where it may be.
 
@@ -237,7 +228,7 @@ def _start(
     record: RunRecord,
     request: Request,
     plan: StepPlan,
-    finished: Sequence[StepResult],
+    finished: Sequence[FinishedStep],
 ) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     require_step_budget(files_of(settings, record.run_id), record, request, plan)
@@ -275,5 +266,6 @@ def _with_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) 
         lead_ms=settings.start_lead_ms,
         per_client_ms=settings.start_lead_ms_per_client,
         late_before=late_before,
+        load_s=plan.warmup_s + plan.duration_s,
     )
     return plan.model_copy(update={"start_at_epoch_ms": start})

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from plimsoll.aws.run_files import PRECONDITIONING, REQUEST, plan_path, step_path
+from plimsoll.aws.run_files import HISTORY, PRECONDITIONING, REQUEST, plan_path, step_path
 from plimsoll.aws.run_records import now
 from plimsoll.errors import BudgetPassedError, PlimsollError, TimeLimitPassedError
 from plimsoll.model.fleet import ServerCounters, StepPlan, UnfinishedWork
+from plimsoll.model.history import FinishedStep, History
 from plimsoll.model.preconditioning import Preconditioning, Round
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunState, TargetAddress
@@ -208,11 +209,11 @@ def test_an_answer_stands_where_its_target_answers_no_more(
 
 @pytest.mark.parametrize(("purpose", "stands"), [("twice_clients", True), ("confirm", False)])
 def test_an_answer_stands_where_time_has_passed_while_it_was_questioned(
-    running: EverySetting, monkeypatch: pytest.MonkeyPatch, purpose: Purpose, stands: bool
+    running: EverySetting, purpose: Purpose, stands: bool
 ) -> None:
-    last = synthetic_run()[0].steps[0]
-    last = last.model_copy(update={"plan": last.plan.model_copy(update={"purpose": purpose})})
-    monkeypatch.setattr(plan_step, "finished_steps", lambda _: [last])
+    last = synthetic_run()[0].steps[0].step.model_copy(update={"purpose": purpose})
+    history = History(steps=(FinishedStep(step=last, late=False),))
+    running.files(RUN).put_model(HISTORY, history)
     running.records.change(RUN, step=1, expires_at=datetime(2020, 1, 1, tzinfo=UTC))
     if stands:
         assert plan_step.plan_next(running, RUN)["next"] == "conclude"
@@ -241,7 +242,8 @@ def test_a_target_that_works_no_more_is_waited_for_as_long_as_that_takes_to_see(
         index=1, clients=1, connections=1, purpose="again", recover_first=True, why="it failed"
     )
     monkeypatch.setattr(plan_step, "family_of", lambda _: BusyFamily())
-    monkeypatch.setattr(plan_step, "finished_steps", lambda _: [synthetic_run()[0].steps[0]])
+    last = FinishedStep(step=synthetic_run()[0].steps[0].step, late=False)
+    running.files(RUN).put_model(HISTORY, History(steps=(last,)))
     monkeypatch.setattr(plan_step, "next_step", lambda *_: overloaded)
     began_s, polls = clock.now_s, 0
     while plan_step.plan_next(running, RUN)["next"] == "pause":
@@ -289,7 +291,7 @@ def test_a_longer_window_for_which_no_time_is_left_has_its_usual_length(
         index=1, clients=1, connections=1, purpose="again", window_factor=2, why="halves"
     )
     monkeypatch.setattr(plan_step, "next_step", lambda *_: longer)
-    monkeypatch.setattr(plan_step, "finished_steps", lambda _: [])
+    running.files(RUN).put_model(HISTORY, History())
     assert planned(running) == 2
     plan = running.files(RUN).get(plan_path(2), StepPlan)
     assert (plan.warmup_s, plan.duration_s) == (window_s / 2, window_s)
