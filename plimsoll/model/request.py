@@ -23,7 +23,7 @@ from plimsoll.model.databases import (
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.expectations import rule_of
 from plimsoll.model.instances import require_plausible
-from plimsoll.model.load_request import Load, Preparation, WorkloadChoice, load_most_s
+from plimsoll.model.load_request import LOAD_MAX_S, Load, Preparation, WorkloadChoice, load_most_s
 from plimsoll.model.rds_versions import require_measurable
 from plimsoll.model.search_request import RateSearch, Search, clients_most
 from plimsoll.model.steps import SOAK_WINDOW_MAX_S

@@ -32,7 +32,7 @@ from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import Done, NextStep
 from plimsoll.model.steps import CLOSING
 from plimsoll.requests.request_workload import compiled_workload
-from plimsoll.runs.history import so_far
+from plimsoll.runs.history import finished_steps, so_far
 from plimsoll.runs.precondition import goes_on
 from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
@@ -152,6 +152,8 @@ def _of_search(
         recovered = _recovered(settings, record, request, counters)
         if recovered is None:
             return Next.pause(settings.poll_seconds)
+    files = files_of(settings, record.run_id)
+    whole = finished_steps(files) if following.state is not None else []  # with what servers said
     plan = plan_step(
         following,
         request,
@@ -159,7 +161,7 @@ def _of_search(
         recovered=recovered.recovered if recovered else None,
         recovery=recovered.how if recovered else None,
         server_before=counters,
-        parameters=parameters_in_force(request, following, target, finished),
+        parameters=parameters_in_force(request, following, target, whole),
     )
     return _start_or_do_without(settings, record, request, plan, finished)
 

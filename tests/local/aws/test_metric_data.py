@@ -16,7 +16,7 @@ START = datetime(2026, 11, 1, tzinfo=UTC)
 METRICS = 23  # as many as a target's
 
 
-def query(name: str, identifier: str, **stat: Any) -> Any:
+def query(name: str, identifier: str, **stat: Any) -> dict[str, Any]:
     dimensions = [{"Name": "DBInstanceIdentifier", "Value": identifier}]
     metric = {"Namespace": "AWS/RDS", "MetricName": name, "Dimensions": dimensions}
     return {"Id": name.lower(), "MetricStat": {"Metric": metric, "Period": 1, **stat}}
@@ -46,11 +46,11 @@ def test_the_points_of_twenty_minutes_are_read_before_a_functions_client_gives_u
     impatient = boto3.client(
         "cloudwatch", endpoint_url=twin.endpoint_url, config=once, **twin.keys.session
     )
+    queries: Any = [
+        {**query("CPU", "db-long", Stat="Average"), "Id": f"m{number}"} for number in range(METRICS)
+    ]
     answer = impatient.get_metric_data(
-        MetricDataQueries=[
-            {**query("CPU", "db-long", Stat="Average"), "Id": f"m{number}"}
-            for number in range(METRICS)
-        ],
+        MetricDataQueries=queries,
         StartTime=START,
         EndTime=START + timedelta(seconds=1200),
         ScanBy="TimestampAscending",
