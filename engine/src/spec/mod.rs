@@ -164,6 +164,8 @@ pub struct Load {
     pub streams_per_connection: u32,
     #[serde(default = "one_u32")]
     pub threads: u32,
+    #[serde(default)]
+    pub poll_us: u32,
     #[serde(default = "closed", rename = "loop")]
     pub pacing: Loop,
     #[serde(default)]
