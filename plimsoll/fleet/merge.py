@@ -155,7 +155,9 @@ def fleet_figures(
     failed_now = tuple(client for client in failed if client.client in without)
     reports = [result.report for result in results]
     started = [result.invoked_epoch_ms for result in results]
-    cpu_s = sum(r.client.cpu_user_s + r.client.cpu_system_s for r in reports)
+    cpu_s = sum(
+        r.client.cpu_user_s + r.client.cpu_system_s - (r.client.polled_s or 0.0) for r in reports
+    )
     succeeded = sum(op.succeeded for r in reports for op in r.operations.values())
     busy = [r.client.busy_fraction for r in reports if r.client.busy_fraction is not None]
     return FleetFigures(
@@ -167,11 +169,19 @@ def fleet_figures(
         start_spread_ms=max(started) - min(started) if started else None,
         cold_starts=sum(result.cold_start for result in results),
         memory_max_mib=max((result.memory_max_mib for result in results), default=None),
-        cpu_us_per_operation=cpu_s * 1e6 / succeeded if succeeded else None,
+        cpu_us_per_operation=max(0.0, cpu_s) * 1e6 / succeeded if succeeded else None,
         busiest_client=max(busy, default=None),
+        polled_share=_polled_share(reports),
         most_waiting_percent=max(_waiting_percents(reports), default=None),
         engine_version=next((report.engine_version for report in reports), None),
     )
+
+
+def _polled_share(reports: Sequence[LoadReport]) -> float | None:
+    polled = [report.client.polled_s for report in reports]
+    known = [value for value in polled if value is not None]
+    threads_s = sum(report.window_s * report.threads for report in reports)
+    return sum(known) / threads_s if threads_s and len(known) == len(polled) else None
 
 
 def server_looks(looks: Sequence[ServerLook]) -> ServerLooks | None:

@@ -102,6 +102,7 @@ def _step(
         halves=merge.halves(plan, window, results) if window else None,
         trend=trend(merge.second_by_second(plan, window, results)) if window else None,
         window_factor=plan.window_factor,
+        poll_us=plan.poll_us,
         recovered=plan.recovered,
         statements_sent=server.statements_by_clients if server else None,
         statements_served=server.statements_by_server if server else None,

@@ -155,6 +155,7 @@ def _of_search(
         recovered=recovered.recovered if recovered else None,
         recovery=recovered.how if recovered else None,
         server_before=counters,
+        poll_us=settings.poll_us,
     )
     return _start_or_do_without(settings, record, request, plan, finished)
 
