@@ -15,7 +15,7 @@ from typing import Any
 import pymysql
 
 import plimsoll_engine
-from plimsoll.machine import cpu_times, shares
+from benchmarks.surroundings import Beside, Surroundings
 from plimsoll.model.engine import EngineTarget, LoadSpec
 from plimsoll.model.values import FormatValue, RowValue
 from plimsoll.workload import Compiled
@@ -37,7 +37,36 @@ class Outcome:
     cpu_s: float  # user and system time of the client's process, from its start to its end
     wall_s: float
     output: str
-    stolen: float | None  # share of this machine's CPU time that its hypervisor gave to others
+    beside: Beside
+
+    @property
+    def rate(self) -> float:
+        """Operations per second."""
+        return self.operations / self.wall_s
+
+    @property
+    def server_us(self) -> float | None:
+        """Server CPU time of one operation, in microseconds; logging in included."""
+        server_s = self.beside.server_s
+        return None if server_s is None else server_s * 1e6 / self.operations
+
+    @property
+    def interrupts(self) -> float | None:
+        """Interrupts from one processor to another, for each operation."""
+        count = self.beside.interrupts
+        return None if count is None else count / self.operations
+
+    def sample(self) -> dict[str, float | None]:
+        """Everything that is kept of it."""
+        return {
+            "operations": self.operations,
+            "ops_per_second": round(self.rate, 1),
+            "client_cpu_us": round(self.cpu_us, 3),
+            "server_cpu_us": self.server_us,
+            "interrupts_per_operation": self.interrupts,
+            "stolen_share": self.beside.stolen,
+            "others_share": self.beside.others,
+        }
 
     @property
     def cpu_us(self) -> float:
@@ -46,15 +75,23 @@ class Outcome:
 
 
 def measure(
-    command: list[str], *, stdin: str = "", count: "re.Pattern[str]", seconds: float | None = None
+    command: list[str],
+    *,
+    stdin: str = "",
+    count: "re.Pattern[str]",
+    seconds: float | None = None,
+    port: int | None = None,
+    pinned: bool = True,
 ) -> Outcome:
     """Runs a client on its core and reads its CPU time from the kernel.
 
     Args:
         command: What to run.
         stdin: What it reads.
-        count: Finds the number of operations in its output.
-        seconds: How long it sent; None: as long as it ran.
+        count: Finds the number of operations in its output, and where it says so their `seconds`.
+        seconds: How long it sent; None: as it says, else as long as it ran.
+        port: Of the server, whose work is read too.
+        pinned: To its core; else it shares all of them with the server.
 
     Raises:
         RuntimeError: It failed; with the end of what it said.
@@ -62,25 +99,25 @@ def measure(
     with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as said:
         given.write(stdin)
         given.seek(0)
-        pinned = ["taskset", "-c", str(CLIENT_CORE), *command]
-        before = cpu_times({os.getpid()})
+        place = ["taskset", "-c", str(CLIENT_CORE)] if pinned else []
+        before = Surroundings.now(port)
         started = time.monotonic()
-        process = subprocess.Popen(pinned, stdin=given, stdout=said, stderr=subprocess.STDOUT)
+        process = subprocess.Popen([*place, *command], stdin=given, stdout=said, stderr=subprocess.STDOUT)
         _, status, used = os.wait4(process.pid, 0)
         wall_s = time.monotonic() - started
-        after = cpu_times({os.getpid()})
-        share = shares(before, after)
+        after = Surroundings.now(port)
         said.seek(0)
         output = said.read()
     found = count.search(output)
     if status != 0 or found is None:
         raise RuntimeError(f"{command[0]}: {output[-400:]}")
+    told = found.groupdict()
     return Outcome(
-        operations=int(found[1]),
+        operations=int(told.get("count") or found[1]),
         cpu_s=used.ru_utime + used.ru_stime,
-        wall_s=seconds or wall_s,
+        wall_s=seconds or float(told.get("seconds") or wall_s),
         output=output,
-        stolen=None if share is None else share.stolen,
+        beside=Beside.between(before, after),
     )
 
 
@@ -92,12 +129,13 @@ def undisturbed(client: Callable[[], Outcome]) -> Outcome | None:
     """
     for _ in range(PATIENCE):
         outcome = client()
-        if outcome.stolen is None or outcome.stolen <= CALM:  # None: nobody can tell
+        stolen = outcome.beside.stolen
+        if stolen is None or stolen <= CALM:  # None: nobody can tell
             return outcome
     return None
 
 
-def engine(spec: LoadSpec) -> Outcome:
+def engine(spec: LoadSpec, *, pinned: bool = True) -> Outcome:
     """This project's engine; every operation that it sent, warm-up included."""
     command = [sys.executable, CHILD, "engine"]
     return measure(
@@ -105,14 +143,24 @@ def engine(spec: LoadSpec) -> Outcome:
         stdin=spec.model_dump_json(),
         count=re.compile(r'"operations_sent":(\d+)'),
         seconds=spec.warmup_s + spec.duration_s,
+        port=spec.target.port,
+        pinned=pinned,
     )
 
 
-def sysbench(target: EngineTarget, *, connections: int, seconds: int) -> Outcome:
-    """The oltp_point_select of sysbench, prepared statements, uniform keys."""
-    command = ["sysbench", "oltp_point_select", *_sysbench_options(target)]
+def sysbench(
+    target: EngineTarget,
+    *,
+    connections: int,
+    seconds: int,
+    script: str = "oltp_point_select",
+    pinned: bool = True,
+) -> Outcome:
+    """A script of sysbench's own, prepared statements, uniform keys."""
+    command = ["sysbench", script, *_sysbench_options(target)]
     command += [f"--threads={connections}", f"--time={seconds}", "--rand-type=uniform", "run"]
-    return measure(command, count=re.compile(r"transactions: +(\d+)"), seconds=seconds)
+    counted = re.compile(r"transactions: +(\d+)")
+    return measure(command, count=counted, seconds=seconds, port=target.port, pinned=pinned)
 
 
 def sysbench_prepare(target: EngineTarget) -> None:
@@ -139,10 +187,17 @@ def pymysql_threads(target: EngineTarget, *, connections: int, seconds: int) -> 
     command = [sys.executable, CHILD, "pymysql", target.host]
     command += [str(target.port), target.user, target.password, target.database]
     command += [str(connections), str(seconds), str(ROWS)]
-    return measure(command, count=re.compile(r"(\d+)"), seconds=seconds)
+    return measure(command, count=re.compile(r"(\d+)"), seconds=seconds, port=target.port)
 
 
-def go_ycsb(program: Path, target: EngineTarget, *, connections: int, operations: int) -> Outcome:
+def go_ycsb(
+    program: Path,
+    target: EngineTarget,
+    *,
+    connections: int,
+    operations: int,
+    pinned: bool = True,
+) -> Outcome:
     """Workload C of go-ycsb."""
     properties = {
         "mysql.host": target.host,
@@ -164,7 +219,9 @@ def go_ycsb(program: Path, target: EngineTarget, *, connections: int, operations
         "requestdistribution": "zipfian",
     }
     command = [str(program), *(f"{name}={value}" for name, value in properties.items())]
-    return measure(command, count=re.compile(r"READ +- .*Count: (\d+)"))
+    # its own time: it takes a while to start
+    counted = re.compile(r"READ +- .*Takes\(s\): (?P<seconds>[\d.]+), Count: (?P<count>\d+)")
+    return measure(command, count=counted, port=target.port, pinned=pinned)
 
 
 def ycsb_tables(target: EngineTarget, compiled: Compiled) -> None:
