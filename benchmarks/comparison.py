@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import click
 
-from benchmarks.engine_clients import Outcome, undisturbed
+from benchmarks.measuring import Outcome, undisturbed
 
 Client = Callable[[], Outcome]
 Outcomes = dict[tuple[str, int], list[Outcome | None]]  # by client and number; None: disturbed

@@ -19,7 +19,8 @@ import click
 
 from benchmarks import engine_clients as clients
 from benchmarks.comparison import Client, compare
-from benchmarks.engine_clients import CLIENT_CORE, ROWS, SERVER_CORE
+from benchmarks.engine_clients import ROWS
+from benchmarks.measuring import CLIENT_CORE, SERVER_CORE
 from plimsoll.local.databases.certificates import Authority
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.engine import (

@@ -26,7 +26,8 @@ from benchmarks.comparison import (
     throughput,
 )
 from benchmarks.engine import closed, database, point_select
-from benchmarks.engine_clients import CLIENT_CORE, GO_YCSB_TABLE, ROWS, SERVER_CORE
+from benchmarks.engine_clients import GO_YCSB_TABLE, ROWS
+from benchmarks.measuring import CLIENT_CORE, SERVER_CORE
 from plimsoll.model.engine import (
     POLL_US,
     EngineOperation,
