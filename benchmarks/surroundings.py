@@ -34,7 +34,7 @@ class Beside:
     """What went on beside a client's run; None: not known."""
 
     server_s: float | None
-    interrupts: int | None
+    interrupts: float | None
     stolen: float | None  # share of this machine's CPU time that its hypervisor gave to others
     others: float | None  # ... that processes had which are neither the client nor the server
 
@@ -66,5 +66,5 @@ def interrupts(table: Path = Path("/proc/interrupts")) -> int | None:
     return sum(counts) if counts else None
 
 
-def _grown[Number: (int, float)](before: Number | None, after: Number | None) -> Number | None:
+def _grown(before: float | None, after: float | None) -> float | None:
     return None if before is None or after is None else after - before

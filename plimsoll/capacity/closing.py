@@ -99,8 +99,8 @@ def questioned(answer: Answer) -> tuple[Conclusion, Closing | None]:
         open_loop=open_loop(answer),
         soak=soak(answer),
     )
-    for asked, remedy in ((more, "add clients"), (polled, "let them poll")):
-        conclusion = _client_bound(conclusion, asked, remedy)
+    conclusion = _client_bound(conclusion, more, "add clients")
+    conclusion = _client_bound(conclusion, polled, "let them poll")
     return _not_sustained(conclusion, found.soak), found
 
 

@@ -16,7 +16,7 @@ const LEAST_NS: u64 = 2_000;
 /// twice the longest look.
 const TRY_EVERY_NS: u64 = SECOND / 50;
 /// The budget: the share of the time that may go into looks which found nothing, ...
-const VAIN_SHARE: f64 = 0.2;
+const VAIN_SHARE: f64 = 0.5;
 /// ... and what is there of it at the start, in nanoseconds.
 const VAIN_AT_START: u64 = 1_000_000;
 /// How often to see whether others want the processor.

@@ -63,10 +63,8 @@ pub fn length_encoded(value: u64, out: &mut Vec<u8>) {
 /// The first packet of a connection: mysql_native_password, a fixed scramble. `mariadb`: it offers
 /// to leave out definitions of columns, as MariaDB does.
 pub fn greeting(capabilities: u32, mariadb: bool) -> Vec<u8> {
-    let (capabilities, extended) = match mariadb {
-        true => (capabilities & !LONG_PASSWORD, CACHE_METADATA),
-        false => (capabilities, 0),
-    };
+    let (capabilities, extended) =
+        if mariadb { (capabilities & !LONG_PASSWORD, CACHE_METADATA) } else { (capabilities, 0) };
     let mut payload = vec![10];
     payload.extend_from_slice(b"8.0.0-canned\0");
     payload.extend_from_slice(&1_u32.to_le_bytes());
