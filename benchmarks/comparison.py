@@ -33,7 +33,8 @@ def compare(
     print_table(f"{title}: {costs}", concurrency, outcomes, dict.fromkeys((ours, *others), cost))
     print_beside(title, concurrency, outcomes)
     for what, figure in (("client CPU", client_cpu_us), ("throughput", throughput)):
-        print_ratios(f"{title}: ratios of {what}", concurrency, outcomes, ours, others, figure)
+        of_what = f"{title}: ratios of {what}"
+        print_ratios(of_what, concurrency, outcomes, ours, others, figure=figure)
 
 
 def in_turn(all_clients: Mapping[tuple[str, int], Client], repetitions: int) -> Outcomes:
@@ -65,7 +66,9 @@ def print_beside(title: str, concurrency: str, outcomes: Outcomes) -> None:
     """What went on beside the clients, where that was read."""
     if all(one is None or one.server_us is None for of in outcomes.values() for one in of):
         return
-    what = "server CPU in us per operation; interrupts between processors per operation; others' CPU"
+    what = (
+        "server CPU in us per operation; interrupts between processors per operation; others' CPU"
+    )
     names = dict.fromkeys(name for name, _ in outcomes)
     print_table(f"{title}: {what}", concurrency, outcomes, dict.fromkeys(names, beside))
 
@@ -76,6 +79,7 @@ def print_ratios(
     outcomes: Outcomes,
     ours: str,
     others: Sequence[str],
+    *,
     figure: Callable[[Outcome], float],
 ) -> None:
     """The ratios of one client's figure to each of the others'; nothing where there is no other."""

@@ -1,8 +1,8 @@
 """The engine beside other clients: `python -m benchmarks.engine SECTION` prints Markdown tables.
 
-SECTION: database, tls, canned, open, memory; engine_waiting has how clients wait. Needs two cores: the client runs on one, the server on
-the other. Every figure is the median of interleaved repetitions; the tables are in
-docs/performance.md.
+SECTION: database, tls, canned, open, memory (benchmarks/engine_waiting.py has how clients wait).
+Needs two cores: the client runs on one, the server on the other. Every figure is the median of
+interleaved repetitions; the tables are in docs/performance.md.
 """
 
 import json

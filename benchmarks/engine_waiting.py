@@ -1,9 +1,9 @@
 """How clients wait, and what that costs the server: `python -m benchmarks.engine_waiting PLACE`.
 
 PLACE: pinned (the client on one core, the server on the other), unpinned (both on both). The engine
-asleep between answers, and looking for them for 50 us first, beside sysbench and go-ycsb on the same
-statements, keys and tables, against MariaDB with all rows in memory. A ratio is one of neighbors in
-time. Every sample goes to standard error as a line of JSON, with the server's CPU, the interrupts
+asleep between answers, and looking for them first, beside sysbench and go-ycsb on the same
+statements, keys and tables, against MariaDB with all rows in memory. A ratio is one of neighbors
+in time. Every sample goes to standard error as a line of JSON, with the server's CPU, the interrupts
 between processors and the CPU that others had.
 """
 
@@ -41,7 +41,9 @@ from plimsoll.model.values import FormatValue, KeyValue, Zipfian
 from plimsoll.workload import load_workload
 
 CONNECTIONS = (1, 8, 32, 64)
-READS_PER_SECOND = {1: 8_000}  # of go-ycsb, which ends after so many operations, not so many seconds
+READS_PER_SECOND = {
+    1: 8_000
+}  # of go-ycsb, which ends after so many operations, not so many seconds
 OTHERWISE = 25_000
 
 
@@ -127,7 +129,7 @@ def tell(title: str, outcomes: Outcomes, peer: str) -> None:
         for what, figure in (("throughput", throughput), ("client CPU", client_cpu_us)):
             if name != peer:
                 what_of = f"{title}: ratios of {what}"
-                print_ratios(what_of, "connections", outcomes, name, [peer], figure)
+                print_ratios(what_of, "connections", outcomes, name, [peer], figure=figure)
 
 
 @click.command()

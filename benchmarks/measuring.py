@@ -1,4 +1,4 @@
-"""Running one client as a process of its own, and what it cost: its CPU, and what went on beside."""
+"""Running a client as a process of its own, and what it cost: its CPU, and what went on beside."""
 
 import os
 import re
@@ -89,7 +89,9 @@ def measure(
         place = ["taskset", "-c", str(CLIENT_CORE)] if pinned else []
         before = Surroundings.now(port)
         started = time.monotonic()
-        process = subprocess.Popen([*place, *command], stdin=given, stdout=said, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            [*place, *command], stdin=given, stdout=said, stderr=subprocess.STDOUT
+        )
         _, status, used = os.wait4(process.pid, 0)
         wall_s = time.monotonic() - started
         after = Surroundings.now(port)

@@ -1,11 +1,11 @@
 """A closing step by clients that poll: is it their way of waiting that the answer speaks of?
 
-A client that sleeps between answers has to be woken, and the server pays for it: about 25 us of its
-processor for each wake-up on a virtual machine (docs/performance.md). On one machine clients sleep,
-since they share its processors with the server. Where the processor is the limit, that may be a part
-of the answer, and the clients' own processors do not show it: they are idle. So the answer's load is
-repeated by clients that look for answers before they sleep; more throughput means that their waiting
-was the limit. A slow storage gives no more for it.
+A client that sleeps between answers has to be woken, and the server pays for it: about 25 us of
+its processor for each wake-up on a virtual machine (docs/performance.md). On one machine clients
+sleep, since they share its processors with the server. Where the processor is the limit, that may
+be a part of the answer, and the clients' own processors do not show it: they are idle. So the
+answer's load is repeated by clients that look for answers before they sleep; more throughput means
+that their waiting was the limit. A slow storage gives no more for it.
 """
 
 from statistics import median
@@ -27,7 +27,7 @@ THROUGHPUT_LEAST = 0.10 / 25e-6
 def polling_wish(answer: Answer) -> Wish | None:
     """Ask for the answer's load by clients that poll, and once more where that brings more.
 
-    Only on one machine and in a closed loop: in an open one throughput is the rate that was offered.
+    Only on one machine and in a closed loop: an open one's throughput is the rate that was offered.
     """
     base = _base(answer)
     if base is None or len(answer.tries("polling")) >= TRIES_MAX:
@@ -36,7 +36,9 @@ def polling_wish(answer: Answer) -> Wish | None:
     if len(done) >= SEEN or (done and not _is_raised(answer, done[0])):
         return None
     shape = Shape(base.clients or 1, base.connections or 1, None)
-    why = "the answer's load by clients that look for answers before they sleep: is it their waiting?"
+    why = (
+        "the answer's load by clients that look for answers before they sleep: is it their waiting?"
+    )
     return Wish(0.0, "polling", why, shape=shape, poll_us=POLL_US)
 
 

@@ -57,9 +57,7 @@ def command(
     given = parse_settings(workload, settings, tables)
     compiled = workload.compile(records, given, target.protocol)
     started = time.monotonic()
-    prepared = prepare_shown(
-        target, compiled, connections=connections, load_order=load_order
-    )
+    prepared = prepare_shown(target, compiled, connections=connections, load_order=load_order)
     seconds = time.monotonic() - started
     if as_json:
         result = {

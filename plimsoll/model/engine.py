@@ -150,8 +150,8 @@ class LoadSpec(Model):
     # CQL: how many operations in flight share one TCP connection, each on a stream of its own
     streams_per_connection: Annotated[int, Field(ge=1, le=10_000)] = 128
     threads: Annotated[int, Field(ge=1, le=64)] = 1
-    # at most so long it looks for answers again before it sleeps, where that pays; 0: it sleeps. For
-    # clients that share no processor with the server or with each other
+    # at most so long it looks for answers again before it sleeps, where that pays; 0: it sleeps.
+    # For clients that share no processor with the server or with each other
     poll_us: Annotated[int, Field(ge=0, le=POLL_MOST_US)] = 0
     loop: Annotated[ClosedLoop | OpenLoop, Field(discriminator="kind")] = ClosedLoop()
     warmup_s: Annotated[float, Field(ge=0)] = 0.0

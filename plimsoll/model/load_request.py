@@ -86,10 +86,10 @@ class Preparation(Model):
     load_order: LoadOrder = Field(
         "key",
         description="In which order rows are inserted. `key`: by their keys, which fills each page"
-        " once. `number`: by their numbers, as YCSB does: of hashed keys each lands on another page,"
-        " which leaves a larger table, and costs a read and a write of a page for each row once the"
-        " table is larger than the server's memory. Keys that are numbers have one order only, and"
-        " Cassandra sorts them itself.",
+        " once. `number`: by their numbers, as YCSB does: of hashed keys each lands on another"
+        " page, which leaves a larger table, and costs a read and a write of a page for each row"
+        " once the table is larger than the server's memory. Keys that are numbers have one order"
+        " only, and Cassandra sorts them itself.",
     )
     warm_s: Annotated[float, Field(ge=0, le=600)] = Field(
         60,
