@@ -2,8 +2,8 @@
 
 PLACE: pinned (the client on one core, the server on the other), unpinned (both on both). The engine
 asleep between answers, and looking for them first, beside sysbench and go-ycsb on the same
-statements, keys and tables, against MariaDB with all rows in memory. A ratio is one of neighbors
-in time. Every sample goes to standard error as a line of JSON, with the server's CPU, the interrupts
+statements, keys and tables, against MariaDB with all rows in memory. A ratio is one of neighbors in
+time. Every sample goes to standard error as a line of JSON, with the server's CPU, the interrupts
 between processors and the CPU that others had.
 """
 

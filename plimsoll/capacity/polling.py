@@ -61,7 +61,7 @@ def waiting(answer: Answer) -> Waiting | None:
 
 
 def _base(answer: Answer) -> Step | None:
-    """The step to repeat: of the answer, if its processor may be the limit and its clients slept."""
+    """The answer's step, if the processor may be its limit and its clients slept."""
     if answer.at is None or not answer.at.point.counted:
         return None
     step = answer.at.point.counted[0].step
