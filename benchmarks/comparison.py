@@ -34,7 +34,8 @@ def compare(
     print_beside(title, concurrency, outcomes)
     for what, figure in (("client CPU", client_cpu_us), ("throughput", throughput)):
         of_what = f"{title}: ratios of {what}"
-        print_ratios(of_what, concurrency, outcomes, ours, others, figure=figure)
+        pairs = [(ours, other) for other in others]
+        print_ratios(of_what, concurrency, outcomes, pairs, figure=figure)
 
 
 def in_turn(all_clients: Mapping[tuple[str, int], Client], repetitions: int) -> Outcomes:
@@ -77,20 +78,21 @@ def print_ratios(
     title: str,
     concurrency: str,
     outcomes: Outcomes,
-    ours: str,
-    others: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
     *,
     figure: Callable[[Outcome], float],
 ) -> None:
-    """The ratios of one client's figure to each of the others'; nothing where there is no other."""
-    if not others:
+    """The ratios of clients' figures to others'; nothing where there is no other."""
+    if not pairs:
         return
     click.echo(f"\n{title}\n")
-    click.echo(row(concurrency, [f"{ours} / {name}" for name in others]))
-    click.echo(row("---", ["---"] * len(others)))
+    click.echo(row(concurrency, [f"{ours} / {other}" for ours, other in pairs]))
+    click.echo(row("---", ["---"] * len(pairs)))
     for number in sorted({number for _, number in outcomes}):
-        mine = outcomes.get((ours, number), [])
-        cells = [ratio(mine, outcomes.get((name, number), []), figure) for name in others]
+        cells = [
+            ratio(outcomes.get((ours, number), []), outcomes.get((other, number), []), figure)
+            for ours, other in pairs
+        ]
         click.echo(row(str(number), cells))
 
 

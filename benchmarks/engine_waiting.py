@@ -125,11 +125,10 @@ def tell(title: str, outcomes: Outcomes, peer: str) -> None:
     costs = "client CPU in us per operation (operations per second)"
     print_table(f"{title}: {costs}", "connections", outcomes, dict.fromkeys(names, cost))
     print_beside(title, "connections", outcomes)
-    for name in names:
-        for what, figure in (("throughput", throughput), ("client CPU", client_cpu_us)):
-            if name != peer:
-                what_of = f"{title}: ratios of {what}"
-                print_ratios(what_of, "connections", outcomes, name, [peer], figure=figure)
+    pairs = [(name, peer) for name in names if name != peer]
+    for what, figure in (("throughput", throughput), ("client CPU", client_cpu_us)):
+        what_of = f"{title}: ratios of {what}"
+        print_ratios(what_of, "connections", outcomes, pairs, figure=figure)
 
 
 @click.command()
