@@ -35,11 +35,11 @@ fn what_is_sent_and_counted_is_the_same() {
 #[test]
 fn every_protocol_can_look() {
     let cassandra = support::cql_server::Server::start(|_| support::cql_server::Action::Rows);
-    let postgresql = support::postgres_server::Server::start(|_| {
-        support::postgres_server::Action::Rows
-    });
+    let postgresql =
+        support::postgres_server::Server::start(|_| support::postgres_server::Action::Rows);
     for load in [cql(cassandra.port), postgres(postgresql.port)] {
-        let report = run(polling(load, 1_000), &json!({"operations_limit": 100})).expect("it starts");
+        let report =
+            run(polling(load, 1_000), &json!({"operations_limit": 100})).expect("it starts");
         assert_eq!(report.operations[READ].succeeded, 100);
         assert!(report.client.polled_s > 0.0);
     }
@@ -53,12 +53,16 @@ fn looking_is_no_work() {
         let gate = Arc::new(Gate::default());
         let held = gate.clone();
         let server = Server::start(move |_| Action::Wait(held.clone()));
-        run_calling(polling(mysql(server.port), 1_000), &json!({"operations_limit": 4}), |seconds| {
-            if !seconds.is_empty() {
-                gate.open();
-            }
-            true
-        })
+        run_calling(
+            polling(mysql(server.port), 1_000),
+            &json!({"operations_limit": 4}),
+            |seconds| {
+                if !seconds.is_empty() {
+                    gate.open();
+                }
+                true
+            },
+        )
     });
     let client = &report.client;
     assert!(client.busy_fraction < Some(0.4), "{client:?}");
@@ -72,9 +76,8 @@ fn an_open_loop_looks_and_sends_in_time() {
     let server = Server::start(|_| Action::Rows);
     let changes = json!({"connections": 4, "operations_limit": 200,
                          "loop": {"kind": "open", "rate_ops_per_second": 1_000.0}});
-    let late = |report: &LoadReport| {
-        report.client.send_lateness_us.as_ref().and_then(|late| late.p50)
-    };
+    let late =
+        |report: &LoadReport| report.client.send_lateness_us.as_ref().and_then(|late| late.p50);
     let report = undisturbed(
         |report| late(report) < Some(1_000),
         || run(polling(mysql(server.port), 50), &changes),

@@ -110,8 +110,7 @@ fn client(shared: &Shared<'_>, finished: &[Finished]) -> SelfReport {
         cpu_user_s: cpu.user.as_secs_f64(),
         cpu_system_s: cpu.system.as_secs_f64(),
         polled_s,
-        cpu_us_per_operation: (ended > 0)
-            .then(|| (cpu_s - polled_s).max(0.0) * 1e6 / ended as f64),
+        cpu_us_per_operation: (ended > 0).then(|| (cpu_s - polled_s).max(0.0) * 1e6 / ended as f64),
         busy_fraction: (window_ns > 0)
             .then(|| (1.0 - waited as f64 / window_ns as f64).clamp(0.0, 1.0)),
         processor_wait_s: processor_wait_s(finished),

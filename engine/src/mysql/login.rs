@@ -50,11 +50,7 @@ fn explain(mut error: EngineError, encrypted: bool) -> EngineError {
 }
 
 /// Prepares a statement; returns its number on this connection.
-fn prepare(
-    channel: &mut Channel,
-    prepared: &Prepared,
-    agreed: Agreed,
-) -> Result<u32, EngineError> {
+fn prepare(channel: &mut Channel, prepared: &Prepared, agreed: Agreed) -> Result<u32, EngineError> {
     let doing = || format!("cannot prepare {}", prepared.excerpt());
     channel.command(COM_STMT_PREPARE, prepared.sql.as_bytes())?;
     let packet = channel.read_packet()?;

@@ -154,13 +154,7 @@ pub struct Rows {
 }
 
 /// Appends a result set.
-pub fn result_set(
-    sequence: &mut u8,
-    shape: Rows,
-    agreed: Agreed,
-    status: u16,
-    out: &mut Vec<u8>,
-) {
+pub fn result_set(sequence: &mut u8, shape: Rows, agreed: Agreed, status: u16, out: &mut Vec<u8>) {
     let mut count = Vec::new();
     length_encoded(shape.columns as u64, &mut count);
     let known = shape.known && agreed.cache_metadata;
