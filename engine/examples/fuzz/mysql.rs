@@ -32,7 +32,7 @@ pub fn talk(mut rng: Rng, connection: usize) -> impl Conversation {
     let behavior = move |command: &Command<'_>| {
         Action::Bytes(answers::draw(&mut rng, command.agreed).0.into())
     };
-    let talk = Talk::new(connection, 1, behavior).as_mariadb(mariadb);
+    let talk = Talk::new(connection, 1, behavior).offering_as_mariadb(mariadb);
     match switch {
         Some(payload) => talk.switching(payload),
         None => talk,

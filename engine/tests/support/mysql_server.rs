@@ -99,7 +99,7 @@ impl<Behavior: FnMut(&Command<'_>) -> Action> Talk<Behavior> {
     }
 
     /// Offers what MariaDB does beyond MySQL.
-    pub fn as_mariadb(self, mariadb: bool) -> Self {
+    pub fn offering_as_mariadb(self, mariadb: bool) -> Self {
         Talk { mariadb, ..self }
     }
 
@@ -210,7 +210,7 @@ impl Server {
                 entries.lock().expect("sound")[connection].push(command.payload.to_vec());
                 behavior(command)
             })
-            .as_mariadb(mariadb)
+            .offering_as_mariadb(mariadb)
         });
         Server { port: listening.port, listening, log }
     }
