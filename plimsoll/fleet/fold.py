@@ -62,6 +62,9 @@ class Fold:
         late: {client: milliseconds after the barrier}.
         looks: What those that looked at the server saw.
         error_examples: A message of each error code.
+        cpu_s: Processor time of their work, in seconds: without polling.
+        polled_s: What they spent on polling, in seconds; None: of one it is not known.
+        threads_s: Their threads' windows together, in seconds.
         busiest: The greatest share of a window in which a client did not wait.
         most_waiting_percent: Of its work's time, the most a client had no processor for it.
         send_lateness_us: Open loop: the worst client's p99 of send minus due.
@@ -78,6 +81,8 @@ class Fold:
     error_examples: dict[str, str] = field(default_factory=dict)
     cold_starts: int = 0
     cpu_s: float = 0.0
+    polled_s: float | None = 0.0
+    threads_s: float = 0.0
     unanswered: int = 0
     statements_sent: int = 0
     engine_version: str | None = None
@@ -124,11 +129,15 @@ class Fold:
         self.statements_sent += report.statements_sent
         self.engine_version = self.engine_version or report.engine_version
         self.memory_max_mib = _greater(self.memory_max_mib, client.memory_max_mib)
+        self.threads_s += report.window_s * report.threads
         self._note_self(report.client)
         self._note_operations(report)
 
     def _note_self(self, client: SelfReport) -> None:
-        self.cpu_s += client.cpu_user_s + client.cpu_system_s
+        worked_s = client.cpu_user_s + client.cpu_system_s - (client.polled_s or 0.0)
+        self.cpu_s += max(0.0, worked_s)
+        unknown = self.polled_s is None or client.polled_s is None
+        self.polled_s = None if unknown else (self.polled_s or 0.0) + (client.polled_s or 0.0)
         self.unanswered += client.unanswered
         self.busiest = _greater(self.busiest, client.busy_fraction)
         waiting = _waiting_percent(client)
@@ -149,6 +158,12 @@ class Fold:
     def succeeded(self) -> int:
         """Operations that succeeded in the clients' own windows."""
         return sum(operation.succeeded for operation in self._operations.values())
+
+    @property
+    def polled_share(self) -> float | None:
+        """The share of their threads' time in which they polled; None: it is not known."""
+        known = self.polled_s is not None and self.threads_s > 0
+        return (self.polled_s or 0.0) / self.threads_s if known else None
 
     def operations(self) -> dict[str, OperationTotals]:
         """Give each operation's totals, of all clients."""

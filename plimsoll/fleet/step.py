@@ -103,6 +103,7 @@ def _step(
         send_lateness_us=fold.send_lateness_us,
         backlog_end=fold.backlog_end,
         window_factor=plan.window_factor,
+        poll_us=plan.poll_us,
         recovered=plan.recovered,
         statements_sent=server.statements_by_clients if server else None,
         statements_served=server.statements_by_server if server else None,

@@ -41,6 +41,8 @@ class FleetFigures(Model):
     memory_max_mib: float | None  # the largest client
     cpu_us_per_operation: float | None
     busiest_client: float | None  # share of its window
+    # share of the clients' windows that they looked for answers, which is no work; None: not known
+    polled_share: float | None = None
     most_waiting_percent: float | None = None  # of its work's time, a client's without a processor
     engine_version: str | None
 

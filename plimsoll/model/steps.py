@@ -21,12 +21,13 @@ Purpose = Literal[
     "sentinel",  # the lightest load once more, at the end
     "twice_clients",  # the answer's connections on twice the clients
     "open_loop",  # near a closed loop's answer, callers who do not wait
+    "polling",  # the answer's load, by clients that look for answers before they sleep
     "soak",  # the answer's load, held for `limits.soak_s`
     "toggle",  # the answer's load in one of two states of the target
 ]
 # Steps after the answer is confirmed. They question it, and are no repetitions of any load.
 CLOSING: frozenset[Purpose] = frozenset(
-    {"sentinel", "twice_clients", "open_loop", "soak", "toggle"}
+    {"sentinel", "twice_clients", "polling", "open_loop", "soak", "toggle"}
 )
 SOAK_WINDOW_MAX_S = 600  # the longest window of a step; a longer soak takes several
 
@@ -137,5 +138,6 @@ class Step(Model):
     stall_s: Amount | None = None
     trend: Trend | None = None  # None: not known, or too few seconds
     credits: tuple[CreditUse, ...] | None = None  # None: not known
+    poll_us: Count | None = None  # how long clients looked for answers; None: not known
     window_factor: Positive | None = None  # how many times the request's window it was given
     recovered: bool | None = None  # had the target recovered from an overload before this step?
