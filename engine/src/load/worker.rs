@@ -9,6 +9,7 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 
 use super::alarm::Alarm;
 use super::clock::{Clock, Cpu};
+use super::cluster::{NodeTally, Router};
 use super::lane::{Lane, State};
 use super::open_loop::OpenLoop;
 use super::operation::Sent;
@@ -46,6 +47,8 @@ pub struct Shared<'a> {
 /// What a thread returns at its end.
 pub struct Finished {
     pub recorder: Recorder,
+    /// Of a target with several nodes.
+    pub nodes: Vec<NodeTally>,
     pub connections: ConnectionReport,
     pub sent: Sent,
     pub cpu: Cpu,
@@ -65,7 +68,9 @@ pub struct Finished {
 pub struct Worker<'a, W: Wire> {
     pub(super) shared: &'a Shared<'a>,
     pub(super) lanes: Vec<Lane>,
+    /// Where there are several nodes, those of the same lanes to each of them lie together.
     pub(super) lines: Vec<Line<W>>,
+    pub(super) router: Option<Router>,
     pub(super) scopes: Vec<Scope>,
     pub(super) open_loop: Option<OpenLoop>,
     pub(super) recorder: Recorder,
@@ -104,7 +109,7 @@ impl<'a, W: Wire> Worker<'a, W> {
     pub fn new(
         shared: &'a Shared<'a>,
         (lanes, scopes): (Vec<Lane>, Vec<Scope>),
-        lines: Vec<Line<W>>,
+        (lines, router): (Vec<Line<W>>, Option<Router>),
         open_loop: Option<OpenLoop>,
         recorder: Recorder,
         reopener: Reopener<W::Known>,
@@ -118,6 +123,7 @@ impl<'a, W: Wire> Worker<'a, W> {
             shared,
             lanes,
             lines,
+            router,
             scopes,
             open_loop: open_loop.map(|open| open.within(shared.window.after(shared.start))),
             recorder,
@@ -219,6 +225,7 @@ impl<'a, W: Wire> Worker<'a, W> {
         self.recorder.finish(if end < shared.window.end { 0 } else { end });
         Finished {
             recorder: self.recorder,
+            nodes: self.router.map_or_else(Vec::new, |router| router.nodes),
             connections: self.report,
             sent: self.sent,
             cpu,
