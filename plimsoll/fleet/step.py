@@ -7,6 +7,7 @@ from plimsoll.capacity.trends import trend
 from plimsoll.families.family import family_of
 from plimsoll.fleet import merge
 from plimsoll.fleet.failures import refusal, told_together
+from plimsoll.fleet.nodes import node_totals
 from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
 from plimsoll.model.results import FleetFigures, OperationTotals, ServerFigures, StepResult
 from plimsoll.model.steps import STATISTICS, Step
@@ -36,6 +37,7 @@ def merged_step(
         window_start_epoch_ms=window.start_epoch_ms if window else None,
         window_end_epoch_ms=window.end_epoch_ms if window else None,
         operations=operations,
+        nodes=node_totals([result.report for result in results]),
         fleet=fleet,
         server=server,
         problems=tuple(_problems(plan, fleet, server, window)),

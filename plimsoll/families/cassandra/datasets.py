@@ -72,7 +72,8 @@ class CassandraDatasets:
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Make the keyspace and the tables that are not there, and note the dataset.
 
-        The keyspace gets one replica; for another number, make it yourself beforehand.
+        An existing cluster's keyspace gets one replica; for another number, make it yourself
+        beforehand.
 
         Returns:
             What is there already.
@@ -83,7 +84,8 @@ class CassandraDatasets:
         """
         session = self._session
         if not session.keyspace_exists(self._keyspace):
-            replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
+            copies = session.target.replication
+            replication = f"{{'class': 'SimpleStrategy', 'replication_factor': {copies}}}"
             session.execute(
                 f"CREATE KEYSPACE IF NOT EXISTS {quoted(self._keyspace)}"
                 f" WITH replication = {replication}"

@@ -1,0 +1,33 @@
+"""Where the nodes of a cluster may be: networks of addresses, none wider than a VPC.
+
+A server tells of its cluster's other nodes, and may tell of anything. So the load goes to no address
+that whoever asked for it has not named: the engine checks the same (`engine/src/spec/network.rs`).
+"""
+
+import ipaddress
+from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+_LEAST_PREFIX = {4: 16, 6: 56}
+
+
+def _network(text: str) -> str:
+    try:
+        network = ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError(f"{text!r} is no network; such as 10.0.1.0/24 or 10.0.1.7") from None
+    least = _LEAST_PREFIX[network.version]
+    if network.prefixlen < least:
+        raise ValueError(f"{text!r} is wider than a VPC; allowed are /{least} and longer")
+    return text
+
+
+Network = Annotated[str, AfterValidator(_network)]
+
+
+def within(address: str, networks: Iterable[str]) -> bool:
+    """Say whether an address is in one of some networks."""
+    known = ipaddress.ip_address(address)
+    return any(known in ipaddress.ip_network(network, strict=False) for network in networks)
