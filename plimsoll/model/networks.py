@@ -13,21 +13,26 @@ from pydantic import AfterValidator
 _LEAST_PREFIX = {4: 16, 6: 56}
 
 
-def _network(text: str) -> str:
+def network(text: str) -> str:
+    """Give a network as it is written.
+
+    Raises:
+        ValueError: It is none, or too wide; says what is allowed.
+    """
     try:
-        network = ipaddress.ip_network(text, strict=False)
+        known = ipaddress.ip_network(text, strict=False)
     except ValueError:
         raise ValueError(f"{text!r} is no network; such as 10.0.1.0/24 or 10.0.1.7") from None
-    least = _LEAST_PREFIX[network.version]
-    if network.prefixlen < least:
+    least = _LEAST_PREFIX[known.version]
+    if known.prefixlen < least:
         raise ValueError(f"{text!r} is wider than a VPC; allowed are /{least} and longer")
     return text
 
 
-Network = Annotated[str, AfterValidator(_network)]
+Network = Annotated[str, AfterValidator(network)]
 
 
 def within(address: str, networks: Iterable[str]) -> bool:
     """Say whether an address is in one of some networks."""
     known = ipaddress.ip_address(address)
-    return any(known in ipaddress.ip_network(network, strict=False) for network in networks)
+    return any(known in ipaddress.ip_network(one, strict=False) for one in networks)

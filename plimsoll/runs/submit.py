@@ -201,6 +201,8 @@ def check_request(settings: SubmitSettings, request: Request) -> None:
     settings.require_kind(request.target.kind)
     if settings.on_one_machine:
         require_stand_in(request)
+    else:
+        require_one_node(request)
     require_known_operations(request)
     if isinstance(request.target, EndpointTarget):
         endpoint_address(request.target, settings.allowed_endpoints)

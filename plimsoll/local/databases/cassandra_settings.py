@@ -81,8 +81,18 @@ def write_settings(
     cql_port: int,
     storage_port: int,
     settings: Mapping[str, object],
+    seed: str | None = None,
 ) -> None:
-    """Write `cassandra.yaml` and `logback.xml` into the server's folder."""
+    """Write `cassandra.yaml` and `logback.xml` into the server's folder.
+
+    Args:
+        directory: The server's.
+        host: Its address.
+        cql_port: Where clients reach it.
+        storage_port: Where the other nodes reach it; a cluster's have the same.
+        settings: Over the defaults.
+        seed: The address of its cluster's first node; None: it is that itself.
+    """
     data = directory / "data"
     configuration = {
         **DEFAULT_SETTINGS,
@@ -94,7 +104,7 @@ def write_settings(
         "seed_provider": [
             {
                 "class_name": "org.apache.cassandra.locator.SimpleSeedProvider",
-                "parameters": [{"seeds": f"{host}:{storage_port}"}],
+                "parameters": [{"seeds": f"{seed or host}:{storage_port}"}],
             }
         ],
         "data_file_directories": [str(data / "data")],
