@@ -67,11 +67,12 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     files = files_of(settings, run_id)
     request = files.get(REQUEST, Request)
     since, kind = record.step_at or record.submitted_at, request.target.kind
-    samples = target_samples(settings, record, kind=kind, since=since, until=now())
+    by_node = node_samples(settings, record, kind=kind, since=since, until=now())
+    samples = together(by_node) if by_node else ()
     period_s = settings.metric_period_seconds
     steps = [
         with_credits(with_figures(step, samples, period_s), request.target, samples)
-        for step in finished_steps(files)
+        for step in (with_node_figures(s, by_node, period_s) for s in finished_steps(files))
     ]
     lacking = has_metrics(record.target, kind) and lack_points(steps, samples, period_s)
     if lacking and _goes_on_waiting(settings, record):

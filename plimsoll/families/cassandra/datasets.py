@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from plimsoll.errors import CassandraTimeoutError, PlimsollError
+from plimsoll.families.cassandra.cluster import await_agreement
 from plimsoll.families.cassandra.session import CassandraSession, quoted
 from plimsoll.families.dataset_notes import (
     DatasetNote,
@@ -118,6 +119,8 @@ class CassandraDatasets:
         for table in compiled.tables:
             session.execute(table.create_sql)
             self._check_columns(table)
+        if session.target.nodes:
+            await_agreement(session)
         return made
 
     def note_progress(self, compiled: Compiled, loaded_rows: dict[str, int]) -> None:
