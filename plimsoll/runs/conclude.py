@@ -23,9 +23,15 @@ from plimsoll.runs.credit_use import with_credits
 from plimsoll.runs.limits import limiting_resource
 from plimsoll.runs.metric_points import run_points
 from plimsoll.runs.plan_step import finished_steps
-from plimsoll.runs.target_figures import lack_points, target_samples, with_figures
+from plimsoll.runs.target_figures import (
+    lack_points,
+    node_samples,
+    with_figures,
+    with_node_figures,
+)
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
+from plimsoll.targets.node_samples import together
 
 WRITES_OF_AURORA = (
     "Aurora's write IOPS of a step are storage write records, more or less one for each log record,"
