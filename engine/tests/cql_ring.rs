@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use plimsoll_engine::cql::token;
@@ -147,7 +148,8 @@ fn load_goes_to_no_address_but_those_that_are_allowed() {
         Told { address: Some("::1".parse().expect("an address")), ..Told::of(1, &[7]) },
         Told { address: Some([0, 0, 0, 0].into()), ..Told::of(1, &[]) },
     ]);
-    let foreign = |n: u32| Told { address: Some((0x0808_0000 + n).into()), ..Told::of(1, &[]) };
+    let foreign =
+        |n: u32| Told { address: Some(Ipv4Addr::from(0x0808_0000 + n).into()), ..Told::of(1, &[]) };
     tables.peers.extend((0..5_000).map(foreign));
     let cluster = Cluster::start(5, tables, Sound);
     let report = measured(&cluster, &json!({"operations_limit": 300}));
@@ -184,8 +186,10 @@ fn a_ring_that_is_no_ring_is_an_error_before_anything_is_sent() {
 
 #[test]
 fn networks_that_are_too_wide_or_for_another_database_are_refused() {
-    let cases = [("cql", "10.0.0.0/8", "allowed are prefixes of 16 to 32 bits"),
-                 ("mysql", "10.0.0.0/24", "nodes is for the protocol cql only")];
+    let cases = [
+        ("cql", "10.0.0.0/8", "allowed are prefixes of 16 to 32 bits"),
+        ("mysql", "10.0.0.0/24", "nodes is for the protocol cql only"),
+    ];
     for (protocol, network, expected) in cases {
         let mut load = cql(1);
         load["target"]["nodes"] = json!([network]);

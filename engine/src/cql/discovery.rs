@@ -82,7 +82,7 @@ fn local_node(body: &[u8], contact: SocketAddr) -> Option<(Peer<'_>, bool)> {
 }
 
 fn new_peers(body: &[u8]) -> Option<Vec<Peer<'_>>> {
-    let peers = rows::read(body)?.into_iter().filter_map(|row: Row<'_, 5>| {
+    let peers = rows::read::<5>(body)?.into_iter().filter_map(|row| {
         let [data_center, rack, tokens, address, port] = row;
         let port = rows::int(port).and_then(|port| u16::try_from(port).ok());
         let address = rows::address(address).zip(port).map(SocketAddr::from);
@@ -93,7 +93,7 @@ fn new_peers(body: &[u8]) -> Option<Vec<Peer<'_>>> {
 
 /// They tell no port: all nodes have the same.
 fn old_peers(body: &[u8], contact: SocketAddr) -> Option<Vec<Peer<'_>>> {
-    let peers = rows::read(body)?.into_iter().filter_map(|row: Row<'_, 4>| {
+    let peers = rows::read::<4>(body)?.into_iter().filter_map(|row| {
         let [data_center, rack, tokens, address] = row;
         let address = rows::address(address).map(|address| (address, contact.port()).into());
         peer([data_center, rack, tokens], address)
@@ -159,16 +159,14 @@ fn replication(
     data_center: &str,
 ) -> Result<Replication, EngineError> {
     let name = keyspace.replace('\'', "''");
-    let text = format!(
-        "SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = '{name}'"
-    );
+    let text =
+        format!("SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = '{name}'");
     let body = ask(channel, &text)?;
     let rows: Vec<Row<'_, 1>> =
         rows::read(&body).ok_or_else(|| unreadable("the keyspace's replication"))?;
     let settings = rows::texts(rows.first().and_then(|[settings]| *settings), 2);
-    let setting = |name: &str| {
-        settings.chunks_exact(2).find(|pair| pair[0] == name).map(|pair| pair[1])
-    };
+    let setting =
+        |name: &str| settings.chunks_exact(2).find(|pair| pair[0] == name).map(|pair| pair[1]);
     let by_rack = setting("class").is_some_and(|class| class.ends_with("NetworkTopologyStrategy"));
     let copies = setting(if by_rack { data_center } else { "replication_factor" });
     let copies = copies.and_then(|copies| copies.parse().ok()).unwrap_or(1);

@@ -155,8 +155,7 @@ mod tests {
 
     #[test]
     fn copies_are_on_the_next_different_members() {
-        let members =
-            [member(0, "a", &[0, 10]), member(1, "a", &[20]), member(2, "a", &[30, 40])];
+        let members = [member(0, "a", &[0, 10]), member(1, "a", &[20]), member(2, "a", &[30, 40])];
         let ring = Ring::new(&members, 3, simple(2));
         let replicas = [0, 10, 20, 30, 40].map(|token| ring.replicas(token).to_vec());
         assert_eq!(replicas, [[0, 1], [0, 1], [1, 2], [2, 0], [2, 0]]);

@@ -129,7 +129,8 @@ fn open_all<K: Login>(
         let threads: Vec<_> = (0..OPENERS.min(n)).map(|_| scope.spawn(work)).collect();
         attend(&threads, cancelled, listener);
     });
-    let (mut sessions, error) = opened.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (mut sessions, error) =
+        opened.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     match error {
         Some(error) if n > 1 => {
             let message =

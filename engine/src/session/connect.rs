@@ -78,7 +78,9 @@ impl Opener {
             Some(node) => vec![node],
             None => (host.as_str(), *port)
                 .to_socket_addrs()
-                .map_err(|error| EngineError::new("dns", format!("{host} has no address: {error}")))?
+                .map_err(|error| {
+                    EngineError::new("dns", format!("{host} has no address: {error}"))
+                })?
                 .collect(),
         };
         let mut last = EngineError::new("dns", format!("{host} has no address"));

@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn what_is_too_wide_or_no_network_is_refused() {
-        for text in ["0.0.0.0/0", "10.0.0.0/8", "::/0", "10.0.0.0/33", "10.0.0/24", "", "/24", "a"] {
+        for text in ["0.0.0.0/0", "10.0.0.0/8", "::/0", "10.0.0.0/33", "10.0.0/24", "", "/24", "a"]
+        {
             let refused = network(text).expect_err(text);
             assert!(refused.contains("allowed are"), "{refused}");
         }
