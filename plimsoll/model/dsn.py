@@ -113,8 +113,9 @@ def _options(query: str, option: str, facts: ProtocolFacts) -> _Options:
     except ValueError:
         raise UsageError(f"{option}: options are written ?tls=verify") from None
     options = _Options()
-    allowed = ("tls", "statement_mode", "allow_md5") if facts.has_statement_modes else ("tls",)
-    allowed += ("nodes",) if facts.has_clusters else ()
+    allowed = ["tls"]
+    allowed += ["statement_mode", "allow_md5"] if facts.has_statement_modes else []
+    allowed += ["nodes"] if facts.has_clusters else []
     for name, value in given:
         if name not in allowed:
             raise UsageError(f"{option}: unknown option {name!r} (allowed: {', '.join(allowed)})")

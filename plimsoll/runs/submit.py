@@ -20,7 +20,7 @@ from plimsoll.model.request import RdsTarget, Request, Target
 from plimsoll.model.run_record import Failure, RunRecord, RunState
 from plimsoll.prices import prices_for
 from plimsoll.quoting.budget import held_budget
-from plimsoll.quoting.possible import require_stand_in
+from plimsoll.quoting.possible import require_one_node, require_stand_in
 from plimsoll.quoting.quotes import quote
 from plimsoll.requests.request_values import require_known_operations
 from plimsoll.runs.provision import endpoint_address
@@ -196,7 +196,8 @@ def check_request(settings: SubmitSettings, request: Request) -> None:
 
     Raises:
         UsageError: The workload cannot be, a limit names an operation that it does not have, the
-            deployment does not allow load on the endpoint, or one machine has no such target.
+            deployment does not allow load on the endpoint, or one machine has no such target, or
+            AWS none of so many nodes.
     """
     settings.require_kind(request.target.kind)
     if settings.on_one_machine:

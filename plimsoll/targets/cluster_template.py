@@ -2,11 +2,13 @@
 
 import copy
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.model.cluster_place import PLACE_TAG, SEED_TAG, ClusterPlace
 
 _INSTANCE, _ANSWER, _LISTENS = "Instance", "Answer", "Listens"
+_SEED = {"Fn::GetAtt": [_INSTANCE, "PrivateIp"]}
 
 
 def with_nodes(template: str, nodes: int) -> str:
@@ -22,23 +24,33 @@ def with_nodes(template: str, nodes: int) -> str:
         return template
     body: dict[str, Any] = json.loads(template)
     resources, outputs = body["Resources"], body["Outputs"]
-    first = resources[_INSTANCE]
-    seed = {"Fn::GetAtt": [_INSTANCE, "PrivateIp"]}
+    first = copy.deepcopy({name: resources[name] for name in (_INSTANCE, _ANSWER, _LISTENS)})
+    resources[_INSTANCE]["Properties"]["Tags"].append(_tag(PLACE_TAG, str(ClusterPlace(1, nodes))))
+    before = _LISTENS
     for number in range(2, nodes + 1):
-        before = _LISTENS if number == 2 else f"{_LISTENS}{number - 1}"
-        instance = json.loads(json.dumps(first).replace(f"${{{_ANSWER}}}", f"${{{_ANSWER}{number}}}"))
-        place = {"Key": PLACE_TAG, "Value": str(ClusterPlace(number, nodes))}
-        instance["Properties"]["Tags"] += [place, {"Key": SEED_TAG, "Value": seed}]
-        instance["DependsOn"] = [before]
-        resources[f"{_INSTANCE}{number}"] = instance
-        resources[f"{_ANSWER}{number}"] = copy.deepcopy(resources[_ANSWER])
-        listens = copy.deepcopy(resources[_LISTENS])
-        listens["DependsOn"] = [f"{_INSTANCE}{number}"]
-        listens["Properties"]["Handle"] = {"Ref": f"{_ANSWER}{number}"}
-        resources[f"{_LISTENS}{number}"] = listens
+        further = _further(first, ClusterPlace(number, nodes))
+        further[f"{_INSTANCE}{number}"]["DependsOn"] = [before]
+        resources |= further
+        before = f"{_LISTENS}{number}"
         for name in ("Endpoint", "InstanceIdentifier"):
             output = json.dumps(outputs[name]).replace(f'"{_INSTANCE}"', f'"{_INSTANCE}{number}"')
             outputs[f"{name}{number}"] = json.loads(output)
-    first_place = {"Key": PLACE_TAG, "Value": str(ClusterPlace(1, nodes))}
-    first["Properties"]["Tags"].append(first_place)
     return json.dumps(body, indent=1)
+
+
+def _further(first: Mapping[str, Any], place: ClusterPlace) -> dict[str, Any]:
+    """Copy what the first node is made of, under names with the number of another."""
+    number = place.number
+    answer, own = f"${{{_ANSWER}}}", f"${{{_ANSWER}{number}}}"  # in the instance's user data
+    instance = json.loads(json.dumps(first[_INSTANCE]).replace(answer, own))
+    tags = [_tag(PLACE_TAG, str(place)), _tag(SEED_TAG, _SEED)]
+    instance["Properties"]["Tags"] += tags
+    listens = copy.deepcopy(first[_LISTENS])
+    listens["DependsOn"] = [f"{_INSTANCE}{number}"]
+    listens["Properties"]["Handle"] = {"Ref": f"{_ANSWER}{number}"}
+    made = {_INSTANCE: instance, _ANSWER: copy.deepcopy(first[_ANSWER]), _LISTENS: listens}
+    return {f"{name}{number}": resource for name, resource in made.items()}
+
+
+def _tag(key: str, value: object) -> dict[str, object]:
+    return {"Key": key, "Value": value}

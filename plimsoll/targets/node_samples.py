@@ -33,9 +33,7 @@ def read_node_samples(
     target: TargetAddress, kind: TargetKind, *, start: datetime, end: datetime, period_s: int
 ) -> dict[str, tuple[TargetSample, ...]]:
     """Read the metrics of each of a target's nodes over a time; of most targets that is one."""
-    others = [
-        target.model_copy(update=node.model_dump() | {"nodes": ()}) for node in target.nodes
-    ]
+    others = [target.model_copy(update=node.model_dump() | {"nodes": ()}) for node in target.nodes]
     return {
         f"{node.host}:{node.port}": read_samples(
             node, kind, start=start, end=end, period_s=period_s

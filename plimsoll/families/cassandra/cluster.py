@@ -1,4 +1,4 @@
-"""Every node of a target's cluster, where it has several: its counters are those of all together."""
+"""Every node of a target's cluster, where it has several; their counters are one server's."""
 
 import time
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Several nodes of Cassandra on this machine: their ranges, and waiting until all know each other."""
+"""Several nodes of Cassandra on this machine: their ranges, and waiting until they are one."""
 
 import time
 

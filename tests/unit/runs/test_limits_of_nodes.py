@@ -1,5 +1,6 @@
 """A cluster's limit says how many of its nodes are at theirs."""
 
+from plimsoll.model.capacity import Capacity
 from plimsoll.model.results import NodeTotals, StepResult, TargetFigures
 from plimsoll.runs.limits import limiting_resource
 from tests.unit.fleet.test_merge import NONE
@@ -14,7 +15,7 @@ def node(number: int, iops: float) -> NodeTotals:
     )  # fmt: skip
 
 
-def cluster(*iops: float) -> tuple[object, list[StepResult]]:
+def cluster(*iops: float) -> tuple[Capacity, list[StepResult]]:
     figures = {"read_iops": sum(iops), "write_iops": 0.0, "queue": 12.0, "cpu_percent": 40.0}
     capacity, steps = knee(figures)
     nodes = tuple(node(number, each) for number, each in enumerate(iops, 1))
