@@ -1,7 +1,8 @@
 """Where the nodes of a cluster may be: networks of addresses, none wider than a VPC.
 
 A server tells of its cluster's other nodes, and may tell of anything. So the load goes to no
-address that whoever asked for it has not named. The engine checks it (`engine/src/spec/network.rs`).
+address that whoever asked for it has not named. The engine checks it, too
+(`engine/src/spec/network.rs`).
 """
 
 import ipaddress

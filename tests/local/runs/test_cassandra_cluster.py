@@ -1,4 +1,4 @@
-"""A run of three nodes on one machine: each has its share of the operations, and nothing is left."""
+"""A run of three nodes on one machine: each has its share of operations, and nothing is left."""
 
 import pytest
 

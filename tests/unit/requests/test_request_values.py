@@ -213,8 +213,8 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     # fields that nothing knows of: what stands there is not repeated
     ({"foo": "hunter2"}, "foo", None, sorted(Request.model_fields)),
     (of("target", ENDPOINT, "password", "hunter2"), "target.password", None,
-     ["allow_md5", "database", "engine", "host", "kind", "nodes", "port", "secret_arn", "statement_mode",
-      "tls"]),
+     ["allow_md5", "database", "engine", "host", "kind", "nodes", "port", "secret_arn",
+      "statement_mode", "tls"]),
 ]  # fmt: skip
 
 
