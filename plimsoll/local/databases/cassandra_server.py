@@ -98,7 +98,7 @@ class CassandraServer(DatabaseServer):
             )
             (directory / "server.log").unlink(missing_ok=True)
             process = GuardedProcess.start(
-                command(java, jars, directory, heap_mib=heap_mib),
+                command(java, jars, directory, heap_mib=heap_mib, joins=seed is not None),
                 environment={**os.environ, **environment},
                 working_directory=directory,
                 log=directory / "server.log",

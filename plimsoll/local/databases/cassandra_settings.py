@@ -34,6 +34,8 @@ DEFAULT_SETTINGS: Mapping[str, object] = {
     "user_defined_functions_enabled": False,
 }
 
+_JOINING_MS = 60_000  # at most
+
 _LOGBACK = """\
 <configuration>
   <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
@@ -116,7 +118,9 @@ def write_settings(
     (directory / "logback.xml").write_text(_LOGBACK)
 
 
-def command(java: Path, jars: Path, directory: Path, *, heap_mib: int) -> list[str | Path]:
+def command(
+    java: Path, jars: Path, directory: Path, *, heap_mib: int, joins: bool = False
+) -> list[str | Path]:
     """Give the command that runs the server in the foreground, all its files in its folder."""
     (jamm,) = jars.glob("jamm-*.jar")
     return [
@@ -140,9 +144,9 @@ def command(java: Path, jars: Path, directory: Path, *, heap_mib: int) -> list[s
         f"-Dcassandra.storagedir={directory}/data",
         f"-Dcassandra.logdir={directory}",
         "-Dcassandra-foreground=yes",
-        # a single node waits for nobody
+        # a first node waits for nobody; one that joins others gives them time to answer, or it ends
         "-Dcassandra.skip_wait_for_gossip_to_settle=0",
-        "-Dcassandra.ring_delay_ms=0",
+        f"-Dcassandra.ring_delay_ms={_JOINING_MS if joins else 0}",
         "-Dcassandra.superuser_setup_delay_ms=0",
         *(f"--add-exports={name}=ALL-UNNAMED" for name in _EXPORTS),
         *(f"--add-opens={name}=ALL-UNNAMED" for name in _OPENS),
