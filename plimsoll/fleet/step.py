@@ -51,6 +51,7 @@ def step_of(
         window_start_epoch_ms=window.start_epoch_ms if window else None,
         window_end_epoch_ms=window.end_epoch_ms if window else None,
         operations=operations,
+        nodes=fold.nodes.totals(),
         fleet=fleet,
         server=server,
         problems=tuple(_problems(fold.plan, fleet, server, window)),

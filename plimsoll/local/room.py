@@ -68,7 +68,10 @@ def disk_bytes(request: Request) -> int:
     """Give the least that a request's database takes on disk before its load adds anything."""
     if isinstance(request.target, EndpointTarget):
         return 0
-    return round(_LEAST_GROWTH * rows_bytes(request)) + _LEAST_SERVER_BYTES
+    nodes, copies = 1, 1
+    if isinstance(request.target, CassandraTarget):
+        nodes, copies = request.target.nodes, request.target.copies
+    return round(copies * _LEAST_GROWTH * rows_bytes(request)) + nodes * _LEAST_SERVER_BYTES
 
 
 def memory_bytes(request: Request) -> int:
@@ -78,7 +81,7 @@ def memory_bytes(request: Request) -> int:
         case EndpointTarget():
             return clients
         case CassandraTarget():
-            return clients + _CASSANDRA_BYTES
+            return clients + request.target.nodes * _CASSANDRA_BYTES
     return clients + _MARIADB_BYTES
 
 

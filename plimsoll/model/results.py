@@ -130,6 +130,21 @@ class TargetFigures(Model):
     host_idle_percent: float | None = None  # ... of that, by nobody
 
 
+class NodeTotals(Model):
+    """One node of a cluster in one step, all clients together."""
+
+    address: str
+    ring_share: float  # of all tokens: its ranges, each divided evenly between its copies
+    succeeded: int  # operations whose last statement went to it
+    errors: dict[str, int]  # by code
+    latency_us: LatencySummary  # of the merged histogram
+    histogram: str
+    statements_sent: int  # warm-up included
+    taken_over: int  # of these, in the place of a node without a connection
+    lost: int  # how often a connection to it was lost
+    target: TargetFigures | None = None  # its volume's and its processor's, of CloudWatch
+
+
 class SecondTotals(Model):
     """One operation in one second, all clients together."""
 
@@ -149,6 +164,7 @@ class StepResult(Model):
     window_start_epoch_ms: int | None  # the time in which all clients ran
     window_end_epoch_ms: int | None
     operations: dict[str, OperationTotals]
+    nodes: tuple[NodeTotals, ...] = ()  # of a cluster; of one node none
     fleet: FleetFigures
     server: ServerFigures | None  # None: it did not answer
     target: TargetFigures | None = None  # added when the run concludes

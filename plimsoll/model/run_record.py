@@ -41,6 +41,14 @@ class Failure(Model):
     cause: str
 
 
+class NodeAddress(Model):
+    """Where a further node of a target's cluster is, and its names in CloudWatch."""
+
+    host: str
+    identifier: str
+    volume_id: str | None = None
+
+
 class TargetAddress(Model):
     """Where a target is and whose secret opens it; never the secret itself."""
 
@@ -55,6 +63,8 @@ class TargetAddress(Model):
     statement_mode: StatementMode = "prepared"
     allow_md5: bool = False
     load_user: str | None = None  # whom the load connects as; None: the secret's own user
+    nodes: tuple[NodeAddress, ...] = ()  # of a cluster, all but the first
+    replication: int = 1  # Cassandra: the copies of each row
 
 
 class HeldBudget(Model):

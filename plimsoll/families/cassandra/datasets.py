@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from plimsoll.errors import CassandraTimeoutError, PlimsollError
+from plimsoll.families.cassandra.cluster import await_agreement
 from plimsoll.families.cassandra.session import CassandraSession, quoted
 from plimsoll.families.dataset_notes import (
     DatasetNote,
@@ -72,7 +73,8 @@ class CassandraDatasets:
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Make the keyspace and the tables that are not there, and note the dataset.
 
-        The keyspace gets one replica; for another number, make it yourself beforehand.
+        An existing cluster's keyspace gets one replica; for another number, make it yourself
+        beforehand.
 
         Returns:
             What is there already.
@@ -83,7 +85,8 @@ class CassandraDatasets:
         """
         session = self._session
         if not session.keyspace_exists(self._keyspace):
-            replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
+            copies = session.target.replication
+            replication = f"{{'class': 'SimpleStrategy', 'replication_factor': {copies}}}"
             session.execute(
                 f"CREATE KEYSPACE IF NOT EXISTS {quoted(self._keyspace)}"
                 f" WITH replication = {replication}"
@@ -116,6 +119,8 @@ class CassandraDatasets:
         for table in compiled.tables:
             session.execute(table.create_sql)
             self._check_columns(table)
+        if session.target.nodes:
+            await_agreement(session)
         return made
 
     def note_progress(self, compiled: Compiled, loaded_rows: dict[str, int]) -> None:

@@ -8,6 +8,7 @@ from plimsoll.local.resources.cassandra_instances import create_instance
 from plimsoll.local.resources.registry import Database, Databases
 from plimsoll.local.resources.resource import Resource, check_properties
 from plimsoll.model.cassandra_target import DATA_DEVICE
+from plimsoll.model.cluster_place import place_of
 
 _TEMPLATE_DATA = {"BlockDeviceMappings", "MetadataOptions"}
 _RUN_ID = "plimsoll:run-id"
@@ -94,6 +95,7 @@ class Instance(Resource):
             run_id=str(tags[_RUN_ID]),
             instance_type=str(properties["InstanceType"]),
             data=_data_volume(LaunchTemplate.templates[template].get("BlockDeviceMappings", [])),
+            place=place_of(tags),
         )
         return cls(database)
 
