@@ -128,7 +128,7 @@ OF_RUNS = (
         memory_mib=512,
         in_vpc=True,
         settings=ReachSettings,
-        permissions=(READ_RUN, LIST_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
+        permissions=(READ_RUN, WRITE_RUN, LIST_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
         name="plan-step",

@@ -6,6 +6,7 @@ from plimsoll.complaints import Scalar
 from plimsoll.model.engine import DatasetSpec, EngineTarget, EngineWorkload, KeySpace, Protocol
 from plimsoll.model.values import Value
 
+ROWS_PER_STATEMENT = 500  # of one INSERT, while a dataset is loaded
 ROWS_PER_LOAD = 2**40  # how far apart the new rows of successive loads are
 
 
@@ -42,7 +43,7 @@ class Table:
         share: int = 0,
         shares: int = 1,
         connections: int = 8,
-        rows_per_statement: int = 500,
+        rows_per_statement: int = ROWS_PER_STATEMENT,
         timeout_ms: int = 60_000,
         seed: int = 1,
     ) -> DatasetSpec:

@@ -1,10 +1,13 @@
 """Datasets in a MySQL-protocol database."""
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, closing
 
+from plimsoll.families.layouts import mysql_layout
 from plimsoll.families.mysql import session
 from plimsoll.families.mysql.session import Connection, Rows
 from plimsoll.families.sql_datasets import NOTES, SqlDatasets
+from plimsoll.model.dataset_layout import TableLayout
 from plimsoll.model.engine import EngineTarget
 from plimsoll.workload.compiled import Compiled, Table
 
@@ -34,6 +37,15 @@ class MySqlDatasets(SqlDatasets):
     def version(self) -> str:
         """Say what server answers, as it calls itself."""
         return session.server_version(self._connection)
+
+    def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
+        """Say how large each table lies there, given its counted rows."""
+        return mysql_layout(self._execute, compiled, counts)
+
+    def scan(self, table: Table, index: str | None) -> None:
+        """Read all pages of an index, or of a table with its primary key: one tree in InnoDB."""
+        chosen = index or "PRIMARY"  # left to itself, the server counts in its smallest index
+        self._execute(f"SELECT COUNT(*) FROM `{table.name}` FORCE INDEX (`{chosen}`)")  # noqa: S608 - checked names
 
     def begin_load(self, compiled: Compiled) -> int:
         """Number a load that inserts; 0 for the first on a fresh dataset."""

@@ -1,11 +1,14 @@
 """Datasets in a PostgreSQL database: tables in the first schema of the user's search path."""
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, closing
 from itertools import count
 
+from plimsoll.families.layouts import postgres_layout
 from plimsoll.families.postgres import session
 from plimsoll.families.postgres.session import Connection, Rows, quoted
 from plimsoll.families.sql_datasets import NOTES, SqlDatasets
+from plimsoll.model.dataset_layout import TableLayout
 from plimsoll.model.engine import EngineTarget
 from plimsoll.workload.compiled import Compiled, Table
 
@@ -37,6 +40,26 @@ class PostgresDatasets(SqlDatasets):
     def version(self) -> str:
         """Say what server answers, as it calls itself."""
         return session.server_version(self._connection)
+
+    def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
+        """Say how large each table lies there, given its counted rows."""
+        return postgres_layout(self._execute, compiled, counts)
+
+    def scan(self, table: Table, index: str | None) -> None:
+        """Read all pages of an index, or of a table and its primary key.
+
+        By pg_prewarm, which RDS has: it reads each block of a relation, and keeps none of them.
+        """
+        self._execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
+        if index is not None:
+            self._execute("SELECT pg_prewarm(?::regclass, 'read')", quoted(index))
+            return
+        self._execute("SELECT pg_prewarm(?::regclass, 'read')", quoted(table.name))
+        self._execute(
+            "SELECT pg_prewarm(indexrelid, 'read') FROM pg_index"
+            " WHERE indrelid = ?::regclass AND indisprimary",
+            quoted(table.name),
+        )
 
     def begin_load(self, compiled: Compiled) -> int:
         """Number a load that inserts; 0 for the first on a fresh dataset."""
