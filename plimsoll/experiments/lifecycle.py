@@ -30,6 +30,7 @@ from plimsoll.model.run_record import RunState
 from plimsoll.prices import prices_for
 from plimsoll.quoting.possible import require_possible
 from plimsoll.requests.cells import cells_of, of_each_cell
+from plimsoll.requests.prepared_datasets import shared_datasets
 from plimsoll.runs.stop import stop_execution
 from plimsoll.runs.submit import begin_execution, run_id_for, version_made
 from plimsoll.targets.engine_version import rds_version
@@ -62,6 +63,12 @@ def submit_experiment(
     ask = cache(rds_version)  # once for all cells that name the same
     of_each_cell(experiment, lambda asked: require_possible(asked, prices, local=local))
     of_each_cell(experiment, lambda asked: version_made(settings, asked.target, ask=ask))
+    for shared in shared_datasets(experiment, local=local):
+        try:
+            require_possible(shared.request, prices, local=local)
+            version_made(settings, shared.request.target, ask=ask)
+        except UsageError as error:
+            raise error.within("dataset") from None
     digest = hashlib.sha256(experiment.model_dump_json().encode()).hexdigest()
     experiment_id = run_id_for(experiment.team, idempotency_key)
     submitted_at = now()

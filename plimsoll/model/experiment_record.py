@@ -32,6 +32,7 @@ class ExperimentRecord(Model):
     started_at: datetime | None = None
     ended_at: datetime | None = None
     failure: ExperimentFailure | None = None
+    datasets_deleted_at: datetime | None = None  # when no snapshot of it was left: the proof
     concluded: bool = False  # its result is written; never of one that was stopped unstarted
 
 
@@ -83,6 +84,18 @@ class CellOutcome(Model):
     no_answer: str | None  # why there is no figure; None: there is one
 
 
+class DatasetOutcome(Model):
+    """What became of a dataset that was prepared once."""
+
+    name: str
+    run_id: str  # that prepared it
+    runs: int  # that share it
+    state: RunState | None  # of that run; None: it was never started
+    rows: int | None  # counted
+    snapshot: str | None  # as AWS names it
+    deleted_at: datetime | None  # when its snapshot was seen to be gone: the proof
+
+
 class Gain(Model):
     """What a step up in IOPS brought: the figure of a target over that of the one below it."""
 
@@ -125,6 +138,7 @@ class ExperimentResult(Model):
     ended: datetime
     targets: tuple[str, ...]  # combinations of the axes that change the target
     questions: tuple[str, ...]  # ... and of the others
+    datasets: tuple[DatasetOutcome, ...] = ()  # prepared once; none: each run loaded its own
     cells: tuple[CellOutcome, ...]
     decisions: tuple[Decision, ...]
     gains: tuple[Gain, ...]

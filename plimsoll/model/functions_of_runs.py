@@ -3,6 +3,7 @@
 from plimsoll.model.function import Function, Permission, Resource
 from plimsoll.model.function_parts import (
     CHANGE_LIMITS,
+    DELETE_SNAPSHOTS,
     DELETE_STACK,
     LIST_RUN,
     PASS_TARGET_ROLE,
@@ -10,6 +11,7 @@ from plimsoll.model.function_parts import (
     READ_RUN,
     READ_SECRET,
     SEE_RUN,
+    SEE_SNAPSHOTS,
     SEE_STACK,
     TELL,
     WRITE_RECORD,
@@ -28,6 +30,7 @@ from plimsoll.model.function_settings import (
     ReachSettings,
     RecordRunSettings,
     RunSettings,
+    TakeSnapshotSettings,
 )
 
 OF_RUNS = (
@@ -131,6 +134,32 @@ OF_RUNS = (
         permissions=(READ_RUN, WRITE_RUN, LIST_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
     ),
     Function(
+        name="take-snapshot",
+        summary="Takes the snapshot of a prepared dataset, arms its deletion, says if it is whole.",
+        timeout_s=60,
+        memory_mib=512,
+        settings=TakeSnapshotSettings,
+        permissions=(
+            READ_RUN,
+            READ_RECORD,
+            WRITE_RECORD,
+            SEE_SNAPSHOTS,
+            Permission(actions=("rds:CreateDBSnapshot",), resource=Resource.TARGET_DATABASES),
+            Permission(
+                actions=("rds:CreateDBSnapshot", "rds:AddTagsToResource"),
+                resource=Resource.DATASET_SNAPSHOTS,
+            ),
+            Permission(actions=("ec2:CreateSnapshot",), resource=Resource.TARGET_VOLUMES),
+            Permission(
+                actions=("ec2:CreateSnapshot", "ec2:CreateTags"),
+                resource=Resource.NEW_VOLUME_SNAPSHOTS,
+            ),
+            *DELETE_SNAPSHOTS,
+            Permission(actions=("scheduler:CreateSchedule",), resource=Resource.DELETION_SCHEDULES),
+            Permission(actions=("iam:PassRole",), resource=Resource.DELETION_ROLE),
+        ),
+    ),
+    Function(
         name="plan-step",
         summary="Picks the next step from the finished ones, or says that the search is done.",
         timeout_s=120,
@@ -227,7 +256,7 @@ OF_RUNS = (
     ),
     Function(
         name="janitor",
-        summary="Deletes target stacks whose time has passed, and reports each; reconciles limits.",
+        summary="Deletes targets and snapshots whose time has passed, reports each; reconciles limits.",
         timeout_s=300,
         memory_mib=512,
         settings=JanitorSettings,
@@ -242,6 +271,8 @@ OF_RUNS = (
                 why="a listing of all stacks has no resource",
             ),
             DELETE_STACK,
+            SEE_SNAPSHOTS,
+            *DELETE_SNAPSHOTS,
             Permission(actions=("sns:Publish",), resource=Resource.ALARM_TOPIC),
             TELL,
         ),

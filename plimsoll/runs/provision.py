@@ -32,6 +32,7 @@ from plimsoll.targets.template import (
     engine_parameters,
     rds_parameters,
     read_template,
+    restored_from,
     with_engine_parameters,
 )
 from plimsoll.targets.zones import choose_zone, lacks_room
@@ -60,6 +61,9 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
     version = record.database_version
     zone = choose_zone(settings.zones, request.target, version, refused=record.zones_refused)
     template, own_parameters = _made_for(settings, request.target, version, zone)
+    snapshot = record.restores.snapshot if record.restores else request.target.snapshot
+    if snapshot is not None:
+        template = restored_from(template, snapshot)
     files.put(TEMPLATE, template)
     stack_id = create_stack(
         name=record.stack_name,
