@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from botocore.exceptions import ClientError
+
 from plimsoll.aws import clients
 from plimsoll.errors import DatasetError
 from plimsoll.model.snapshots import PREFIX, snapshot_name
@@ -84,8 +86,9 @@ def _of_rds(run_id: str | None) -> Iterator[SeenSnapshot]:
                         tags={tag["Key"]: tag["Value"] for tag in found.get("TagList", [])},
                         made_at=found.get("SnapshotCreateTime"),
                     )
-    except client.exceptions.DBSnapshotNotFoundFault:
-        return
+    except ClientError as error:
+        if not error.response["Error"]["Code"].startswith("DBSnapshotNotFound"):
+            raise
 
 
 def _of_ebs(run_id: str | None) -> Iterator[SeenSnapshot]:

@@ -17,6 +17,7 @@ from plimsoll.local.account import ACCOUNT, REGION
 from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
 from plimsoll.local.resources.sampler import as_ec2
+from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.model.cassandra_target import CQL_PORT, DATA_DEVICE, has_instance_store
 from plimsoll.model.instances import InstanceLimits, instance_limits
 from plimsoll.model.volumes import Volume
@@ -26,12 +27,18 @@ _MIN_MEMTABLES_MIB = 32  # with less, small flushes and their compactions take a
 
 
 def create_instance(
-    databases: Databases, *, run_id: str, instance_type: str, data: Mapping[str, Any] | None
+    databases: Databases,
+    snapshots: Snapshots,
+    *,
+    run_id: str,
+    instance_type: str,
+    data: Mapping[str, Any] | None,
 ) -> Database:
     """Start what the template's instance runs: Cassandra, with its data on the data volume.
 
     Args:
         databases: Where it is registered, as `plimsoll-<run id>`.
+        snapshots: From which its data volume may be made.
         run_id: The run that the instance's tags name.
         instance_type: Its type.
         data: The data volume as a launch template describes it (`Ebs`); None: the instance's disks.
@@ -57,6 +64,8 @@ def create_instance(
             ),
         )
         undo.callback(volume.close)
+        if data is not None and "SnapshotId" in data:
+            snapshots.restore(str(data["SnapshotId"]), directory)
         server = CassandraServer.start(
             directory=directory / "server",
             settings=memory_settings(heap_mib, databases.memory_scale),

@@ -14,6 +14,7 @@ from plimsoll.local.resources.rds_engines import check_engine
 from plimsoll.local.resources.rds_servers import Asked
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
 from plimsoll.local.resources.sampler import as_rds
+from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.model.databases import rds_facts
 from plimsoll.model.instances import instance_limits
 from plimsoll.model.volumes import Volume
@@ -23,7 +24,10 @@ MIB = 2**20
 
 
 def create_rds(
-    databases: Databases, properties: Mapping[str, Any], parameters: Mapping[str, str]
+    databases: Databases,
+    properties: Mapping[str, Any],
+    parameters: Mapping[str, str],
+    snapshots: Snapshots,
 ) -> Database:
     """Start an instance as `AWS::RDS::DBInstance` describes it.
 
@@ -31,6 +35,7 @@ def create_rds(
         databases: Where it is registered.
         properties: Of the resource.
         parameters: Of its parameter group.
+        snapshots: From which it may be restored.
 
     Raises:
         UsageError: RDS, or this machine, has no such instance.
@@ -41,7 +46,12 @@ def create_rds(
     engine = check_engine(str(properties["Engine"]), version)
     instance_class = str(properties["DBInstanceClass"])
     class_memory_bytes = instance_memory_mib(instance_class) * MIB
-    user = str(properties.get("MasterUsername", "admin"))
+    snapshot = properties.get("DBSnapshotIdentifier")
+    if snapshot is None:
+        user = str(properties.get("MasterUsername", "admin"))
+        database = str(properties.get("DBName", user))
+    else:
+        user, database = snapshots.whole(str(snapshot)).account
     password = secrets.token_urlsafe(24)
     asked = Asked(
         engine=engine,
@@ -49,7 +59,7 @@ def create_rds(
         parameters=parameters,
         class_memory_bytes=class_memory_bytes,
         memory_bytes=round(class_memory_bytes * databases.memory_scale),
-        account=(user, password, str(properties.get("DBName", user))),
+        account=(user, password, database),
     )
 
     def start(directory: Path, undo: ExitStack) -> Database:
@@ -61,6 +71,8 @@ def create_rds(
             settings=asked.volume_settings,
         )
         undo.callback(volume.close)
+        if snapshot is not None:
+            snapshots.restore(str(snapshot), directory)
         certificate = databases.authority.sign(directory / "tls", "127.0.0.1")
         server = asked.start(directory / "server", volume, certificate)
         undo.callback(server.remove)
@@ -72,7 +84,9 @@ def create_rds(
             "MasterUserSecret.SecretArn": secret.arn,
         }
         forget = lambda: _delete_secret(secret)  # noqa: E731 - it remembers the secret, no more
-        return Database(identifier, directory, volume, server, sampler, attributes, forget)
+        made = Database(identifier, directory, volume, server, sampler, attributes, forget)
+        made.account = user, database
+        return made
 
     return databases.create(identifier, start)
 

@@ -37,6 +37,7 @@ class Database:
     attributes: Mapping[str, str]  # of its resource, by CloudFormation's names
     forget: Callable[[], None]  # removes what other services of AWS know of it
     protected: bool = False  # against deletion by RDS
+    account: tuple[str, str] = ("", "")  # its master user and first database, of RDS
 
 
 Start = Callable[[Path, ExitStack], Database]
