@@ -6,7 +6,7 @@ knows how many rows there are, and a second `prepare` knows where the first one 
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from plimsoll.errors import PlimsollError
@@ -182,8 +182,10 @@ class SqlDatasets(ABC):
         return int(count)
 
     @abstractmethod
-    def scan(self, table: Table, index: str | None) -> None:
-        """Read all pages of an index, or of a table and its primary key."""
+    def scan(
+        self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
+    ) -> int | str | None:
+        """Read pages of an index, or of a table and its primary key, as long as it may go on."""
 
     def drop(self, compiled: Compiled) -> None:
         """Drop a dataset that is noted, its note last; another's tables stay."""

@@ -1,5 +1,6 @@
 """A dataset that is there: what it lies like, and, restored from a snapshot, read through once."""
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from plimsoll.model.run_record import RunRecord
 from plimsoll.requests.request_workload import compiled_workload
 from plimsoll.workload.compiled import ROWS_PER_STATEMENT, Compiled
 
+READING_S = 720.0  # of a call's 900 s; the last piece that it reads takes a while
 ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
 
 
@@ -122,7 +124,17 @@ def to_read(compiled: Compiled) -> list[dict[str, object]]:
     ]
 
 
-def read_through(target: EngineTarget, compiled: Compiled, part: Mapping[str, Any]) -> None:
-    """Read a table, or one of its indexes, from its first page to its last."""
+def read_through(
+    target: EngineTarget, compiled: Compiled, part: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Read a table, or one of its indexes, for as long as a call may last.
+
+    Returns:
+        The part that is left, for another call; None: nothing is.
+    """
+    ends_at = time.monotonic() + READING_S
     with family_of(target.protocol).open_datasets(target) as datasets:
-        datasets.scan(compiled.tables[part["table"]], part["index"])
+        table = compiled.tables[part["table"]]
+        going_on = lambda: time.monotonic() < ends_at  # noqa: E731 - read with the next line
+        rest = datasets.scan(table, part["index"], part.get("start"), going_on)
+    return None if rest is None else {**part, "start": rest}

@@ -16,7 +16,7 @@ from plimsoll.targets.connection import engine_target, load_target
 def load_part(settings: ReachSettings, run_id: str, part: Mapping[str, Any]) -> dict[str, object]:
     """Load one part of the dataset. Rows that are there already stay: a repetition completes.
 
-    A part of a restored one is read through instead.
+    A part of a restored one is read through instead; what is left of it is for another call.
 
     Raises:
         TimeLimitPassedError: The run's time is up; some rows may be loaded.
@@ -27,8 +27,8 @@ def load_part(settings: ReachSettings, run_id: str, part: Mapping[str, Any]) -> 
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     workload = compiled_workload(request)
     if is_restored(record, request):
-        read_through(engine_target(settings, record.target), workload, part)
-        return {"rows": 0}
+        rest = read_through(engine_target(settings, record.target), workload, part)
+        return {"rows": 0} if rest is None else {"rows": 0, "rest": rest}
     spec = (
         workload
         .tables[part["table"]]

@@ -5,7 +5,7 @@ As in MySQL, what has been made is noted in the table `plimsoll_datasets` beside
 
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 
 from plimsoll.errors import CassandraTimeoutError, PlimsollError
@@ -181,9 +181,11 @@ class CassandraDatasets:
         if not self._session.execute(f"SELECT dataset FROM {_NOTES} LIMIT 1"):  # noqa: S608 - a name of ours
             self._session.execute(f"DROP TABLE {_NOTES}")
 
-    def scan(self, table: Table, index: str | None) -> None:
-        """Read all rows of a table; it has no index."""
-        del index
+    def scan(
+        self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
+    ) -> None:
+        """Read all rows of a table, at once; it has no index."""
+        del index, start, going_on
         self.count_rows(table)
 
     def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
