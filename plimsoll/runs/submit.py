@@ -20,7 +20,7 @@ from plimsoll.model.request import RdsTarget, Request, Target
 from plimsoll.model.run_record import Failure, Restored, RunRecord, RunState
 from plimsoll.prices import prices_for
 from plimsoll.quoting.budget import held_budget
-from plimsoll.quoting.given import Given
+from plimsoll.quoting.given import given_of
 from plimsoll.quoting.possible import require_stand_in
 from plimsoll.quoting.quotes import quote
 from plimsoll.requests.request_values import require_known_operations, require_own_tables
@@ -117,7 +117,8 @@ def record_request(
         problem = "only a run on one machine (--local) may have them"
         raise UsageError(Complaint(("faults",), problem))
     version = version_made(settings, request.target)
-    given = Given.of(request, restores=restores, prepares=prepares_until is not None)
+    prepares = prepares_until is not None
+    given = given_of(request, restored=restores is not None, prepares=prepares)
     prices = prices_for(settings.prices)
     quoted = quote(request, prices, database_version=version, given=given)
     body = request.model_dump_json()
