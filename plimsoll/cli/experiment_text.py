@@ -6,7 +6,12 @@ import click
 
 from plimsoll.cli.output import print_report_table
 from plimsoll.model.experiment_record import ExperimentResult
-from plimsoll.report.experiment_page import cells_table, gains_table, matrix_table
+from plimsoll.report.experiment_page import (
+    cells_table,
+    dataset_sentences,
+    gains_table,
+    matrix_table,
+)
 
 
 def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
@@ -23,6 +28,8 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
         print_report_table(gains)
         for gain in result.gains:
             click.echo(f"  {gain.question}: {gain.sentence}")
+    for sentence in dataset_sentences(result):
+        click.echo(sentence)
     if result.warnings:
         click.echo("\nWithout an answer")
         for warning in result.warnings:

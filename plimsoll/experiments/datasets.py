@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 
+from plimsoll.aws.run_files import DATASET, files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import DatasetError, LimitReachedError, NoRoomYetError
 from plimsoll.experiments.records import asked, experiments_of
+from plimsoll.model.dataset_layout import DatasetLayout
 from plimsoll.model.experiment import Cell, Experiment
 from plimsoll.model.experiment_record import DatasetOutcome, ExperimentRecord
 from plimsoll.model.function_settings import DeleteDatasetsSettings, RunSettings, SubmitSettings
@@ -94,18 +96,22 @@ def delete_datasets(settings: DeleteDatasetsSettings, experiment_id: str) -> dic
 def dataset_outcomes(
     settings: RunSettings, experiment: Experiment, record: ExperimentRecord
 ) -> tuple[DatasetOutcome, ...]:
-    """Say what became of each dataset."""
+    """Say what has become of each dataset."""
     outcomes = []
     for shared in datasets_of(experiment, record):
         run_id = shared.run_id(record.experiment_id)
         run = records_of(settings).find(run_id)
+        counted = run is not None and run.rows is not None
+        files = files_of(settings, run_id)
         outcomes.append(
             DatasetOutcome(
                 name=shared.name,
                 run_id=run_id,
                 runs=len(shared.cells),
                 state=run and run.state,
+                phase=run and run.phase,
                 rows=run and run.rows,
+                layout=files.find_model(DATASET, DatasetLayout) if counted else None,
                 snapshot=run and run.snapshot,
                 deleted_at=record.datasets_deleted_at,
             )

@@ -9,6 +9,7 @@ from plimsoll.aws.items import pass_over
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UnreadableRecordError, UsageError
+from plimsoll.experiments.datasets import dataset_outcomes
 from plimsoll.experiments.records import (
     EXPERIMENT,
     RESULT,
@@ -103,9 +104,11 @@ def get_experiment(settings: ServiceSettings, team: str, experiment_id: str) -> 
         ExperimentNotFoundError: The team has none of this id.
     """
     record = experiments_of(settings).get(team, experiment_id)
-    cells = cells_of(asked(settings, experiment_id))
+    experiment = asked(settings, experiment_id)
     return ExperimentStatus(
-        record=record, cells=tuple(_status(settings, experiment_id, cell) for cell in cells)
+        record=record,
+        cells=tuple(_status(settings, experiment_id, cell) for cell in cells_of(experiment)),
+        datasets=dataset_outcomes(settings, experiment, record),
     )
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Bound
+from plimsoll.model.dataset_layout import DatasetLayout
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.run_record import RunState
 
@@ -50,11 +51,26 @@ class CellStatus(Model):
     unreadable: bool = False  # this version of the service cannot read its record
 
 
+class DatasetOutcome(Model):
+    """What has become of a dataset that is prepared once."""
+
+    name: str
+    run_id: str  # that prepares it
+    runs: int  # that share it
+    state: RunState | None  # of that run; None: it was not started
+    phase: str | None
+    rows: int | None  # counted
+    layout: DatasetLayout | None  # None: it has not come to that
+    snapshot: str | None  # as AWS names it
+    deleted_at: datetime | None  # when its snapshot was seen to be gone: the proof
+
+
 class ExperimentStatus(Model):
     """An experiment at one moment: its record and its cells, in the order of the axes."""
 
     record: ExperimentRecord
     cells: tuple[CellStatus, ...]
+    datasets: tuple[DatasetOutcome, ...] = ()  # prepared once; none: each run loads its own
 
     @property
     def ended(self) -> int:
@@ -82,18 +98,6 @@ class CellOutcome(Model):
     errors: dict[str, int]  # failed operations of all its steps, by code
     usd_per_million: float | None  # operations at that figure
     no_answer: str | None  # why there is no figure; None: there is one
-
-
-class DatasetOutcome(Model):
-    """What became of a dataset that was prepared once."""
-
-    name: str
-    run_id: str  # that prepared it
-    runs: int  # that share it
-    state: RunState | None  # of that run; None: it was never started
-    rows: int | None  # counted
-    snapshot: str | None  # as AWS names it
-    deleted_at: datetime | None  # when its snapshot was seen to be gone: the proof
 
 
 class Gain(Model):
