@@ -11,8 +11,8 @@ from plimsoll.errors import UsageError
 from plimsoll.model.deployment import Cassandra
 from stacks.imports import ROOT
 from stacks.network import NetworkPart
-from stacks.snapshot_permissions import volume_snapshots
 from stacks.permissions import arn, role
+from stacks.snapshot_permissions import volume_snapshots
 
 
 class CassandraPart(Construct):

@@ -19,7 +19,12 @@ from plimsoll.experiments.records import (
 )
 from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.experiment import Cell, Experiment, order
-from plimsoll.model.experiment_record import DatasetOutcome, ExperimentFailure, ExperimentRecord, ExperimentResult
+from plimsoll.model.experiment_record import (
+    DatasetOutcome,
+    ExperimentFailure,
+    ExperimentRecord,
+    ExperimentResult,
+)
 from plimsoll.model.function_settings import RunSettings, ServiceSettings
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState

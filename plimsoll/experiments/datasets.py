@@ -11,6 +11,7 @@ from plimsoll.model.experiment import Cell, Experiment
 from plimsoll.model.experiment_record import DatasetOutcome, ExperimentRecord
 from plimsoll.model.function_settings import DeleteDatasetsSettings, RunSettings, SubmitSettings
 from plimsoll.model.run_record import Restored, RunState
+from plimsoll.model.snapshots import snapshot_name
 from plimsoll.requests.prepared_datasets import (
     SharedDataset,
     dataset_of,
@@ -21,7 +22,6 @@ from plimsoll.runs.submit import record_request
 from plimsoll.runs.take_snapshot import snapshot_kind
 from plimsoll.targets.deletion_schedule import disarm_deletion
 from plimsoll.targets.snapshots import delete_snapshot
-from plimsoll.model.snapshots import snapshot_name
 from plimsoll.targets.target_stacks import Deletion
 
 

@@ -52,9 +52,7 @@ def plan(settings: TeamSettings, experiment_id: str) -> dict[str, object]:
     }
 
 
-def submit_dataset(
-    settings: SubmitSettings, experiment_id: str, number: int
-) -> dict[str, object]:
+def submit_dataset(settings: SubmitSettings, experiment_id: str, number: int) -> dict[str, object]:
     """Record the run that prepares a dataset, which the workflow starts with the id given.
 
     Raises:

@@ -17,7 +17,6 @@ from plimsoll.model.fleet import ServerCounters, UnfinishedWork
 from plimsoll.model.results import ServerFigures, ServerWaits, StorageRates
 from plimsoll.workload.compiled import Compiled, Table
 
-
 Start = int | str | None
 GoOn = Callable[[], bool]
 

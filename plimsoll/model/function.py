@@ -21,7 +21,9 @@ class Resource(StrEnum):
     TARGET_STACKS = "target-stacks"  # stacks named plimsoll-run-*
     TARGET_SERVICE_ROLE = "target-service-role"  # to pass to CloudFormation only
     DELETION_ROLE = "deletion-role"  # to pass to Scheduler only
-    DELETION_SCHEDULES = "deletion-schedules"  # plimsoll-run-*, plimsoll-dataset-* in the schedule group
+    DELETION_SCHEDULES = (
+        "deletion-schedules"  # plimsoll-run-*, plimsoll-dataset-* in the schedule group
+    )
     TARGET_SECRETS = "target-secrets"  # secrets of targets, and those of allowed endpoints
     TARGET_DATABASES = "target-databases"  # RDS instances named plimsoll-*
     DATASET_SNAPSHOTS = "dataset-snapshots"  # of RDS, named plimsoll-dataset-*

@@ -256,7 +256,7 @@ OF_RUNS = (
     ),
     Function(
         name="janitor",
-        summary="Deletes targets and snapshots whose time has passed, reports each; reconciles limits.",
+        summary="Deletes targets and snapshots past their time, reports each; reconciles limits.",
         timeout_s=300,
         memory_mib=512,
         settings=JanitorSettings,

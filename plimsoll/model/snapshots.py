@@ -6,7 +6,8 @@ from pydantic import Field
 
 PREFIX = "plimsoll-dataset-"  # of the names of Plimsoll's own; the run that prepared it follows
 SnapshotArn = Annotated[
-    str, Field(pattern=r"^arn:aws[a-z-]*:rds:[a-z0-9-]+:\d{12}:snapshot:[A-Za-z][A-Za-z0-9:-]{0,254}$")
+    str,
+    Field(pattern=r"^arn:aws[a-z-]*:rds:[a-z0-9-]+:\d{12}:snapshot:[A-Za-z][A-Za-z0-9:-]{0,254}$"),
 ]
 
 

@@ -54,9 +54,7 @@ def quote_experiment(
     drawn = range(len(cells)) if experiment.seed is None else order(len(cells), experiment.seed)
     planned = batches(drawn, experiment.batch_size)
     runs_s = _time_s([of_cell.time_s for of_cell in quotes], planned, at_once)
-    datasets = tuple(
-        quote_dataset(one, prices, runs_s, version_of(one.request)) for one in shared
-    )
+    datasets = tuple(quote_dataset(one, prices, runs_s, version_of(one.request)) for one in shared)
     every = [*quotes, *(one.quote for one in datasets)]
     costs = [one.usd for one in every] + [one.snapshot.usd for one in datasets]
     known = [usd for usd in costs if usd is not None]

@@ -8,8 +8,8 @@ AWS: each rate is an assumption, which the quote names.
 from dataclasses import replace
 from typing import Literal
 
-from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.aurora_target import AuroraTarget
+from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.model.timings import AWS_TIMINGS
@@ -97,9 +97,7 @@ def ways_of(request: Request, length: Duration, given: Given) -> Ways:
     return (
         _preparing(request, target_s=0.0, loading_s=0.0),
         _preparing(request, target_s=min(whole, longest), loading_s=loading.expected_s),
-        _preparing(
-            request, target_s=longest, loading_s=min(loading.most_s, request.time_limit_s)
-        ),
+        _preparing(request, target_s=longest, loading_s=min(loading.most_s, request.time_limit_s)),
     )
 
 

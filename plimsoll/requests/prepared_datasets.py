@@ -88,7 +88,7 @@ def _shared(
 ) -> SharedDataset:
     first = cells[0].request
     asked: dict[str, Any] = laid(first.model_dump(mode="json"), experiment.dataset)
-    own = {
+    own: dict[str, Any] = {
         "name": f"dataset-{number}",
         "tags": {"experiment": experiment.name, "dataset": str(number)},
         "faults": [],
@@ -121,7 +121,9 @@ def _require_restorable(cell: Cell) -> None:
     elif target.volume.type == "nvme":
         problem = "nvme, the instance's own disks, has no snapshots"
     if problem is not None:
-        raise UsageError(Complaint(("dataset",), f"{problem} (run {cell.name}): leave `dataset` out"))
+        raise UsageError(
+            Complaint(("dataset",), f"{problem} (run {cell.name}): leave `dataset` out")
+        )
 
 
 def _key(request: Request, *, local: bool) -> str:

@@ -69,7 +69,7 @@ def _order(settings: RunSettings, record: RunRecord, request: Request) -> LoadOr
     if record.restores is not None:
         prepared = files_of(settings, record.restores.prepared_by)
         layout = prepared.find_model(DATASET, DatasetLayout)
-        return layout and layout.order
+        return None if layout is None else layout.order
     if not request.target.provisioned or request.target.snapshot is not None:
         return None
     clients = request.prepare.clients

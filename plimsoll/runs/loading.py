@@ -29,16 +29,12 @@ def load_part(settings: ReachSettings, run_id: str, part: Mapping[str, Any]) -> 
     if is_restored(record, request):
         rest = read_through(engine_target(settings, record.target), workload, part)
         return {"rows": 0} if rest is None else {"rows": 0, "rest": rest}
-    spec = (
-        workload
-        .tables[part["table"]]
-        .dataset_spec(
-            load_target(settings, record.target, run_id),
-            share=part["share"],
-            shares=part["shares"],
-            connections=request.prepare.connections_per_client,
-            seed=request.load.seed,
-        )
+    spec = workload.tables[part["table"]].dataset_spec(
+        load_target(settings, record.target, run_id),
+        share=part["share"],
+        shares=part["shares"],
+        connections=request.prepare.connections_per_client,
+        seed=request.load.seed,
     )
 
     def stop_in_time(_rows: int) -> None:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from botocore.exceptions import ClientError
 
@@ -16,6 +16,10 @@ from plimsoll.aws import clients
 from plimsoll.errors import DatasetError
 from plimsoll.model.snapshots import PREFIX, snapshot_name
 from plimsoll.targets.target_stacks import Deletion
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2.type_defs import TagTypeDef as Ec2Tag
+    from mypy_boto3_rds.type_defs import TagTypeDef
 
 Kind = Literal["rds", "cassandra"]  # of the target that it is of: RDS's, or EBS's
 RUN_ID = "plimsoll:run-id"
@@ -70,11 +74,13 @@ def list_snapshots(kind: Kind, *, run_id: str | None = None) -> Iterator[SeenSna
 
 
 def _of_rds(run_id: str | None) -> Iterator[SeenSnapshot]:
-    client = clients.rds()
-    asked = {} if run_id is None else {"DBSnapshotIdentifier": snapshot_name(run_id)}
+    pages = clients.rds().get_paginator("describe_db_snapshots")
+    name = None if run_id is None else snapshot_name(run_id)
     try:
-        for page in client.get_paginator("describe_db_snapshots").paginate(
-            SnapshotType="manual", **asked
+        for page in (
+            pages.paginate(SnapshotType="manual")
+            if name is None
+            else pages.paginate(SnapshotType="manual", DBSnapshotIdentifier=name)
         ):
             for found in page["DBSnapshots"]:
                 if found["DBSnapshotIdentifier"].startswith(PREFIX):
@@ -121,22 +127,20 @@ def take_snapshot(kind: Kind, run_id: str, *, source: str, tags: Mapping[str, st
     if find_snapshot(kind, run_id) is not None:
         return
     name = snapshot_name(run_id)
-    listed = [{"Key": key, "Value": value} for key, value in tags.items()]
+    listed: list[TagTypeDef] = [{"Key": key, "Value": value} for key, value in tags.items()]
     match kind:
         case "rds":
             clients.rds().create_db_snapshot(
                 DBSnapshotIdentifier=name, DBInstanceIdentifier=source, Tags=listed
             )
         case "cassandra":
+            named: list[Ec2Tag] = [
+                {"Key": key, "Value": value} for key, value in {**tags, "Name": name}.items()
+            ]
             clients.ec2().create_snapshot(
                 VolumeId=source,
                 Description=f"Plimsoll: the dataset of {run_id}",
-                TagSpecifications=[
-                    {
-                        "ResourceType": "snapshot",
-                        "Tags": [*listed, {"Key": "Name", "Value": name}],
-                    }
-                ],
+                TagSpecifications=[{"ResourceType": "snapshot", "Tags": named}],
             )
 
 

@@ -67,7 +67,7 @@ def restored_from(template: str, snapshot: str) -> str:
         snapshot: As AWS names it.
     """
     body: dict[str, Any] = json.loads(template)
-    properties = {name: made["Properties"] for name, made in body["Resources"].items()}
+    properties = {name: made.get("Properties") for name, made in body["Resources"].items()}
     if "LaunchTemplate" in properties:
         mappings = properties["LaunchTemplate"]["LaunchTemplateData"]["BlockDeviceMappings"]
         _, with_data, _ = mappings["Fn::If"]

@@ -12,6 +12,7 @@ from plimsoll.model.function_settings import (
     AwaitTargetSettings,
     ConcludeSettings,
     CreateTargetSettings,
+    DeleteDatasetsSettings,
     DeleteTargetSettings,
     JanitorSettings,
     JudgeStepSettings,
@@ -19,6 +20,7 @@ from plimsoll.model.function_settings import (
     RecordRunSettings,
     SettleCellsSettings,
     StartCheckSettings,
+    TakeSnapshotSettings,
 )
 from plimsoll.model.settings import Setting
 from plimsoll.model.tables import TABLES
@@ -28,6 +30,8 @@ from plimsoll.model.timings import AWS_TIMINGS
 class EverySetting(
     StartCheckSettings,
     ApiSettings,
+    TakeSnapshotSettings,
+    DeleteDatasetsSettings,
     ArmDeletionSettings,
     AwaitTargetSettings,
     CreateTargetSettings,

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 from plimsoll.errors import UsageError
 from plimsoll.local.resources.cassandra_instances import create_instance
 from plimsoll.local.resources.registry import Database, Databases
-from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.local.resources.resource import Resource, check_properties
+from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.model.cassandra_target import DATA_DEVICE
 
 _TEMPLATE_DATA = {"BlockDeviceMappings", "MetadataOptions"}

@@ -78,7 +78,14 @@ def copy_tree(source: Path, target: Path) -> None:
     Raises:
         PlimsollError: It could not be copied; nothing of it is left.
     """
-    command = ["cp", "--archive", "--reflink=auto", "--no-target-directory", source, target]
+    command: list[str | Path] = [
+        "cp",
+        "--archive",
+        "--reflink=auto",
+        "--no-target-directory",
+        source,
+        target,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         shutil.rmtree(target, ignore_errors=True)

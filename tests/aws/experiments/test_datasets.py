@@ -60,7 +60,7 @@ def prepared(place: EverySetting, experiment_id: str) -> str:
     run_id = str(submit_dataset(place, experiment_id, 1)["run_id"])
     clients.rds().create_db_instance(
         DBInstanceIdentifier=f"plimsoll-{run_id}",
-        Engine="mariadb",
+        Engine="mysql",
         DBInstanceClass="db.m5.large",
         AllocatedStorage=100,
         MasterUsername="plimsoll",

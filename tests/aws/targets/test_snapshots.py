@@ -2,16 +2,18 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
 from plimsoll.aws import clients
 from plimsoll.errors import PlimsollError
+from plimsoll.targets import old_snapshots, snapshots
 from plimsoll.targets.old_snapshots import sweep_snapshots
 from plimsoll.targets.snapshots import (
     Kind,
+    SeenSnapshot,
     arm_snapshot_deletion,
     delete_snapshot,
     find_snapshot,
@@ -135,16 +137,13 @@ def test_one_that_is_still_being_taken_is_left_until_it_is_whole(
 ) -> None:
     """AWS refuses to delete it before."""
     take_snapshot("rds", RUN, source=source("rds"), tags=tags(RUN, PASSED))
-    client: Any = clients.rds()
-    pages = client.get_paginator("describe_db_snapshots").paginate().build_full_result()
-    pages["DBSnapshots"][0]["Status"] = "creating"
+    look = snapshots.list_snapshots
 
-    class Paginator:
-        def paginate(self, **_: object) -> list[Any]:
-            return [pages]
+    def creating(kind: Kind, **asked: str) -> list[SeenSnapshot]:
+        return [replace(one, state="creating") for one in look(kind, **asked)]
 
-    monkeypatch.setattr(client, "get_paginator", lambda _: Paginator())
-    monkeypatch.setattr(clients, "rds", lambda: client)
+    for module in (snapshots, old_snapshots):
+        monkeypatch.setattr(module, "list_snapshots", creating)
     assert delete_snapshot("rds", RUN) is Deletion.UNDER_WAY
     assert sweep_snapshots("unused", BUS, at=AT) == []
     monkeypatch.undo()

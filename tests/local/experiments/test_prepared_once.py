@@ -46,7 +46,7 @@ def shared(target: dict[str, Any] | None = None, **changes: Any) -> Experiment:
 def snapshots(twin: LocalTwin) -> list[str]:
     """Name those that the stand-in knows, and the folders of those that lie there."""
     clients.through(twin.client)
-    known = [one.name for kind in ("rds", "cassandra") for one in list_snapshots(kind)]  # type: ignore[arg-type] # both are kinds
+    known = [one.name for kind in ("rds", "cassandra") for one in list_snapshots(kind)]
     return known + [folder.name for folder in twin.directory.rglob("snapshot-*")]
 
 
@@ -132,7 +132,7 @@ def test_a_snapshot_is_gone_with_its_twin(tmp_path: Path) -> None:
         twin = LocalTwin(tmp_path / how).start()
         begun(twin)
         if how == "killed":
-            assert twin._aws is not None  # noqa: SLF001 - the test kills it
-            twin._aws._process.kill()  # noqa: SLF001
+            assert twin._aws is not None
+            twin._aws._process.kill()
         twin.close()
         assert list((tmp_path / how).rglob("snapshot-*")) == []

@@ -2,6 +2,7 @@
 
 import pytest
 
+from plimsoll import words
 from plimsoll.model.dataset_layout import DatasetLayout, LoadOrder, TableLayout
 
 ORDER = LoadOrder(
@@ -18,18 +19,18 @@ def table(pages: int | None, page_bytes: int | None = 16_384, index: int = 0) ->
 
 
 @pytest.mark.parametrize(
-    ("tables", "words"),
+    ("tables", "said"),
     [
         ([table(5235)], "5,235 pages of 16 KiB, 81.8 MiB"),
         ([table(3176)], "3,176 pages of 16 KiB, 49.6 MiB"),
         ([table(64), table(64)], "128 pages of 16 KiB, 2.0 MiB"),
         ([TableLayout(name="t", rows=9, data_bytes=3 * 2**20)], "3.0 MiB"),  # Cassandra's
-        ([table(64), table(None)], "–"),  # a part of a size is none
-        ([], "–"),
+        ([table(64), table(None)], words.NOTHING),  # a part of a size is none
+        ([], words.NOTHING),
     ],
 )
-def test_the_same_rows_in_fewer_pages_are_told_apart(tables: list[TableLayout], words: str) -> None:
-    assert DatasetLayout(tables=tuple(tables), order=ORDER).size_words == words
+def test_the_same_rows_in_fewer_pages_are_told_apart(tables: list[TableLayout], said: str) -> None:
+    assert DatasetLayout(tables=tuple(tables), order=ORDER).size_words == said
 
 
 def test_indexes_count() -> None:
@@ -47,4 +48,4 @@ def test_the_order_says_how_the_rows_went_in_and_whence_they_came() -> None:
     assert restored.order_words.startswith("restored from plimsoll-dataset-x, loaded by row number")
     own = DatasetLayout(tables=(), order=None, restored_from="arn:aws:rds:x")
     assert own.order_words == "restored from arn:aws:rds:x"
-    assert DatasetLayout(tables=(), order=None).order_words == "–"
+    assert DatasetLayout(tables=(), order=None).order_words == words.NOTHING

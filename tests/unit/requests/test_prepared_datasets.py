@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
@@ -81,7 +82,9 @@ def test_what_prepares_it_may_not_change_what_is_in_it(dataset: dict[str, Any]) 
 def test_a_wrong_field_is_named_where_it_was_written() -> None:
     with pytest.raises(UsageError, match=r"dataset\.target\.instance_class"):
         shared_datasets(experiment(dataset={"target": {"instance_class": 5}}), local=True)
-    with pytest.raises(UsageError, match=r"dataset\.name: a run of an experiment gets its own"):
+    with pytest.raises(
+        ValidationError, match=r"dataset\.name: a run of an experiment gets its own"
+    ):
         experiment(dataset={"name": "mine"})
 
 

@@ -16,7 +16,7 @@ NAME = "plimsoll-dataset-x-d01"
 
 def resources(template: str) -> dict[str, Any]:
     made: dict[str, Any] = json.loads(template)["Resources"]
-    return {name: resource["Properties"] for name, resource in made.items()}
+    return {name: resource.get("Properties") for name, resource in made.items()}
 
 
 def test_an_instance_of_rds_is_told_the_snapshot_and_nothing_that_comes_with_it() -> None:
