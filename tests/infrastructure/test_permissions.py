@@ -32,6 +32,8 @@ WITHOUT_RESOURCE = {
     "rds:DescribeDBClusters",
     "rds:DescribeDBInstances",
     "rds:DescribeEngineDefaultClusterParameters",
+    "rds:DescribeDBSnapshots",  # of all snapshots
+    "ec2:DescribeSnapshots",
     "rds:DescribeEngineDefaultParameters",
     "rds:DescribeEvents",
     "rds:DescribeGlobalClusters",
