@@ -73,6 +73,10 @@ class EndpointTarget(Model):
         return self
 
     @property
+    def snapshot(self) -> None:
+        """The user's own that it is made from: only RDS's can be."""
+
+    @property
     def provisioned(self) -> bool:
         """It was there before the run, and stays."""
         return False

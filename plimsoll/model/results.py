@@ -5,6 +5,7 @@ from typing import Literal
 
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity, Resource
+from plimsoll.model.dataset_layout import DatasetLayout
 from plimsoll.model.engine_report import LatencySummary
 from plimsoll.model.expectations import Expectation
 from plimsoll.model.fleet import FailedClient, StepPlan
@@ -272,6 +273,7 @@ class RunResult(Model):
     expect: tuple[Expectation, ...] = ()  # what became of each rule; of an older run: none
     steps: tuple[StepResult, ...]
     rows: int | None  # of the dataset, counted
+    dataset: DatasetLayout | None = None  # as it lay there; None: of an older run, or not reached
     zone: str | None = None  # of its load clients, and of a target made for it; None: not known
     volume_limits: VolumeLimits | None  # what the volume promises; None: an endpoint
     cost: RunCost | None = None  # an estimate by list prices; None: of an older run

@@ -65,6 +65,11 @@ def require_stand_in(request: Request) -> None:
     """
     match request.target:
         case RdsTarget():
+            if request.target.snapshot is not None:
+                problem = "one machine has no snapshots of your own: give an endpoint, or `find` it"
+                raise UsageError(
+                    Complaint(("target", "snapshot"), problem, request.target.snapshot)
+                )
             _require_instance_class(request.target.instance_class)
             _require_major(request.target)
         case AuroraTarget():

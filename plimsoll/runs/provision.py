@@ -33,6 +33,7 @@ from plimsoll.targets.template import (
     engine_parameters,
     rds_parameters,
     read_template,
+    restored_from,
     with_engine_parameters,
 )
 from plimsoll.targets.zones import choose_zone, lacks_room
@@ -62,6 +63,9 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
     zone = choose_zone(settings.zones, request.target, version, refused=record.zones_refused)
     toggled = request.toggle.states[0].parameters if request.toggle else {}
     template, own_parameters = _made_for(settings, request.target, version, zone, toggled)
+    snapshot = record.restores.snapshot if record.restores else request.target.snapshot
+    if snapshot is not None:
+        template = restored_from(template, snapshot)
     files.put(TEMPLATE, template)
     stack_id = create_stack(
         name=record.stack_name,

@@ -18,6 +18,7 @@ from plimsoll.local.databases.cassandra_ring import await_peers, ring_settings
 from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
 from plimsoll.local.resources.sampler import as_ec2
+from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.model.cassandra_target import CQL_PORT, DATA_DEVICE, has_instance_store
 from plimsoll.model.cluster_place import ClusterPlace
 from plimsoll.model.instances import InstanceLimits, instance_limits
@@ -31,6 +32,7 @@ _MIN_MEMTABLES_MIB = 32  # with less, small flushes and their compactions take a
 
 def create_instance(
     databases: Databases,
+    snapshots: Snapshots,
     *,
     run_id: str,
     instance_type: str,
@@ -42,6 +44,7 @@ def create_instance(
     Args:
         databases: Where it is registered, as `plimsoll-<run id>`; a cluster's further nodes as
             `plimsoll-<run id>-2` and so on.
+        snapshots: From which its data volume may be made.
         run_id: The run that the instance's tags name.
         instance_type: Its type.
         data: The data volume as a launch template describes it (`Ebs`); None: the instance's disks.
@@ -69,6 +72,8 @@ def create_instance(
             ),
         )
         undo.callback(volume.close)
+        if data is not None and "SnapshotId" in data:
+            snapshots.restore(str(data["SnapshotId"]), directory)
         server = CassandraServer.start(
             directory=directory / "server",
             settings=memory_settings(heap_mib, databases.memory_scale) | ring_settings(place),

@@ -166,12 +166,11 @@ def test_looking_for_answers_is_told_apart_from_work() -> None:
         myself = one.report.client.model_copy(update={"polled_s": polled_s})
         return one.model_copy(update={"report": one.report.model_copy(update={"client": myself})})
 
-    fleet = merge.fleet_figures(planned(), [polled(0, 0.2), polled(1, 0.1)], [])
+    fleet = merge.fleet_figures(folded(planned(), [polled(0, 0.2), polled(1, 0.1)]), [])
     assert fleet.polled_share == pytest.approx((0.2 + 0.1) / (4 + 4))
     assert fleet.cpu_us_per_operation == pytest.approx((0.8 - 0.3) * 1e6 / 16)
-    assert (
-        merge.fleet_figures(planned(), [polled(0, 0.2), polled(1, None)], []).polled_share is None
-    )
+    unknown = folded(planned(), [polled(0, 0.2), polled(1, None)])
+    assert merge.fleet_figures(unknown, []).polled_share is None
 
 
 def test_the_servers_count_is_compared_only_where_every_client_has_counted() -> None:

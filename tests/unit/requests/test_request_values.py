@@ -41,6 +41,7 @@ RATE = {
     "rate_max_ops_per_second": 100,
 }
 STALL = {"step": 1, "volume": {"kind": "stall", "duration_s": 1}}
+SNAPSHOT = r"^arn:aws[a-z-]*:rds:[a-z0-9-]+:\d{12}:snapshot:[A-Za-z][A-Za-z0-9:-]{0,254}$"
 NAME = "^[a-z0-9]+(-[a-z0-9]+)*$"
 
 
@@ -64,6 +65,7 @@ def toggle(**changes: Any) -> dict[str, Any]:
 
 WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"name": "Not A Name"}, "name", "Not A Name", [NAME]),
+    (of("target", RDS, "snapshot", "mine"), "target.snapshot", "mine", [SNAPSHOT]),
     ({"name": "n" * 41}, "name", "n" * 41, ["at most 40 long"]),
     ({"description": 3}, "description", 3, []),
     ({"team": "A"}, "team", "A", [NAME]),
