@@ -55,9 +55,8 @@ def submit_experiment(
     """
     cells = cells_of(experiment)
     local, results_days = settings.on_one_machine, settings.results_days
-    if not local and any(cell.request.faults for cell in cells):
-        problem = "only an experiment on one machine (--local) may have them"
-        raise UsageError(Complaint(("faults",), problem))
+    for cell in () if local else cells:
+        cell.request.require_nothing_of_one_machine("an experiment on one machine (--local)")
     prices = prices_for(settings.prices)
     ask = cache(rds_version)  # once for all cells that name the same
     of_each_cell(experiment, lambda asked: require_possible(asked, prices, local=local))

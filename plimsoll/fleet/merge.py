@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, median
 
 import plimsoll_engine
-from plimsoll.model.engine_report import LatencySummary, LoadReport, SecondReport
+from plimsoll.model.engine_report import LatencySummary, LoadReport, OperationReport, SecondReport
 from plimsoll.model.fleet import ClientResult, FailedClient, ServerLook, StepPlan
 from plimsoll.model.results import FleetFigures, OperationTotals, SecondTotals, ServerLooks
 from plimsoll.model.steps import Half
@@ -41,12 +41,17 @@ def operations(results: Sequence[ClientResult]) -> dict[str, OperationTotals]:
 
 
 def _operation(name: str, reports: Sequence[LoadReport]) -> OperationTotals:
+    return OperationTotals.model_validate(operation_report(name, reports).model_dump())
+
+
+def operation_report(name: str, reports: Sequence[LoadReport]) -> OperationReport:
+    """Add up one operation over several loads, and merge its histograms."""
     parts = [report.operations[name] for report in reports if name in report.operations]
     histogram = plimsoll_engine.merge_histograms([part.histogram for part in parts])
     errors: Counter[str] = Counter()
     for part in parts:
         errors.update(part.errors)
-    return OperationTotals(
+    return OperationReport(
         succeeded=sum(part.succeeded for part in parts),
         records=sum(part.records for part in parts),
         errors=dict(errors),

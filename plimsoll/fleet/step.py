@@ -18,6 +18,7 @@ def merged_step(
     failed: Sequence[FailedClient],
     *,
     server_after: ServerCounters | None,
+    beside: Sequence[ClientResult] = (),
 ) -> StepResult:
     """Put a step together.
 
@@ -26,9 +27,10 @@ def merged_step(
         results: Of the clients that ran.
         failed: Clients whose invocation ended in an error.
         server_after: The server's counters after the load; None where it did not answer.
+        beside: Of the clients of what ran beside it: the server counts their statements too.
     """
     fleet = merge.fleet_figures(plan, results, failed)
-    server = _server(plan, results, server_after)
+    server = _server(plan, results, beside, server_after)
     operations = merge.operations(results)
     window = merge.Window(results) if results else None
     return StepResult(
@@ -45,12 +47,16 @@ def merged_step(
 
 
 def _server(
-    plan: StepPlan, results: Sequence[ClientResult], after: ServerCounters | None
+    plan: StepPlan,
+    results: Sequence[ClientResult],
+    beside: Sequence[ClientResult],
+    after: ServerCounters | None,
 ) -> ServerFigures | None:
     if plan.server_before is None or after is None:
         return None
-    complete = len(results) == plan.clients
-    sent = sum(result.report.statements_sent for result in results) if complete else None
+    everyone = (*results, *beside)
+    complete = len(everyone) == plan.clients_in_all
+    sent = sum(result.report.statements_sent for result in everyone) if complete else None
     family = family_of(after.family)
     figures = family.server_figures(plan.server_before, after, statements_by_clients=sent)
     looks = [look for result in results for look in result.looks]

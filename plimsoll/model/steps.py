@@ -22,9 +22,20 @@ Purpose = Literal[
     "twice_clients",  # the answer's connections on twice the clients
     "open_loop",  # near a closed loop's answer, callers who do not wait
     "soak",  # the answer's load, held for `limits.soak_s`
+    "with_background",  # the answer's load again, in pairs: with what runs beside it
+    "without_background",  # ... and without
 ]
 # Steps after the answer is confirmed. They question it, and are no repetitions of any load.
-CLOSING: frozenset[Purpose] = frozenset({"sentinel", "twice_clients", "open_loop", "soak"})
+CLOSING: frozenset[Purpose] = frozenset(
+    {
+        "sentinel",
+        "twice_clients",
+        "open_loop",
+        "soak",
+        "with_background",
+        "without_background",
+    }
+)
 SOAK_WINDOW_MAX_S = 600  # the longest window of a step; a longer soak takes several
 
 Amount = Annotated[float, Field(ge=0)]

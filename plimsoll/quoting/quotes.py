@@ -13,7 +13,7 @@ from plimsoll.quoting import extents
 from plimsoll.quoting.aurora_io import io_notes, io_prices
 from plimsoll.quoting.budget import require_sufficient_budget
 from plimsoll.quoting.charges import Charge, Extent, charges, target_charges
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.requests.request_workload import prepared_tables
 
 NOTES = (
     "List prices, on demand; free tiers, reservations and taxes are not reckoned with.",
@@ -33,7 +33,7 @@ def quote(request: Request, prices: PriceTable, *, database_version: str | None 
     Raises:
         UsageError: Its workload cannot be, or its budget cannot suffice.
     """
-    rows = sum(table.rows for table in compiled_workload(request).tables)
+    rows = sum(table.rows for table in prepared_tables(request))
     length = extents.duration(request, rows)
     ways = (
         extents.least(request, length),

@@ -26,6 +26,8 @@ CLOSING_WORDS: dict[Purpose, str] = {
     "twice_clients": "more clients",
     "soak": "soak",
     "open_loop": "open loop",
+    "with_background": "with background",
+    "without_background": "without",
 }
 LOADS_MOST = 100  # up to so many loads, the audits of all are shown
 MARKS = {True: "✓", False: "✕", None: words.NOTHING}

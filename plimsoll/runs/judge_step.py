@@ -19,6 +19,7 @@ from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import UsageError
 from plimsoll.families.family import family_of
+from plimsoll.fleet.background import with_background
 from plimsoll.fleet.failures import failed_clients
 from plimsoll.fleet.sense import require_sense, sensible
 from plimsoll.fleet.spans import soaked
@@ -57,13 +58,14 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     files = files_of(settings, run_id)
     plan = files.get(plan_path(step), StepPlan)
     request = files.get(REQUEST, Request)
-    results = _client_results(files, plan)
+    results, others = _client_results(files, plan)
     failures = failed_clients(files.read_all(failures_under(step)))
     record = records_of(settings).get(run_id)
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
     target = engine_target(settings, record.target)
     after = family_of(target.protocol).read_counters(target)
-    merged = merged_step(plan, results, failures, server_after=after)
+    merged = merged_step(plan, results, failures, server_after=after, beside=others)
+    merged = with_background(merged, others, failures)
     merged = soaked(merged, request.limits.statistic)
     if settings.on_one_machine:  # here metrics are there at once; on AWS they come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
@@ -131,11 +133,17 @@ def _published(run_id: str, step: StepResult) -> StepResult:
     return step.model_copy(update={"problems": problems})
 
 
-def _client_results(files: RunFiles, plan: StepPlan) -> list[ClientResult]:
-    wanted = [client_path(plan.index, client, plan.round) for client in range(plan.clients)]
+def _client_results(
+    files: RunFiles, plan: StepPlan
+) -> tuple[list[ClientResult], list[ClientResult]]:
+    """Read what a step's own clients wrote, and what those of its background did."""
+    clients = range(plan.clients_in_all)
+    wanted = [client_path(plan.index, client, plan.round) for client in clients]
     there = set(files.paths(wanted[0].rpartition("/")[0] + "/"))
     with ThreadPoolExecutor(16) as pool:
         results = pool.map(
             lambda path: files.get(path, ClientResult), [path for path in wanted if path in there]
         )
-        return list(results)
+        read = list(results)
+    own = [result for result in read if result.background is None]
+    return own, [result for result in read if result.background is not None]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import plimsoll_engine
 from plimsoll.aws.run_records import deadline_passed, now, require_loading_budget
 from plimsoll.model.function_settings import ReachSettings
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.requests.request_workload import prepared_tables
 from plimsoll.runs.prepare_dataset import running
 from plimsoll.targets.connection import load_target
 
@@ -21,16 +21,12 @@ def load_part(settings: ReachSettings, run_id: str, part: Mapping[str, int]) -> 
     """
     record, request = running(settings, run_id)
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    spec = (
-        compiled_workload(request)
-        .tables[part["table"]]
-        .dataset_spec(
-            load_target(settings, record.target, run_id),
-            share=part["share"],
-            shares=part["shares"],
-            connections=request.prepare.connections_per_client,
-            seed=request.load.seed,
-        )
+    spec = prepared_tables(request)[part["table"]].dataset_spec(
+        load_target(settings, record.target, run_id),
+        share=part["share"],
+        shares=part["shares"],
+        connections=request.prepare.connections_per_client,
+        seed=request.load.seed,
     )
 
     def stop_in_time(_rows: int) -> None:

@@ -37,7 +37,8 @@ def run_points(files: RunFiles, run_id: str, samples: Iterable[TargetSample]) ->
         for result in pool.map(lambda path: files.get(path, ClientResult), ran):
             if result.step not in plans:
                 plans[result.step] = files.get(plan_path(result.step), StepPlan)
-            yield from client_points(result, plans[result.step])
+            if result.background is None:
+                yield from client_points(result, plans[result.step])
         for step in pool.map(lambda path: files.get(path, StepResult), ended):
             yield from judged_step_points(step, run_id)
     yield from target_points(samples, run_id=run_id)

@@ -11,7 +11,7 @@ from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.function_settings import ReachSettings, RunSettings
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.requests.request_workload import prepared_tables, prepared_workloads
 from plimsoll.targets.connection import engine_target
 
 ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
@@ -26,21 +26,22 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
     record, request = running(settings, run_id)
     records_of(settings).change(run_id, phase="prepare", prepare_at=now())
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    workload = compiled_workload(request)
+    workloads = prepared_workloads(request)
     master = engine_target(settings, record.target)
     family = family_of(master.protocol)
     with family.open_datasets(master) as datasets:
-        note = datasets.create_tables(workload)
+        notes = [datasets.create_tables(workload) for workload in workloads]
         version = datasets.version()
     target = record.target
     if request.target.provisioned:  # the users of an existing endpoint are its owner's business
         load_user = family.make_load_user(master, run_id)
         target = target.model_copy(update={"load_user": load_user})
     records_of(settings).change(run_id, target=target, server_version=version)
+    loaded = {name: rows for note in notes for name, rows in note.loaded_rows.items()}
     parts = [
         {"table": index, "share": share, "shares": shares}
-        for index, table in enumerate(workload.tables)
-        if note.loaded_rows.get(table.name, 0) < table.rows
+        for index, table in enumerate(prepared_tables(request))
+        if loaded.get(table.name, 0) < table.rows
         for shares in [parts_of(table.rows, clients=request.prepare.clients)]
         for share in range(shares)
     ]
@@ -82,13 +83,13 @@ def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> N
     target = engine_target(settings, record.target)
     family = family_of(target.protocol)
     with family.open_datasets(target) as datasets:
-        counted = datasets.finish(compiled_workload(request))
+        counted = [datasets.finish(workload) for workload in prepared_workloads(request)]
     if not family.settle(target, longest_s=SETTLING_MAX_S):
         raise DatasetError(
             "the server was still busy with the rows loaded when"
             f" {words.duration(SETTLING_MAX_S)} had passed"
         )
-    records_of(settings).change(run_id, rows=sum(counted.values()))
+    records_of(settings).change(run_id, rows=sum(sum(rows.values()) for rows in counted))
 
 
 def running(settings: RunSettings, run_id: str) -> tuple[RunRecord, Request]:
