@@ -139,23 +139,22 @@ def _detail(
     throughput: PairedRatio,
     latency: Mapping[str, PairedRatio],
 ) -> str:
-    who = " and ".join(names)
-    parts = []
+    who, parts = " and ".join(names), []
     closed = load.rate_ops_per_second is None
     if closed or (throughput.ratio is not None and throughput.ratio < KEPT_UP):
-        parts.append(_taken(throughput))
-    known = {name: r for name, r in latency.items() if r.ratio is not None}
+        parts.append(f"{who} {_taken(throughput)}")
+    known = {name: ratio for name, ratio in latency.items() if ratio.ratio is not None}
     if known:
         slowest = max(known, key=lambda name: known[name].ratio or 0.0)
-        told = words.statistic(statistic)
-        parts.append(f"{slowest} {told} is {_times(known[slowest])} times as long")
+        told = f"{slowest} {words.statistic(statistic)} is {_times(known[slowest])} times as long"
+        parts.append(told if parts else f"with {who}, {told}")
     at = (
         words.plural(load.connections or 1, "connection")
         if closed
-        else words.throughput(load.rate_ops_per_second or 0.0)
+        else words.throughput(load.rate_ops_per_second)
     )
     count = words.plural(throughput.pairs, "pair")
-    return f"{who} {'; '.join(parts)}, at {at} ({count} of steps with and without it)"
+    return f"{'; '.join(parts)}; at {at} ({count} of steps with and without it)"
 
 
 def _taken(throughput: PairedRatio) -> str:
