@@ -25,7 +25,7 @@ from plimsoll.model.timings import (
 from plimsoll.model.volumes import limits
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, clients_most, rehearse
-from plimsoll.quoting.search_time import soak_assumption
+from plimsoll.quoting.search_time import pairs_assumption, soak_assumption
 
 JUDGING_S = 15.0  # writing results, judging, planning the next
 _WRITING_S = 3.0  # a client's results, after its load
@@ -115,7 +115,7 @@ def duration(request: Request, rows: int) -> Duration:
             most_s=probes * (slowest + request.load.recovery_max_s)
             + (soak_steps + SPARE_TRIES) * max(0.0, longer_s),
             assumption=f"{words.plural(round(rehearsed.steps), 'step')} of {words.duration(each)},"
-            f" as the search takes against noiseless databases{_pairs_assumption(request)}"
+            f" as the search takes against noiseless databases{pairs_assumption(request)}"
             f"{_waiting_assumption(request)}"
             f"{soak_assumption(request)}; at"
             f" worst probes_max = {request.search.probes_max}{' and the pairs' * bool(beside)}, each"
@@ -160,12 +160,6 @@ def _waits_s(request: Request) -> tuple[float, float]:
         return 0.0, 0.0
     asked = request.load.warmup_s, request.load.duration_s, AWS_TIMINGS.metric_period_s
     return mean_wait_s(*asked), longest_wait_s(*asked)
-
-
-def _pairs_assumption(request: Request) -> str:
-    if not request.steps_beside:
-        return ""
-    return f", {request.steps_beside} of them pairs with and without its background"
 
 
 def _waiting_assumption(request: Request) -> str:

@@ -14,10 +14,13 @@ def search_words(request: Request) -> str:
     step_s = load.warmup_s + load.duration_s
     seconds = (rehearsed.steps - rehearsed.soak_steps) * step_s + soak_s
     steps = words.plural(round(rehearsed.steps), "step")
+    paired_s = request.steps_beside * step_s
+    pairs = words.plural(request.background_pairs, "pair")
+    paired = f", then {pairs} with and without its background: {words.duration(round(paired_s))}"
     soaked = f", {words.duration(round(soak_s))} of it a soak" if request.limits.soak_s else ""
     return (
         f"about {steps} where nothing is noisy, {request.search.probes_max:,} at most:"
-        f" {words.duration(round(seconds))} of load{soaked}"
+        f" {words.duration(round(seconds))} of load{soaked}{paired if paired_s else ''}"
     )
 
 
@@ -27,3 +30,10 @@ def soak_assumption(request: Request) -> str:
     if not count:
         return ""
     return f", {count} of them for a soak of {words.duration(request.limits.soak_s)}"
+
+
+def pairs_assumption(request: Request) -> str:
+    """Say what the pairs with and without a background add to a search; empty without them."""
+    if not request.steps_beside:
+        return ""
+    return f", {request.steps_beside} of them pairs with and without its background"

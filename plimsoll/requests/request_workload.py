@@ -85,9 +85,21 @@ def require_possible_background(request: Request) -> None:
         compiled = background_workload(request, number)
         try:
             _require_tables(asked.tables, compiled, own, known.get(compiled.dataset))
+            for other in known.values():
+                _require_apart(compiled, other)
         except UsageError as error:
             raise error.within("background", number) from None
         known.setdefault(compiled.dataset, compiled)
+
+
+def _require_apart(compiled: Compiled, other: Compiled) -> None:
+    """Refuse a table that two datasets would make: it is one dataset's, and has its rows."""
+    theirs = {table.name: table for table in other.tables}
+    for table in compiled.tables:
+        alike = compiled.dataset == other.dataset and table == theirs.get(table.name)
+        if table.name in theirs and not alike:
+            problem = f"its table {table.name} is there already, from the dataset {other.dataset}"
+            raise UsageError(Complaint(("workload",), problem))
 
 
 def _require_tables(

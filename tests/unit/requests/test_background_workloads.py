@@ -18,6 +18,18 @@ BACKUP = {
 }
 SCAN = {"name": "nightly", "workload": {"name": "batch-full-scan", "records": 5000}}
 FLUSHES = {"name": "commits", "workload": {"name": "log-flush", "records": 5000}}
+CLASHING = {
+    "name": "clashing",
+    "about": "another table of that name",
+    "tables": {
+        "usertable": {
+            "rows": 10,
+            "primary_key": ["id"],
+            "columns": {"id": {"type": "bigint", "value": "row"}},
+        }
+    },
+    "operations": {"read": {"weight": 1, "statements": [{"sql": "SELECT * FROM {usertable}"}]}},
+}
 CASSANDRA = {
     "kind": "cassandra",
     "instance_type": "r5.large",
@@ -72,6 +84,11 @@ WRONG: list[tuple[dict[str, Any], tuple[str | int, ...], str]] = [
         "batch-full-scan",
     ),
     (requested(SCAN, target=CASSANDRA), (0, "workload"), "no CQL statements"),
+    (
+        requested({"name": "own", "workload": {"definition": CLASHING, "records": 1000}}),
+        (0, "workload"),
+        "its table usertable is there already, from the dataset ycsb",
+    ),
 ]
 
 
