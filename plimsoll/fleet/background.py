@@ -18,6 +18,8 @@ from plimsoll.model.fleet import ClientResult, FailedClient, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.results import BackgroundResult, StepResult
 
+LATE_MS = 500  # a span that begins so much later has lost a part of it
+
 
 @dataclass(frozen=True, slots=True)
 class SpanLoad:
@@ -34,17 +36,19 @@ def beside(request: Request, plan: StepPlan) -> StepPlan:
         return plan
     loads, first = [], plan.clients
     for number, one in enumerate(request.background):
-        loads.append(
-            BackgroundLoad(
-                name=one.name,
-                number=number,
-                first_client=first,
-                clients=one.clients,
-                connections=one.connections,
-                rate_ops_per_second=one.rate_ops_per_second,
-                spans_s=one.spans(plan.warmup_s + plan.duration_s),
-            )
+        spans_s = one.spans(plan.warmup_s + plan.duration_s)
+        if not spans_s:  # a shorter window than the request's, which ends before it begins
+            continue
+        load = BackgroundLoad(
+            name=one.name,
+            number=number,
+            first_client=first,
+            clients=one.clients,
+            connections=one.connections,
+            rate_ops_per_second=one.rate_ops_per_second,
+            spans_s=spans_s,
         )
+        loads.append(load)
         first += one.clients
     return plan.model_copy(update={"background": tuple(loads)})
 
@@ -204,6 +208,7 @@ def _merged(
         records_per_second=records / length_s if known else None,
         errors=sum(sum(totals.errors.values()) for totals in operations.values()),
         unanswered=sum(result.report.client.unanswered for result in results),
+        late_ms=max((result.report.late_start_ms for result in results), default=0),
         operations=operations,
         failed=failed,
         seconds=merge.seconds(plan, results),
@@ -231,6 +236,9 @@ def _problems(one: BackgroundResult) -> Iterator[str]:
         yield f"background {one.name}: {told}"
     if one.errors:
         yield f"background {one.name}: {words.plural(one.errors, 'operation')} failed"
+    if one.late_ms > LATE_MS:
+        late = words.duration(one.late_ms / 1000)
+        yield f"background {one.name}: it began {late} late, so that it ran for less"
     if one.ran_s and one.clients_ran and one.throughput_ops_per_second == 0:
         cut = f", {words.number(one.unanswered)} were cut off" if one.unanswered else ""
         yield f"background {one.name}: no operation was answered in the window{cut}"

@@ -155,6 +155,7 @@ class BackgroundResult(Model):
     records_per_second: float | None
     errors: int
     unanswered: int  # operations cut off where a span ended
+    late_ms: int = 0  # by how much a span of it began too late, at most
     operations: dict[str, OperationTotals]
     failed: tuple[FailedClient, ...] = ()
     seconds: tuple[SecondTotals, ...] = ()  # not in result.json: seconds.json has them
