@@ -59,7 +59,8 @@ def late_in_a_row(finished: Sequence[StepResult]) -> int:
 
 def _clients_were_late(step: StepResult) -> bool:
     warmup_ms = step.plan.warmup_s * 1000
-    return any(map(too_late, step.fleet.failed)) or any(
+    beside = [client for one in step.background for client in one.failed]
+    return any(map(too_late, (*step.fleet.failed, *beside))) or any(
         late_ms > warmup_ms for late_ms in step.fleet.late.values()
     )
 
