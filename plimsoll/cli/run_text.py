@@ -47,7 +47,12 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
     print_expectations(result.expect, console)
     if result.limiting is not None:
         _print_limit(result.limiting, console)
-    for note in (*background_lines(result), *result.notes, *_problems(result.steps), *_cost(result)):
+    for note in (
+        *background_lines(result),
+        *result.notes,
+        *_problems(result.steps),
+        *_cost(result),
+    ):
         _print_line(note, console)
     if result.moments.deleted is not None:
         console.print(

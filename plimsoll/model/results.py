@@ -218,9 +218,7 @@ class Seconds(Model):
     target: tuple[TargetSample, ...]
 
     @classmethod
-    def of(
-        cls, run_id: str, steps: Sequence[StepResult], target: tuple[TargetSample, ...]
-    ) -> Self:
+    def of(cls, run_id: str, steps: Sequence[StepResult], target: tuple[TargetSample, ...]) -> Self:
         """Put the seconds of all steps together, and those of what ran beside them apart."""
         beside: dict[str, tuple[SecondTotals, ...]] = {}
         for step in steps:

@@ -118,8 +118,8 @@ def duration(request: Request, rows: int) -> Duration:
             f" as the search takes against noiseless databases{pairs_assumption(request)}"
             f"{_waiting_assumption(request)}"
             f"{soak_assumption(request)}; at"
-            f" worst probes_max = {request.search.probes_max}{' and the pairs' * bool(beside)}, each"
-            " with load.recovery_max_s",
+            f" worst probes_max = {request.search.probes_max}{' and the pairs' * bool(beside)},"
+            " each with load.recovery_max_s",
         ),
         QuotePhase(
             name="conclude",

@@ -102,9 +102,7 @@ def _require_apart(compiled: Compiled, other: Compiled) -> None:
             raise UsageError(Complaint(("workload",), problem))
 
 
-def _require_tables(
-    tables: str, compiled: Compiled, own: Compiled, other: Compiled | None
-) -> None:
+def _require_tables(tables: str, compiled: Compiled, own: Compiled, other: Compiled | None) -> None:
     """Hold a background's dataset against the request's own, and against one of its name."""
     if tables == "same" and compiled.dataset != own.dataset:
         problem = (
@@ -128,8 +126,8 @@ def _require_tables(
         if value != other.dataset_parameters.get(name):
             wanted = other.dataset_parameters.get(name)
             problem = f"the dataset {other.dataset} is made with {wanted} already"
-            path, allowed = ("workload", "parameters", name), (str(wanted),)
-            raise UsageError(Complaint(path, problem, value, allowed))
+            where = ("workload", "parameters", name)
+            raise UsageError(Complaint(where, problem, value, (str(wanted),)))
 
 
 def protocol_of(request: Request) -> Protocol:

@@ -114,9 +114,7 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     return {"concluded": True, "wait_s": 0}
 
 
-def _with_background(
-    capacity: Capacity, steps: Sequence[StepResult], request: Request
-) -> Capacity:
+def _with_background(capacity: Capacity, steps: Sequence[StepResult], request: Request) -> Capacity:
     """Add what the background takes, where pairs of steps tell it."""
     names = [background.name for background in request.background]
     cost = background_cost([step.step for step in steps], names, request.limits.statistic)

@@ -48,7 +48,9 @@ def test_each_ran_in_its_time_and_is_told_apart(finished: Finished) -> None:
             continue
         scan, imported, commits = step.background
         assert scan.ran_s == 4
-        assert imported.ran_s == 1.5  # half a second of the first is warm-up; the third would be too short
+        assert (
+            imported.ran_s == 1.5
+        )  # half a second of the first is warm-up; the third would be too short
         assert commits.ran_s == 1
         for one in step.background:
             assert one.clients_ran == one.clients

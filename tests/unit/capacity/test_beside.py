@@ -49,7 +49,9 @@ def run(asked: Request, throughputs: dict[str | None, float]) -> list[Step]:
     return steps
 
 
-def pairs(*ratios: float, p99s: tuple[float, float] = (1000.0, 1000.0), **changes: Any) -> list[Step]:
+def pairs(
+    *ratios: float, p99s: tuple[float, float] = (1000.0, 1000.0), **changes: Any
+) -> list[Step]:
     """Steps in the order in which a run takes them, one pair for each ratio."""
     steps = []
     for number, ratio in enumerate(ratios):
@@ -149,8 +151,8 @@ def test_an_open_loop_tells_latencies() -> None:
     assert found is not None
     assert found.latency["read"].ratio == pytest.approx(4.2)
     assert found.detail == (
-        "with nightly and backup, read p99 is 4.20 [4.20, 4.20] times as long; at 300 ops/s (3 pairs of"
-        " steps with and without it)"
+        "with nightly and backup, read p99 is 4.20 [4.20, 4.20] times as long; at 300 ops/s (3 pairs"
+        " of steps with and without it)"
     )
 
 

@@ -87,7 +87,13 @@ def test_a_table_has_a_row_for_each_step() -> None:
     table = background_table(with_background()[0])
     assert table is not None
     assert [row[0].text for row in table.rows] == ["1", "2", "3"]
-    assert [cell.text for cell in table.rows[0][1:6]] == ["nightly", "scan", "4 s", "10.0", "10,000"]
+    assert [cell.text for cell in table.rows[0][1:6]] == [
+        "nightly",
+        "scan",
+        "4 s",
+        "10.0",
+        "10,000",
+    ]
     assert background_table(PLAIN) is None
 
 

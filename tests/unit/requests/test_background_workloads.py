@@ -11,7 +11,7 @@ from plimsoll.requests.request_workload import prepared_tables, prepared_workloa
 from tests.support.requested import REQUESTED
 
 SYSBENCH = {"name": "sysbench-oltp-read-only", "records": 5000, "parameters": {"tables": 2}}
-BACKUP = {
+BACKUP: dict[str, Any] = {
     "name": "backup",
     "workload": {"name": "sysbench-full-scan", "records": 5000, "parameters": {"tables": 2}},
     "tables": "same",
@@ -61,7 +61,9 @@ WRONG: list[tuple[dict[str, Any], tuple[str | int, ...], str]] = [
         "choose `same`",
     ),
     (
-        requested({**BACKUP, "workload": {**BACKUP["workload"], "records": 400}}, workload=SYSBENCH),
+        requested(
+            {**BACKUP, "workload": {**BACKUP["workload"], "records": 4000}}, workload=SYSBENCH
+        ),
         (0, "workload", "records"),
         "5,000 already",
     ),
@@ -103,7 +105,7 @@ def test_what_cannot_be_is_refused_by_its_field(
     assert problem in str(complaint)
 
 
-def credits(value: object, **volume: object) -> dict[str, Any]:
+def on_credits(value: object, **volume: object) -> dict[str, Any]:
     target = REQUESTED["target"]
     return {
         **REQUESTED,
@@ -116,23 +118,28 @@ def credits(value: object, **volume: object) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("value", "share"), [("empty", 0.0), (0.25, 0.25), (1, 1.0)])
 def test_credits_at_the_start_are_a_share_of_a_full_bucket(value: object, share: float) -> None:
-    assert checked_request(credits(value)).credits_start_share == share
+    assert checked_request(on_credits(value)).credits_start_share == share
     assert Request.model_validate(REQUESTED).credits_start_share is None
 
 
 @pytest.mark.parametrize(
     "value",
-    [credits(1.5), credits("full"), credits(0.5, size_gib=1000), credits(0.5, type="gp3")],
+    [
+        on_credits(1.5),
+        on_credits("full"),
+        on_credits(0.5, size_gib=5000),
+        on_credits(0.5, type="gp3"),
+    ],
 )
 def test_credits_that_a_volume_does_not_have_are_refused(value: dict[str, Any]) -> None:
-    """From 1,000 GiB on gp2's baseline is its burst."""
+    """From 4,000 GiB on each of RDS's four stripes has its burst as its baseline."""
     with pytest.raises(UsageError) as refused:
         checked_request(value)
     assert all("credits_start" in about.path for about in refused.value.complaints)
 
 
 def test_only_one_machine_can_set_credits() -> None:
-    asked = checked_request(credits("empty"))
+    asked = checked_request(on_credits("empty"))
     with pytest.raises(UsageError, match="AWS gives a new volume full credits") as refused:
         asked.require_nothing_of_one_machine("a run on one machine (--local)")
     assert refused.value.complaints[0].path == ("target", "volume", "credits_start")
