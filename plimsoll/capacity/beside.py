@@ -1,7 +1,7 @@
 """What runs beside a load takes: the load of the answer with it and without it, taking turns. Pure.
 
 The search finds its answer with the background on. Then the same load is measured in pairs of steps
-that differ in nothing else. Their order alternates (with, without; without, with), so that what drifts
+that differ in nothing else. Their order alternates (with, without; without, with), so that a drift
 favors neither side. In a closed loop the ratio of throughputs is what the background takes; in an
 open loop, where the rate is given, the ratio of latencies.
 """

@@ -151,8 +151,8 @@ def test_an_open_loop_tells_latencies() -> None:
     assert found is not None
     assert found.latency["read"].ratio == pytest.approx(4.2)
     assert found.detail == (
-        "with nightly and backup, read p99 is 4.20 [4.20, 4.20] times as long; at 300 ops/s (3 pairs"
-        " of steps with and without it)"
+        "with nightly and backup, read p99 is 4.20 [4.20, 4.20] times as long; at 300 ops/s (3"
+        " pairs of steps with and without it)"
     )
 
 
