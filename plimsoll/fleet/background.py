@@ -18,6 +18,7 @@ from plimsoll.model.fleet import ClientResult, FailedClient, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.results import BackgroundResult, StepResult
 
+EVEN_SHARE = 0.1  # of half a window: by so much its halves may differ in what runs beside them
 LATE_MS = 500  # a span that begins so much later has lost a part of it
 
 
@@ -154,14 +155,14 @@ def _within(load: BackgroundLoad, start_s: float, end_s: float) -> float:
 
 
 def is_even(plan: StepPlan) -> bool:
-    """Whether both halves of a step's window meet as much of what runs beside it, to a second.
+    """Whether both halves of a step's window meet about as much of what runs beside it.
 
     Where they do not, their difference says nothing of whether the target is in a steady state.
     """
-    first, middle = plan.warmup_s, plan.warmup_s + plan.duration_s / 2
-    last = plan.warmup_s + plan.duration_s
+    half_s = plan.duration_s / 2
+    first, middle, last = (plan.warmup_s + halves * half_s for halves in range(3))
     return all(
-        abs(_within(load, first, middle) - _within(load, middle, last)) <= 1
+        abs(_within(load, first, middle) - _within(load, middle, last)) <= EVEN_SHARE * half_s
         for load in plan.background
     )
 

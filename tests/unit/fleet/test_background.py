@@ -156,7 +156,9 @@ def test_its_rate_is_of_the_time_in_which_it_ran() -> None:
     [
         ({}, True),
         ({"every_s": 20, "for_s": 10}, True),
+        ({"every_s": 20, "for_s": 11}, True),
         ({"every_s": 40, "for_s": 10}, False),
+        ({"every_s": 40, "for_s": 23}, False),  # 20 s and 3 s
         ({"at_s": 5, "for_s": 5}, False),
     ],
 )
