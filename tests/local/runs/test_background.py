@@ -100,3 +100,20 @@ def test_credits_at_the_start_are_those_of_the_first_measured_step(bench: Bench)
     step = measured(result)[0]
     (use,) = [use for use in step.step.credits or () if use.bucket == "volume"]
     assert use.balance_percent == pytest.approx(25, abs=0.2)
+
+
+def test_a_backup_reads_the_same_tables(bench: Bench) -> None:
+    own = {"records": 1000, "parameters": {"tables": 2}}
+    backup = {"name": "sysbench-full-scan", **own}
+    request = tiny(
+        "same-tables",
+        workload={"name": "sysbench-oltp-point-select", **own},
+        background=[{"name": "backup", "workload": backup, "tables": "same"}],
+        background_pairs=0,
+    )
+    _, result = bench.succeed(bench.start(request))
+    assert result.rows == 2 * 1000
+    for step in measured(result):
+        (beside,) = step.background
+        assert beside.operations["scan"].succeeded > 0
+        assert beside.operations["scan"].records == 1000 * beside.operations["scan"].succeeded
