@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::histogram::Summary;
 
@@ -34,7 +34,8 @@ pub struct OperationReport {
     pub histogram: String,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SecondReport {
     pub second: u64,
     pub operation: String,

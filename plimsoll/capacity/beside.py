@@ -38,7 +38,7 @@ def next_of_all(request: Request, finished: Sequence[Step]) -> NextStep | Done:
         UsageError: As `next_step`.
     """
     of_search = [step for step in finished if step.purpose not in (WITH, WITHOUT)]
-    following = next_step(request.search, of_search, request.limits)
+    following = next_step(request.search, of_search, request.limits, request.toggle)
     if isinstance(following, NextStep) or not request.background:
         return following
     wanted, done = 2 * request.background_pairs, len(_valid(finished))
@@ -55,6 +55,7 @@ def next_of_all(request: Request, finished: Sequence[Step]) -> NextStep | Done:
         connections=load.connections or 1,
         rate_ops_per_second=load.rate_ops_per_second,
         purpose=_purpose(done),
+        state=request.toggle.states[0].name if request.toggle else None,  # that of the answer
         recover_first=True,
         why=f"pair {pair} of {request.background_pairs}: what does the background take?",
     )

@@ -32,6 +32,7 @@ class Wish:
     shape: Shape | None = None  # None: as the search makes this load
     duration_s: float | None = None  # of the window; None: the request's
     window_factor: int = 1  # times the request's warm-up and window, at least
+    state: str | None = None  # of a toggle
 
 
 def wished_step(
@@ -51,6 +52,7 @@ def wished_step(
         purpose=wish.purpose,
         duration_s=wish.duration_s,
         window_factor=max(wish.window_factor, longest_factor(same)),
+        state=wish.state,
         recover_first=last is not None
         and (
             last.void is not None

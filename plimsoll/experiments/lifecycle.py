@@ -57,6 +57,10 @@ def submit_experiment(
     local, results_days = settings.on_one_machine, settings.results_days
     for cell in () if local else cells:
         cell.request.require_nothing_of_one_machine("an experiment on one machine (--local)")
+    team = settings.teams.get(experiment.team)
+    if experiment.pairs is not None and team is not None and team.concurrent_runs < 2:
+        problem = f"two runs go at once, and the team may have {team.concurrent_runs}"
+        raise UsageError(Complaint(("pairs",), problem))
     prices = prices_for(settings.prices)
     ask = cache(rds_version)  # once for all cells that name the same
     of_each_cell(experiment, lambda asked: require_possible(asked, prices, local=local))
@@ -119,6 +123,7 @@ def _status(settings: RunSettings, experiment_id: str, cell: Cell) -> CellStatus
         verdict=record and record.verdict,
         capacity_ops_per_second=record and record.capacity_ops_per_second,
         unreadable=unreadable,
+        waits_for_pair=bool(record and record.turn_ready_at and not record.step),
     )
 
 

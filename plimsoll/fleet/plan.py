@@ -1,12 +1,14 @@
 """Dividing a step among its clients, and setting the barrier at which all of them start."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
+from plimsoll.capacity.audits import MISSING_SHARE_MOST
 from plimsoll.fleet.failures import too_late
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
-from plimsoll.model.load_request import LOAD_MAX_S
+from plimsoll.model.history import FinishedStep
+from plimsoll.model.load_request import ENDING_S, SECONDS_OF_A_CLIENT, load_most_s
 from plimsoll.model.metric_periods import wait_ms
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
@@ -16,7 +18,13 @@ LEAD_DOUBLINGS = 3
 
 
 def barrier_epoch_ms(
-    now_epoch_ms: int, *, clients: int, lead_ms: int, per_client_ms: int, late_before: int = 0
+    now_epoch_ms: int,
+    *,
+    clients: int,
+    lead_ms: int,
+    per_client_ms: int,
+    late_before: int = 0,
+    load_s: float = 0,
 ) -> int:
     """Give the instant at which a step's clients all start.
 
@@ -28,9 +36,12 @@ def barrier_epoch_ms(
             function in 10 s (docs.aws.amazon.com/lambda/latest/dg/lambda-concurrency.html).
         late_before: Steps just before it whose clients came too late: each doubles the time, up to
             eightfold.
+        load_s: Of the step, warm-up included: who comes first waits for the barrier, and has to end
+            its load within the time that a client may run.
     """
     lead = lead_ms + clients * per_client_ms
-    return now_epoch_ms + (lead << min(late_before, LEAD_DOUBLINGS))
+    most = max(lead, round(1000 * (SECONDS_OF_A_CLIENT - ENDING_S - load_s)))
+    return now_epoch_ms + min(lead << min(late_before, LEAD_DOUBLINGS), most)
 
 
 def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
@@ -51,18 +62,33 @@ def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
     )
 
 
-def late_in_a_row(finished: Sequence[StepResult]) -> int:
+def finished(step: StepResult) -> FinishedStep:
+    """Keep what the search needs of a judged step."""
+    warmup_ms = step.plan.warmup_s * 1000
+    late = sum(map(too_late, step.fleet.failed))
+    late += sum(late_ms > warmup_ms for late_ms in step.fleet.late.values())
+    many = late > MISSING_SHARE_MOST * step.plan.clients
+    # a step without its background is void: there one is too many
+    beside = (client for one in step.background for client in one.failed)
+    return FinishedStep(step=step.step, late=many or any(map(too_late, beside)))
+
+
+def late_in_a_row(steps: Sequence[FinishedStep]) -> int:
     """Count how many steps in a row, up to the last, had clients that came too late."""
-    late = takewhile(_clients_were_late, reversed(finished))
+    late = takewhile(lambda step: step.late, reversed(steps))
     return sum(1 for _ in late)
 
 
-def _clients_were_late(step: StepResult) -> bool:
-    warmup_ms = step.plan.warmup_s * 1000
-    beside = [client for one in step.background for client in one.failed]
-    return any(map(too_late, (*step.fleet.failed, *beside))) or any(
-        late_ms > warmup_ms for late_ms in step.fleet.late.values()
-    )
+def warmed_s(request: Request, state: str | None) -> float:
+    """Give the seconds of unmeasured load with which a step begins, before its own warm-up.
+
+    A server that was just brought into a state is warmed within the step, each time alike.
+
+    Args:
+        request: What is asked for.
+        state: Of its toggle; None: a step of no toggle.
+    """
+    return 0.0 if state is None else request.prepare.warm_s
 
 
 def plan_step(
@@ -73,10 +99,13 @@ def plan_step(
     recovered: bool | None,
     server_before: ServerCounters | None,
     recovery: str | None = None,
+    parameters: Mapping[str, str] | None = None,
 ) -> StepPlan:
     """Turn what the search asks for into a step; steps are numbered from 1."""
     load = request.load
-    factor = min(following.window_factor, LOAD_MAX_S / (load.warmup_s + load.duration_s))
+    warm_s = warmed_s(request, following.state)
+    room_s = load_most_s(following.clients + request.clients_beside) - warm_s
+    factor = min(following.window_factor, room_s / (load.warmup_s + load.duration_s))
     return StepPlan(
         index=following.index + 1,
         purpose=following.purpose,
@@ -84,9 +113,11 @@ def plan_step(
         clients=following.clients,
         connections=max(following.connections, following.clients),
         rate_ops_per_second=following.rate_ops_per_second,
-        warmup_s=factor * load.warmup_s,
+        warmup_s=warm_s + factor * load.warmup_s,
         duration_s=following.duration_s or factor * load.duration_s,
         window_factor=following.window_factor,
+        state=following.state,
+        parameters=dict(parameters or {}),
         timeout_ms=load.timeout_ms,
         seed=load.seed
         + following.index

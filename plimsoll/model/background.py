@@ -126,9 +126,14 @@ class BackgroundLoad(Model):
     spans_s: Spans
     load_number: int = 0  # as `StepPlan.load_number`, of its own dataset
 
+    @property
+    def client_numbers(self) -> range:
+        """The numbers of its clients in the step."""
+        return range(self.first_client, self.first_client + self.clients)
+
     def has(self, client: int) -> bool:
         """Whether a client of the step, by its number, is one of its own."""
-        return self.first_client <= client < self.first_client + self.clients
+        return client in self.client_numbers
 
 
 def require_possible(backgrounds: tuple[Background, ...], load: Load) -> None:

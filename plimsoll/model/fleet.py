@@ -62,6 +62,9 @@ class StepPlan(Model):
     load_number: int = 0  # of loads on this dataset; each inserts rows of its own
     start_at_epoch_ms: int  # the barrier: all connect before it, and send from then on
     recovered: bool | None  # had the target recovered from an overload before it?
+    state: str | None = None  # of a toggle, by its name; None: of none
+    # what the server itself called the toggle's parameters; empty: it does not tell
+    parameters: dict[str, str] = Field(default_factory=dict)
     recovery: str | None = None  # how the wait for that ended; None: nothing was left to wait for
     server_before: ServerCounters | None  # None: it did not answer
     background: tuple[BackgroundLoad, ...] = ()  # what runs beside it, with clients of its own

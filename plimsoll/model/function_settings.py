@@ -141,6 +141,10 @@ class PlanStepSettings(PollSettings, MetricSettings, ReachSettings):
     start_lead_ms_per_client: int
 
 
+class SwitchTargetSettings(PollSettings):
+    """Of `switch-target`."""
+
+
 class ConcludeSettings(PollSettings, MetricSettings):
     """Of `conclude`."""
 

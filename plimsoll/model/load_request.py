@@ -6,11 +6,22 @@ from pydantic import Field, model_validator
 
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.timings import AWS_TIMINGS
 
 SECONDS_OF_A_CLIENT = 900  # the longest that a Lambda function may run
-RESERVE_S = 90  # of it, for starting, the barrier and writing the results
+RESERVE_S = 90  # of it, for starting, the barrier and writing the results of up to 5,000 clients
+ENDING_S = 20  # ... of which for the last operations, and for the results
 LOAD_MAX_S = SECONDS_OF_A_CLIENT - RESERVE_S
 WARM_ROUNDS = 3  # of unmeasured load, unless more is allowed
+
+
+def load_most_s(clients: int) -> float:
+    """Give the longest load of a step, warm-up included.
+
+    Who of thousands of clients is called first waits until the last one may have started.
+    """
+    left_s = SECONDS_OF_A_CLIENT - ENDING_S - AWS_TIMINGS.lead_s(clients)
+    return min(LOAD_MAX_S, left_s)
 
 
 class WorkloadChoice(Model):

@@ -15,6 +15,7 @@ from plimsoll.model.quote import RunCost
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import Failure, RunState
 from plimsoll.model.steps import Step
+from plimsoll.model.toggle import ToggleResult
 from plimsoll.model.volumes import VolumeLimits
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -289,6 +290,7 @@ class RunResult(Model):
     failure: Failure | None
     capacity: Capacity | None  # None: the run did not get as far
     limiting: LimitingResource | None
+    toggle: ToggleResult | None = None  # None: no toggle was asked for, or it did not get as far
     expect: tuple[Expectation, ...] = ()  # what became of each rule; of an older run: none
     steps: tuple[StepResult, ...]
     rows: int | None  # of the dataset, counted

@@ -24,6 +24,7 @@ Purpose = Literal[
     "soak",  # the answer's load, held for `limits.soak_s`
     "with_background",  # the answer's load again, in pairs: with what runs beside it
     "without_background",  # ... and without
+    "toggle",  # the answer's load in one of two states of the target
 ]
 # Steps after the answer is confirmed. They question it, and are no repetitions of any load.
 CLOSING: frozenset[Purpose] = frozenset(
@@ -34,6 +35,7 @@ CLOSING: frozenset[Purpose] = frozenset(
         "soak",
         "with_background",
         "without_background",
+        "toggle",
     }
 )
 SOAK_WINDOW_MAX_S = 600  # the longest window of a step; a longer soak takes several
@@ -96,6 +98,7 @@ class Step(Model):
     index: Count | None = None  # its number in the run, from 0; None in a table from elsewhere
     source: str | None = None  # where a reader finds it: "results.csv row 4", "steps/3"
     purpose: Purpose | None = None  # why the search asked for it; None in a table from elsewhere
+    state: str | None = None  # of a toggle, by its name; None: of none
     void: str | None = None  # why it says nothing of the target, and is not judged; None: it does
     refused: str | None = None  # why the target refused connections, so that it failed; else None
     clients: Positive | None = None

@@ -63,3 +63,4 @@ METRICS_ARRIVAL = Assumed(
     expected_s=120, most_s=PATIENCE_PERIODS * AWS_TIMINGS.metric_period_s
 )  # after a step's window
 STACK_DELETION = Assumed(expected_s=300, most_s=900)
+INSTANCE_RESTART = Assumed(expected_s=120, most_s=600)  # with new parameters

@@ -15,6 +15,7 @@ from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import Request, TargetKind
+from plimsoll.model.search_request import clients_most
 from plimsoll.model.timings import (
     AWS_TIMINGS,
     METRICS_ARRIVAL,
@@ -23,8 +24,9 @@ from plimsoll.model.timings import (
     Assumed,
 )
 from plimsoll.model.volumes import limits
+from plimsoll.quoting import toggle_time
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
-from plimsoll.quoting.rehearsal import Rehearsed, clients_least, clients_most, rehearse
+from plimsoll.quoting.rehearsal import Rehearsed, clients_least, rehearse
 from plimsoll.quoting.search_time import pairs_assumption, soak_assumption
 
 JUDGING_S = 15.0  # writing results, judging, planning the next
@@ -56,7 +58,7 @@ class Duration:
     def first_step_s(self) -> float:
         """Seconds after which the first step is expected to have been judged."""
         seconds = {phase.name: phase.expected_s for phase in self.phases}
-        each = seconds["search"] / self.rehearsed.steps
+        each = seconds["search"] / self.steps[1]
         return seconds["provision"] + seconds["prepare"] + seconds["warm"] + each
 
 
@@ -85,6 +87,7 @@ def duration(request: Request, rows: int) -> Duration:
     warm_s = request.prepare.warm_s
     overhead = AWS_TIMINGS.lead_s(0) + JUDGING_S if warm_s else 0.0
     rounds = max(1, int(request.prepare.warm_longest_s // warm_s)) if warm_s else 1
+    count = rehearsed.steps + toggle_time.toggle_steps(request)
     creation = STACK_CREATION if made else _NO_TIME
     deletion = STACK_DELETION if made else _NO_TIME
     arrival = METRICS_ARRIVAL if made else _NO_TIME
@@ -111,13 +114,16 @@ def duration(request: Request, rows: int) -> Duration:
         ),
         QuotePhase(
             name="search",
-            expected_s=rehearsed.steps * each + rehearsed.soak_steps * longer_s,
+            expected_s=count * each
+            + rehearsed.soak_steps * longer_s
+            + toggle_time.expected_s(request),
             most_s=probes * (slowest + request.load.recovery_max_s)
-            + (soak_steps + SPARE_TRIES) * max(0.0, longer_s),
+            + (soak_steps + SPARE_TRIES) * max(0.0, longer_s)
+            + toggle_time.most_s(request),
             assumption=f"{words.plural(round(rehearsed.steps), 'step')} of {words.duration(each)},"
             f" as the search takes against noiseless databases{pairs_assumption(request)}"
             f"{_waiting_assumption(request)}"
-            f"{soak_assumption(request)}; at"
+            f"{soak_assumption(request)}{toggle_time.assumption(request)}; at"
             f" worst probes_max = {request.search.probes_max}{' and the pairs' * bool(beside)},"
             " each with load.recovery_max_s",
         ),
@@ -136,7 +142,7 @@ def duration(request: Request, rows: int) -> Duration:
             assumption=f"a deletion takes {STACK_DELETION.in_minutes}",
         ),
     )
-    steps = (1.0, rehearsed.steps, float(probes))
+    steps = (1.0, count, float(probes))
     return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s)
 
 
@@ -203,6 +209,7 @@ def expected(request: Request, length: Duration) -> Extent:
     rehearsed = length.rehearsed
     seconds = {phase.name: phase.expected_s for phase in length.phases}
     count = math.ceil(rehearsed.steps)
+    toggled, toggled_s = toggle_time.toggle_steps(request), length.step_s + request.prepare.warm_s
     soaked = round(rehearsed.soak_steps)
     clients = rehearsed.clients + request.clients_beside
     made = request.target.provisioned
@@ -211,6 +218,7 @@ def expected(request: Request, length: Duration) -> Extent:
         loading_client_s=request.prepare.clients * seconds["prepare"],
         step_clients=[(clients, client_s(length.step_s, clients))] * (count - soaked)
         + [(clients, client_s(length.soak_step_s, clients))] * soaked
+        + [(clients, client_s(toggled_s, clients))] * toggled
         + [(1, client_s(seconds["warm"], 1))],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,
@@ -232,6 +240,7 @@ def most(request: Request, length: Duration) -> Extent:
         loading_client_s=request.prepare.clients * loading_s,
         step_clients=[(clients, client_s(length.step_s, clients))] * max(count, 1)
         + [(clients, client_s(length.soak_step_s, clients))] * soaked
+        + [(clients, client_s(request.prepare.warm_s, clients))] * toggle_time.toggle_steps(request)
         + [(1, warm_s)],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,

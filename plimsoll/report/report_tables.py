@@ -28,6 +28,7 @@ CLOSING_WORDS: dict[Purpose, str] = {
     "open_loop": "open loop",
     "with_background": "with background",
     "without_background": "without",
+    "toggle": "toggle",
 }
 LOADS_MOST = 100  # up to so many loads, the audits of all are shown
 MARKS = {True: "✓", False: "✕", None: words.NOTHING}
@@ -130,7 +131,7 @@ def unjudged(step: Step) -> str:
     """What a step was that no load's judgement has: void, or a closing step; else empty."""
     if step.void or step.purpose is None:
         return "void" if step.void else ""
-    return CLOSING_WORDS.get(step.purpose, "")
+    return step.state or CLOSING_WORDS.get(step.purpose, "")
 
 
 def target_cells(target: TargetFigures | None) -> tuple[str, str, str]:

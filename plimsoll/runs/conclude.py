@@ -9,6 +9,7 @@ from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity.beside import background_cost
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.toggled import toggled
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.base import Model
@@ -21,12 +22,14 @@ from plimsoll.model.metric_periods import PATIENCE_PERIODS
 from plimsoll.model.request import Request
 from plimsoll.model.results import LimitingResource, Seconds, StepResult
 from plimsoll.model.run_record import RunRecord
+from plimsoll.model.toggle import ToggleResult
 from plimsoll.model.volumes import VolumeLimits, limits
 from plimsoll.runs.credit_use import with_credits
+from plimsoll.runs.history import finished_steps
 from plimsoll.runs.limits import limiting_resource
 from plimsoll.runs.metric_points import run_points
-from plimsoll.runs.plan_step import finished_steps
 from plimsoll.runs.target_figures import lack_points, target_samples, with_figures
+from plimsoll.runs.toggle_state import readings_of
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 
@@ -47,6 +50,7 @@ class Conclusion(Model):
     limiting: LimitingResource
     notes: tuple[str, ...] = ()
     billed_io: BilledIo | None = None  # of Aurora
+    toggle: ToggleResult | None = None
 
 
 def volume_limits(request: Request) -> VolumeLimits | None:
@@ -101,7 +105,11 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         billed = _billed_io(record, seconds)
         notes.append(WRITES_OF_AURORA)
     conclusion = Conclusion(
-        capacity=capacity, limiting=limiting, notes=tuple(notes), billed_io=billed
+        capacity=capacity,
+        limiting=limiting,
+        notes=tuple(notes),
+        billed_io=billed,
+        toggle=_toggled(request, steps),
     )
     files.put_model(CONCLUSION, conclusion)
     figure = capacity.max_sustainable_throughput_ops_per_second
@@ -122,6 +130,18 @@ def _with_background(capacity: Capacity, steps: Sequence[StepResult], request: R
         return capacity
     closing = (capacity.closing or Closing()).model_copy(update={"background": cost})
     return capacity.model_copy(update={"closing": closing})
+
+
+def _toggled(request: Request, steps: Sequence[StepResult]) -> ToggleResult | None:
+    if request.toggle is None:
+        return None
+    return toggled(
+        request.toggle,
+        [done.step for done in steps],
+        request.limits,
+        axis=axis_of(request.search),
+        readings=readings_of(steps),
+    )
 
 
 def _billed_io(record: RunRecord, seconds: Seconds) -> BilledIo | None:

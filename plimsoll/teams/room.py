@@ -16,7 +16,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.deployment import Team
 from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
-from plimsoll.quoting.rehearsal import clients_most
+from plimsoll.model.search_request import clients_most
 
 MICRO = 1_000_000  # of a dollar
 _IOPS_PATH: FieldPath = ("target", "volume", "iops")

@@ -1,5 +1,6 @@
 """A run on one machine, from the request to the files."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -115,7 +116,9 @@ def test_every_step_can_be_computed_again_from_its_clients_files(finished: Finis
         index = step.plan.index
         plan = StepPlan.model_validate_json((folder / plan_path(index)).read_bytes())
         clients = [
-            ClientResult.model_validate_json((folder / client_path(index, client)).read_bytes())
+            ClientResult.model_validate_json(
+                gzip.decompress((folder / client_path(index, client)).read_bytes())
+            )
             for client in range(plan.clients)
         ]
         again = merged_step(plan, clients, [], server_after=None)

@@ -8,12 +8,12 @@ from plimsoll.fleet.background import (
     absent,
     beside,
     is_even,
-    joined,
-    span_loads,
     with_background,
 )
+from plimsoll.fleet.background_client import joined, span_loads
+from plimsoll.fleet.fold import folded
 from plimsoll.fleet.sense import sensible
-from plimsoll.fleet.step import merged_step
+from plimsoll.fleet.step import merged_step, step_of
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, OpenLoop
 from plimsoll.model.fleet import ClientResult, FailedClient, StepPlan
 from plimsoll.model.request import Request
@@ -120,7 +120,7 @@ def test_what_it_does_is_in_no_figure_of_the_step() -> None:
     own, others = [result(0, [100] * 40), result(1, [100] * 60)], [of_background(2, [9000] * 8)]
     alone = merged_step(planned(), own, [], server_after=after(1100))
     step = with_background(
-        merged_step(plan, own, [], server_after=after(1150), beside=others), others, []
+        merged_step(plan, own, [], server_after=after(1150)), [folded(plan, others)], []
     )
     for field in ("throughput_ops_per_second", "operations", "errors", "latency_us", "clients_ran"):
         assert getattr(step.step, field) == getattr(alone.step, field)
@@ -136,7 +136,8 @@ def test_what_it_does_is_in_no_figure_of_the_step() -> None:
 def test_the_servers_count_is_held_against_that_of_all_clients() -> None:
     plan = planned_beside({})
     own, others = [result(0, [1]), result(1, [1])], [of_background(2, [1])]
-    step = merged_step(plan, own, [], server_after=after(1150), beside=others)
+    fold, beside_it = folded(plan, own), folded(plan, others)
+    step = step_of(fold, [], server_after=after(1150), beside=[beside_it])
     assert step.server is not None
     assert (step.server.statements_by_clients, step.server.statements_by_server) == (150, 150)
     lacking = merged_step(plan, own, [], server_after=after(1150))
@@ -147,7 +148,7 @@ def test_the_servers_count_is_held_against_that_of_all_clients() -> None:
 def test_its_rate_is_of_the_time_in_which_it_ran() -> None:
     plan = planned_beside({"every_s": 2, "for_s": 1})  # seconds 2 and 4 of the window 1 to 5
     step = merged_step(plan, [result(0, [1]), result(1, [1])], [], server_after=None)
-    (found,) = with_background(step, [of_background(2, [1] * 10)], []).background
+    (found,) = with_background(step, [folded(plan, [of_background(2, [1] * 10)])], []).background
     assert (found.ran_s, found.throughput_ops_per_second) == (2, 5)
 
 
@@ -168,17 +169,17 @@ def test_halves_that_meet_it_unlike_say_nothing_of_a_steady_state(
     plan = planned_beside(schedule, warmup_s=0, duration_s=40)
     assert is_even(plan) is even
     step = merged_step(plan, [result(0, [1]), result(1, [1])], [], server_after=None)
-    found = with_background(step, [of_background(2, [1])], [])
+    found = with_background(step, [folded(plan, [of_background(2, [1])])], [])
     assert (found.step.halves is not None) is even
 
 
 def test_a_step_without_it_is_void() -> None:
     plan = planned_beside({})
-    own = [result(0, [100] * 40), result(1, [100] * 60)]
+    own, none = [result(0, [100] * 40), result(1, [100] * 60)], [folded(plan, [])]
     failed = [FailedClient(client=2, error="EngineError", cause="no such table")]
-    step = with_background(merged_step(plan, own, failed, server_after=after(1100)), [], failed)
+    step = with_background(merged_step(plan, own, failed, server_after=after(1100)), none, failed)
     assert "1 client of the background nightly did not run: client 2 failed" in str(absent(step))
-    marked, nothing = sensible(step, own)
+    marked, nothing = sensible(step, folded(plan, own))
     assert nothing is not None
     assert nothing.passing, "it is tried again"
     assert marked.step.void is not None
@@ -188,7 +189,7 @@ def test_a_step_without_it_is_void() -> None:
 def test_its_failed_and_cut_off_operations_are_told() -> None:
     plan = planned_beside({})
     own = [result(0, [1]), result(1, [1])]
-    broken = of_background(2, [], errors={"1205": 3})
+    broken = folded(plan, [of_background(2, [], errors={"1205": 3})])
     step = with_background(merged_step(plan, own, [], server_after=None), [broken], [])
     assert "background nightly: 3 operations failed" in step.problems
     assert "background nightly: no operation was answered in the window" in step.problems
