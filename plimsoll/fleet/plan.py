@@ -67,13 +67,28 @@ def finished(step: StepResult) -> FinishedStep:
     warmup_ms = step.plan.warmup_s * 1000
     late = sum(map(too_late, step.fleet.failed))
     late += sum(late_ms > warmup_ms for late_ms in step.fleet.late.values())
-    return FinishedStep(step=step.step, late=late > MISSING_SHARE_MOST * step.plan.clients)
+    many = late > MISSING_SHARE_MOST * step.plan.clients
+    # a step without its background is void: there one is too many
+    beside = (client for one in step.background for client in one.failed)
+    return FinishedStep(step=step.step, late=many or any(map(too_late, beside)))
 
 
 def late_in_a_row(steps: Sequence[FinishedStep]) -> int:
     """Count how many steps in a row, up to the last, had clients that came too late."""
     late = takewhile(lambda step: step.late, reversed(steps))
     return sum(1 for _ in late)
+
+
+def warmed_s(request: Request, state: str | None) -> float:
+    """Give the seconds of unmeasured load with which a step begins, before its own warm-up.
+
+    A server that was just brought into a state is warmed within the step, each time alike.
+
+    Args:
+        request: What is asked for.
+        state: Of its toggle; None: a step of no toggle.
+    """
+    return 0.0 if state is None else request.prepare.warm_s
 
 
 def plan_step(
@@ -92,9 +107,8 @@ def plan_step(
     `poll_us` is for where neither the search nor the request says how long clients poll.
     """
     load = request.load
-    # a server that was just restarted is warmed within the step, each time alike
-    warm_s = 0.0 if following.state is None else request.prepare.warm_s
-    room_s = load_most_s(following.clients) - warm_s
+    warm_s = warmed_s(request, following.state)
+    room_s = load_most_s(following.clients + request.clients_beside) - warm_s
     factor = min(following.window_factor, room_s / (load.warmup_s + load.duration_s))
     return StepPlan(
         index=following.index + 1,

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from plimsoll.model.background import BackgroundLoad
 from plimsoll.model.base import Model
 from plimsoll.model.engine import Protocol
 from plimsoll.model.engine_report import LoadReport
@@ -67,6 +68,16 @@ class StepPlan(Model):
     parameters: dict[str, str] = Field(default_factory=dict)
     recovery: str | None = None  # how the wait for that ended; None: nothing was left to wait for
     server_before: ServerCounters | None  # None: it did not answer
+    background: tuple[BackgroundLoad, ...] = ()  # what runs beside it, with clients of its own
+
+    @property
+    def clients_in_all(self) -> int:
+        """Its own clients and those of its background, which are numbered after them."""
+        return self.clients + sum(beside.clients for beside in self.background)
+
+    def background_of(self, client: int) -> BackgroundLoad | None:
+        """The background that a client is one of; None for a client of the step's own."""
+        return next((beside for beside in self.background if beside.has(client)), None)
 
     @property
     def window_start_epoch_ms(self) -> int:
@@ -90,6 +101,7 @@ class ClientResult(Model):
     memory_max_mib: float  # the most that its process has held so far
     report: LoadReport
     looks: tuple[ServerLook, ...] = ()  # within the window; the first client's alone
+    background: str | None = None  # whose client it is; None: the step's own
 
 
 class FailedClient(Model):

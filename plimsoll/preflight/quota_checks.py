@@ -73,7 +73,8 @@ def quota_checks(requests: Sequence[Request]) -> tuple[Check, ...]:
 
 
 def _functions(request: Request) -> int:
-    return max(clients_most(request.search), request.prepare.clients) + FUNCTIONS_BESIDE
+    stepping = clients_most(request.search) + request.clients_beside
+    return max(stepping, request.prepare.clients) + FUNCTIONS_BESIDE
 
 
 def _vcpus(types: Sequence[str]) -> int:

@@ -49,7 +49,8 @@ def ask_of(request: Request, quote: Quote) -> Ask:
     if usd is not None and request.budget_usd is not None:
         usd = min(usd, request.budget_usd)
     volume = getattr(request.target, "volume", None)
-    stepping, loading = clients_most(request.search), request.prepare.clients
+    stepping = clients_most(request.search) + request.clients_beside
+    loading = request.prepare.clients
     of_search = "clients" if request.search.strategy == "steps" else "clients_max"
     return Ask(
         clients=max(stepping, loading),
