@@ -1,12 +1,11 @@
 """Two workloads at once on one machine: both run, each is told apart, and their pairs too."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from plimsoll.aws.run_files import SECONDS, client_path, plan_path
+from plimsoll.aws.run_files import SECONDS, client_path, plan_path, unpacked
 from plimsoll.model.fleet import ClientResult, StepPlan
 from plimsoll.model.results import RunResult, Seconds
 from tests.local.runs.conftest import Bench, measured, tiny
@@ -76,8 +75,9 @@ def test_its_clients_wrote_files_of_their_own(finished: Finished) -> None:
     index = measured(result)[0].plan.index  # on a busy machine not always the first
     plan = StepPlan.model_validate_json((folder / plan_path(index)).read_bytes())
     assert plan.clients_in_all == 1 + 1 + 2 + 1
-    written = [json.loads((folder / client_path(index, n)).read_bytes()) for n in range(5)]
-    names = [ClientResult.model_validate(one).background for one in written]
+    paths = [client_path(index, client) for client in range(5)]
+    written = [unpacked(path, (folder / path).read_bytes()) for path in paths]
+    names = [ClientResult.model_validate_json(one).background for one in written]
     assert names == [None, "scan", "import", "import", "commits"]
 
 

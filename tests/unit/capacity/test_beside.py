@@ -28,6 +28,7 @@ def request(**changes: Any) -> Request:
 def answered(asked: NextStep, throughput: float, p99_us: float = 900.0) -> Step:
     return Step(
         purpose=asked.purpose,
+        state=asked.state,
         clients=asked.clients,
         connections=asked.connections,
         rate_ops_per_second=asked.rate_ops_per_second,
@@ -96,6 +97,17 @@ def test_they_are_no_part_of_the_searchs_probes() -> None:
     search = {**REQUESTED["search"], "probes_max": 2}
     steps = run(request(search=search), {})
     assert len(steps) == 2 + 6
+
+
+def test_beside_a_toggle_they_come_after_it_in_the_state_of_the_answer() -> None:
+    states = [
+        {"name": name, "parameters": {"innodb_doublewrite": name.upper()}} for name in ("on", "off")
+    ]
+    search = {**REQUESTED["search"], "probes_max": 20}
+    steps = run(request(search=search, toggle={"states": states, "pairs": 3}), {})
+    purposes = [step.purpose for step in steps]
+    assert purposes[-12:] == ["toggle"] * 6 + [WITH, WITHOUT, WITHOUT, WITH, WITH, WITHOUT]
+    assert {step.state for step in steps[-6:]} == {"on"}
 
 
 def test_a_void_step_is_measured_again_but_not_for_ever() -> None:

@@ -8,6 +8,7 @@ from plimsoll.fleet.background import (
     absent,
     beside,
     is_even,
+    ran_s,
     with_background,
 )
 from plimsoll.fleet.background_client import joined, span_loads
@@ -57,6 +58,23 @@ def test_nothing_runs_beside_a_step_that_is_to_be_compared_without(purpose: str)
     request = Request.model_validate({**REQUESTED, "background": [SCAN]})
     plan = planned().model_copy(update={"purpose": purpose})
     assert beside(request, plan).background == ()
+
+
+def test_its_clock_begins_after_what_warms_a_toggled_server() -> None:
+    states = [{"name": name, "parameters": {"sync_binlog": name}} for name in ("0", "1")]
+    request = Request.model_validate(
+        {
+            **REQUESTED,
+            "prepare": {"warm_s": 40},
+            "toggle": {"states": states},
+            "load": {"warmup_s": 1, "duration_s": 4},
+            "background": [{**SCAN, "at_s": 2, "for_s": 1}],
+        }
+    )
+    plan = planned(warmup_s=41, duration_s=4).model_copy(update={"state": "1"})
+    (load,) = beside(request, plan).background
+    assert load.spans_s == ((42, 43),)
+    assert ran_s(plan, load) == 1
 
 
 def test_each_span_is_a_load_of_its_own_on_the_steps_clock() -> None:
