@@ -1,0 +1,112 @@
+"""The passes of a request's phases in their order, and each as a step. Pure.
+
+The loads of a phase take turns, so that what changes meanwhile (caches that fill, tables that grow)
+is not mistaken for an effect of the load. Each pass is a slice of its own: new rows have numbers of
+their own, and sequences go on where the pass before has ended.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plimsoll import words
+from plimsoll.model.engine import EngineOperation
+from plimsoll.model.fleet import ServerCounters, StepPlan
+from plimsoll.model.phase_request import Phase
+from plimsoll.model.request import Request
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass.
+
+    Attributes:
+        index: Number of its step in the run, from 1.
+        phase: Whose.
+        number: Of the phase's passes, from 0.
+        connections: Of all clients together.
+    """
+
+    index: int
+    phase: Phase
+    number: int
+    connections: int
+
+    @property
+    def clients(self) -> int:
+        """A client for every so many connections."""
+        return -(-self.connections // self.phase.to_completion.connections_per_client)
+
+
+def passes(request: Request) -> list[Pass]:
+    """List every pass of a request's phases, in order."""
+    each = [
+        (phase, number, connections)
+        for phase in request.phases
+        for number, connections in enumerate(
+            phase.to_completion.connections * phase.to_completion.repetitions
+        )
+    ]
+    return [Pass(index, *what) for index, what in enumerate(each, 1)]
+
+
+def records_of_one(operations: Sequence[EngineOperation]) -> float:
+    """Give the records that an operation of a mix counts for, on average."""
+    weights = sum(operation.weight for operation in operations)
+    return sum(operation.weight * operation.records for operation in operations) / weights
+
+
+def pass_step(
+    planned: Pass,
+    request: Request,
+    *,
+    records_each: float,
+    server_before: ServerCounters | None,
+) -> StepPlan:
+    """Plan a pass: so many operations, without warm-up, which end it.
+
+    Args:
+        planned: The pass.
+        request: Whose.
+        records_each: Records of one operation, on average.
+        server_before: The server's counters; None: it did not answer.
+    """
+    asked = planned.phase.to_completion
+    operations = max(planned.connections, round(asked.records / records_each))
+    turn = planned.number // len(asked.connections) + 1
+    return StepPlan(
+        index=planned.index,
+        purpose="phase",
+        why=f"phase {planned.phase.name}: {words.number(asked.records)} records to completion, pass"
+        f" {turn} of {asked.repetitions}",
+        clients=planned.clients,
+        connections=planned.connections,
+        rate_ops_per_second=None,
+        warmup_s=0,
+        duration_s=asked.longest_s,
+        timeout_ms=request.load.timeout_ms,
+        seed=request.load.seed + planned.index,
+        start_at_epoch_ms=0,
+        recovered=None,
+        server_before=server_before,
+        phase=planned.phase.name,
+        operations=operations,
+        sequence_from=planned.number * asked.records,
+    )
+
+
+def slice_of(plan: StepPlan, client: int, records_each: float) -> tuple[int, int]:
+    """Give a client its operations of a pass, and where in the input its part begins.
+
+    Args:
+        plan: Of a pass.
+        client: Which of its clients.
+        records_each: Records of one operation, on average.
+
+    Returns:
+        How many operations, and the number of the first record.
+    """
+    assert plan.operations is not None  # noqa: S101 - it is of a pass
+    share, rest = divmod(plan.connections, plan.clients)
+    before, upto = (each * share + min(each, rest) for each in (client, client + 1))
+    first, last = (plan.operations * edge // plan.connections for edge in (before, upto))
+    return last - first, plan.sequence_from + round(first * records_each)

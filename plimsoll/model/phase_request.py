@@ -1,0 +1,97 @@
+"""The phases of a request: workloads to completion, one after another, before the search."""
+
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
+from plimsoll.model.load_request import LOAD_MAX_S, WorkloadChoice
+
+PhaseName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
+Connections = Annotated[int, Field(ge=1, le=20_000)]
+REPETITIONS_MOST = 15
+
+
+class PhaseWorkload(Model):
+    """The workload of a phase, on the tables and records of the run's own."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$")] | None = Field(
+        None, description="A built-in workload (`plimsoll workloads`)."
+    )
+    definition: dict[str, Any] | None = Field(
+        None, description="A workload in the format of workloads/*.yaml, in place of a name."
+    )
+    parameters: dict[str, int | float | str] = Field(
+        default_factory=dict, description="Values for the workload's own parameters, by name."
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.name is None) == (self.definition is None):
+            raise UsageError("give either `name` or `definition`")
+        return self
+
+    def on(self, dataset: WorkloadChoice) -> WorkloadChoice:
+        """The same on so many records."""
+        return WorkloadChoice(**self.model_dump(), records=dataset.records)
+
+
+class Completion(Model):
+    """A fixed number of records, from the first one to the last, at growing loads."""
+
+    records: Annotated[int, Field(ge=1, le=10**9)] = Field(
+        description="Records of one pass, all clients together; each pass is a slice of its own."
+    )
+    connections: Annotated[tuple[Connections, ...], Field(min_length=1, max_length=20)] = Field(
+        description="Connections of all clients together, ascending: so hard the target is pushed."
+    )
+    connections_per_client: Connections = Field(
+        64, description="A client is added for every so many connections."
+    )
+    repetitions: Annotated[int, Field(ge=1, le=REPETITIONS_MOST)] = Field(
+        3, description="Passes at each of the loads, which take turns."
+    )
+    longest_s: Annotated[float, Field(gt=0, le=LOAD_MAX_S)] = Field(
+        600, description="After which a pass ends unfinished, in seconds."
+    )
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if list(self.connections) != sorted(set(self.connections)):
+            problem = "a list of different numbers in ascending order"
+            raise UsageError(Complaint(("connections",), problem))
+        return self
+
+    @property
+    def passes(self) -> int:
+        """How often the records are gone through, a slice of the input each time."""
+        return len(self.connections) * self.repetitions
+
+
+class Phase(Model):
+    """One phase: its workload, on the database as the phase before has left it."""
+
+    name: PhaseName = Field(description="What the phase is called; each has a name of its own.")
+    workload: PhaseWorkload = Field(
+        description="What is asked; its dataset is that of the run's own workload."
+    )
+    to_completion: Completion = Field(description="How much of it, and how hard it is pushed.")
+
+
+def phase_steps(phases: tuple[Phase, ...]) -> int:
+    """Count the steps that phases take: those of the search are numbered after them."""
+    return sum(phase.to_completion.passes for phase in phases)
+
+
+def require_different_names(phases: tuple[Phase, ...]) -> None:
+    """Refuse two phases of one name.
+
+    Raises:
+        UsageError: There are two.
+    """
+    for number, phase in enumerate(phases):
+        if phase.name in {other.name for other in phases[:number]}:
+            path = ("phases", number, "name")
+            raise UsageError(Complaint(path, "another phase has this name", phase.name))
