@@ -7,6 +7,8 @@ import click
 from plimsoll.cli.output import print_report_table
 from plimsoll.model.experiment_record import ExperimentResult
 from plimsoll.report.experiment_page import cells_table, gains_table, matrix_table
+from plimsoll.report.factorial_table import factorials_table
+from plimsoll.report.phase_tables import phases_table
 
 
 def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
@@ -23,6 +25,14 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
         print_report_table(gains)
         for gain in result.gains:
             click.echo(f"  {gain.question}: {gain.sentence}")
+    if (phases := phases_table(result)) is not None:
+        click.echo("\nPhases to completion, records/s")
+        print_report_table(phases)
+    if (factorials := factorials_table(result.factorials)) is not None:
+        click.echo("\nWhat one axis gains, and on what that depends")
+        print_report_table(factorials)
+        for each in result.factorials:
+            click.echo(f"  {each.question}: {each.sentence}")
     if result.warnings:
         click.echo("\nWithout an answer")
         for warning in result.warnings:

@@ -27,6 +27,9 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
     """Print one run, and the folder of its files if there is one."""
     target = escape(target_words(result))
     console.print(f"[bold]{result.name}[/]  {target}", highlight=False, soft_wrap=True)
+    for phase in result.phases:
+        text = f"[bold]{escape(phase.name)}[/]: {escape(phase.sentence)}"
+        console.print(text, highlight=False, soft_wrap=True)
     if result.steps:
         print_figures(console, steps_table(result))
     if result.failure is not None:

@@ -23,6 +23,7 @@ from plimsoll.model.function_settings import RunSettings, ServiceSettings
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
 from plimsoll.report.experiment_summary import CellRun, by_question, decisions, layout, outcome
+from plimsoll.report.factorials import factorials
 from plimsoll.report.gains import gains
 from plimsoll.requests.cells import cells_of
 
@@ -128,6 +129,7 @@ def concluded(
         cells=outcomes,
         decisions=decisions(rows),
         gains=gains(rows),
+        factorials=factorials(experiment, cells),
         warnings=tuple(
             f"{outcome.name}: {outcome.no_answer}" for outcome in outcomes if outcome.no_answer
         ),

@@ -20,10 +20,18 @@ SAME_WINDOW_MS = 100  # clients whose windows differ by less ran together
 class Window:
     """The time in which all clients ran, and whether it is each client's own window."""
 
-    def __init__(self, results: Sequence[ClientResult]) -> None:
-        """Intersect the windows of clients that ran."""
+    def __init__(self, results: Sequence[ClientResult], *, to_completion: bool = False) -> None:
+        """Intersect the windows of clients that ran.
+
+        Args:
+            results: Of the clients.
+            to_completion: They end as they are done: the window is from the first to the last.
+        """
         starts = [result.report.window_start_epoch_ms for result in results]
         ends = [result.report.window_end_epoch_ms for result in results]
+        if to_completion:
+            self.start_epoch_ms, self.end_epoch_ms, self.whole = min(starts), max(ends), True
+            return
         self.start_epoch_ms = max(starts)
         self.end_epoch_ms = min(ends)
         self.whole = max(max(starts) - min(starts), max(ends) - min(ends)) < SAME_WINDOW_MS

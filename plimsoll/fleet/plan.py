@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from plimsoll.fleet.failures import too_late
+from plimsoll.fleet.phase_plan import slice_of
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
 from plimsoll.model.load_request import LOAD_MAX_S
 from plimsoll.model.metric_periods import wait_ms
+from plimsoll.model.phase_passes import records_of_one
+from plimsoll.model.phase_request import phase_steps
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.search_request import NextStep, RampSearch, StepsSearch
@@ -38,10 +41,10 @@ def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
 
     Args:
         plan: The step, to start as soon as its clients can be there. A warming step waits for
-            nothing: it is not measured.
+            nothing: it is not measured. Nor does a pass of a phase: when it ends is not known.
         period_s: Of its target's metrics; None: it has none.
     """
-    if plan.index == WARMING_STEP or period_s is None:
+    if plan.index == WARMING_STEP or plan.phase is not None or period_s is None:
         return 0
     return wait_ms(
         plan.start_at_epoch_ms,
@@ -73,11 +76,11 @@ def plan_step(
     server_before: ServerCounters | None,
     recovery: str | None = None,
 ) -> StepPlan:
-    """Turn what the search asks for into a step; steps are numbered from 1."""
+    """Turn what the search asks for into a step; they are numbered from 1, after the phases'."""
     load = request.load
     factor = min(following.window_factor, LOAD_MAX_S / (load.warmup_s + load.duration_s))
     return StepPlan(
-        index=following.index + 1,
+        index=phase_steps(request.phases) + following.index + 1,
         purpose=following.purpose,
         why=following.why,
         clients=following.clients,
@@ -154,6 +157,10 @@ def load_spec(
 ) -> LoadSpec:
     """Tell the engine what one client of a step does."""
     rate = rate_of(plan, client)
+    operations, sequence_from = None, 0
+    if plan.operations is not None:
+        records_each = records_of_one(workload.operations)
+        operations, sequence_from = slice_of(plan, client, records_each)
     return LoadSpec(
         target=target,
         workload=workload,
@@ -161,6 +168,8 @@ def load_spec(
         loop=ClosedLoop() if rate is None else OpenLoop(rate_ops_per_second=rate),
         warmup_s=plan.warmup_s,
         duration_s=plan.duration_s,
+        operations_limit=operations,
+        sequence_from=sequence_from,
         timeout_ms=plan.timeout_ms,
         seed=plan.seed,
         client_index=client,

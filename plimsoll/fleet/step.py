@@ -30,7 +30,10 @@ def merged_step(
     fleet = merge.fleet_figures(plan, results, failed)
     server = _server(plan, results, server_after)
     operations = merge.operations(results)
-    window = merge.Window(results) if results else None
+    to_completion = plan.operations is not None
+    window = merge.Window(results, to_completion=to_completion) if results else None
+    if window is not None and to_completion:  # it lasted as long as it took
+        plan = plan.model_copy(update={"duration_s": window.length_s})
     return StepResult(
         plan=plan,
         window_start_epoch_ms=window.start_epoch_ms if window else None,
@@ -82,7 +85,7 @@ def _step(
     return Step(
         index=plan.index,
         source=f"steps/{plan.index}",
-        purpose=None if plan.purpose == "warm" else plan.purpose,
+        purpose=None if plan.purpose in {"warm", "phase"} else plan.purpose,
         clients=plan.clients,
         connections=plan.connections,
         rate_ops_per_second=plan.rate_ops_per_second,

@@ -6,6 +6,8 @@ from typing import Literal
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Bound
 from plimsoll.model.experiment import Experiment
+from plimsoll.model.factorial import Factorial
+from plimsoll.model.phase_result import PhaseResult
 from plimsoll.model.run_record import RunState
 
 
@@ -81,6 +83,7 @@ class CellOutcome(Model):
     errors: dict[str, int]  # failed operations of all its steps, by code
     usd_per_million: float | None  # operations at that figure
     no_answer: str | None  # why there is no figure; None: there is one
+    phases: tuple[PhaseResult, ...] = ()  # of its run, before the search
 
 
 class Gain(Model):
@@ -128,6 +131,7 @@ class ExperimentResult(Model):
     cells: tuple[CellOutcome, ...]
     decisions: tuple[Decision, ...]
     gains: tuple[Gain, ...]
+    factorials: tuple[Factorial, ...] = ()  # of axes with two variants each
     warnings: tuple[str, ...]
     experiment: Experiment
 

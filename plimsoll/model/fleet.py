@@ -47,7 +47,7 @@ class StepPlan(Model):
     """One step, the same for all of its clients: `steps/<index>/plan.json`."""
 
     index: Annotated[int, Field(ge=0)]
-    purpose: Purpose | Literal["warm"]
+    purpose: Purpose | Literal["warm", "phase"]
     why: str
     clients: Annotated[int, Field(ge=1)]
     connections: Annotated[int, Field(ge=1)]  # of all clients together, spread evenly
@@ -63,6 +63,9 @@ class StepPlan(Model):
     recovered: bool | None  # had the target recovered from an overload before it?
     recovery: str | None = None  # how the wait for that ended; None: nothing was left to wait for
     server_before: ServerCounters | None  # None: it did not answer
+    phase: str | None = None  # whose pass it is; None: a step of the search
+    operations: Annotated[int, Field(ge=1)] | None = None  # of a pass, all clients: its end
+    sequence_from: Annotated[int, Field(ge=0)] = 0  # of a pass: the first record of its slice
 
     @property
     def window_start_epoch_ms(self) -> int:

@@ -24,6 +24,7 @@ from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.expectations import rule_of
 from plimsoll.model.instances import require_plausible
 from plimsoll.model.load_request import LOAD_MAX_S, Load, Preparation, WorkloadChoice
+from plimsoll.model.phase_request import Phase, require_different_names
 from plimsoll.model.rds_versions import require_measurable
 from plimsoll.model.search_request import Search
 from plimsoll.model.steps import SOAK_WINDOW_MAX_S
@@ -123,6 +124,11 @@ class Request(Model):
     prepare: Preparation = Field(
         Preparation(), description="How the dataset gets there, and the caches warm."
     )
+    phases: Annotated[tuple[Phase, ...], Field(max_length=10)] = Field(
+        (),
+        description="Workloads that run to completion before the search, one after another, each on"
+        " the database as the one before has left it (docs/phases.md).",
+    )
     search: Search = Field(description="Which loads are tried.")
     limits: Rules = Field(Rules(), description="When a step passes.")
     expect: Annotated[tuple[ExpectedRule, ...], Field(max_length=50)] = Field(
@@ -161,6 +167,11 @@ class Request(Model):
             )
             allowed = Range(least=least_s)
             raise UsageError(Complaint(("time_limit_s",), problem, self.time_limit_s, allowed))
+        return self
+
+    @model_validator(mode="after")
+    def _phases_are_told_apart(self) -> Self:
+        require_different_names(self.phases)
         return self
 
     @model_validator(mode="after")

@@ -8,6 +8,7 @@ from plimsoll.model.capacity import Capacity, Resource
 from plimsoll.model.engine_report import LatencySummary
 from plimsoll.model.expectations import Expectation
 from plimsoll.model.fleet import FailedClient, StepPlan
+from plimsoll.model.phase_result import PhaseResult
 from plimsoll.model.quote import RunCost
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import Failure, RunState
@@ -250,7 +251,8 @@ class RunResult(Model):
     capacity: Capacity | None  # None: the run did not get as far
     limiting: LimitingResource | None
     expect: tuple[Expectation, ...] = ()  # what became of each rule; of an older run: none
-    steps: tuple[StepResult, ...]
+    steps: tuple[StepResult, ...]  # of the search
+    phases: tuple[PhaseResult, ...] = ()  # before it, each to completion
     rows: int | None  # of the dataset, counted
     zone: str | None = None  # of its load clients, and of a target made for it; None: not known
     volume_limits: VolumeLimits | None  # what the volume promises; None: an endpoint

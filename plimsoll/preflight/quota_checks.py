@@ -15,7 +15,7 @@ from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
 from plimsoll.preflight.ec2_checks import family_of, vcpus_of, vcpus_running
-from plimsoll.quoting.rehearsal import clients_most
+from plimsoll.quoting.phase_time import fleet_most
 
 FUNCTIONS_BESIDE = 20  # of a run at once, besides its clients (docs/deploying.md)
 STANDARD = frozenset({"a", "c", "d", "h", "i", "im", "is", "m", "r", "t", "z"})
@@ -68,7 +68,7 @@ def quota_checks(requests: Sequence[Request]) -> tuple[Check, ...]:
 
 
 def _functions(request: Request) -> int:
-    return max(clients_most(request.search), request.prepare.clients) + FUNCTIONS_BESIDE
+    return max(fleet_most(request), request.prepare.clients) + FUNCTIONS_BESIDE
 
 
 def _vcpus(types: Sequence[str]) -> int:

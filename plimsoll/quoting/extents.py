@@ -13,6 +13,7 @@ from plimsoll.capacity.soak import SPARE_TRIES, windows
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
+from plimsoll.model.phase_request import phase_steps
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import Request, TargetKind
 from plimsoll.model.timings import (
@@ -24,6 +25,7 @@ from plimsoll.model.timings import (
 )
 from plimsoll.model.volumes import limits
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
+from plimsoll.quoting.phase_time import pass_clients, phase_time
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, clients_most, rehearse
 from plimsoll.quoting.search_time import soak_assumption
 
@@ -57,7 +59,8 @@ class Duration:
         """Seconds after which the first step is expected to have been judged."""
         seconds = {phase.name: phase.expected_s for phase in self.phases}
         each = seconds["search"] / self.rehearsed.steps
-        return seconds["provision"] + seconds["prepare"] + seconds["warm"] + each
+        before = ("provision", "prepare", "warm", "phases")
+        return sum(seconds.get(name, 0.0) for name in before) + each
 
 
 def duration(request: Request, rows: int) -> Duration:
@@ -85,6 +88,7 @@ def duration(request: Request, rows: int) -> Duration:
     creation = STACK_CREATION if made else _NO_TIME
     deletion = STACK_DELETION if made else _NO_TIME
     arrival = METRICS_ARRIVAL if made else _NO_TIME
+    of_phases = phase_time(request, JUDGING_S)
     phases = (
         QuotePhase(
             name="provision",
@@ -106,6 +110,7 @@ def duration(request: Request, rows: int) -> Duration:
             assumption=f"prepare.warm_s and {words.duration(overhead)} to start and end; at worst"
             f" {words.plural(rounds, 'round')} of it until writes settle",
         ),
+        *([of_phases] if of_phases else []),
         QuotePhase(
             name="search",
             expected_s=rehearsed.steps * each + rehearsed.soak_steps * longer_s,
@@ -131,7 +136,8 @@ def duration(request: Request, rows: int) -> Duration:
             assumption=f"a deletion takes {STACK_DELETION.in_minutes}",
         ),
     )
-    steps = (1.0, rehearsed.steps, float(probes))
+    first = phase_steps(request.phases)
+    steps = (first + 1.0, first + rehearsed.steps, float(first + probes))
     return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s)
 
 
@@ -206,6 +212,7 @@ def expected(request: Request, length: Duration) -> Extent:
         loading_client_s=request.prepare.clients * seconds["prepare"],
         step_clients=[(clients, client_s(length.step_s, clients))] * (count - soaked)
         + [(clients, client_s(length.soak_step_s, clients))] * soaked
+        + [(n, client_s(s, n)) for n, s in pass_clients(request, at_worst=False)]
         + [(1, client_s(seconds["warm"], 1))],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,
@@ -226,6 +233,7 @@ def most(request: Request, length: Duration) -> Extent:
         loading_client_s=request.prepare.clients * loading_s,
         step_clients=[(clients, client_s(length.step_s, clients))] * max(count, 1)
         + [(clients, client_s(length.soak_step_s, clients))] * soaked
+        + [(n, client_s(s, n)) for n, s in pass_clients(request, at_worst=True)]
         + [(1, warm_s)],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,

@@ -9,8 +9,10 @@ from plimsoll.model.experiment_record import CellOutcome, ExperimentResult, Gain
 from plimsoll.report import theme
 from plimsoll.report.chart import Chart
 from plimsoll.report.experiment_summary import layout
+from plimsoll.report.factorial_table import factorials_table
 from plimsoll.report.headline import VERDICTS
 from plimsoll.report.page import fill
+from plimsoll.report.phase_tables import phases_table
 from plimsoll.report.report_tables import ReportCell, ReportTable
 
 BAR_PX = 22
@@ -26,6 +28,8 @@ def render(result: ExperimentResult) -> str:
         decided=any(decision.best for decision in result.decisions),
         matrix=matrix_table(result),
         gains=gains_table(result),
+        factorials=factorials_table(result.factorials),
+        phases=phases_table(result),
         cells=cells_table(result),
     )
 

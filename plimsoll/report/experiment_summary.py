@@ -103,6 +103,7 @@ def outcome(run: CellRun) -> CellOutcome:
         errors=errors,
         usd_per_million=usd_per_million(capacity, hourly_usd(result) if result else None),
         no_answer=None if figure is not None else _why(run, errors),
+        phases=result.phases if result else (),
     )
 
 

@@ -8,6 +8,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.expectations import require_operations, rule_of
 from plimsoll.model.request import Request
 from plimsoll.model.validation import validated
+from plimsoll.requests.phase_workload import require_phases_possible
 from plimsoll.requests.request_workload import compiled_workload
 
 
@@ -19,6 +20,7 @@ def checked_request(value: Mapping[str, Any]) -> Request:
     """
     request = validated(Request, value)
     require_known_operations(request)
+    require_phases_possible(request)
     return request
 
 

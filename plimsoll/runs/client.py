@@ -15,7 +15,7 @@ from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.fleet import WARMING_STEP, ClientResult, ServerLook, StepPlan
 from plimsoll.model.function_settings import ReachSettings
 from plimsoll.model.request import Request
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.requests.phase_workload import compiled_step
 from plimsoll.runs.metric_points import client_points
 from plimsoll.runs.sending import send_watched
 from plimsoll.targets.connection import load_target
@@ -74,7 +74,7 @@ def _load(
     record = records_of(settings).require_running(run_id)
     assert record.target is not None  # noqa: S101 - a step is planned for a target
     request = files_of(settings, run_id).get(REQUEST, Request)
-    workload = compiled_workload(request).engine_workload(load_number=plan.load_number)
+    workload = compiled_step(request, plan.phase).engine_workload(load_number=plan.load_number)
     spec = load_spec(
         plan, client, workload=workload, target=load_target(settings, record.target, run_id)
     )

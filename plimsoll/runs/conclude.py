@@ -15,6 +15,7 @@ from plimsoll.model.capacity import Capacity
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import ConcludeSettings
 from plimsoll.model.metric_periods import PATIENCE_PERIODS
+from plimsoll.model.phase_result import PhaseResult
 from plimsoll.model.request import Request
 from plimsoll.model.results import LimitingResource, Seconds
 from plimsoll.model.run_record import RunRecord
@@ -22,7 +23,8 @@ from plimsoll.model.volumes import VolumeLimits, limits
 from plimsoll.runs.credit_use import with_credits
 from plimsoll.runs.limits import limiting_resource
 from plimsoll.runs.metric_points import run_points
-from plimsoll.runs.plan_step import finished_steps
+from plimsoll.runs.phases import phase_results
+from plimsoll.runs.plan_step import measured_steps
 from plimsoll.runs.target_figures import lack_points, target_samples, with_figures
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
@@ -44,6 +46,7 @@ class Conclusion(Model):
     limiting: LimitingResource
     notes: tuple[str, ...] = ()
     billed_io: BilledIo | None = None  # of Aurora
+    phases: tuple[PhaseResult, ...] = ()
 
 
 def volume_limits(request: Request) -> VolumeLimits | None:
@@ -71,13 +74,15 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     period_s = settings.metric_period_seconds
     steps = [
         with_credits(with_figures(step, samples, period_s), request.target, samples)
-        for step in finished_steps(files)
+        for step in measured_steps(files)
     ]
     lacking = has_metrics(record.target, kind) and lack_points(steps, samples, period_s)
     if lacking and _goes_on_waiting(settings, record):
         return {"concluded": False, "wait_s": settings.poll_seconds}
     for step in steps:
         files.put_model(step_path(step.plan.index), step)
+    passes = [step for step in steps if step.plan.phase is not None]
+    steps = [step for step in steps if step.plan.phase is None]
     seconds = Seconds(
         run_id=run_id,
         operations=tuple(second for step in steps for second in step.seconds),
@@ -101,7 +106,11 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         billed = _billed_io(record, seconds)
         notes.append(WRITES_OF_AURORA)
     conclusion = Conclusion(
-        capacity=capacity, limiting=limiting, notes=tuple(notes), billed_io=billed
+        capacity=capacity,
+        limiting=limiting,
+        notes=tuple(notes),
+        billed_io=billed,
+        phases=phase_results(request, passes, volume_limits(request)),
     )
     files.put_model(CONCLUSION, conclusion)
     figure = capacity.max_sustainable_throughput_ops_per_second

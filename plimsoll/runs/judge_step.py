@@ -65,6 +65,8 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     after = family_of(target.protocol).read_counters(target)
     merged = merged_step(plan, results, failures, server_after=after)
     merged = soaked(merged, request.limits.statistic)
+    if plan.phase is not None:  # how long it took is known now: what it cost follows from that
+        files.put_model(plan_path(step), merged.plan)
     if settings.on_one_machine:  # here metrics are there at once; on AWS they come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
         kind = request.target.kind

@@ -33,7 +33,8 @@ from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import Done
 from plimsoll.model.steps import CLOSING
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.requests.phase_workload import compiled_step
+from plimsoll.runs.phases import next_pass, planned_pass
 from plimsoll.runs.precondition import goes_on
 from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
@@ -87,7 +88,12 @@ def _next(
 
 
 def finished_steps(files: RunFiles) -> list[StepResult]:
-    """Read every judged step but the warming one, in order."""
+    """Read every judged step of the search, in order."""
+    return [step for step in measured_steps(files) if step.plan.phase is None]
+
+
+def measured_steps(files: RunFiles) -> list[StepResult]:
+    """Read every judged step but the warming one, those of phases first, in order."""
     paths = [path for path in files.paths("steps/") if path.endswith("/step.json")]
     numbers = sorted(int(path.split("/")[1]) for path in paths)
     wanted = [step_path(number) for number in numbers if number != WARMING_STEP]
@@ -129,6 +135,11 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
         except (TimeLimitPassedError, BudgetPassedError):
             if number == 0:
                 raise
+    coming = next_pass(request, measured_steps(files)) if request.phases else None
+    if coming is not None:
+        before = family_of(target.protocol).read_counters(target)
+        plan = _in_time(settings, record, planned_pass(coming, request, before))
+        return _start(settings, record, request, plan, finished=[])
     return _of_search(settings, record, request, target)
 
 
@@ -236,7 +247,7 @@ def _start(
         return Next.pause(pause_s)
     target = engine_target(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
-        number = datasets.begin_load(compiled_workload(request))
+        number = datasets.begin_load(compiled_step(request, plan.phase))
     plan = _with_barrier(settings, plan, late).model_copy(update={"load_number": number})
     start = plan.start_at_epoch_ms + wait_for_period_ms(plan, period_s)
     plan = plan.model_copy(update={"start_at_epoch_ms": start})
@@ -251,6 +262,15 @@ def _start(
     files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
     records_of(settings).change(record.run_id, step=plan.index, recovery=None)
     return Next.step(plan)
+
+
+def _in_time(settings: PlanStepSettings, record: RunRecord, plan: StepPlan) -> StepPlan:
+    """Let a pass last no longer than the run may: when it ends is not known beforehand."""
+    if record.expires_at is None:
+        return plan
+    start_s = _with_barrier(settings, plan, 0).start_at_epoch_ms / 1000
+    left_s = record.expires_at.timestamp() - start_s - 2 * AFTER_STEP_S
+    return plan.model_copy(update={"duration_s": max(1.0, min(plan.duration_s, left_s))})
 
 
 def _with_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> StepPlan:
