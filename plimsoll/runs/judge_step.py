@@ -33,7 +33,7 @@ from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.steps import CLOSING
 from plimsoll.runs.metric_points import judged_step_points
-from plimsoll.runs.plan_step import finished_steps
+from plimsoll.runs.plan_step import measured_steps
 from plimsoll.runs.precondition import with_round
 from plimsoll.runs.target_figures import target_samples, with_host_figures
 from plimsoll.targets.connection import engine_target
@@ -80,10 +80,11 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
         files.put_model(PRECONDITIONING, so_far)
         records_of(settings).change(run_id, preconditioned=so_far.text)
     files.put_model(step_path(step), _published(run_id, merged))
-    finished = finished_steps(files)
-    records_of(settings).change(run_id, step=step, steps_finished=len(finished))
+    measured = measured_steps(files)
+    finished = [done for done in measured if done.plan.phase is None]
+    records_of(settings).change(run_id, step=step, steps_finished=len(measured))
     if plan.purpose not in CLOSING:  # an answer stands, whatever becomes of these
-        require_sense(merged, nothing, finished, answers=after is not None)
+        require_sense(merged, nothing, measured, answers=after is not None)
     return step_judged(record, merged, finished, request)
 
 
