@@ -8,6 +8,7 @@ from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.load_request import LOAD_MAX_S, WorkloadChoice
+from plimsoll.model.phase_input import PhaseInput, filled
 
 PhaseName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 Connections = Annotated[int, Field(ge=1, le=20_000)]
@@ -26,16 +27,40 @@ class PhaseWorkload(Model):
     parameters: dict[str, int | float | str] = Field(
         default_factory=dict, description="Values for the workload's own parameters, by name."
     )
+    input: PhaseInput | None = Field(
+        None,
+        description="Records that the clients go through one after another, and round again:"
+        " `{input: NAME}` in the `definition` is a column of them.",
+    )
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if (self.name is None) == (self.definition is None):
             raise UsageError("give either `name` or `definition`")
+        if self.input is not None and self.definition is None:
+            problem = "is for a `definition`, which names its columns"
+            raise UsageError(Complaint(("input",), problem))
         return self
 
     def on(self, dataset: WorkloadChoice) -> WorkloadChoice:
-        """The same on so many records."""
-        return WorkloadChoice(**self.model_dump(), records=dataset.records)
+        """The same on the records of a dataset, with the columns of the input in their places.
+
+        Raises:
+            UsageError: The input is no table, or has no such column.
+        """
+        definition = self.definition
+        if self.input is not None:
+            try:
+                columns = self.input.columns()
+            except UsageError as error:
+                raise error.within("workload", "input") from None
+            definition = filled(definition, columns)
+        return WorkloadChoice(
+            name=self.name,
+            definition=definition,
+            records=dataset.records,
+            parameters=self.parameters,
+        )
 
 
 class Completion(Model):
