@@ -45,7 +45,7 @@ class Effects:
 
 
 def effects(cells: Square) -> Effects | None:
-    """Estimate the effects of a 2 x 2; None where a cell has no figure, or one that is not positive.
+    """Estimate the effects of a 2 x 2; None where a cell has no figure, or one of 0.
 
     Args:
         cells: The repetitions of each cell: `cells[a][b]` with A's level a and B's level b, 0 low

@@ -27,7 +27,7 @@ class PhaseInput(Model):
     """A table of records."""
 
     csv: Annotated[str, Field(min_length=1, max_length=CSV_MOST)] = Field(
-        description="CSV, its first line the columns' names. In a file of a request: `{file: PATH}`,"
+        description="CSV, its first line the columns' names. In a request's file: `{file: PATH}`,"
         " beside that file."
     )
 

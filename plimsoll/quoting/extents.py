@@ -59,8 +59,8 @@ class Duration:
         """Seconds after which the first step is expected to have been judged."""
         seconds = {phase.name: phase.expected_s for phase in self.phases}
         each = seconds["search"] / self.rehearsed.steps
-        before = ("provision", "prepare", "warm", "phases")
-        return sum(seconds.get(name, 0.0) for name in before) + each
+        passes_s = seconds.get("phases", 0.0)
+        return seconds["provision"] + seconds["prepare"] + seconds["warm"] + passes_s + each
 
 
 def duration(request: Request, rows: int) -> Duration:

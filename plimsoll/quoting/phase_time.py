@@ -42,8 +42,8 @@ def phase_time(request: Request, judging_s: float) -> QuotePhase | None:
         name="phases",
         expected_s=beside_s + sum(pass_s(request, one) for one in each),
         most_s=beside_s + sum(one.phase.to_completion.longest_s for one in each),
-        assumption=f"{words.plural(len(each), 'pass', 'passes')} to completion: an I/O of the volume"
-        " a record; at worst longest_s each",
+        assumption=f"{words.plural(len(each), 'pass', 'passes')} to completion: an I/O of the"
+        " volume a record; at worst longest_s each",
     )
 
 

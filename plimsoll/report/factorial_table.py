@@ -26,7 +26,15 @@ def factorials_table(factorials: Sequence[Factorial]) -> ReportTable | None:
                 ReportCell(_times(each.interaction)),
             )
         )
-    columns = ("", "axis", "gain on one", "on the other", "main effect", "of the other", "interaction")
+    columns = (
+        "",
+        "axis",
+        "gain on one",
+        "on the other",
+        "main effect",
+        "of the other",
+        "interaction",
+    )
     return ReportTable(columns=columns, rows=tuple(rows))
 
 

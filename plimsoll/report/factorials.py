@@ -75,9 +75,10 @@ def _asked(
         if all(name in of_run for of_run in phases):
             named = name if question == ALL else f"{question}, {name}"
             figures = [of_run[name] for of_run in phases]
-            yield _factorial(named, experiment, beside, axis, runs, figures)
+            yield _factorial(named, experiment, (beside, axis), runs, figures)
     named = f"{question}, the search" if phases[0] else question
-    yield _factorial(named, experiment, beside, axis, runs, [_answer(run, runs) for run in runs])
+    answered = [_answer(run, runs) for run in runs]
+    yield _factorial(named, experiment, (beside, axis), runs, answered)
 
 
 def _answer(run: CellRun, runs: Runs) -> Figures:
@@ -96,11 +97,11 @@ def _answer(run: CellRun, runs: Runs) -> Figures:
 def _factorial(
     question: str,
     experiment: Experiment,
-    beside: str,
-    axis: str,
+    axes: tuple[str, str],
     runs: Runs,
     figures: Sequence[Figures],
 ) -> Factorial:
+    beside, axis = axes
     one, two = experiment.axes[axis]
     few, many = experiment.axes[beside]
     values = [each.values for each in figures]

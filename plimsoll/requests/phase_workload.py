@@ -39,10 +39,10 @@ def require_phases_possible(request: Request) -> None:
             raise UsageError(Complaint(path, problem))
         most = max(phase.to_completion.connections)
         if phase.to_completion.records < most:
-            path = ("phases", number, "to_completion", "records")
             problem = f"are fewer than its {most} connections"
             records = phase.to_completion.records
-            raise UsageError(Complaint(path, problem, records, Range(least=most)))
+            field = ("phases", number, "to_completion", "records")
+            raise UsageError(Complaint(field, problem, records, Range(least=most)))
 
 
 def _with(compiled: Compiled) -> str:

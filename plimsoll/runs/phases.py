@@ -105,9 +105,7 @@ def is_finished(step: StepResult) -> bool:
     return (step.step.operations or 0) + (step.step.errors or 0) >= (step.plan.operations or 0)
 
 
-def _limiting(
-    steps: Sequence[StepResult], volume: VolumeLimits | None
-) -> LimitingResource | None:
+def _limiting(steps: Sequence[StepResult], volume: VolumeLimits | None) -> LimitingResource | None:
     """What set the limit at one load, which went as fast as it could."""
     measured = [step.step for step in steps if step.step.throughput_ops_per_second]
     if not measured:

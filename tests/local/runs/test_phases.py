@@ -43,7 +43,9 @@ def test_a_run_does_its_phases_to_completion_before_its_search(shared_bench: Ben
             assert load.limit is not None
         assert "records/s with" in done.sentence
     records = [
-        sum(totals.records for totals in run.files.get(step_path(n), StepResult).operations.values())
+        sum(
+            totals.records for totals in run.files.get(step_path(n), StepResult).operations.values()
+        )
         for n in range(1, 13)
     ]
     assert records == [400] * 4 + [60] * 4 + [100] * 4

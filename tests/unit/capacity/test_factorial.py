@@ -6,7 +6,6 @@ import random
 import pytest
 
 from plimsoll.capacity.factorial import Square, effects
-from plimsoll.model.factorial import Effect
 from plimsoll.report.ratios import welch
 
 # Jain (1991), example 18.1: MIPS of a workstation by memory and cache, three repetitions each.
@@ -44,8 +43,9 @@ def test_a_cell_without_a_figure_leaves_nothing_to_say(empty: tuple[float, ...])
 def test_without_repetitions_there_are_ratios_and_no_intervals() -> None:
     found = effects((((100.0,), (100.0,)), ((300.0,), (420.0,))))
     assert found is not None
-    assert found.second_at_high == Effect(ratio=pytest.approx(1.4))
-    assert found.interaction == Effect(ratio=pytest.approx(1.4))
+    for effect in (found.second_at_high, found.interaction):
+        assert effect.ratio == pytest.approx(1.4)
+        assert (effect.low, effect.high) == (None, None)
 
 
 def test_one_cell_without_repetitions_takes_the_interval_of_what_rests_on_it() -> None:

@@ -30,15 +30,25 @@ CHARGE = {
     "workload": {"name": "batch-3-charges"},
     "to_completion": {"records": 500, "connections": [8], "repetitions": 3},
 }
-JOB = {**REQUESTED, "workload": {"name": "batch-3-charges", "records": 2000}, "phases": [LOAD, CHARGE]}
+JOB = {
+    **REQUESTED,
+    "workload": {"name": "batch-3-charges", "records": 2000},
+    "phases": [LOAD, CHARGE],
+}
 REQUEST = checked_request(JOB)
 TARGET = EngineTarget(
-    protocol="mysql", host="h", port=3306, user="u", password="p", database="d"  # noqa: S106
+    protocol="mysql",
+    host="h",
+    port=3306,
+    user="u",
+    password="p",
+    database="d",
 )
 
 
 def test_the_loads_of_a_phase_take_turns_and_phases_follow_one_another() -> None:
-    assert [(one.index, one.phase.name, one.connections, one.clients) for one in passes(REQUEST.phases)] == [
+    planned = passes(REQUEST.phases)
+    assert [(one.index, one.phase.name, one.connections, one.clients) for one in planned] == [
         (1, "load", 1, 1), (2, "load", 6, 2), (3, "load", 1, 1), (4, "load", 6, 2),
         (5, "charge", 8, 1), (6, "charge", 8, 1), (7, "charge", 8, 1),
     ]  # fmt: skip
@@ -52,7 +62,7 @@ def test_a_pass_is_so_many_operations_and_its_window_ends_with_them() -> None:
     assert (plan.index, plan.phase, plan.purpose, plan.operations) == (4, "load", "phase", 50)
     assert (plan.warmup_s, plan.duration_s) == (0, 90)
     assert plan.sequence_from == 3000  # three passes of 1,000 were before it
-    assert plan.why == "phase load: 1000 records to completion, pass 2 of 2"
+    assert plan.why == "phase load: 1,000 records to completion, pass 2 of 2"
     assert wait_for_period_ms(plan, 60) == 0
 
 
