@@ -50,6 +50,7 @@ def family(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> Family:
     made = Family()
     monkeypatch.setattr(plan_step, "family_of", lambda _: made)
     monkeypatch.setattr(plan_step, "require_step_budget", lambda *_: None)
+    monkeypatch.setattr(plan_step, "has_metrics", lambda *_: False)  # nothing waits for a minute
     return made
 
 
