@@ -15,6 +15,34 @@ class CancelToken:
     def __init__(self) -> None: ...
     def cancel(self) -> None: ...
 
+class Fold:
+    """What the clients of a step measured, added up; it does not grow with their number."""
+
+    def __init__(self) -> None: ...
+    def add(self, client_json: bytes) -> str:
+        """Adds a client's file (`ClientResult`); one that cannot be read adds nothing.
+
+        Returns:
+            The same JSON without its seconds (`[]`) and its histograms (`""`).
+
+        Raises:
+            EngineError: It cannot be read; the code is "client" or "histogram".
+        """
+
+    def operations(self) -> str:
+        """JSON by operation: `latency_us`, a `LatencySummary`, and the merged `histogram`."""
+
+    def seconds(self, start_epoch_s: int, step: int) -> str:
+        """JSON list of `SecondTotals`, by second and operation, of a load that began then."""
+
+    def p99_medians(self, first: int, past: int) -> list[tuple[str, float]]:
+        """The median of the p99 (microseconds) of each client's seconds, by operation.
+
+        Args:
+            first: The first second that counts, from the start of the load.
+            past: The one after the last.
+        """
+
 def run(
     spec_json: str,
     on_second: Callable[[str], None] | None = None,

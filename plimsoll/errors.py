@@ -21,6 +21,7 @@ command line prints them (`str`), the API writes them as fields of a problem doc
     │   ├── ExperimentNotFoundError
     │   └── CheckNotFoundError
     ├── UnreadableRecordError       another version has written it
+    ├── UnreadableFileError         a run's file is damaged
     ├── RunStoppedError             a run ends: it was told to stop
     ├── TimeLimitPassedError        ... its time limit has passed
     ├── BudgetPassedError           ... its budget would not pay for more
@@ -171,6 +172,10 @@ class CheckNotFoundError(NotFoundError):
 
 class ExperimentNotFoundError(NotFoundError):
     """No experiment of this team has this id."""
+
+
+class UnreadableFileError(PlimsollError):
+    """A run's file is damaged: names it, and says how."""
 
 
 class UnreadableRecordError(PlimsollError):

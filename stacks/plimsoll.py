@@ -181,6 +181,7 @@ class PlimsollStack(Stack):
             ),
             Resource.TARGET_SECRETS: tuple(secrets),
             Resource.TARGET_DATABASES: (Grant(arn(self, "rds", "db:plimsoll-*")),),
+            Resource.TARGET_PARAMETERS: (Grant(arn(self, "rds", "pg:plimsoll-*")),),
             Resource.ALARM_TOPIC: (Grant(self.alarms.topic.topic_arn),),
             Resource.EVENT_BUS: (Grant(self.events.bus.event_bus_arn),),
             Resource.CHECK_SCHEDULES: (

@@ -9,6 +9,7 @@ pub mod cql;
 pub mod dataset;
 pub mod error;
 pub mod family;
+pub mod fold;
 pub mod generators;
 pub mod histogram;
 pub mod load;

@@ -9,6 +9,7 @@ use pyo3::types::{PyList, PyModule};
 
 use crate::error::EngineError as Failure;
 use crate::family;
+use crate::fold;
 use crate::generators::compile::compile_row;
 use crate::generators::rng::Rng;
 use crate::generators::values::{Drawing, Variable};
@@ -138,6 +139,39 @@ fn merge_histograms(py: Python<'_>, histograms: Vec<String>) -> PyResult<String>
     Ok(histogram::encode(&merged))
 }
 
+/// What the clients of a step measured, added up; see the stub.
+#[pyclass(module = "plimsoll_engine")]
+#[derive(Default)]
+struct Fold(fold::Fold);
+
+#[pymethods]
+impl Fold {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a client's file; returns it without its seconds and histograms.
+    fn add(&mut self, py: Python<'_>, client_json: &[u8]) -> PyResult<String> {
+        py.detach(|| self.0.add(client_json)).map_err(|failure| raise(py, &failure))
+    }
+
+    /// Each operation's merged histogram and its summary, as JSON.
+    fn operations(&self, py: Python<'_>) -> PyResult<String> {
+        json(py, &self.0.operations())
+    }
+
+    /// The sums of each second, as JSON.
+    fn seconds(&self, py: Python<'_>, start_epoch_s: u64, step: u64) -> PyResult<String> {
+        json(py, &self.0.seconds(start_epoch_s, step))
+    }
+
+    /// The median over clients and seconds of each operation's p99.
+    fn p99_medians(&self, first: u64, past: u64) -> Vec<(&str, f64)> {
+        self.0.p99_medians(first, past)
+    }
+}
+
 /// The summary of a histogram, as JSON.
 #[pyfunction]
 fn histogram_summary(py: Python<'_>, text: &str) -> PyResult<String> {
@@ -196,6 +230,7 @@ fn plimsoll_engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("EngineError", module.py().get_type::<EngineError>())?;
     module.add_class::<CancelToken>()?;
+    module.add_class::<Fold>()?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(load_rows, module)?)?;
     module.add_function(wrap_pyfunction!(merge_histograms, module)?)?;

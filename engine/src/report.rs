@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::histogram::Summary;
 
@@ -34,7 +34,8 @@ pub struct OperationReport {
     pub histogram: String,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SecondReport {
     pub second: u64,
     pub operation: String,
@@ -50,6 +51,7 @@ pub struct SecondReport {
 pub struct SelfReport {
     pub cpu_user_s: f64,
     pub cpu_system_s: f64,
+    pub polled_s: f64,
     pub cpu_us_per_operation: Option<f64>,
     pub busy_fraction: Option<f64>,
     pub processor_wait_s: Option<f64>,
@@ -85,6 +87,7 @@ pub struct LoadReport {
     pub late_start_ms: u64,
     pub connections: u32,
     pub threads: u32,
+    pub poll_us: u32,
     pub rate_ops_per_second: Option<f64>,
     pub operations: BTreeMap<String, OperationReport>,
     pub seconds: Vec<SecondReport>,

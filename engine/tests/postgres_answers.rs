@@ -92,6 +92,18 @@ fn an_error_ends_an_answer_only_once_the_server_is_ready() {
 }
 
 #[test]
+fn what_was_complete_before_the_session_ended_has_succeeded_however_it_arrived() {
+    let end = messages::report(b'E', "FATAL", "57P01", "terminating connection");
+    let done = [messages::complete("SELECT 0"), messages::ready(b'I')].concat();
+    let mut answer = Answer::default();
+    awaiting(&mut answer, 1);
+    let succeeded = Some(Outcome::Done { affected_rows: 0, rows: 0 });
+    assert_eq!(answer.feed(&[&done[..], &end].concat()), Ok(succeeded));
+    awaiting(&mut answer, 1);
+    assert_eq!(answer.feed(&end).expect_err("it is over").code, "57P01");
+}
+
+#[test]
 fn an_error_longer_than_what_is_kept_has_its_code_and_the_start_of_its_message() {
     let long = messages::report(b'E', "ERROR", "XX000", &"x".repeat(100_000));
     for size in [1, 700, 65_536] {

@@ -35,9 +35,11 @@ _CONFIG = Config(
 _HASTY = Config(
     connect_timeout=2, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 2}
 )
-# a link that S3 would sign as of old (SigV2) is refused by newer regions, and by the local twin
-_LINKS_TOO = _CONFIG.merge(Config(signature_version="s3v4"))
-_CONFIGS = {"events": _HASTY, "s3": _LINKS_TOO}
+# a link that S3 would sign as of old (SigV2) is refused by newer regions, and by the local twin;
+# thousands of files are read by several threads, each of which keeps its connection
+S3_CONNECTIONS = 16
+_S3 = _CONFIG.merge(Config(signature_version="s3v4", max_pool_connections=S3_CONNECTIONS))
+_CONFIGS = {"events": _HASTY, "s3": _S3}
 _clients: dict[str, Any] = {}
 
 

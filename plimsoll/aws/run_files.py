@@ -1,11 +1,16 @@
 """The files of a run in S3, `runs/<run id>/...`: the truth about it, and what `--out` holds."""
 
-from concurrent.futures import ThreadPoolExecutor
+import gzip
+import zlib
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from botocore.exceptions import ClientError
 
 from plimsoll.aws import clients
+from plimsoll.errors import UnreadableFileError
 from plimsoll.model.base import Model
 from plimsoll.model.function_settings import RunSettings
 
@@ -16,6 +21,12 @@ CONCLUSION = "conclusion.json"
 SECONDS = "seconds.json"
 RESULT = "result.json"
 REPORT = "report.html"
+HISTORY = "steps/history.json"
+
+READ_AHEAD = 32  # files that wait for whoever reads them in order
+UNPACKED_MOST = 64 * 2**20  # bytes of a packed file; an hour of seconds has some 4 MiB
+PACKED_LEVEL = 6  # of zlib: a hundredth smaller at 9, for twice the time
+_GZIP = 16 + zlib.MAX_WBITS  # a header of gzip, in zlib's words
 
 AnyModel = TypeVar("AnyModel", bound=Model)
 
@@ -27,7 +38,7 @@ def plan_path(step: int) -> str:
 
 def client_path(step: int, client: int, repeated: int = 0) -> str:
     """What one client measured in a step; the warming step may be `repeated`."""
-    return f"steps/{step}/clients/{client}{f'-{repeated}' if repeated else ''}.json"
+    return f"steps/{step}/clients/{client}{f'-{repeated}' if repeated else ''}.json.gz"
 
 
 def claim_path(step: int, client: int, repeated: int = 0) -> str:
@@ -42,6 +53,26 @@ def failures_under(step: int) -> str:
 
 PRECONDITIONING = "prepare/preconditioning.json"
 PARTS_FAILURES = "prepare/failures/"  # ... and a part of the dataset: `<table>-<share>.json`
+
+
+def unpacked(path: str, content: bytes) -> bytes:
+    """Give what a file holds: one whose name ends in `.gz` is packed.
+
+    Raises:
+        UnreadableFileError: It is not, is cut off, or would be too large.
+    """
+    if not path.endswith(".gz"):
+        return content
+    unpacking = zlib.decompressobj(_GZIP)
+    try:
+        held = unpacking.decompress(content, UNPACKED_MOST)
+    except zlib.error as error:
+        raise UnreadableFileError(f"{path} cannot be unpacked: {error}") from None
+    if not unpacking.eof or unpacking.unused_data:
+        too_large = unpacking.unconsumed_tail or unpacking.unused_data
+        why = "it is too large" if too_large else "it is cut off"
+        raise UnreadableFileError(f"{path} cannot be unpacked: {why}")
+    return held
 
 
 def step_path(step: int) -> str:
@@ -89,11 +120,17 @@ class RunFiles:
         return True
 
     def put_model(self, path: str, model: Model) -> None:
-        """Write a model as JSON."""
-        self.put(path, model.model_dump_json())
+        """Write a model as JSON, packed where its path ends in `.gz`."""
+        content = model.model_dump_json().encode()
+        if path.endswith(".gz"):
+            self.put(
+                path, gzip.compress(content, PACKED_LEVEL, mtime=0), content_type="application/gzip"
+            )
+        else:
+            self.put(path, content)
 
     def find(self, path: str) -> bytes | None:
-        """Read a file; None where there is none.
+        """Read a file as it lies there, packed or not; None where there is none.
 
         The listing says whether it is there: to a reader who may list no more than a prefix, S3
         answers a missing key with 403, as it does a forbidden one
@@ -114,17 +151,32 @@ class RunFiles:
         Raises:
             FileNotFoundError: There is none, where S3 says so (see `find`).
         """
-        return model.model_validate_json(self._read(path))
+        return model.model_validate_json(unpacked(path, self._read(path)))
 
     def read_all(self, under: str) -> list[bytes]:
         """Read every file whose path starts so, in the order of the paths."""
-        with ThreadPoolExecutor(16) as pool:
-            return list(pool.map(self._read, self.paths(under)))
+        return [content for _, content in self.read_each(self.paths(under))]
+
+    def read_each(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Read files in order, several at a time, and never hold more than `READ_AHEAD` of them.
+
+        Yields:
+            Each file's path, and the file as it lies there, packed or not.
+        """
+        with ThreadPoolExecutor(clients.S3_CONNECTIONS) as pool:
+            ahead: deque[tuple[str, Future[bytes]]] = deque()
+            for path in paths:
+                ahead.append((path, pool.submit(self._read, path)))
+                if len(ahead) == READ_AHEAD:
+                    path_read, content = ahead.popleft()
+                    yield path_read, content.result()
+            for path_read, content in ahead:
+                yield path_read, content.result()
 
     def find_model(self, path: str, model: type[AnyModel]) -> AnyModel | None:
         """Read a file; None where there is none."""
         content = self.find(path)
-        return None if content is None else model.model_validate_json(content)
+        return None if content is None else model.model_validate_json(unpacked(path, content))
 
     def link(self, path: str, *, lasts_s: int) -> str:
         """Sign a link to a file, which opens without credentials for so many seconds."""

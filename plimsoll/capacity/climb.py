@@ -9,10 +9,12 @@ again (`Climb.believed`).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from statistics import median
 
 from plimsoll.capacity.assess import Assessed
 from plimsoll.model.capacity import Rules
 
+SEEN_OFTEN = 3  # repetitions of a load from which more clients are said to have brought less
 PLATEAU_NEAR = 0.02  # of a plateau's throughput: a load so near to it is part of it
 PLATEAU_KEPT = 0.10  # ... and stays so while its own repetitions move it, once these have begun
 
@@ -50,6 +52,17 @@ class Climb:
 
         lighter = (load for load in self.passing if load.point.load < slow.point.load)
         return next((load for load in lighter if belongs(load)), slow)
+
+    def before_it_fell(self) -> Assessed | None:
+        """The load that gave the most, where the heaviest that passed gave less.
+
+        More clients can bring less, though latency is within its limit still. A load seen once is
+        not taken for it: of many, one is always lucky.
+        """
+        gave = [(median(load.throughputs), load) for load in self.passing if load.throughputs]
+        least = (1 + PLATEAU_NEAR) * gave[-1][0] if gave else 0.0
+        more = [(x, load) for x, load in gave if x > least and len(load.throughputs) >= SEEN_OFTEN]
+        return max(more, key=lambda one: one[0])[1] if more else None
 
 
 def climb(judged: Sequence[Assessed], rules: Rules, *, closed_loop: bool) -> Climb:

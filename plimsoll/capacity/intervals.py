@@ -171,15 +171,35 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval | No
     if len(values) < 2 or min(values) <= 0:
         return None
     kept = sorted(alike(values))
-    logs = [math.log(value) for value in kept]
-    n, middle, same = len(kept), fmean(logs), kept[0] == kept[-1]
-    left_out = len(values) - n
+    same = kept[0] == kept[-1]
+    left_out = len(values) - len(kept)
     without = f", without {words.plural(left_out, 'outlier')}" if left_out else ""
-    margin = t_quantile(round((1 - confidence) / 2, 3), n - 1) * deviation(logs) / math.sqrt(n)
+    _, low, high = student_on_logarithms(kept, confidence)
     return Interval(
-        low_ops_per_second=kept[0] if same else math.exp(middle - margin),
-        high_ops_per_second=kept[0] if same else math.exp(middle + margin),
+        low_ops_per_second=low,
+        high_ops_per_second=high,
         confidence=confidence,
-        repetitions=n,
+        repetitions=len(kept),
         method="identical repetitions" if same else f"Student's t on logarithms{without}",
     )
+
+
+def student_on_logarithms(
+    values: Sequence[float], confidence: float = 0.95
+) -> tuple[float, float, float]:
+    """Give the geometric mean of values with its interval, by Student's t on their logarithms.
+
+    Args:
+        values: at least one, all positive; those that are alike have an interval of no width, and
+            a single one has none that means anything.
+        confidence: 0.95 or 0.90.
+
+    Returns:
+        The mean, and the low and the high end of its interval, in the values' unit.
+    """
+    if min(values) == max(values):
+        return values[0], values[0], values[0]
+    logs = [math.log(value) for value in values]
+    n, middle = len(logs), fmean(logs)
+    margin = t_quantile(round((1 - confidence) / 2, 3), n - 1) * deviation(logs) / math.sqrt(n)
+    return math.exp(middle), math.exp(middle - margin), math.exp(middle + margin)

@@ -21,6 +21,7 @@ from plimsoll.capacity.ladders import LADDERS, Ladder, axis_of
 from plimsoll.capacity.loads import gather
 from plimsoll.capacity.soak import windows
 from plimsoll.capacity.steadiness import longer_window
+from plimsoll.capacity.toggled import steps_to_come, toggle_wish
 from plimsoll.capacity.verdict import decide
 from plimsoll.capacity.wishes import Wish, wished_step
 from plimsoll.model.capacity import Rules
@@ -31,6 +32,7 @@ from plimsoll.model.search_request import (
     StepsSearch,
 )
 from plimsoll.model.steps import CLOSING, Step
+from plimsoll.model.toggle import Toggle
 
 __all__ = ["axis_of", "next_step"]
 
@@ -48,13 +50,16 @@ DOUBTED_FAILS_SHARE = 1 / 8  # more failures than this at the load below: the ed
 NEAR = 0.85  # of the heaviest load that passed: below that, the climb has left a load behind
 
 
-def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextStep | Done:
+def next_step(
+    search: Search, finished: Sequence[Step], rules: Rules, toggle: Toggle | None = None
+) -> NextStep | Done:
     """Say which load to apply next, or that the search is over.
 
     Args:
         search: what the request asks for.
         finished: every finished step of the run, in the order in which they ran.
         rules: the rules by which `judge` will judge; `rules.confirmation` governs repetitions.
+        toggle: two states of the target, to be measured in pairs once the answer is there.
 
     Returns:
         The same answer for the same arguments. After at most `probes_max` steps it is `Done`. A
@@ -74,7 +79,7 @@ def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextSte
     points = gather(valid, rules, ladder.axis)
     limit_us = limits(points, rules)
     judged = assess(points, rules, limit_us)
-    budget = search.probes_max - windows(rules)
+    budget = search.probes_max - windows(rules) - (toggle.steps if toggle else 0)
     left = budget - sum(step.purpose not in CLOSING for step in finished)
     wish = _wish(search, ladder, judged, valid, rules, left=left)
     if left <= 0:
@@ -83,7 +88,8 @@ def next_step(search: Search, finished: Sequence[Step], rules: Rules) -> NextSte
         relative = any(name not in rules.limits_us for name in limit_us)
         conclusion = decide(judged, rules, ladder.axis, baseline=judged[0] if relative else None)
         answer = Answer(judged, conclusion, rules, limit_us, closing)
-        wish = closing_wish(search, answer, left=search.probes_max - len(finished)) or wish
+        spare = search.probes_max - len(finished) - steps_to_come(toggle, finished)
+        wish = closing_wish(search, answer, left=spare) or toggle_wish(toggle, answer) or wish
     return wish if isinstance(wish, Done) else wished_step(search, finished, wish, judged)
 
 
@@ -222,7 +228,10 @@ def _confirm(ladder: Ladder, judged: Sequence[Assessed], way: Climb, rules: Rule
     name = words.load(chosen.point.load, ladder.axis)
     if rules.confirmation is None:
         return Done(why=f"{name} passed")
-    if way.failing and not way.plateau:
+    fallen = None if way.plateau else way.before_it_fell()
+    if fallen is not None:
+        chosen = fallen
+    elif way.failing and not way.plateau:
         begun = [load for load in way.passing if _is_begun(load, chosen)]
         safe = _safe(ladder, judged, way)
         if not begun and safe is not None:

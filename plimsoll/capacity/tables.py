@@ -54,7 +54,8 @@ def judge_table(steps: Sequence[Step], told: Sequence[str], judging: Judging) ->
         steps = [_with_connections(step, judging.connections_per_client) for step in steps]
     wanted = judging.statistic or (rules.statistic if judging.axis else None)
     statistic, notes = _statistic(steps, wanted)
-    changes: dict[str, Any] = {"statistic": statistic, "audits_off": judging.audits_off}
+    audits_off = rules.audits_off | judging.audits_off
+    changes: dict[str, Any] = {"statistic": statistic, "audits_off": audits_off}
     if judging.deterioration is not None:
         changes["deterioration"] = judging.deterioration
     changes["limits_us"] = {**rules.limits_us, **judging.limits_us}

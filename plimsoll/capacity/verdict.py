@@ -31,6 +31,7 @@ class Conclusion:
     bracket: tuple[float | None, float | None] | None = None
     causes: tuple[str, ...] = ()
     because: str = ""
+    remedy: str = "add clients"  # of CLIENT_BOUND
     interval: Interval | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -159,6 +160,8 @@ def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
         at = max(eligible, key=lambda load: (load.point.figures.throughput, -load.point.load))
     else:  # never the luckiest of several: that alone would over-claim under noise
         at = max(eligible, key=lambda load: load.point.load)
+        fallen = None if way.plateau else way.before_it_fell()
+        at = fallen if fallen in eligible else at
     throughputs = at.throughputs
     figure = median(throughputs)
     sure = interval(throughputs)
@@ -177,6 +180,10 @@ def _with_figure(way: Climb, rules: Rules, axis: Axis) -> Conclusion:
     if way.failing:
         at_load = words.load(way.failing.point.load, axis)
         notes = [] if way.believed else [f"{at_load} failed, but was not seen to fail again"]
+        if at is way.before_it_fell():
+            more = words.load(way.passing[-1].point.load, axis)
+            less = words.throughput(median(way.passing[-1].throughputs))
+            notes.append(f"{more} passed as well, with less throughput: {less}")
         return replace(
             bound,
             notes=notes,

@@ -9,9 +9,11 @@ from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.output import print_report_table
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.report import compare_page
+from plimsoll.report.against import MULTIPLES, NEVER_ABSOLUTE, Against, against, shape_table
 from plimsoll.report.comparing import Comparison, compare
 from plimsoll.report.folder import read_run, run_folders
 from plimsoll.report.matrix import Matrix, matrix
+from plimsoll.report.reference import read_reference
 
 
 @click.command("compare")
@@ -30,20 +32,29 @@ from plimsoll.report.matrix import Matrix, matrix
     metavar="USD",
     help="What each target costs an hour; once for each run, in their order.",
 )
+@click.option(
+    "--with",
+    "published",
+    metavar="FILE.csv",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Lay the runs over published figures, such as reference/r1.csv: shapes, knees and ratios.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def command(
     *,
     folders: tuple[Path, ...],
     output: Path | None,
     usd_per_hour: tuple[float, ...],
+    published: Path | None,
     as_json: bool,
 ) -> None:
     """Compare finished runs: capacities with their ratio, latency at equal load, cost.
 
-    A folder that holds the folders of several runs, as an experiment's does, stands for all.
+    A folder that holds the folders of several runs, as an experiment's does, stands for all. With
+    --with FILE.csv one run suffices: it is laid over what a study published.
     """
     folders = tuple(run for folder in folders for run in run_folders(folder) or [folder])
-    if len(folders) < 2:
+    if len(folders) < (1 if published else 2):
         raise UsageError("compare: give at least two folders of runs")
     if usd_per_hour and len(usd_per_hour) != len(folders):
         raise UsageError(
@@ -54,17 +65,24 @@ def command(
     results = [read_run(folder)[0] for folder in folders]
     comparison = compare(results, usd_per_hour)
     decision = matrix(results, usd_per_hour)
+    laid = None
+    if published is not None:
+        names = [line.label for line in comparison.runs]
+        laid = against(read_reference(published), results, names)
     if output is not None:
         try:
-            output.write_text(compare_page.render(results, comparison, decision), "utf-8")
+            output.write_text(compare_page.render(results, comparison, decision, laid), "utf-8")
         except OSError as error:
             raise PlimsollError(f"cannot write {output}: {error.strerror}") from None
     if as_json:
         whole = comparison.model_dump(mode="json")
         whole["matrix"] = decision and decision.model_dump(mode="json")
+        whole["against"] = laid and laid.model_dump(mode="json")
         click.echo(json.dumps(whole, indent=2))
         return
     _print(comparison, decision)
+    if laid is not None:
+        _print_laid(laid)
     if output is not None:
         click.echo(f"\n{output}")
 
@@ -81,3 +99,15 @@ def _print(comparison: Comparison, decision: Matrix | None) -> None:
     click.echo("")
     for sentence in (*comparison.sentences, *comparison.warnings):
         click.echo(sentence)
+
+
+def _print_laid(laid: Against) -> None:
+    click.echo(f"\n{laid.title}\n{NEVER_ABSOLUTE}")
+    for shape in laid.shapes:
+        click.echo(f"\n{shape.published} as published, {shape.measured} as measured: {MULTIPLES}")
+        print_report_table(shape_table(shape))
+    for sentence in laid.sentences:
+        click.echo(sentence)
+    click.echo("\nDoubtful in what was published")
+    for doubt in laid.doubts:
+        click.echo(f"  {doubt}")

@@ -15,12 +15,16 @@ class ExperimentProgress(Lines):
                 self.say(f"{cell.name}: started")
             if cell.state is not None and cell.state.ended:
                 self.say(f"{cell.name}: {_outcome(cell)}")
-        running = ", ".join(f"{cell.name} ({cell.phase})" for cell in now.running)
+        running = ", ".join(f"{cell.name} ({_doing(cell)})" for cell in now.running)
         done = f"{now.ended} of {len(now.cells)} cells done"
         elapsed = words.duration(round(self.elapsed_s))
         self.status(f"{done} · running: {running or 'none'} · {elapsed} elapsed")
         if now.record.state.ended:
             self.say(f"{done}; every target is gone")
+
+
+def _doing(cell: CellStatus) -> str:
+    return "waits for its pair" if cell.waits_for_pair else str(cell.phase)
 
 
 def _outcome(cell: CellStatus) -> str:

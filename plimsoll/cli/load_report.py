@@ -106,7 +106,10 @@ def _print_client(report: LoadReport) -> None:
     )
     user, system = words.duration(client.cpu_user_s), words.duration(client.cpu_system_s)
     busy = words.percent(client.busy_fraction)
-    click.echo(f"client: {cost} ({user} user, {system} system), busy {busy} of the window")
+    polled = ""
+    if client.polled_s:
+        polled = f"; looked for answers for {words.duration(client.polled_s)}, left out of both"
+    click.echo(f"client: {cost} ({user} user, {system} system), busy {busy} of the window{polled}")
     if client.send_lateness_us is not None:
         late = client.send_lateness_us
         click.echo(

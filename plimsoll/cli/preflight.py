@@ -39,7 +39,8 @@ def command(request_file: Path, *, url: str | None, stack: str | None, as_json: 
     asked = read_file(request_file)
     address = locate(url, stack)
     if isinstance(asked, Experiment):
-        requests, at_once = {cell.name: cell.request for cell in cells_of(asked)}, asked.at_once
+        requests = {cell.name: cell.request for cell in cells_of(asked)}
+        at_once: int | None = asked.runs_at_once
     else:
         requests, at_once = asked, None
     found = preflight(Service(Http(address)), address, requests, stack=stack, at_once=at_once)

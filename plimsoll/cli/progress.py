@@ -95,6 +95,9 @@ class RunProgress(Lines):
                 events += [f"step {plan.index}: {text}" for text in done[plan.index].problems]
         if record.recovery is not None:
             events += self._recovering(record.recovery)
+        if record.switch is not None:
+            switch = record.switch
+            events.append(f"step {switch.step}: the target is brought into state {switch.state}")
         if record.metrics_awaited_until:
             latest = words.time_of_day(record.metrics_awaited_until)
             events.append(f"conclude: the target's metrics are awaited, until {latest} at most")

@@ -38,7 +38,7 @@ def _run_here(
     click.echo("starting the stand-in for AWS on this machine", err=True)
     with (
         termination_interrupts(),
-        twin_home(requests, at_once=experiment.at_once, parent=data_dir) as home,
+        twin_home(requests, at_once=experiment.runs_at_once, parent=data_dir) as home,
         LocalTwin(home, settings={Setting.TEAMS: "{}"}) as twin,
         ExperimentProgress() as progress,
     ):

@@ -21,6 +21,7 @@ from plimsoll.report.limit_words import limit_cell, limit_facts
 from plimsoll.report.ratios import ratio_of
 from plimsoll.report.report_tables import judged_step, target_cells, unjudged
 from plimsoll.report.target_words import target_words
+from plimsoll.report.toggle_words import toggle_facts
 
 
 def print_result(result: RunResult, directory: Path | None, console: Console) -> None:
@@ -44,6 +45,7 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
             console.print(text, highlight=False, soft_wrap=True)
         for note in (*_questioned(result.capacity), *_reasons(result), *result.capacity.notes):
             _print_line(note, console)
+    _print_toggle(result, console)
     print_expectations(result.expect, console)
     if result.limiting is not None:
         _print_limit(result.limiting, console)
@@ -61,6 +63,15 @@ def _print_phases(result: RunResult, console: Console) -> None:
     for phase in result.phases:
         text = f"[bold]{escape(phase.name)}[/]: {escape(phase.sentence)}"
         console.print(text, highlight=False, soft_wrap=True)
+
+
+def _print_toggle(result: RunResult, console: Console) -> None:
+    if result.toggle is None:
+        return
+    finding = f"[bold]TOGGLE[/]: {escape(result.toggle.detail)}"
+    console.print(finding, highlight=False, soft_wrap=True)
+    for note in toggle_facts(result.toggle):
+        _print_line(note, console)
 
 
 def _print_limit(limiting: LimitingResource, console: Console) -> None:

@@ -16,12 +16,15 @@ from plimsoll.experiments.records import (
     experiments_of,
     run_id_of,
 )
+from plimsoll.experiments.turns import turn_of
 from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.experiment import Cell, Experiment, order
 from plimsoll.model.experiment_record import ExperimentFailure, ExperimentRecord, ExperimentResult
 from plimsoll.model.function_settings import RunSettings, ServiceSettings
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
+from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
+from plimsoll.report.answer import answer
 from plimsoll.report.experiment_summary import CellRun, by_question, decisions, layout, outcome
 from plimsoll.report.factorials import factorials
 from plimsoll.report.gains import gains
@@ -111,6 +114,8 @@ def concluded(
     places = layout(experiment)
     rows = by_question(cells, places)
     outcomes = tuple(outcome(cell) for cell in cells)
+    apart_s = _apart_s(experiment, cells, local=record.local)
+    decided = decisions(rows, apart_s=apart_s)
     assert record.ended_at is not None  # noqa: S101 - the caller has set it
     return ExperimentResult(
         experiment_id=record.experiment_id,
@@ -127,14 +132,22 @@ def concluded(
         targets=tuple(dict.fromkeys(name for row in rows.values() for name in row)),
         questions=tuple(rows),
         cells=outcomes,
-        decisions=decisions(rows),
-        gains=gains(rows),
+        answer=answer(decided),
+        decisions=decided,
+        gains=gains(rows, apart_s=apart_s),
         factorials=factorials(experiment, cells),
         warnings=tuple(
             f"{outcome.name}: {outcome.no_answer}" for outcome in outcomes if outcome.no_answer
         ),
         experiment=experiment,
     )
+
+
+def _apart_s(experiment: Experiment, cells: Sequence[CellRun], *, local: bool) -> float | None:
+    """Give how far apart the steps of a pair may be: a slot, and half of one; None: no turns."""
+    timings = ONE_MACHINE_TIMINGS if local else AWS_TIMINGS
+    turns = (turn_of(experiment, "", run.cell, timings) for run in cells)
+    return max((1.5 * turn.slot_s for turn in turns if turn is not None), default=None)
 
 
 def _draw_report(settings: RunSettings, experiment_id: str, result: ExperimentResult) -> None:

@@ -58,6 +58,10 @@ def submit_experiment(
     if not local and any(cell.request.faults for cell in cells):
         problem = "only an experiment on one machine (--local) may have them"
         raise UsageError(Complaint(("faults",), problem))
+    team = settings.teams.get(experiment.team)
+    if experiment.pairs is not None and team is not None and team.concurrent_runs < 2:
+        problem = f"two runs go at once, and the team may have {team.concurrent_runs}"
+        raise UsageError(Complaint(("pairs",), problem))
     prices = prices_for(settings.prices)
     ask = cache(rds_version)  # once for all cells that name the same
     of_each_cell(experiment, lambda asked: require_possible(asked, prices, local=local))
@@ -120,6 +124,7 @@ def _status(settings: RunSettings, experiment_id: str, cell: Cell) -> CellStatus
         verdict=record and record.verdict,
         capacity_ops_per_second=record and record.capacity_ops_per_second,
         unreadable=unreadable,
+        waits_for_pair=bool(record and record.turn_ready_at and not record.step),
     )
 
 

@@ -10,7 +10,8 @@ from plimsoll.errors import (
     UnreadableRecordError,
 )
 from plimsoll.experiments.records import asked, experiments_of, run_id_of
-from plimsoll.model.experiment import Cell, batches, order
+from plimsoll.experiments.turns import turn_of
+from plimsoll.model.experiment import Cell, order, planned_batches
 from plimsoll.model.experiment_record import ExperimentRecord
 from plimsoll.model.function_settings import (
     SettleCellsSettings,
@@ -19,6 +20,7 @@ from plimsoll.model.function_settings import (
     TeamSettings,
 )
 from plimsoll.model.run_record import RunState
+from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
 from plimsoll.requests.cells import cells_of
 from plimsoll.runs.stop import stop_run
 from plimsoll.runs.submit import record_request
@@ -42,8 +44,9 @@ def plan(settings: TeamSettings, experiment_id: str) -> dict[str, object]:
         _require_running(experiments.get(experiment.team, experiment_id))
     drawn = order(record.cells, record.seed)
     team = settings.teams.get(experiment.team)
-    at_once = min(experiment.at_once, team.concurrent_runs if team else experiment.at_once)
-    return {"batches": batches(drawn, experiment.batch_size), "at_once": at_once}
+    asked_at_once = experiment.runs_at_once
+    at_once = min(asked_at_once, team.concurrent_runs if team else asked_at_once)
+    return {"batches": planned_batches(experiment, drawn), "at_once": at_once}
 
 
 def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict[str, object]:
@@ -62,7 +65,9 @@ def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict
     this = cells_of(experiment)[cell]
     run_id = run_id_of(experiment_id, this)
     try:
-        record_request(settings, this.request, run_id=run_id)
+        timings = ONE_MACHINE_TIMINGS if settings.on_one_machine else AWS_TIMINGS
+        turn = turn_of(experiment, experiment_id, this, timings)
+        record_request(settings, this.request, run_id=run_id, turn=turn)
     except LimitReachedError as error:
         if error.waiting_helps:
             raise NoRoomYetError(str(error)) from error

@@ -5,6 +5,7 @@ functions are those of `Family`.
 """
 
 import typing
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import assert_never
 
@@ -70,6 +71,13 @@ class Family(typing.Protocol):
 
     def read_counters(self, target: EngineTarget) -> ServerCounters | None:
         """Read the server's own counters; None where it does not answer."""
+
+    def read_parameters(self, target: EngineTarget, names: Sequence[str]) -> dict[str, str]:
+        """Read engine parameters as the server has them; without those that it does not know.
+
+        Returns:
+            Nothing where it does not answer.
+        """
 
     def server_figures(
         self, before: ServerCounters, after: ServerCounters, *, statements_by_clients: int | None

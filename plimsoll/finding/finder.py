@@ -10,13 +10,14 @@ from plimsoll import words
 from plimsoll.capacity import next_step
 from plimsoll.families.family import family_of
 from plimsoll.finding.clients import barrier_epoch_ms, run_clients
-from plimsoll.finding.host import Host
+from plimsoll.finding.host import Host, poll_us_here
 from plimsoll.finding.others import without_others
 from plimsoll.finding.quantities import StopRule
+from plimsoll.fleet.fold import folded
 from plimsoll.fleet.plan import plan_step, warming_step
 from plimsoll.fleet.sense import require_sense, sensible
 from plimsoll.fleet.spans import soaked
-from plimsoll.fleet.step import merged_step
+from plimsoll.fleet.step import step_of
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.engine_report import SecondReport
 from plimsoll.model.fleet import (
@@ -137,6 +138,7 @@ class Finder:
             recovered=recovered.recovered if recovered else None,
             recovery=recovered.how if recovered else None,
             server_before=before,
+            poll_us=poll_us_here(self.target, following.clients),
         )
         number, host = self.load_number(), Host.of(self.target)
         start = barrier_epoch_ms(plan.connections)  # last: the clients need all of their lead
@@ -147,13 +149,15 @@ class Finder:
         if self._ended.is_set():
             return  # half a step says nothing
         after = family.read_counters(self.target)
-        merged = without_others(merged_step(plan, results, failed, server_after=after), results)
+        fold = folded(plan, results)
+        merged = without_others(step_of(fold, failed, server_after=after), results)
         merged = host.seen_in(soaked(merged, self.request.limits.statistic))
-        merged, nothing = sensible(merged, results)
+        merged, nothing = sensible(merged, fold)
         self.steps.append(merged)
         self.shows.finished(merged)
         if plan.purpose not in CLOSING:  # an answer stands, whatever becomes of these
-            require_sense(merged, nothing, self.steps, answers=after is not None)
+            finished = [step.step for step in self.steps]
+            require_sense(merged, nothing, finished, answers=after is not None)
 
     def _run(self, plan: StepPlan) -> tuple[list[ClientResult], list[FailedClient]]:
         return run_clients(

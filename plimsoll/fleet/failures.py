@@ -5,13 +5,17 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from plimsoll import errors, words
-from plimsoll.model.fleet import ClientResult, FailedClient
+from plimsoll.model.fleet import FailedClient
 from plimsoll.model.results import StepResult
 
+if TYPE_CHECKING:  # it needs the engine, which functions that only name failures do not have
+    from plimsoll.fleet.fold import Fold
+
 CAUSES_TOLD = 10  # of the clients' failures in a step
-CLIENTS_NAMED = 10  # of those that failed for the same cause
+CLIENTS_NAMED = 10  # of those that failed for the same cause, or were late
 _OF_THE_ENGINE = "EngineError"
 PROBLEMS_TOLD = 3  # shown for a step: a hundred clients may have a hundred problems
 # a function's own error begins with its message, one of Lambda's (a time-out, say) with its type
@@ -95,7 +99,7 @@ def plain_cause(cause: str) -> str:
     return " ".join(message.split())
 
 
-def nothing_told(step: StepResult, results: Sequence[ClientResult]) -> Nothing | None:
+def nothing_told(step: StepResult, fold: "Fold") -> Nothing | None:
     """Say why a step cannot be judged; None where it can, or where the target refused connections.
 
     A machine that stood still, or was slow to start the clients, may be quicker the next time; an
@@ -104,12 +108,12 @@ def nothing_told(step: StepResult, results: Sequence[ClientResult]) -> Nothing |
     index, fleet = step.plan.index, step.fleet
     if step.step.refused is not None:
         return None
-    if not results:
+    if not fold.ran:
         causes = "; ".join(told_together(fleet.failed)[:PROBLEMS_TOLD])
         late = bool(fleet.failed) and not fleet.missing and all(map(too_late, fleet.failed))
         reason = f"no client of step {index} ran: {causes or 'none of them started'}"
         return Nothing(reason, passing=late)
-    if silence := _unanswered(step, results):
+    if silence := _unanswered(step, fold):
         return silence
     if step.step.throughput_ops_per_second is None:
         reason = f"the clients of step {index} did not run together for a whole second"
@@ -117,7 +121,7 @@ def nothing_told(step: StepResult, results: Sequence[ClientResult]) -> Nothing |
     return None
 
 
-def _unanswered(step: StepResult, results: Sequence[ClientResult]) -> Nothing | None:
+def _unanswered(step: StepResult, fold: "Fold") -> Nothing | None:
     """Say which operations have no latency in a step's window, and why.
 
     A time-out counts as a latency, at its full length; any other failure has none.
@@ -130,17 +134,14 @@ def _unanswered(step: StepResult, results: Sequence[ClientResult]) -> Nothing | 
     failures: Counter[str] = Counter()
     for name in silent:
         failures.update(step.operations[name].errors)
-    examples = {
-        code: text for result in results for code, text in result.report.error_examples.items()
-    }
+    examples = fold.error_examples
     reasons = [
         f"{words.number(count)} failed with {code}"
         + (f" ({examples[code]})" if code in examples else "")
         for code, count in failures.most_common(3)
     ]
-    waiting = sum(result.report.client.unanswered for result in results)
-    if waiting:
-        reasons.append(f"{words.number(waiting)} still waited for their answers at its end")
+    if fold.unanswered:
+        reasons.append(f"{words.number(fold.unanswered)} still waited for their answers at its end")
     reasons.extend(step.problems[:PROBLEMS_TOLD])
     if len(step.problems) > PROBLEMS_TOLD:
         reasons.extend(["...", step.problems[-1]])

@@ -1,17 +1,17 @@
-"""Merging what the clients of a step measured: counts are added, histograms merged.
+"""What the clients of a step come to together: counts are added, histograms merged.
 
 Percentiles are never averaged: they come from the merged histogram of all clients. A step's window
 is the time in which all clients ran.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 
-import plimsoll_engine
-from plimsoll.model.engine_report import LatencySummary, LoadReport, SecondReport
-from plimsoll.model.fleet import ClientResult, FailedClient, ServerLook, StepPlan
-from plimsoll.model.results import FleetFigures, OperationTotals, SecondTotals, ServerLooks
+from plimsoll.fleet.fold import Fold
+from plimsoll.model.fleet import FailedClient, ServerLook
+from plimsoll.model.results import FleetFigures, SecondTotals, ServerLooks
 from plimsoll.model.steps import Half
 
 SAME_WINDOW_MS = 100  # clients whose windows differ by less ran together
@@ -20,21 +20,23 @@ SAME_WINDOW_MS = 100  # clients whose windows differ by less ran together
 class Window:
     """The time in which all clients ran, and whether it is each client's own window."""
 
-    def __init__(self, results: Sequence[ClientResult], *, to_completion: bool = False) -> None:
+    def __init__(self, fold: Fold) -> None:
         """Intersect the windows of clients that ran.
 
-        Args:
-            results: Of the clients.
-            to_completion: They end as they are done: the window is from the first to the last.
+        Those of a pass to completion end as they are done: it lasts from the first to the last.
+
+        Raises:
+            ValueError: None ran.
         """
-        starts = [result.report.window_start_epoch_ms for result in results]
-        ends = [result.report.window_end_epoch_ms for result in results]
-        if to_completion:
-            self.start_epoch_ms, self.end_epoch_ms, self.whole = min(starts), max(ends), True
+        starts, ends = fold.window_starts, fold.window_ends
+        if starts.least is None or starts.most is None or ends.least is None or ends.most is None:
+            raise ValueError("no client ran")
+        if fold.plan.operations is not None:
+            self.start_epoch_ms, self.end_epoch_ms, self.whole = starts.least, ends.most, True
             return
-        self.start_epoch_ms = max(starts)
-        self.end_epoch_ms = min(ends)
-        self.whole = max(max(starts) - min(starts), max(ends) - min(ends)) < SAME_WINDOW_MS
+        self.start_epoch_ms = starts.most
+        self.end_epoch_ms = ends.least
+        self.whole = max(starts.spread or 0, ends.spread or 0) < SAME_WINDOW_MS
 
     @property
     def length_s(self) -> float:
@@ -42,143 +44,76 @@ class Window:
         return max(0, self.end_epoch_ms - self.start_epoch_ms) / 1000
 
 
-def operations(results: Sequence[ClientResult]) -> dict[str, OperationTotals]:
-    """Add up each operation over all clients, and merge its histograms."""
-    names = {name: None for result in results for name in result.report.operations}
-    return {name: _operation(name, [result.report for result in results]) for name in names}
-
-
-def _operation(name: str, reports: Sequence[LoadReport]) -> OperationTotals:
-    parts = [report.operations[name] for report in reports if name in report.operations]
-    histogram = plimsoll_engine.merge_histograms([part.histogram for part in parts])
-    errors: Counter[str] = Counter()
-    for part in parts:
-        errors.update(part.errors)
-    return OperationTotals(
-        succeeded=sum(part.succeeded for part in parts),
-        records=sum(part.records for part in parts),
-        errors=dict(errors),
-        latency_us=LatencySummary.model_validate_json(plimsoll_engine.histogram_summary(histogram)),
-        histogram=histogram,
-    )
-
-
-def seconds(plan: StepPlan, results: Iterable[ClientResult]) -> tuple[SecondTotals, ...]:
-    """Add up each second of the load over all clients, warm-up included."""
-    first = plan.start_at_epoch_ms // 1000
-    rows: dict[tuple[int, str], list[SecondTotals]] = defaultdict(list)
-    for result in results:
-        for second in result.report.seconds:
-            row = SecondTotals(
-                epoch_s=first + second.second,
-                step=plan.index,
-                operation=second.operation,
-                succeeded=second.succeeded,
-                errors=second.errors,
-                max_us=second.max_us,
-                buckets=getattr(second, "buckets", {}),
-            )
-            rows[row.epoch_s, row.operation].append(row)
-    return tuple(_second(rows[key]) for key in sorted(rows))
-
-
-def _second(rows: Sequence[SecondTotals]) -> SecondTotals:
-    longest = [row.max_us for row in rows if row.max_us is not None]
-    buckets: Counter[int] = Counter()
-    for row in rows:
-        buckets.update(row.buckets)
-    return rows[0].model_copy(
-        update={
-            "succeeded": sum(row.succeeded for row in rows),
-            "errors": sum(row.errors for row in rows),
-            "max_us": max(longest, default=None),
-            "buckets": dict(sorted(buckets.items())),
-        }
-    )
-
-
-def halves(plan: StepPlan, window: Window, results: Sequence[ClientResult]) -> tuple[Half, Half]:
+def halves(fold: Fold, window: Window, seconds: Sequence[SecondTotals]) -> tuple[Half, Half]:
     """Describe both halves of the window by their whole seconds, for the steady-state audit."""
     middle = (window.start_epoch_ms + window.end_epoch_ms) / 2
-    first, second = (
-        _half(plan, results, window.start_epoch_ms, middle),
-        _half(plan, results, middle, window.end_epoch_ms),
+    return (
+        _half(fold, seconds, window.start_epoch_ms, middle),
+        _half(fold, seconds, middle, window.end_epoch_ms),
     )
-    return first, second
 
 
-def _half(plan: StepPlan, results: Sequence[ClientResult], start: float, end: float) -> Half:
-    within = _seconds_within(plan, results, start, end)
-    length_s = len({second.second for second in within})
-    p99s: dict[str, list[int]] = defaultdict(list)
-    for second in within:
-        if second.p99_us is not None:
-            p99s[second.operation].append(second.p99_us)
+def _half(fold: Fold, seconds: Sequence[SecondTotals], start: float, end: float) -> Half:
+    first, past = _whole_seconds(fold, start, end)
+    each = _succeeded(fold, seconds, first, past)
     return Half(
-        throughput_ops_per_second=sum(s.succeeded for s in within) / length_s if length_s else None,
-        latency_us={name: median(values) for name, values in p99s.items()},
+        throughput_ops_per_second=sum(each.values()) / len(each) if each else None,
+        latency_us=fold.p99_medians(first, past),
     )
 
 
-def _seconds_within(
-    plan: StepPlan, results: Sequence[ClientResult], start: float, end: float
-) -> list[SecondReport]:
-    return [
-        second
-        for result in results
-        for second in result.report.seconds
-        if start <= plan.start_at_epoch_ms + second.second * 1000
-        and plan.start_at_epoch_ms + (second.second + 1) * 1000 <= end
-    ]
+def _whole_seconds(fold: Fold, start: float, end: float) -> tuple[int, int]:
+    """Give the first whole second of the load within a time, and the one after the last."""
+    barrier = fold.plan.start_at_epoch_ms
+    return max(0, math.ceil((start - barrier) / 1000)), max(0, math.floor((end - barrier) / 1000))
 
 
-def second_by_second(
-    plan: StepPlan, window: Window, results: Sequence[ClientResult]
-) -> list[float]:
-    """Give the successful operations of each whole second of the window, all clients together."""
+def _succeeded(fold: Fold, seconds: Sequence[SecondTotals], first: int, past: int) -> Counter[int]:
+    """Count the successful operations of each second, all operations together."""
+    zero_s = fold.plan.start_at_epoch_ms // 1000
     succeeded: Counter[int] = Counter()
-    for second in _seconds_within(plan, results, window.start_epoch_ms, window.end_epoch_ms):
-        succeeded[second.second] += second.succeeded
+    for second in seconds:
+        if first <= second.epoch_s - zero_s < past:
+            succeeded[second.epoch_s] += second.succeeded
+    return succeeded
+
+
+def second_by_second(fold: Fold, window: Window, seconds: Sequence[SecondTotals]) -> list[float]:
+    """Give the successful operations of each whole second of the window, all clients together."""
+    whole = _whole_seconds(fold, window.start_epoch_ms, window.end_epoch_ms)
+    succeeded = _succeeded(fold, seconds, *whole)
     return [float(succeeded[second]) for second in sorted(succeeded)]
 
 
-def throughput(plan: StepPlan, window: Window, results: Sequence[ClientResult]) -> float | None:
+def throughput(fold: Fold, window: Window, seconds: Sequence[SecondTotals]) -> float | None:
     """Give the successful operations per second in the window; None where it holds no time.
 
     Where a client was late beyond the warm-up, only the whole seconds in which all ran count.
     """
     if window.whole:
-        succeeded = sum(op.succeeded for r in results for op in r.report.operations.values())
-        return succeeded / window.length_s if window.length_s else None
-    whole = _half(plan, results, window.start_epoch_ms, window.end_epoch_ms)
-    return whole.throughput_ops_per_second
+        return fold.succeeded / window.length_s if window.length_s else None
+    each = second_by_second(fold, window, seconds)
+    return sum(each) / len(each) if each else None
 
 
-def fleet_figures(
-    plan: StepPlan, results: Sequence[ClientResult], failed: Sequence[FailedClient]
-) -> FleetFigures:
+def fleet_figures(fold: Fold, failed: Sequence[FailedClient]) -> FleetFigures:
     """Say how the clients did: who ran, who failed, who never answered, who was late."""
-    ran = {result.client for result in results}
-    without = set(range(plan.clients)) - ran
+    without = set(range(fold.plan.clients)) - fold.ran
     failed_now = tuple(client for client in failed if client.client in without)
-    reports = [result.report for result in results]
-    started = [result.invoked_epoch_ms for result in results]
-    cpu_s = sum(r.client.cpu_user_s + r.client.cpu_system_s for r in reports)
-    succeeded = sum(op.succeeded for r in reports for op in r.operations.values())
-    busy = [r.client.busy_fraction for r in reports if r.client.busy_fraction is not None]
     return FleetFigures(
-        planned=plan.clients,
-        ran=len(ran),
+        planned=fold.plan.clients,
+        ran=len(fold.ran),
         failed=failed_now,
         missing=tuple(sorted(without - {client.client for client in failed_now})),
-        late={r.client: r.report.late_start_ms for r in results if r.report.late_start_ms > 0},
-        start_spread_ms=max(started) - min(started) if started else None,
-        cold_starts=sum(result.cold_start for result in results),
-        memory_max_mib=max((result.memory_max_mib for result in results), default=None),
-        cpu_us_per_operation=cpu_s * 1e6 / succeeded if succeeded else None,
-        busiest_client=max(busy, default=None),
-        most_waiting_percent=max(_waiting_percents(reports), default=None),
-        engine_version=next((report.engine_version for report in reports), None),
+        late=fold.late,
+        start_spread_ms=fold.invoked_epoch_ms.spread,
+        cold_starts=fold.cold_starts,
+        memory_max_mib=fold.memory_max_mib,
+        cpu_us_per_operation=fold.cpu_s * 1e6 / fold.succeeded if fold.succeeded else None,
+        busiest_client=fold.busiest,
+        polled_share=fold.polled_share,
+        most_waiting_percent=fold.most_waiting_percent,
+        engine_version=fold.engine_version,
     )
 
 
@@ -205,11 +140,3 @@ def server_looks(looks: Sequence[ServerLook]) -> ServerLooks | None:
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
-
-
-def _waiting_percents(reports: Iterable[LoadReport]) -> Iterator[float]:
-    """Give for each client how much of the time with work it had no processor for it."""
-    for client in (report.client for report in reports):
-        waited_s, worked_s = client.processor_wait_s, client.cpu_user_s + client.cpu_system_s
-        if waited_s is not None and waited_s + worked_s > 0:
-            yield 100 * waited_s / (waited_s + worked_s)

@@ -12,6 +12,7 @@ def pass_step(
     *,
     records_each: float,
     server_before: ServerCounters | None,
+    poll_us: int = 0,
 ) -> StepPlan:
     """Plan a pass: so many operations, without warm-up, which end it.
 
@@ -20,6 +21,7 @@ def pass_step(
         request: Whose.
         records_each: Records of one operation, on average.
         server_before: The server's counters; None: it did not answer.
+        poll_us: How long clients poll where the request does not say.
     """
     asked = planned.phase.to_completion
     operations = max(planned.connections, round(asked.records / records_each))
@@ -35,6 +37,7 @@ def pass_step(
         warmup_s=0,
         duration_s=asked.longest_s,
         timeout_ms=request.load.timeout_ms,
+        poll_us=poll_us if request.load.poll_us is None else request.load.poll_us,
         seed=request.load.seed + planned.index,
         start_at_epoch_ms=0,
         recovered=None,

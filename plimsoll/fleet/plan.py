@@ -1,13 +1,15 @@
 """Dividing a step among its clients, and setting the barrier at which all of them start."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
+from plimsoll.capacity.audits import MISSING_SHARE_MOST
 from plimsoll.fleet.failures import too_late
 from plimsoll.fleet.phase_plan import slice_of
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
-from plimsoll.model.load_request import LOAD_MAX_S
+from plimsoll.model.history import FinishedStep
+from plimsoll.model.load_request import ENDING_S, SECONDS_OF_A_CLIENT, load_most_s
 from plimsoll.model.metric_periods import wait_ms
 from plimsoll.model.phase_passes import records_of_one
 from plimsoll.model.phase_request import phase_steps
@@ -19,7 +21,13 @@ LEAD_DOUBLINGS = 3
 
 
 def barrier_epoch_ms(
-    now_epoch_ms: int, *, clients: int, lead_ms: int, per_client_ms: int, late_before: int = 0
+    now_epoch_ms: int,
+    *,
+    clients: int,
+    lead_ms: int,
+    per_client_ms: int,
+    late_before: int = 0,
+    load_s: float = 0,
 ) -> int:
     """Give the instant at which a step's clients all start.
 
@@ -31,9 +39,12 @@ def barrier_epoch_ms(
             function in 10 s (docs.aws.amazon.com/lambda/latest/dg/lambda-concurrency.html).
         late_before: Steps just before it whose clients came too late: each doubles the time, up to
             eightfold.
+        load_s: Of the step, warm-up included: who comes first waits for the barrier, and has to end
+            its load within the time that a client may run.
     """
     lead = lead_ms + clients * per_client_ms
-    return now_epoch_ms + (lead << min(late_before, LEAD_DOUBLINGS))
+    most = max(lead, round(1000 * (SECONDS_OF_A_CLIENT - ENDING_S - load_s)))
+    return now_epoch_ms + min(lead << min(late_before, LEAD_DOUBLINGS), most)
 
 
 def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
@@ -54,17 +65,19 @@ def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
     )
 
 
-def late_in_a_row(finished: Sequence[StepResult]) -> int:
-    """Count how many steps in a row, up to the last, had clients that came too late."""
-    late = takewhile(_clients_were_late, reversed(finished))
-    return sum(1 for _ in late)
-
-
-def _clients_were_late(step: StepResult) -> bool:
+def finished(step: StepResult) -> FinishedStep:
+    """Keep what the search needs of a judged step."""
     warmup_ms = step.plan.warmup_s * 1000
-    return any(map(too_late, step.fleet.failed)) or any(
-        late_ms > warmup_ms for late_ms in step.fleet.late.values()
-    )
+    late = sum(map(too_late, step.fleet.failed))
+    late += sum(late_ms > warmup_ms for late_ms in step.fleet.late.values())
+    late_at_all = late > MISSING_SHARE_MOST * step.plan.clients
+    return FinishedStep(step=step.step, phase=step.plan.phase, late=late_at_all)
+
+
+def late_in_a_row(steps: Sequence[FinishedStep]) -> int:
+    """Count how many steps in a row, up to the last, had clients that came too late."""
+    late = takewhile(lambda step: step.late, reversed(steps))
+    return sum(1 for _ in late)
 
 
 def plan_step(
@@ -75,10 +88,18 @@ def plan_step(
     recovered: bool | None,
     server_before: ServerCounters | None,
     recovery: str | None = None,
+    parameters: Mapping[str, str] | None = None,
+    poll_us: int = 0,
 ) -> StepPlan:
-    """Turn what the search asks for into a step; they are numbered from 1, after the phases'."""
+    """Turn what the search asks for into a step; they are numbered from 1, after the phases'.
+
+    `poll_us` is for where neither the search nor the request says how long clients poll.
+    """
     load = request.load
-    factor = min(following.window_factor, LOAD_MAX_S / (load.warmup_s + load.duration_s))
+    # a server that was just restarted is warmed within the step, each time alike
+    warm_s = 0.0 if following.state is None else request.prepare.warm_s
+    room_s = load_most_s(following.clients) - warm_s
+    factor = min(following.window_factor, room_s / (load.warmup_s + load.duration_s))
     return StepPlan(
         index=phase_steps(request.phases) + following.index + 1,
         purpose=following.purpose,
@@ -86,10 +107,13 @@ def plan_step(
         clients=following.clients,
         connections=max(following.connections, following.clients),
         rate_ops_per_second=following.rate_ops_per_second,
-        warmup_s=factor * load.warmup_s,
+        warmup_s=warm_s + factor * load.warmup_s,
         duration_s=following.duration_s or factor * load.duration_s,
         window_factor=following.window_factor,
+        state=following.state,
+        parameters=dict(parameters or {}),
         timeout_ms=load.timeout_ms,
+        poll_us=_first_of(following.poll_us, load.poll_us, poll_us),
         seed=load.seed
         + following.index
         + 1,  # each step draws other keys; a repeated run draws the same ones
@@ -98,6 +122,10 @@ def plan_step(
         recovery=recovery,
         server_before=server_before,
     )
+
+
+def _first_of(*chosen: int | None) -> int:
+    return next(value for value in chosen if value is not None)
 
 
 def warming_step(
@@ -171,6 +199,7 @@ def load_spec(
         operations_limit=operations,
         sequence_from=sequence_from,
         timeout_ms=plan.timeout_ms,
+        poll_us=plan.poll_us,
         seed=plan.seed,
         client_index=client,
         client_count=plan.clients,

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from plimsoll.errors import StepError
 from plimsoll.fleet.failures import Nothing, nothing_told
-from plimsoll.model.fleet import WARMING_STEP, ClientResult
+from plimsoll.fleet.fold import Fold
+from plimsoll.model.fleet import WARMING_STEP
 from plimsoll.model.results import StepResult
-from plimsoll.model.steps import CLOSING
+from plimsoll.model.steps import CLOSING, Step
 
 VOID_MAX = 5  # after so many void steps in a row the run gives up
 
@@ -18,15 +19,13 @@ def void(step: StepResult, reason: str) -> StepResult:
     return step.model_copy(update={"step": void_step, "problems": problems})
 
 
-def sensible(
-    step: StepResult, results: Sequence[ClientResult]
-) -> tuple[StepResult, Nothing | None]:
+def sensible(step: StepResult, fold: Fold) -> tuple[StepResult, Nothing | None]:
     """Say why a step cannot be judged; void where another try may say more.
 
     A closing step whose connections were refused is no failure of the answer's load. Of a soak it
     is: that is the answer's own.
     """
-    nothing, purpose = nothing_told(step, results), step.plan.purpose
+    nothing, purpose = nothing_told(step, fold), step.plan.purpose
     if nothing is not None and (nothing.passing or purpose in CLOSING) and purpose != "warm":
         return void(step, nothing.reason), nothing
     if purpose in CLOSING and purpose != "soak" and step.step.refused is not None:
@@ -35,7 +34,7 @@ def sensible(
 
 
 def require_sense(
-    step: StepResult, nothing: Nothing | None, finished: Sequence[StepResult], *, answers: bool
+    step: StepResult, nothing: Nothing | None, finished: Sequence[Step], *, answers: bool
 ) -> None:
     """Let the run go on only if another step can give a result.
 
@@ -49,7 +48,7 @@ def require_sense(
         StepError: No further step can.
     """
     index = step.plan.index
-    last = [done.step.void for done in finished[-VOID_MAX:]]
+    last = [done.void for done in finished[-VOID_MAX:]]
     if nothing is not None and not step.fleet.ran and not nothing.passing:
         raise StepError(nothing.reason)
     if not answers:

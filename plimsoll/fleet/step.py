@@ -1,12 +1,13 @@
 """A step as capacity judges it, from all of its clients and the server's own counters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from plimsoll import words
 from plimsoll.capacity.trends import trend
 from plimsoll.families.family import family_of
 from plimsoll.fleet import merge
-from plimsoll.fleet.failures import refusal, told_together
+from plimsoll.fleet.failures import CLIENTS_NAMED, refusal, told_together
+from plimsoll.fleet.fold import Fold, folded
 from plimsoll.model.fleet import ClientResult, FailedClient, ServerCounters, StepPlan
 from plimsoll.model.results import FleetFigures, OperationTotals, ServerFigures, StepResult
 from plimsoll.model.steps import STATISTICS, Step
@@ -14,26 +15,40 @@ from plimsoll.model.steps import STATISTICS, Step
 
 def merged_step(
     plan: StepPlan,
-    results: Sequence[ClientResult],
+    results: Iterable[ClientResult],
     failed: Sequence[FailedClient],
     *,
     server_after: ServerCounters | None,
 ) -> StepResult:
+    """Put a step together from results that are in this process; see `step_of`."""
+    return step_of(folded(plan, results), failed, server_after=server_after)
+
+
+def step_of(
+    fold: Fold, failed: Sequence[FailedClient], *, server_after: ServerCounters | None
+) -> StepResult:
     """Put a step together.
 
     Args:
-        plan: What was planned.
-        results: Of the clients that ran.
+        fold: What the clients that ran have measured.
         failed: Clients whose invocation ended in an error.
         server_after: The server's counters after the load; None where it did not answer.
     """
-    fleet = merge.fleet_figures(plan, results, failed)
-    server = _server(plan, results, server_after)
-    operations = merge.operations(results)
-    to_completion = plan.operations is not None
-    window = merge.Window(results, to_completion=to_completion) if results else None
-    if window is not None and to_completion:  # it lasted as long as it took
+    fleet = merge.fleet_figures(fold, failed)
+    server = _server(fold, server_after)
+    operations, seconds = fold.operations(), fold.seconds()
+    window = merge.Window(fold) if fold.ran else None
+    plan = fold.plan
+    if window is not None and plan.operations is not None:  # to completion: as long as it took
         plan = plan.model_copy(update={"duration_s": window.length_s})
+    step = _step(fold, operations, window=window, fleet=fleet, server=server)
+    if window is not None:
+        read = {
+            "throughput_ops_per_second": merge.throughput(fold, window, seconds),
+            "halves": merge.halves(fold, window, seconds),
+            "trend": trend(merge.second_by_second(fold, window, seconds)),
+        }
+        step = step.model_copy(update=read)
     return StepResult(
         plan=plan,
         window_start_epoch_ms=window.start_epoch_ms if window else None,
@@ -42,57 +57,45 @@ def merged_step(
         fleet=fleet,
         server=server,
         problems=tuple(_problems(plan, fleet, server, window)),
-        step=_step(plan, results, operations=operations, window=window, fleet=fleet, server=server),
-        seconds=merge.seconds(plan, results),
+        step=step,
+        seconds=seconds,
     )
 
 
-def _server(
-    plan: StepPlan, results: Sequence[ClientResult], after: ServerCounters | None
-) -> ServerFigures | None:
-    if plan.server_before is None or after is None:
+def _server(fold: Fold, after: ServerCounters | None) -> ServerFigures | None:
+    if fold.plan.server_before is None or after is None:
         return None
-    complete = len(results) == plan.clients
-    sent = sum(result.report.statements_sent for result in results) if complete else None
+    sent = fold.statements_sent if len(fold.ran) == fold.plan.clients else None
     family = family_of(after.family)
-    figures = family.server_figures(plan.server_before, after, statements_by_clients=sent)
-    looks = [look for result in results for look in result.looks]
-    return figures.model_copy(update={"looks": merge.server_looks(looks)})
+    figures = family.server_figures(fold.plan.server_before, after, statements_by_clients=sent)
+    return figures.model_copy(update={"looks": merge.server_looks(fold.looks)})
 
 
 def _step(
-    plan: StepPlan,
-    results: Sequence[ClientResult],
-    *,
+    fold: Fold,
     operations: dict[str, OperationTotals],
+    *,
     window: merge.Window | None,
     fleet: FleetFigures,
     server: ServerFigures | None,
 ) -> Step:
-    succeeded = sum(totals.succeeded for totals in operations.values())
+    """Give what needs no second of the window."""
+    plan, succeeded = fold.plan, fold.succeeded
     failed = sum(sum(totals.errors.values()) for totals in operations.values())
-    reports = [result.report for result in results]
-    lateness = [
-        report.client.send_lateness_us.p99
-        for report in reports
-        if report.client.send_lateness_us and report.client.send_lateness_us.p99 is not None
-    ]
-    backlogs = [r.client.backlog_end for r in reports if r.client.backlog_end is not None]
-    throughput = merge.throughput(plan, window, results) if window else None
     refused = refusal(fleet.failed, plan.clients)
-    if refused is not None and not results:
-        throughput = 0.0  # nobody was let in
+    let_in = bool(fold.ran)
     return Step(
         index=plan.index,
         source=f"steps/{plan.index}",
         purpose=None if plan.purpose in {"warm", "phase"} else plan.purpose,
+        state=plan.state,
         clients=plan.clients,
         connections=plan.connections,
         rate_ops_per_second=plan.rate_ops_per_second,
-        throughput_ops_per_second=throughput,
+        throughput_ops_per_second=0.0 if refused is not None and not let_in else None,
         refused=refused,
-        operations=succeeded if results else None,
-        errors=failed if results else None,
+        operations=succeeded if let_in else None,
+        errors=failed if let_in else None,
         window_s=window.length_s or None if window else None,
         latency_us={name: _latency(totals) for name, totals in operations.items()},
         shares={name: t.succeeded / succeeded for name, t in operations.items() if succeeded},
@@ -100,11 +103,10 @@ def _step(
         clients_ran=fleet.ran,
         clients_late=sum(late_ms > plan.warmup_s * 1000 for late_ms in fleet.late.values()),
         client_busy=min(fleet.busiest_client, 1.0) if fleet.busiest_client is not None else None,
-        send_lateness_us=max(lateness, default=None),
-        backlog_end=sum(backlogs) if backlogs else None,
-        halves=merge.halves(plan, window, results) if window else None,
-        trend=trend(merge.second_by_second(plan, window, results)) if window else None,
+        send_lateness_us=fold.send_lateness_us,
+        backlog_end=fold.backlog_end,
         window_factor=plan.window_factor,
+        poll_us=plan.poll_us,
         recovered=plan.recovered,
         statements_sent=server.statements_by_clients if server else None,
         statements_served=server.statements_by_server if server else None,
@@ -116,6 +118,11 @@ def _latency(totals: OperationTotals) -> dict[str, float]:
     return {name: summary[name] for name in STATISTICS if summary[name] is not None}
 
 
+def _named(clients: Sequence[int]) -> str:
+    named = [str(client) for client in clients[:CLIENTS_NAMED]]
+    return ", ".join([*named, "..."] if len(clients) > CLIENTS_NAMED else named)
+
+
 def _problems(
     plan: StepPlan,
     fleet: FleetFigures,
@@ -125,12 +132,13 @@ def _problems(
     """Say in plain words what a reader has to know of a step."""
     problems = told_together(fleet.failed)
     if fleet.missing:
-        named = ", ".join(str(client) for client in fleet.missing[:10])
-        problems.append(f"{words.plural(len(fleet.missing), 'client')} never answered: {named}")
+        missing = words.plural(len(fleet.missing), "client")
+        problems.append(f"{missing} never answered: {_named(fleet.missing)}")
     if fleet.late:
         worst = words.duration(max(fleet.late.values()) / 1000)
+        latest = sorted(fleet.late, key=lambda client: -fleet.late[client])
         late = words.plural(len(fleet.late), "client was", "clients were")
-        problems.append(f"{late} late, at most by {worst}")
+        problems.append(f"{late} late, at most by {worst}: {_named(latest)}")
     if window is not None and not window.whole:
         problems.append(
             f"all clients ran together for {words.duration(window.length_s)} only, not"

@@ -100,6 +100,7 @@ class LocalTwin:
         self._step_functions_url = step_functions_url
         self._metrics_late_s = metrics_late_s
         self._aws: AwsProcess | None = None
+        self._session: Any = None  # boto3's types know a service's name only as a literal
         self._clients: dict[str, Any] = {}
         self._lock = threading.Lock()
 
@@ -166,12 +167,12 @@ class LocalTwin:
     def client(self, service: str) -> Any:
         """Give the boto3 client of a service; one for all threads."""
         with self._lock:
-            if service not in self._clients:
-                # its types know a service's name only as a literal
-                session: Any = boto3.session.Session(
+            if self._session is None:  # one for all: it keeps the models that it has read
+                self._session = boto3.session.Session(
                     botocore_session=botocore.session.Session(_NO_PROFILE), **self.keys.session
                 )
-                self._clients[service] = session.client(
+            if service not in self._clients:
+                self._clients[service] = self._session.client(
                     service,
                     endpoint_url=self.endpoint_url,
                     config=Config(retries={"total_max_attempts": 1}, proxies={}, read_timeout=1000),

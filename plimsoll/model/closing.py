@@ -22,6 +22,13 @@ class MoreClients(Model):
     detail: str
 
 
+class Waiting(Model):
+    """Whether clients that look for answers before they sleep found more in the same target."""
+
+    raised: bool | None  # None: no step that was tried counts
+    detail: str
+
+
 class OpenLoop(Model):
     """What callers who do not wait would see near the rate of a closed loop's answer."""
 
@@ -54,16 +61,18 @@ class Closing(Model):
 
     drift: Drift | None = None
     more_clients: MoreClients | None = None
+    waiting: Waiting | None = None
     open_loop: OpenLoop | None = None
     soak: Soak | None = None
 
     @property
     def findings(self) -> tuple[tuple[str, str], ...]:
         """What was looked at, and what it showed, one sentence each."""
-        parts: tuple[tuple[str, Drift | MoreClients | OpenLoop | Soak | None], ...] = (
+        parts: tuple[tuple[str, Drift | MoreClients | Waiting | OpenLoop | Soak | None], ...] = (
             ("soak", self.soak),
             ("drift", self.drift),
             ("clients", self.more_clients),
+            ("waiting", self.waiting),
             ("open loop", self.open_loop),
         )
         return tuple((name, part.detail) for name, part in parts if part)

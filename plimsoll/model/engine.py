@@ -123,6 +123,9 @@ class EngineWorkload(Model):
 
 # --- the load ---
 
+POLL_MOST_US = 1_000
+POLL_US = 50  # most of what polling gains (docs/performance.md)
+
 
 class ClosedLoop(Model):
     """Each connection (CQL: stream) sends its next operation when the last has answered."""
@@ -147,6 +150,9 @@ class LoadSpec(Model):
     # CQL: how many operations in flight share one TCP connection, each on a stream of its own
     streams_per_connection: Annotated[int, Field(ge=1, le=10_000)] = 128
     threads: Annotated[int, Field(ge=1, le=64)] = 1
+    # at most so long it looks for answers again before it sleeps, where that pays; 0: it sleeps.
+    # For clients that share no processor with the server or with each other
+    poll_us: Annotated[int, Field(ge=0, le=POLL_MOST_US)] = 0
     loop: Annotated[ClosedLoop | OpenLoop, Field(discriminator="kind")] = ClosedLoop()
     warmup_s: Annotated[float, Field(ge=0)] = 0.0
     duration_s: Annotated[float, Field(gt=0)]
@@ -157,6 +163,9 @@ class LoadSpec(Model):
     client_index: Annotated[int, Field(ge=0)] = 0
     client_count: Annotated[int, Field(ge=1)] = 1
     start_at_epoch_ms: int | None = None  # the barrier: connect before, send from then on
+
+
+LoadOrder = Literal["key", "number"]
 
 
 class DatasetSpec(Model):
@@ -173,6 +182,7 @@ class DatasetSpec(Model):
     row: tuple[Value, ...]  # one per column; equal for equal seed and row number
     from_row: int
     to_row: int
+    load_order: LoadOrder = "key"  # of CQL: always by number
     rows_per_statement: Annotated[int, Field(ge=1)] = 500
     connections: Annotated[int, Field(ge=1)] = 8
     timeout_ms: Annotated[int, Field(ge=1)] = 60_000

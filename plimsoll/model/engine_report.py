@@ -50,7 +50,9 @@ class SelfReport(Model):
 
     cpu_user_s: float
     cpu_system_s: float
-    cpu_us_per_operation: float | None
+    # of its threads' time: looking for answers without sleeping, which is no work; None: not known
+    polled_s: float | None = None
+    cpu_us_per_operation: float | None  # without the polling
     busy_fraction: float | None  # share of the window in which its threads were not waiting
     # its threads' time with work and without a processor; None where the system does not tell
     processor_wait_s: float | None = None
@@ -80,6 +82,7 @@ class LoadReport(Model):
     late_start_ms: int  # how long after the barrier it was ready, 0 if in time
     connections: int
     threads: int
+    poll_us: int = 0  # how long it looked for answers at most before it slept
     rate_ops_per_second: float | None
     operations: dict[str, OperationReport]
     seconds: tuple[SecondReport, ...]

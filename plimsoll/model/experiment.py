@@ -25,6 +25,16 @@ Patch = dict[str, Any]
 Variants = Annotated[dict[Name, Patch], Field(min_length=1, max_length=50)]
 
 
+class Pairs(Model):
+    """Two variants of an axis whose runs take turns."""
+
+    axis: Name = Field(description="The axis of both variants.")
+    of: tuple[Name, Name] = Field(description="The two variants.")
+    count: Annotated[int, Field(ge=3, le=20)] = Field(
+        8, description="Pairs of steps: so often each of both repeats its load."
+    )
+
+
 class Experiment(Model):
     """A matrix of runs: one for each combination of the axes' variants."""
 
@@ -51,6 +61,17 @@ class Experiment(Model):
         None, description="Of the order of the runs; null: drawn, and recorded."
     )
 
+    pairs: Pairs | None = Field(
+        None,
+        description="Two variants of an axis whose runs go at once and take turns, step by step, so"
+        " that their ratio is one of pairs; null: none.",
+    )
+
+    @property
+    def runs_at_once(self) -> int:
+        """The most runs at the same time, those that take turns among them."""
+        return max(self.at_once, 2) if self.pairs else self.at_once
+
     @model_validator(mode="after")
     def _can_be_laid_out(self) -> Self:
         count = prod(len(variants) for variants in self.axes.values())
@@ -72,6 +93,7 @@ class Experiment(Model):
                 problem = "rules are of a single run: an experiment answers what to buy"
                 raise UsageError(Complaint((*path, "expect"), problem))
         self._refuse_two_hands_on_one_field()
+        self._require_known_pair()
         return self
 
     def _refuse_two_hands_on_one_field(self) -> None:
@@ -85,6 +107,21 @@ class Experiment(Model):
                     )
                     raise UsageError(Complaint(("axes", axis), problem))
                 owners[field] = axis
+
+    def _require_known_pair(self) -> None:
+        if self.pairs is None:
+            return
+        axis, of = self.pairs.axis, self.pairs.of
+        if axis not in self.axes:
+            problem = "is not an axis of this experiment"
+            raise UsageError(Complaint(("pairs", "axis"), problem, axis, tuple(self.axes)))
+        known = tuple(self.axes[axis])
+        for place, name in enumerate(of):
+            if name not in known:
+                problem = f"is not a variant of {axis}"
+                raise UsageError(Complaint(("pairs", "of", place), problem, name, known))
+        if of[0] == of[1]:
+            raise UsageError(Complaint(("pairs", "of"), "two different variants", of[0]))
 
 
 class Cell(Model):
@@ -121,12 +158,24 @@ def asked_of(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, A
     value: dict[str, Any] = experiment.request
     for axis, variant in variants.items():
         value = laid(value, experiment.axes[axis][variant])
+    if experiment.pairs is not None and partner(experiment, variants) is not None:
+        repeated = {"least": experiment.pairs.count, "most": experiment.pairs.count}
+        value = laid(value, {"limits": {"confirmation": repeated}})
     own = {
         "name": "-".join(variants.values()),
         "team": experiment.team,
         "tags": {"experiment": experiment.name, **variants},
     }
     return {**value, **own}
+
+
+def partner(experiment: Experiment, variants: Mapping[str, str]) -> dict[str, str] | None:
+    """Name the cell with which another takes turns, by its variants; None: it takes none."""
+    pairs = experiment.pairs
+    if pairs is None or variants[pairs.axis] not in pairs.of:
+        return None
+    first, second = pairs.of
+    return {**variants, pairs.axis: second if variants[pairs.axis] == first else first}
 
 
 def origin(
@@ -162,3 +211,22 @@ def batches(cells: Sequence[int], size: int | None) -> list[list[int]]:
     """Cut the order into batches."""
     step = size or max(1, len(cells))
     return [list(cells[start : start + step]) for start in range(0, len(cells), step)]
+
+
+def planned_batches(experiment: Experiment, cells: Sequence[int]) -> list[list[int]]:
+    """Cut an experiment's order into batches; two cells that take turns are one by themselves.
+
+    Args:
+        experiment: What is asked for.
+        cells: Its cells in the order in which they are to begin.
+    """
+    if experiment.pairs is None:
+        return batches(cells, experiment.batch_size)
+    named = combinations(experiment)
+    others = {i: partner(experiment, named[i]) for i in cells}
+    single = [i for i in cells if others[i] is None]
+    alone = batches(single, 1 if experiment.at_once == 1 else experiment.batch_size)
+    paired = [[i, named.index(other)] for i in cells if (other := others[i]) is not None]
+    once = [pair for place, pair in enumerate(paired) if pair[::-1] not in paired[:place]]
+    by_first = {batch[0]: batch for batch in (*alone, *once)}
+    return [by_first[i] for i in cells if i in by_first]

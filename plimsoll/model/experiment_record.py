@@ -49,6 +49,7 @@ class CellStatus(Model):
     verdict: str | None
     capacity_ops_per_second: str | None  # a decimal, as in the run's record
     unreadable: bool = False  # this version of the service cannot read its record
+    waits_for_pair: bool = False  # until the run with which it takes turns can measure
 
 
 class ExperimentStatus(Model):
@@ -82,7 +83,10 @@ class CellOutcome(Model):
     limited_by: str | None
     errors: dict[str, int]  # failed operations of all its steps, by code
     usd_per_million: float | None  # operations at that figure
+    toggle: str | None = None  # what its pairs show; None: it has no toggle, or no result
     no_answer: str | None  # why there is no figure; None: there is one
+    usd_per_hour: float | None = None  # what the target costs, by its list price
+    usd_unknown: str | None = None  # why there are no dollars; None: there are, or no result
     phases: tuple[PhaseResult, ...] = ()  # of its run, before the search
 
 
@@ -99,16 +103,31 @@ class Gain(Model):
     low: float | None  # of the ratio's 95 % interval
     high: float | None
     sentence: str
+    pairs: int | None = None  # of steps that took turns; None: groups of repetitions are compared
+
+
+DecisionOutcome = Literal["chosen", "alike", "not told apart", "partial", "only one", "none"]
 
 
 class Decision(Model):
     """For one question, over all targets: what gives the most, and what the most per dollar."""
 
     question: str
-    best: str | None  # the target with the highest figure; None: none has one
-    like: tuple[str, ...]  # targets from which no difference to it can be shown
-    cheapest: str | None  # the most operations per dollar; None: not every cost is known
+    best: str | None  # the highest figure; None: none has one, or one alone and others are unknown
+    like: tuple[str, ...]  # targets that differ from it by nothing that is shown, or that matters
+    cheapest: str | None  # the most operations per dollar of those whose cost is known
     sentence: str
+    outcome: DecisionOutcome | None = None  # how sure it is; None: of an older result
+    buy: str | None = None  # the best, or the cheapest of what is alike; None: it is not said
+    second: str | None = None  # the next highest figure
+    ratio: float | None = None  # of the best to it
+    low: float | None = None  # of the ratio's 95 % interval
+    high: float | None = None
+    pairs: int | None = None  # of steps that took turns; None: groups of repetitions are compared
+    cannot: tuple[str, ...] = ()  # targets that fail at the lightest load
+    unknown: tuple[str, ...] = ()  # targets without an answer
+    usd_per_million: float | None = None  # operations on what is to be bought
+    usd_per_hour: float | None = None  # of what is to be bought
 
 
 class ExperimentResult(Model):
@@ -134,6 +153,7 @@ class ExperimentResult(Model):
     factorials: tuple[Factorial, ...] = ()  # of axes with two variants each
     warnings: tuple[str, ...]
     experiment: Experiment
+    answer: str = ""  # all decisions in one sentence; empty: an older result
 
 
 class ExperimentSubmitted(Model):

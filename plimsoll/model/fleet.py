@@ -56,11 +56,15 @@ class StepPlan(Model):
     duration_s: float
     window_factor: int = 1  # times the request's warm-up and window, as far as a client can run
     timeout_ms: int
+    poll_us: int = 0  # how long each client looks for answers before it sleeps, at most
     seed: int
     round: Annotated[int, Field(ge=0)] = 0  # of the warming step, which may be repeated
     load_number: int = 0  # of loads on this dataset; each inserts rows of its own
     start_at_epoch_ms: int  # the barrier: all connect before it, and send from then on
     recovered: bool | None  # had the target recovered from an overload before it?
+    state: str | None = None  # of a toggle, by its name; None: of none
+    # what the server itself called the toggle's parameters; empty: it does not tell
+    parameters: dict[str, str] = Field(default_factory=dict)
     recovery: str | None = None  # how the wait for that ended; None: nothing was left to wait for
     server_before: ServerCounters | None  # None: it did not answer
     phase: str | None = None  # whose pass it is; None: a step of the search

@@ -24,6 +24,7 @@ class Resource(StrEnum):
     DELETION_SCHEDULES = "deletion-schedules"  # plimsoll-run-* in the schedule group
     TARGET_SECRETS = "target-secrets"  # secrets of targets, and those of allowed endpoints
     TARGET_DATABASES = "target-databases"  # RDS instances named plimsoll-*
+    TARGET_PARAMETERS = "target-parameters"  # parameter groups of RDS named plimsoll-*
     ALARM_TOPIC = "alarm-topic"
     EVENT_BUS = "event-bus"
     CHECK_SCHEDULES = "check-schedules"  # in the group of checks

@@ -139,6 +139,11 @@ class PlanStepSettings(PollSettings, MetricSettings, ReachSettings):
 
     start_lead_ms: int
     start_lead_ms_per_client: int
+    poll_us: int
+
+
+class SwitchTargetSettings(PollSettings):
+    """Of `switch-target`."""
 
 
 class ConcludeSettings(PollSettings, MetricSettings):

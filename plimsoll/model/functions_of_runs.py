@@ -28,6 +28,7 @@ from plimsoll.model.function_settings import (
     ReachSettings,
     RecordRunSettings,
     RunSettings,
+    SwitchTargetSettings,
 )
 
 OF_RUNS = (
@@ -144,6 +145,26 @@ OF_RUNS = (
             READ_RECORD,
             WRITE_RECORD,
             READ_SECRET,
+        ),
+    ),
+    Function(
+        name="switch-target",
+        summary="Brings the target into a state of its toggle, with a restart if needed.",
+        timeout_s=60,
+        memory_mib=512,
+        settings=SwitchTargetSettings,
+        permissions=(
+            READ_RUN,
+            READ_RECORD,
+            WRITE_RECORD,
+            Permission(
+                actions=("rds:DescribeDBInstances", "rds:RebootDBInstance"),
+                resource=Resource.TARGET_DATABASES,
+            ),
+            Permission(
+                actions=("rds:DescribeDBParameters", "rds:ModifyDBParameterGroup"),
+                resource=Resource.TARGET_PARAMETERS,
+            ),
         ),
     ),
     Function(

@@ -6,11 +6,23 @@ from pydantic import Field, model_validator
 
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.engine import POLL_MOST_US, LoadOrder
+from plimsoll.model.timings import AWS_TIMINGS
 
 SECONDS_OF_A_CLIENT = 900  # the longest that a Lambda function may run
-RESERVE_S = 90  # of it, for starting, the barrier and writing the results
+RESERVE_S = 90  # of it, for starting, the barrier and writing the results of up to 5,000 clients
+ENDING_S = 20  # ... of which for the last operations, and for the results
 LOAD_MAX_S = SECONDS_OF_A_CLIENT - RESERVE_S
 WARM_ROUNDS = 3  # of unmeasured load, unless more is allowed
+
+
+def load_most_s(clients: int) -> float:
+    """Give the longest load of a step, warm-up included.
+
+    Who of thousands of clients is called first waits until the last one may have started.
+    """
+    left_s = SECONDS_OF_A_CLIENT - ENDING_S - AWS_TIMINGS.lead_s(clients)
+    return min(LOAD_MAX_S, left_s)
 
 
 class WorkloadChoice(Model):
@@ -56,6 +68,12 @@ class Load(Model):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
         1, description="Equal seeds give equal sequences of operations."
     )
+    poll_us: Annotated[int, Field(ge=0, le=POLL_MOST_US)] | None = Field(
+        None,
+        description="For how long a client looks for answers before it sleeps, in microseconds,"
+        " where that pays; 0: never. None: 50 on AWS, where a client has a processor of its own,"
+        " and 0 on one machine.",
+    )
 
     @model_validator(mode="after")
     def _fits_a_client(self) -> Self:
@@ -75,6 +93,14 @@ class Preparation(Model):
     )
     connections_per_client: Annotated[int, Field(ge=1, le=1000)] = Field(
         8, description="Connections of each of them."
+    )
+    load_order: LoadOrder = Field(
+        "key",
+        description="In which order rows are inserted. `key`: by their keys, which fills each page"
+        " once. `number`: by their numbers, as YCSB does: of hashed keys each lands on another"
+        " page, which leaves a larger table, and costs a read and a write of a page for each row"
+        " once the table is larger than the server's memory. Keys that are numbers have one order"
+        " only, and Cassandra sorts them itself.",
     )
     warm_s: Annotated[float, Field(ge=0, le=600)] = Field(
         60,

@@ -4,10 +4,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from plimsoll.complaints import Complaint
+from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
-from plimsoll.model.load_request import LOAD_MAX_S, WorkloadChoice
+from plimsoll.model.load_request import LOAD_MAX_S, WorkloadChoice, load_most_s
 from plimsoll.model.phase_input import PhaseInput, filled
 
 PhaseName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
@@ -87,6 +87,17 @@ class Completion(Model):
         if list(self.connections) != sorted(set(self.connections)):
             problem = "a list of different numbers in ascending order"
             raise UsageError(Complaint(("connections",), problem))
+        return self
+
+    @model_validator(mode="after")
+    def _clients_have_time_to_start(self) -> Self:
+        """Who is called first waits for the last one, and ends its pass in time."""
+        clients = -(-self.connections[-1] // self.connections_per_client)
+        most_s = load_most_s(clients)
+        if self.longest_s > most_s:
+            problem = f"is too much: of {clients:,} clients the first waits for the last"
+            allowed = Range(most=most_s)
+            raise UsageError(Complaint(("longest_s",), problem, self.longest_s, allowed))
         return self
 
     @property

@@ -23,12 +23,14 @@ from plimsoll.model.databases import (
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.expectations import rule_of
 from plimsoll.model.instances import require_plausible
-from plimsoll.model.load_request import LOAD_MAX_S, Load, Preparation, WorkloadChoice
+from plimsoll.model.load_request import LOAD_MAX_S, Load, Preparation, WorkloadChoice, load_most_s
 from plimsoll.model.phase_request import Phase, require_different_names
 from plimsoll.model.rds_versions import require_measurable
-from plimsoll.model.search_request import Search
+from plimsoll.model.search_request import RateSearch, Search, clients_most
 from plimsoll.model.steps import SOAK_WINDOW_MAX_S
+from plimsoll.model.timings import AWS_TIMINGS
 from plimsoll.model.tls import TlsMode
+from plimsoll.model.toggle import Toggle
 from plimsoll.model.volume_faults import Drain
 from plimsoll.model.volumes import FaultPlan, Service, Volume, check, limits
 
@@ -130,6 +132,11 @@ class Request(Model):
         " the database as the one before has left it (docs/phases.md).",
     )
     search: Search = Field(description="Which loads are tried.")
+    toggle: Toggle | None = Field(
+        None,
+        description="Two states of the target, such as a feature off and on, measured in pairs"
+        " after the search; RDS targets only.",
+    )
     limits: Rules = Field(Rules(), description="When a step passes.")
     expect: Annotated[tuple[ExpectedRule, ...], Field(max_length=50)] = Field(
         (),
@@ -175,23 +182,65 @@ class Request(Model):
         return self
 
     @model_validator(mode="after")
+    def _clients_have_time_to_start(self) -> Self:
+        """Who of thousands is called first waits for the last one, and ends its load in time."""
+        clients = clients_most(self.search)
+        most_s = load_most_s(clients)
+        if self.load.warmup_s + self.load.duration_s > most_s:
+            problem = (
+                f"is too much after load.warmup_s = {self.load.warmup_s:g} s: of up to"
+                f" {clients:,} clients the first waits {AWS_TIMINGS.lead_s(clients):g} s for the"
+                f" last, which leaves {most_s:g} s to both"
+            )
+            raise UsageError(Complaint(("load", "duration_s"), problem, self.load.duration_s))
+        return self
+
+    @model_validator(mode="after")
     def _can_be_soaked(self) -> Self:
         """A soak is windows of one client call each, out of the steps that the search may take."""
         soak_s, path = self.limits.soak_s, ("limits", "soak_s")
         if not soak_s:
             return self
         count = math.ceil(soak_s / SOAK_WINDOW_MAX_S)
-        if self.load.warmup_s + soak_s / count > LOAD_MAX_S:
+        most_s = load_most_s(clients_most(self.search))
+        if self.load.warmup_s + soak_s / count > most_s:
             problem = (
                 f"is {words.plural(count, 'window')} of {soak_s / count:g} s, each after"
                 f" load.warmup_s = {self.load.warmup_s:g} s, and a client may run for"
-                f" {LOAD_MAX_S} s"
+                f" {most_s:g} s"
             )
             raise UsageError(Complaint(path, problem, soak_s))
         if self.search.probes_max <= count:
             problem = f"takes {count} steps of search.probes_max = {self.search.probes_max}"
             allowed = Range(most=SOAK_WINDOW_MAX_S * (self.search.probes_max - 1))
             raise UsageError(Complaint(path, problem, soak_s, allowed))
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_toggled(self) -> Self:
+        if self.toggle is None:
+            return self
+        if not isinstance(self.target, RdsTarget):
+            problem = (
+                f"switches engine parameters of an RDS instance; of {self.target.kind} targets"
+                " measure each state in a run of its own, and `plimsoll compare` them"
+            )
+            raise UsageError(Complaint(("toggle",), problem))
+        if isinstance(self.search, RateSearch):
+            problem = "compares throughput, which a rate fixes: use `steps` or `ramp`"
+            raise UsageError(Complaint(("toggle",), problem))
+        soaked = math.ceil(self.limits.soak_s / SOAK_WINDOW_MAX_S)
+        if self.search.probes_max <= self.toggle.steps + soaked:
+            problem = f"take {self.toggle.steps} steps of search.probes_max"
+            allowed = Range(most=(self.search.probes_max - 1 - soaked) // 2)
+            raise UsageError(Complaint(("toggle", "pairs"), problem, self.toggle.pairs, allowed))
+        warm_s, load = self.prepare.warm_s, self.load
+        if warm_s + load.warmup_s + load.duration_s > LOAD_MAX_S:
+            problem = (
+                f"with load.warmup_s and load.duration_s is more than the {LOAD_MAX_S} s that a"
+                " client may run: a toggle warms the server before every step"
+            )
+            raise UsageError(Complaint(("prepare", "warm_s"), problem, warm_s))
         return self
 
     @model_validator(mode="after")

@@ -13,6 +13,7 @@ from plimsoll.model.quote import RunCost
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import Failure, RunState
 from plimsoll.model.steps import Step
+from plimsoll.model.toggle import ToggleResult
 from plimsoll.model.volumes import VolumeLimits
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -41,6 +42,8 @@ class FleetFigures(Model):
     memory_max_mib: float | None  # the largest client
     cpu_us_per_operation: float | None
     busiest_client: float | None  # share of its window
+    # share of the clients' windows that they looked for answers, which is no work; None: not known
+    polled_share: float | None = None
     most_waiting_percent: float | None = None  # of its work's time, a client's without a processor
     engine_version: str | None
 
@@ -250,6 +253,7 @@ class RunResult(Model):
     failure: Failure | None
     capacity: Capacity | None  # None: the run did not get as far
     limiting: LimitingResource | None
+    toggle: ToggleResult | None = None  # None: no toggle was asked for, or it did not get as far
     expect: tuple[Expectation, ...] = ()  # what became of each rule; of an older run: none
     steps: tuple[StepResult, ...]  # of the search
     phases: tuple[PhaseResult, ...] = ()  # before it, each to completion

@@ -9,6 +9,7 @@ from pydantic import Field
 from plimsoll.model.base import Model
 from plimsoll.model.engine import Protocol, StatementMode
 from plimsoll.model.tls import TlsMode
+from plimsoll.model.turns import Turn
 
 
 class RunState(StrEnum):
@@ -78,6 +79,14 @@ class Recovery(Model):
     seen_epoch_ms: int
 
 
+class Switch(Model):
+    """A target on its way into a state of its toggle."""
+
+    step: int  # before which
+    state: str
+    stage: Literal["set", "restart", "apply", "done"]  # what comes next
+
+
 class RunRecord(Model):
     """One item of the runs table. Times are UTC."""
 
@@ -111,7 +120,10 @@ class RunRecord(Model):
     preconditioned: str | None = None  # the unmeasured load so far, in words
     step: int | None = None  # the step under way or last finished
     steps_finished: int = 0
+    turn: Turn | None = None  # of a run whose steps take turns with another's
+    turn_ready_at: datetime | None = None  # it can measure, and waits for the other
     recovery: Recovery | None = None  # its target recovers before the next step; None: it does not
+    switch: Switch | None = None  # the last one; None: there was none
     teardown_asked_at: datetime | None = None
     deleted_at: datetime | None = None  # when DELETE_COMPLETE was seen: the proof
     teardown_error: str | None = None

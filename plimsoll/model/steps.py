@@ -21,10 +21,14 @@ Purpose = Literal[
     "sentinel",  # the lightest load once more, at the end
     "twice_clients",  # the answer's connections on twice the clients
     "open_loop",  # near a closed loop's answer, callers who do not wait
+    "polling",  # the answer's load, by clients that look for answers before they sleep
     "soak",  # the answer's load, held for `limits.soak_s`
+    "toggle",  # the answer's load in one of two states of the target
 ]
 # Steps after the answer is confirmed. They question it, and are no repetitions of any load.
-CLOSING: frozenset[Purpose] = frozenset({"sentinel", "twice_clients", "open_loop", "soak"})
+CLOSING: frozenset[Purpose] = frozenset(
+    {"sentinel", "twice_clients", "polling", "open_loop", "soak", "toggle"}
+)
 SOAK_WINDOW_MAX_S = 600  # the longest window of a step; a longer soak takes several
 
 Amount = Annotated[float, Field(ge=0)]
@@ -85,6 +89,7 @@ class Step(Model):
     index: Count | None = None  # its number in the run, from 0; None in a table from elsewhere
     source: str | None = None  # where a reader finds it: "results.csv row 4", "steps/3"
     purpose: Purpose | None = None  # why the search asked for it; None in a table from elsewhere
+    state: str | None = None  # of a toggle, by its name; None: of none
     void: str | None = None  # why it says nothing of the target, and is not judged; None: it does
     refused: str | None = None  # why the target refused connections, so that it failed; else None
     clients: Positive | None = None
@@ -133,5 +138,6 @@ class Step(Model):
     stall_s: Amount | None = None
     trend: Trend | None = None  # None: not known, or too few seconds
     credits: tuple[CreditUse, ...] | None = None  # None: not known
+    poll_us: Count | None = None  # how long clients looked for answers; None: not known
     window_factor: Positive | None = None  # how many times the request's window it was given
     recovered: bool | None = None  # had the target recovered from an overload before this step?

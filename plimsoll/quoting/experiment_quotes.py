@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 
 from plimsoll import words
-from plimsoll.model.experiment import Experiment, batches, order
+from plimsoll.model.experiment import Experiment, order, planned_batches
 from plimsoll.model.prices import PriceTable
 from plimsoll.model.quote import Amounts, CellQuote, ExperimentQuote
 from plimsoll.model.request import Request
@@ -12,6 +12,10 @@ from plimsoll.quoting.quotes import NOTES, extended_support, quote, sum_of
 from plimsoll.requests.cells import cells_of, of_each_cell
 
 _ORDER = "The runs' order is drawn when the experiment starts; the time is that of the axes' order."
+_TURNS = (
+    "Runs that take turns wait for each other: for the slower dataset, and for every step of the"
+    " other. The time and the dollars of these waits are not in it."
+)
 _WORKFLOW = (
     "Without: the experiment's own workflow, some five state transitions and a call of a function"
     " for each run."
@@ -46,9 +50,9 @@ def quote_experiment(
     )
     requests = [cell.request for cell in cells_of(experiment)]
     costs = [of_cell.usd for of_cell in quotes if of_cell.usd is not None]
-    at_once = min(experiment.at_once, runs_most or experiment.at_once)
+    at_once = min(experiment.runs_at_once, runs_most or experiment.runs_at_once)
     drawn = range(len(cells)) if experiment.seed is None else order(len(cells), experiment.seed)
-    planned = batches(drawn, experiment.batch_size)
+    planned = planned_batches(experiment, drawn)
     return ExperimentQuote(
         region=prices.region,
         as_of=min((of_cell.as_of for of_cell in quotes if of_cell.as_of is not None), default=None),
@@ -94,9 +98,10 @@ def _notes(experiment: Experiment, at_once: int, budgets: Sequence[float | None]
         of = "the runs" if len(given) == len(budgets) else f"{len(given)} of the runs"
         together = words.usd(sum(given))
         yield f"Each run's budget_usd is its own; those of {of} are {together} together."
-    if at_once < experiment.at_once:
-        asked = experiment.at_once
+    if at_once < (asked := experiment.runs_at_once):
         yield f"At once go {at_once}, not {asked}: the most runs that the team may have."
+    if experiment.pairs is not None:
+        yield _TURNS
     if experiment.seed is None and at_once > 1:
         yield _ORDER
     yield _WORKFLOW

@@ -16,6 +16,7 @@ from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
 from plimsoll.model.phase_request import phase_steps
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import Request, TargetKind
+from plimsoll.model.search_request import clients_most
 from plimsoll.model.timings import (
     AWS_TIMINGS,
     METRICS_ARRIVAL,
@@ -24,9 +25,10 @@ from plimsoll.model.timings import (
     Assumed,
 )
 from plimsoll.model.volumes import limits
+from plimsoll.quoting import toggle_time
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.phase_time import pass_clients, phase_time
-from plimsoll.quoting.rehearsal import Rehearsed, clients_least, clients_most, rehearse
+from plimsoll.quoting.rehearsal import Rehearsed, clients_least, rehearse
 from plimsoll.quoting.search_time import soak_assumption
 
 JUDGING_S = 15.0  # writing results, judging, planning the next
@@ -53,12 +55,13 @@ class Duration:
     rehearsed: Rehearsed
     soak_steps: int  # windows of the soak at most, and the load of each, in seconds
     soak_step_s: float
+    passes: int  # of phases, before the search
 
     @property
     def first_step_s(self) -> float:
         """Seconds after which the first step is expected to have been judged."""
         seconds = {phase.name: phase.expected_s for phase in self.phases}
-        each = seconds["search"] / self.rehearsed.steps
+        each = seconds["search"] / (self.steps[1] - self.passes)
         passes_s = seconds.get("phases", 0.0)
         return seconds["provision"] + seconds["prepare"] + seconds["warm"] + passes_s + each
 
@@ -85,6 +88,7 @@ def duration(request: Request, rows: int) -> Duration:
     warm_s = request.prepare.warm_s
     overhead = AWS_TIMINGS.lead_s(0) + JUDGING_S if warm_s else 0.0
     rounds = max(1, int(request.prepare.warm_longest_s // warm_s)) if warm_s else 1
+    count = rehearsed.steps + toggle_time.toggle_steps(request)
     creation = STACK_CREATION if made else _NO_TIME
     deletion = STACK_DELETION if made else _NO_TIME
     arrival = METRICS_ARRIVAL if made else _NO_TIME
@@ -113,12 +117,15 @@ def duration(request: Request, rows: int) -> Duration:
         *([of_phases] if of_phases else []),
         QuotePhase(
             name="search",
-            expected_s=rehearsed.steps * each + rehearsed.soak_steps * longer_s,
+            expected_s=count * each
+            + rehearsed.soak_steps * longer_s
+            + toggle_time.expected_s(request),
             most_s=probes * (slowest + request.load.recovery_max_s)
-            + (soak_steps + SPARE_TRIES) * max(0.0, longer_s),
+            + (soak_steps + SPARE_TRIES) * max(0.0, longer_s)
+            + toggle_time.most_s(request),
             assumption=f"{words.plural(round(rehearsed.steps), 'step')} of {words.duration(each)},"
             f" as the search takes against noiseless databases{_waiting_assumption(request)}"
-            f"{soak_assumption(request)}; at"
+            f"{soak_assumption(request)}{toggle_time.assumption(request)}; at"
             f" worst probes_max = {probes}, each with load.recovery_max_s",
         ),
         QuotePhase(
@@ -137,8 +144,8 @@ def duration(request: Request, rows: int) -> Duration:
         ),
     )
     first = phase_steps(request.phases)
-    steps = (first + 1.0, first + rehearsed.steps, float(first + probes))
-    return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s)
+    steps = (first + 1.0, first + count, float(first + probes))
+    return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s, first)
 
 
 def _provision_assumption(kind: TargetKind) -> str:
@@ -204,6 +211,7 @@ def expected(request: Request, length: Duration) -> Extent:
     rehearsed = length.rehearsed
     seconds = {phase.name: phase.expected_s for phase in length.phases}
     count = math.ceil(rehearsed.steps)
+    toggled, toggled_s = toggle_time.toggle_steps(request), length.step_s + request.prepare.warm_s
     soaked = round(rehearsed.soak_steps)
     clients = rehearsed.clients
     made = request.target.provisioned
@@ -212,6 +220,7 @@ def expected(request: Request, length: Duration) -> Extent:
         loading_client_s=request.prepare.clients * seconds["prepare"],
         step_clients=[(clients, client_s(length.step_s, clients))] * (count - soaked)
         + [(clients, client_s(length.soak_step_s, clients))] * soaked
+        + [(clients, client_s(toggled_s, clients))] * toggled
         + [(n, client_s(s, n)) for n, s in pass_clients(request, at_worst=False)]
         + [(1, client_s(seconds["warm"], 1))],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
@@ -233,6 +242,7 @@ def most(request: Request, length: Duration) -> Extent:
         loading_client_s=request.prepare.clients * loading_s,
         step_clients=[(clients, client_s(length.step_s, clients))] * max(count, 1)
         + [(clients, client_s(length.soak_step_s, clients))] * soaked
+        + [(clients, client_s(request.prepare.warm_s, clients))] * toggle_time.toggle_steps(request)
         + [(n, client_s(s, n)) for n, s in pass_clients(request, at_worst=True)]
         + [(1, warm_s)],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])

@@ -6,9 +6,9 @@ from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.phase_passes import Pass, passes
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import Request
+from plimsoll.model.search_request import clients_most
 from plimsoll.model.timings import AWS_TIMINGS
 from plimsoll.model.volumes import limits
-from plimsoll.quoting.rehearsal import clients_most
 
 IOPS_WITHOUT_LIMIT = 10_000.0  # of a target whose volume is not known
 

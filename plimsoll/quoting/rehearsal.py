@@ -60,11 +60,6 @@ def _rehearsed(search_json: str, rules_json: str) -> Rehearsed:
     )
 
 
-def clients_most(search: Search) -> int:
-    """Give the clients of the largest step that a search may ask for."""
-    return max(search.clients) if isinstance(search, StepsSearch) else search.clients_max
-
-
 def clients_least(search: Search) -> int:
     """Give the clients of its lightest step."""
     if isinstance(search, StepsSearch):

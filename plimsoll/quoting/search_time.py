@@ -4,6 +4,7 @@ from plimsoll import words
 from plimsoll.capacity.soak import windows
 from plimsoll.model.request import Request
 from plimsoll.quoting.rehearsal import rehearse
+from plimsoll.quoting.toggle_time import toggle_steps
 
 
 def search_words(request: Request) -> str:
@@ -12,9 +13,13 @@ def search_words(request: Request) -> str:
     window_s = request.limits.soak_s / max(1, windows(request.limits))
     soak_s = rehearsed.soak_steps * (load.warmup_s + window_s)
     step_s = load.warmup_s + load.duration_s
-    seconds = (rehearsed.steps - rehearsed.soak_steps) * step_s + soak_s
-    steps = words.plural(round(rehearsed.steps), "step")
+    toggled = toggle_steps(request)
+    toggled_s = toggled * (request.prepare.warm_s + step_s)
+    seconds = (rehearsed.steps - rehearsed.soak_steps) * step_s + soak_s + toggled_s
+    steps = words.plural(round(rehearsed.steps) + toggled, "step")
     soaked = f", {words.duration(round(soak_s))} of it a soak" if request.limits.soak_s else ""
+    if toggled:
+        soaked += f", {words.duration(round(toggled_s))} of it a toggle, besides its restarts"
     return (
         f"about {steps} where nothing is noisy, {request.search.probes_max:,} at most:"
         f" {words.duration(round(seconds))} of load{soaked}"

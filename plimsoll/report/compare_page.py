@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from plimsoll import words
 from plimsoll.model.results import RunResult
 from plimsoll.report import overlay
+from plimsoll.report.against import MULTIPLES, NEVER_ABSOLUTE, Against, shape_table
 from plimsoll.report.comparing import Comparison, EqualLoad, RunLine
 from plimsoll.report.differences import question
 from plimsoll.report.headline import VERDICTS
@@ -15,8 +16,20 @@ from plimsoll.report.ratios import Ratio
 from plimsoll.report.report_tables import ReportCell, ReportTable
 
 
-def render(results: Sequence[RunResult], comparison: Comparison, decision: Matrix | None) -> str:
-    """Write the page of a comparison."""
+def render(
+    results: Sequence[RunResult],
+    comparison: Comparison,
+    decision: Matrix | None,
+    laid: Against | None = None,
+) -> str:
+    """Write the page of a comparison.
+
+    Args:
+        results: The runs.
+        comparison: Of them.
+        decision: What to buy; None: they are no matrix.
+        laid: The runs over published figures; None: there are none.
+    """
     names = [line.label for line in comparison.runs]
     groups = _by_question(results, names)
     charts = [
@@ -36,6 +49,10 @@ def render(results: Sequence[RunResult], comparison: Comparison, decision: Matri
         loads=loads_table(comparison),
         differing=_differing(comparison),
         decision=decision and _matrix(decision),
+        laid=laid,
+        shapes=[(shape, shape_table(shape)) for shape in laid.shapes] if laid else [],
+        never_absolute=NEVER_ABSOLUTE,
+        multiples=MULTIPLES,
     )
 
 

@@ -28,6 +28,18 @@ def hourly_usd(result: RunResult, given: float | None = None) -> float | None:
     return cost.target_usd_per_hour + each * figure * 3600 / 1e6
 
 
+def why_no_dollars(result: RunResult) -> str:
+    """Say why it is not known what the target costs an hour."""
+    cost = result.cost
+    if cost is None:
+        return "no cost was estimated"
+    if cost.missing:
+        return f"no price is known of {', '.join(cost.missing)}"
+    if cost.target_usd_per_hour is None:
+        return "what an endpoint costs is not known here"
+    return "its I/Os are charged, and were not counted"
+
+
 def whose_price(result: RunResult, given: float | None = None) -> str:
     """Say where the price by the hour comes from."""
     if given is not None or result.cost is None:

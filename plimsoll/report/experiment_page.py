@@ -8,6 +8,7 @@ from plimsoll import words
 from plimsoll.model.experiment_record import CellOutcome, ExperimentResult, Gain
 from plimsoll.report import theme
 from plimsoll.report.chart import Chart
+from plimsoll.report.dollars import AS_IF
 from plimsoll.report.experiment_summary import layout
 from plimsoll.report.factorial_table import factorials_table
 from plimsoll.report.headline import VERDICTS
@@ -25,7 +26,8 @@ def render(result: ExperimentResult) -> str:
         "experiment.html.j2",
         [chart] if chart else [],
         result=result,
-        decided=any(decision.best for decision in result.decisions),
+        priced=any(cell.usd_per_hour is not None for cell in result.cells),
+        as_if=AS_IF,
         matrix=matrix_table(result),
         gains=gains_table(result),
         factorials=factorials_table(result.factorials),
@@ -51,13 +53,24 @@ def matrix_table(result: ExperimentResult) -> ReportTable:
     rows = []
     for decision in result.decisions:
         row = [cells_by_place[decision.question, target] for target in result.targets]
+        chosen = decision.buy if decision.outcome else decision.best  # of an older result
         cells = [
-            ReportCell(figure(cell), "strong" if target == decision.best else "")
+            ReportCell(_matrix_cell(cell), "strong" if target == chosen else "")
             for target, cell in zip(result.targets, row, strict=True)
         ]
         rows.append((ReportCell(decision.question), *cells, ReportCell(decision.sentence)))
-    columns = ("ops/s", *result.targets, "which")
+    columns = ("ops/s · limit · per million", *result.targets, "which")
     return ReportTable(columns=columns, rows=tuple(rows))
+
+
+def _matrix_cell(cell: CellOutcome) -> str:
+    """Figure, limit and dollars of a cell, as far as they are known."""
+    parts = [figure(cell)]
+    if cell.verdict is not None and cell.limited_by is not None:
+        parts.append(cell.limited_by)
+    if cell.usd_per_million is not None:
+        parts.append(words.usd_each(cell.usd_per_million))
+    return " · ".join(parts)
 
 
 def gains_table(result: ExperimentResult) -> ReportTable | None:
@@ -71,13 +84,23 @@ def gains_table(result: ExperimentResult) -> ReportTable | None:
             ReportCell(words.number(gain.lower_iops)),
             ReportCell("no limit" if gain.higher_iops is None else words.number(gain.higher_iops)),
             ReportCell(_times(gain), "strong"),
-            ReportCell(words.ratio_interval(gain.low, gain.high)),
-            ReportCell(gain.outcome),
+            ReportCell(_interval(gain)),
+            ReportCell(_outcome(gain)),
         )
         for gain in result.gains
     ]
     columns = ("", "step", "IOPS", "IOPS after", "x throughput", "95 % interval", "outcome")
     return ReportTable(columns=columns, rows=tuple(rows))
+
+
+def _interval(gain: Gain) -> str:
+    interval = words.ratio_interval(gain.low, gain.high)
+    return f"{interval}, {gain.pairs} pairs" if gain.pairs else interval
+
+
+def _outcome(gain: Gain) -> str:
+    """The outcome; with its reason where nothing else in the row says it."""
+    return gain.outcome if gain.ratio is not None else gain.sentence.partition("): ")[2]
 
 
 def _times(gain: Gain) -> str:
@@ -104,12 +127,24 @@ def cells_table(result: ExperimentResult) -> ReportTable:
                 ReportCell(cell.load or words.NOTHING),
                 ReportCell(words.number(failed if cell.state else None)),
                 ReportCell(cell.limited_by or words.NOTHING),
+                *_dollars(cell),
                 ReportCell(cell.state.value if cell.state else "not started"),
                 ReportCell(verdict),
             )
         )
-    columns = ("cell", "turn", "ops/s", "at", "failed operations", "limited by", "ended", "verdict")
+    columns = (
+        *("cell", "turn", "ops/s", "at", "failed operations", "limited by"),
+        *("an hour", "per million", "ended", "verdict"),
+    )
     return ReportTable(columns=columns, rows=tuple(rows))
+
+
+def _dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
+    """What the target costs an hour, and a million operations on it; or why that is not known."""
+    hour = words.NOTHING if cell.usd_per_hour is None else words.usd_each(cell.usd_per_hour)
+    million = cell.usd_per_million
+    each = words.NOTHING if million is None else words.usd_each(million)
+    return ReportCell(cell.usd_unknown or hour), ReportCell(each)
 
 
 def figures_chart(result: ExperimentResult) -> Chart | None:

@@ -13,10 +13,10 @@ from plimsoll.model.experiment_record import CellOutcome, Decision
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
 from plimsoll.quoting.costs import usd_per_million
-from plimsoll.report.dollars import hourly_usd
+from plimsoll.report.choice import decide, figure_of
+from plimsoll.report.dollars import hourly_usd, why_no_dollars
 from plimsoll.report.headline import VERDICTS
 from plimsoll.report.limit_words import limit_cell
-from plimsoll.report.matrix import decide, figure_of
 
 ALL = "all"  # the name of the only target, or the only question
 
@@ -82,6 +82,7 @@ def outcome(run: CellRun) -> CellOutcome:
     result = run.result
     capacity = result.capacity if result else None
     figure = figure_of(result) if result else None
+    hourly = hourly_usd(result) if result else None
     errors: dict[str, int] = {}
     for step in result.steps if result else ():
         for totals in step.operations.values():
@@ -101,8 +102,11 @@ def outcome(run: CellRun) -> CellOutcome:
         else None,
         limited_by=limit_cell(result.limiting) if result and result.limiting else None,
         errors=errors,
-        usd_per_million=usd_per_million(capacity, hourly_usd(result) if result else None),
+        usd_per_million=usd_per_million(capacity, hourly),
+        toggle=result.toggle.detail if result and result.toggle else None,
         no_answer=None if figure is not None else _why(run, errors),
+        usd_per_hour=hourly,
+        usd_unknown=why_no_dollars(result) if result and hourly is None else None,
         phases=result.phases if result else (),
     )
 
@@ -122,28 +126,26 @@ def _why(run: CellRun, errors: Mapping[str, int]) -> str:
     return f"it ended {result.state.value} without a verdict{tail}"
 
 
-def decisions(rows: Mapping[str, Mapping[str, CellRun]]) -> tuple[Decision, ...]:
-    """Choose a target for each question."""
+def decisions(
+    rows: Mapping[str, Mapping[str, CellRun]], *, apart_s: float | None = None
+) -> tuple[Decision, ...]:
+    """Choose a target for each question.
+
+    Args:
+        rows: {question: {target: cell}}.
+        apart_s: The most seconds from one step to the other of a pair, where some took turns.
+    """
     made = []
     for question, row in rows.items():
         candidates = [
             None if run.result is None else (run.result, hourly_usd(run.result))
             for run in row.values()
         ]
-        choice = decide(candidates, list(row))
-        silent = [name for name, run in row.items() if not answers(run)]
-        sentence = choice.sentence
-        if silent and choice.best is not None:
-            sentence += f"; no answer from {', '.join(silent)}"
-        made.append(
-            Decision(
-                question=question,
-                best=choice.best,
-                like=choice.like,
-                cheapest=choice.cheapest,
-                sentence=sentence,
-            )
-        )
+        choice = decide(candidates, list(row), apart_s=apart_s)
+        told = choice.model_dump(exclude={"ratio"})
+        ends = choice.ratio.model_dump(include={"low", "high", "pairs"}) if choice.ratio else {}
+        value = choice.ratio.value if choice.ratio else None
+        made.append(Decision(question=question, ratio=value, **ends, **told))
     return tuple(made)
 
 

@@ -12,10 +12,9 @@ from plimsoll.capacity.factorial import Effects, Square, effects
 from plimsoll.model.experiment import Experiment, leaves
 from plimsoll.model.factorial import Effect, Factorial
 from plimsoll.report.experiment_summary import ALL, CellRun, answers, layout
-from plimsoll.report.gains import WORTH
 from plimsoll.report.limit_words import limit_sentence
 from plimsoll.report.phase_figures import Figures, figures_of
-from plimsoll.report.ratios import only_load, repetitions_of
+from plimsoll.report.ratios import WORTH, only_load, repetitions_of
 
 
 def factorials(experiment: Experiment, cells: Sequence[CellRun]) -> tuple[Factorial, ...]:

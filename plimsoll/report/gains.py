@@ -3,7 +3,7 @@
 A step leads from one target to the next one that differs from it in its volume alone and promises
 more lasting IOPS. Its gain is the ratio of their figures (`plimsoll.report.ratios`). *No gain* is
 claimed only where the whole interval lies below `WORTH`; an interval that holds both 1 and more
-than that decides nothing.
+than that decides nothing. Over a target that fails at the lightest load a gain is a bound.
 """
 
 from collections.abc import Mapping
@@ -16,19 +16,23 @@ from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.experiment_record import Gain
 from plimsoll.model.volumes import limits
 from plimsoll.report.experiment_summary import CellRun, answers, same_but_for_volume
-from plimsoll.report.ratios import Ratio, ratio_of
-
-WORTH = (
-    1.10  # less than this ratio is no gain; a plateau has the same bound (`Rules.plateau_share`)
-)
+from plimsoll.report.pairing import ratio_between
+from plimsoll.report.ratios import WORTH, Ratio
 
 GainOutcome = Literal["gain", "no gain", "loss", "not decided"]
 
 
-def gains(rows: Mapping[str, Mapping[str, CellRun]]) -> tuple[Gain, ...]:
-    """List the steps up in IOPS for each question."""
+def gains(
+    rows: Mapping[str, Mapping[str, CellRun]], *, apart_s: float | None = None
+) -> tuple[Gain, ...]:
+    """List the steps up in IOPS for each question.
+
+    Args:
+        rows: {question: {target: cell}}.
+        apart_s: The most seconds from one step to the other of a pair, where some took turns.
+    """
     return tuple(
-        _gain(question, lower, higher)
+        _gain(question, lower, higher, apart_s)
         for question, row in rows.items()
         for series in _series(row)
         for lower, higher in pairwise(series)
@@ -58,12 +62,12 @@ def lasting_iops(run: CellRun) -> float | None:
     return float("inf") if promised.baseline_iops is None else promised.baseline_iops
 
 
-def _gain(question: str, lower: Rung, higher: Rung) -> Gain:
+def _gain(question: str, lower: Rung, higher: Rung, apart_s: float | None) -> Gain:
     (below, below_run, few), (above, above_run, many) = lower, higher
     silent = [name for name, run, _ in (lower, higher) if not answers(run)]
     ratio = None
-    if below_run.result and above_run.result and not silent:
-        ratio = ratio_of(above, above_run.result.capacity, below, below_run.result.capacity)
+    if below_run.result and above_run.result:
+        ratio = ratio_between(above, above_run.result, below, below_run.result, apart_s=apart_s)
     outcome = _outcome(ratio)
     reach = f"{words.number(many)} IOPS" if many < float("inf") else "no limit"
     return Gain(
@@ -76,6 +80,7 @@ def _gain(question: str, lower: Rung, higher: Rung) -> Gain:
         ratio=ratio.value if ratio else None,
         low=ratio.low if ratio else None,
         high=ratio.high if ratio else None,
+        pairs=ratio.pairs if ratio else None,
         sentence=f"{below} to {above} ({words.number(few)} to {reach}):"
         f" {_sentence(outcome, ratio, silent)}",
     )
@@ -103,4 +108,5 @@ def _sentence(outcome: GainOutcome, ratio: Ratio | None, silent: list[str]) -> s
         "not decided": "; the repetitions scatter too much",
     }
     interval = f"95 % {words.ratio_interval(ratio.low, ratio.high)}"
+    interval += f", {ratio.pairs} pairs" if ratio.pairs else ""
     return f"{outcome}: {value} ({interval}){tails.get(outcome, '')}"

@@ -1,16 +1,14 @@
 """The decision matrix of an experiment: workloads down, targets across, and what to buy. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from plimsoll import words
 from plimsoll.model.base import Model
-from plimsoll.model.capacity import Capacity
 from plimsoll.model.results import RunResult
 from plimsoll.quoting.costs import usd_per_million
+from plimsoll.report.choice import Candidates, decide, figure_of
 from plimsoll.report.differences import labels, loads_asked, question, target_key
 from plimsoll.report.dollars import hourly_usd
-from plimsoll.report.ratios import Ratio, ratio_of
 
 
 class MatrixCell(Model):
@@ -30,15 +28,6 @@ class MatrixRow(Model):
     workload: str
     cells: tuple[MatrixCell | None, ...]  # None: no such run
     decision: str
-
-
-class Choice(Model):
-    """Which of several targets, for one question."""
-
-    best: str | None  # None: none has a figure
-    like: tuple[str, ...] = ()  # targets from which no difference can be shown
-    cheapest: str | None = None  # None: not every cost is known
-    sentence: str
 
 
 class Matrix(Model):
@@ -102,10 +91,6 @@ def question_labels(asked: Sequence[RunResult]) -> tuple[str, ...]:
     return labels(alike)
 
 
-# A result for each target, with what the target costs in dollars an hour; None: no such run.
-Candidates = Sequence[tuple[RunResult, float | None] | None]
-
-
 def _row(title: str, candidates: Candidates, names: Sequence[str]) -> MatrixRow:
     choice = decide(candidates, names)
     cells = [candidate and _cell(*candidate) for candidate in candidates]
@@ -126,63 +111,3 @@ def _cell(result: RunResult, price: float | None) -> MatrixCell:
         errors=sum(done.step.errors or 0 for done in result.steps),
         usd_per_million=usd_per_million(capacity, price),
     )
-
-
-def figure_of(result: RunResult) -> float | None:
-    """What the target sustains, in operations per second; an upper bound is no such figure."""
-    capacity = result.capacity
-    if capacity is None or capacity.bound not in {"=", ">="}:
-        return None
-    return capacity.max_sustainable_throughput_ops_per_second or None
-
-
-@dataclass(frozen=True)
-class _Contender:
-    """A target with a figure."""
-
-    name: str
-    ops_per_second: float
-    capacity: Capacity | None
-    usd_per_million: float | None  # None: its cost is not known
-
-
-def decide(candidates: Candidates, names: Sequence[str]) -> Choice:
-    """Choose among targets that were asked the same: by throughput, and by cost where it is known.
-
-    Args:
-        candidates: One for each target.
-        names: The targets' names, in the same order.
-    """
-    contenders = []
-    for name, candidate in zip(names, candidates, strict=True):
-        if candidate is not None and (figure := figure_of(candidate[0])) is not None:
-            capacity = candidate[0].capacity
-            cost = usd_per_million(capacity, candidate[1])
-            contenders.append(_Contender(name, figure, capacity, cost))
-    if not contenders:
-        return Choice(best=None, sentence="no target gave a figure")
-    best, *others = sorted(contenders, key=lambda contender: -contender.ops_per_second)
-    ratios = [ratio_of(best.name, best.capacity, other.name, other.capacity) for other in others]
-    like = [ratio.to for ratio in ratios if ratio is not None and ratio.differs is False]
-    sentence = _sentence(best.name, [other.name for other in others], ratios)
-    costs = [(c.usd_per_million, c.name) for c in contenders if c.usd_per_million is not None]
-    cheapest = None
-    if len(costs) == len(contenders):
-        cost, cheapest = min(costs, key=lambda priced: priced[0])
-        sentence += f"; cheapest an operation: {cheapest} at {words.usd_each(cost)} per million"
-    return Choice(best=best.name, like=tuple(like), cheapest=cheapest, sentence=sentence)
-
-
-def _sentence(best: str, others: Sequence[str], ratios: Sequence[Ratio | None]) -> str:
-    """Say which target sustains the most, and how much more than the next one."""
-    if not others:
-        return f"{best}: the only one with a figure"
-    second, ratio = others[0], ratios[0]
-    if ratio is None:
-        return f"{best}: the most, before {second}; whether they differ is not known"
-    if ratio.differs is False:
-        return f"{best} or {second}: no difference can be shown"
-    times = f"{best}: {words.ratio(ratio.value)} times {second}"
-    if ratio.low is not None:
-        times += f" (95 % {words.ratio_interval(ratio.low, ratio.high)})"
-    return times + ("; whether they differ is not known" if ratio.differs is None else "")

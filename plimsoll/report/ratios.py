@@ -18,6 +18,7 @@ from plimsoll.model.capacity import Bound, Capacity
 from plimsoll.report.rows import at_capacity
 
 METHOD = "Welch's t on logarithms"
+WORTH = 1.10  # a smaller ratio is too small to matter; a plateau has the same bound (`Rules`)
 
 
 class Ratio(Model):
@@ -30,9 +31,17 @@ class Ratio(Model):
     low: float | None = None  # of the 95 % interval; None: too few repetitions, or a bound
     high: float | None = None
     repetitions: tuple[int, int] | None = None  # of both; None: a bound
+    pairs: int | None = None  # of steps that took turns; None: their groups were compared
     method: str | None = None
     differs: bool | None = None  # whether the capacities differ; None: not known
     sentence: str
+
+    @property
+    def too_small(self) -> bool:
+        """Whether the whole interval lies within what does not matter, sure to differ or not."""
+        if self.low is None or self.high is None:
+            return False
+        return self.low >= 1 / WORTH and self.high <= WORTH
 
 
 def repetitions_of(capacity: Capacity) -> list[float]:

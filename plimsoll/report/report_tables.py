@@ -24,8 +24,10 @@ AUDIT_NAMES = {
 CLOSING_WORDS: dict[Purpose, str] = {
     "sentinel": "sentinel",
     "twice_clients": "more clients",
+    "polling": "polling",
     "soak": "soak",
     "open_loop": "open loop",
+    "toggle": "toggle",
 }
 LOADS_MOST = 100  # up to so many loads, the audits of all are shown
 MARKS = {True: "✓", False: "✕", None: words.NOTHING}
@@ -128,7 +130,7 @@ def unjudged(step: Step) -> str:
     """What a step was that no load's judgement has: void, or a closing step; else empty."""
     if step.void or step.purpose is None:
         return "void" if step.void else ""
-    return CLOSING_WORDS.get(step.purpose, "")
+    return step.state or CLOSING_WORDS.get(step.purpose, "")
 
 
 def target_cells(target: TargetFigures | None) -> tuple[str, str, str]:

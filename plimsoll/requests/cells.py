@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
-from plimsoll.model.experiment import Cell, Experiment, asked_of, combinations, origin
+from plimsoll.model.experiment import Cell, Experiment, asked_of, combinations, origin, partner
 from plimsoll.model.request import Request
+from plimsoll.model.search_request import StepsSearch
 from plimsoll.model.validation import validated
 from plimsoll.requests.request_values import checked_request
 
@@ -41,12 +42,22 @@ def cells_of(experiment: Experiment) -> tuple[Cell, ...]:
             for complaint in error.complaints:
                 complaints[_placed(experiment, variants, complaint)] = None
         else:
+            if partner(experiment, variants) is not None:
+                _require_one_load(request, complaints)
             name = "-".join(variants.values())
             cells.append(Cell(index=index, name=name, variants=variants, request=request))
     if complaints:
         raise UsageError(*complaints)
     _refuse_twins(cells)
     return tuple(cells)
+
+
+def _require_one_load(request: Request, complaints: dict[Complaint, None]) -> None:
+    """Complain about a run that takes turns and tries several loads: its steps have no partner."""
+    search = request.search
+    if not isinstance(search, StepsSearch) or len(search.clients) > 1:
+        problem = "runs that take turns try one load: `search: {strategy: steps, clients: [N]}`"
+        complaints[Complaint(("pairs",), problem)] = None
 
 
 def of_each_cell(experiment: Experiment, make: Callable[[Request], Made]) -> tuple[Made, ...]:

@@ -1,5 +1,6 @@
 """The verdict, drawn from all steps and the target's own figures."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from plimsoll import words
@@ -7,6 +8,7 @@ from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, files_of, step_
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
+from plimsoll.capacity.toggled import toggled
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.base import Model
@@ -17,15 +19,17 @@ from plimsoll.model.function_settings import ConcludeSettings
 from plimsoll.model.metric_periods import PATIENCE_PERIODS
 from plimsoll.model.phase_result import PhaseResult
 from plimsoll.model.request import Request
-from plimsoll.model.results import LimitingResource, Seconds
+from plimsoll.model.results import LimitingResource, Seconds, StepResult
 from plimsoll.model.run_record import RunRecord
+from plimsoll.model.toggle import ToggleResult
 from plimsoll.model.volumes import VolumeLimits, limits
 from plimsoll.runs.credit_use import with_credits
+from plimsoll.runs.history import measured_steps
 from plimsoll.runs.limits import limiting_resource
 from plimsoll.runs.metric_points import run_points
 from plimsoll.runs.phases import phase_results
-from plimsoll.runs.plan_step import measured_steps
 from plimsoll.runs.target_figures import lack_points, target_samples, with_figures
+from plimsoll.runs.toggle_state import readings_of
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 
@@ -46,6 +50,7 @@ class Conclusion(Model):
     limiting: LimitingResource
     notes: tuple[str, ...] = ()
     billed_io: BilledIo | None = None  # of Aurora
+    toggle: ToggleResult | None = None
     phases: tuple[PhaseResult, ...] = ()
 
 
@@ -110,6 +115,7 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         limiting=limiting,
         notes=tuple(notes),
         billed_io=billed,
+        toggle=_toggled(request, steps),
         phases=phase_results(request, passes, volume_limits(request)),
     )
     files.put_model(CONCLUSION, conclusion)
@@ -121,6 +127,18 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         capacity_ops_per_second=None if figure is None else f"{figure:.1f}",
     )
     return {"concluded": True, "wait_s": 0}
+
+
+def _toggled(request: Request, steps: Sequence[StepResult]) -> ToggleResult | None:
+    if request.toggle is None:
+        return None
+    return toggled(
+        request.toggle,
+        [done.step for done in steps],
+        request.limits,
+        axis=axis_of(request.search),
+        readings=readings_of(steps),
+    )
 
 
 def _billed_io(record: RunRecord, seconds: Seconds) -> BilledIo | None:

@@ -31,8 +31,8 @@ from plimsoll.quoting.costs import cost_lines, run_cost, total_usd
 from plimsoll.report.expectations import with_expectations
 from plimsoll.requests.request_workload import workload_sha256
 from plimsoll.runs.conclude import Conclusion, volume_limits
+from plimsoll.runs.history import finished_steps, measured_steps
 from plimsoll.runs.phases import phase_results
-from plimsoll.runs.plan_step import finished_steps, measured_steps
 from plimsoll.runs.step_budget import planned_steps
 from plimsoll.teams.limits import limits_of
 
@@ -207,6 +207,7 @@ def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResu
         failure=record.failure,
         capacity=conclusion.capacity if conclusion else None,
         limiting=conclusion.limiting if conclusion else None,
+        toggle=conclusion.toggle if conclusion else None,
         steps=tuple(step.model_copy(update={"seconds": ()}) for step in steps),
         phases=conclusion.phases if conclusion else _phases_so_far(request, files),
         rows=record.rows,

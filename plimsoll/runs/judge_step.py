@@ -1,7 +1,6 @@
 """The end of a step: merging what its clients wrote."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 from plimsoll.aws.run_files import (
@@ -13,6 +12,7 @@ from plimsoll.aws.run_files import (
     files_of,
     plan_path,
     step_path,
+    unpacked,
 )
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.capacity import judge
@@ -20,20 +20,21 @@ from plimsoll.capacity.search import axis_of
 from plimsoll.errors import UsageError
 from plimsoll.families.family import family_of
 from plimsoll.fleet.failures import failed_clients
+from plimsoll.fleet.fold import Fold
 from plimsoll.fleet.sense import require_sense, sensible
 from plimsoll.fleet.spans import soaked
-from plimsoll.fleet.step import merged_step
+from plimsoll.fleet.step import step_of
 from plimsoll.metrics import publish_from_environment
 from plimsoll.model.events import StepJudged
-from plimsoll.model.fleet import WARMING_STEP, ClientResult, StepPlan
+from plimsoll.model.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.function_settings import JudgeStepSettings
 from plimsoll.model.preconditioning import Preconditioning
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
-from plimsoll.model.steps import CLOSING
+from plimsoll.model.steps import CLOSING, Step
+from plimsoll.runs.history import noted
 from plimsoll.runs.metric_points import judged_step_points
-from plimsoll.runs.plan_step import measured_steps
 from plimsoll.runs.precondition import with_round
 from plimsoll.runs.target_figures import target_samples, with_host_figures
 from plimsoll.targets.connection import engine_target
@@ -53,17 +54,18 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     Raises:
         StepError: No client ran, the target does not answer any more, an operation only fails, or
             several steps in a row were void.
+        UnreadableFileError: What a client wrote is damaged.
     """
     files = files_of(settings, run_id)
     plan = files.get(plan_path(step), StepPlan)
     request = files.get(REQUEST, Request)
-    results = _client_results(files, plan)
-    failures = failed_clients(files.read_all(failures_under(step)))
     record = records_of(settings).get(run_id)
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
     target = engine_target(settings, record.target)
-    after = family_of(target.protocol).read_counters(target)
-    merged = merged_step(plan, results, failures, server_after=after)
+    after = family_of(target.protocol).read_counters(target)  # soon: reading thousands takes long
+    fold = _folded(files, plan)
+    failures = failed_clients(files.read_all(failures_under(step)))
+    merged = step_of(fold, failures, server_after=after)
     merged = soaked(merged, request.limits.statistic)
     if plan.phase is not None:  # how long it took is known now: what it cost follows from that
         files.put_model(plan_path(step), merged.plan)
@@ -74,17 +76,18 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
         merged = with_host_figures(merged, samples, settings.metric_period_seconds)
     else:
         merged = with_clients_waits(merged)
-    merged, nothing = sensible(merged, results)
+    merged, nothing = sensible(merged, fold)
     if step == WARMING_STEP:
         so_far = with_round(files.find_model(PRECONDITIONING, Preconditioning), merged)
         files.put_model(PRECONDITIONING, so_far)
         records_of(settings).change(run_id, preconditioned=so_far.text)
     files.put_model(step_path(step), _published(run_id, merged))
-    measured = measured_steps(files)
-    finished = [done for done in measured if done.plan.phase is None]
+    measured = noted(files, merged)
+    finished = [done.step for done in measured if done.phase is None]
     records_of(settings).change(run_id, step=step, steps_finished=len(measured))
     if plan.purpose not in CLOSING:  # an answer stands, whatever becomes of these
-        require_sense(merged, nothing, measured, answers=after is not None)
+        steps = [done.step for done in measured]
+        require_sense(merged, nothing, steps, answers=after is not None)
     return step_judged(record, merged, finished, request)
 
 
@@ -98,12 +101,12 @@ def with_clients_waits(step: StepResult) -> StepResult:
 
 
 def step_judged(
-    record: RunRecord, merged: StepResult, finished: Sequence[StepResult], request: Request
+    record: RunRecord, merged: StepResult, finished: Sequence[Step], request: Request
 ) -> StepJudged:
     """Describe a step to the bus, judged beside all that have finished."""
     try:
         axis = axis_of(request.search)
-        judged = judge([done.step for done in finished], request.limits, axis=axis).steps
+        judged = judge(finished, request.limits, axis=axis).steps
     except UsageError:  # the steps so far cannot be judged; the run says so when it concludes
         judged = ()
     at = next((judged_load for judged_load in judged if merged.step in judged_load.steps), None)
@@ -134,11 +137,11 @@ def _published(run_id: str, step: StepResult) -> StepResult:
     return step.model_copy(update={"problems": problems})
 
 
-def _client_results(files: RunFiles, plan: StepPlan) -> list[ClientResult]:
+def _folded(files: RunFiles, plan: StepPlan) -> Fold:
+    """Fold the results of the clients that wrote one, in the order of their numbers."""
     wanted = [client_path(plan.index, client, plan.round) for client in range(plan.clients)]
     there = set(files.paths(wanted[0].rpartition("/")[0] + "/"))
-    with ThreadPoolExecutor(16) as pool:
-        results = pool.map(
-            lambda path: files.get(path, ClientResult), [path for path in wanted if path in there]
-        )
-        return list(results)
+    fold = Fold(plan)
+    for path, content in files.read_each(path for path in wanted if path in there):
+        fold.add(unpacked(path, content), name=path)
+    return fold

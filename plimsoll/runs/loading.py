@@ -29,6 +29,7 @@ def load_part(settings: ReachSettings, run_id: str, part: Mapping[str, int]) -> 
             share=part["share"],
             shares=part["shares"],
             connections=request.prepare.connections_per_client,
+            load_order=request.prepare.load_order,
             seed=request.load.seed,
         )
     )

@@ -1,9 +1,8 @@
 """A run's files as points for a sink of metrics."""
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
-from plimsoll.aws.run_files import RunFiles, plan_path
+from plimsoll.aws.run_files import RunFiles, plan_path, unpacked
 from plimsoll.metrics import Point
 from plimsoll.metrics.points import second_points, step_points, target_points
 from plimsoll.model.fleet import ClientResult, StepPlan
@@ -33,11 +32,11 @@ def run_points(files: RunFiles, run_id: str, samples: Iterable[TargetSample]) ->
     ended = [path for path in paths if path.endswith("/step.json")]
     ran = [path for path in paths if "/clients/" in path]
     plans: dict[int, StepPlan] = {}
-    with ThreadPoolExecutor(16) as pool:
-        for result in pool.map(lambda path: files.get(path, ClientResult), ran):
-            if result.step not in plans:
-                plans[result.step] = files.get(plan_path(result.step), StepPlan)
-            yield from client_points(result, plans[result.step])
-        for step in pool.map(lambda path: files.get(path, StepResult), ended):
-            yield from judged_step_points(step, run_id)
+    for path, content in files.read_each(ran):
+        result = ClientResult.model_validate_json(unpacked(path, content))
+        if result.step not in plans:
+            plans[result.step] = files.get(plan_path(result.step), StepPlan)
+        yield from client_points(result, plans[result.step])
+    for _, content in files.read_each(ended):
+        yield from judged_step_points(StepResult.model_validate_json(content), run_id)
     yield from target_points(samples, run_id=run_id)

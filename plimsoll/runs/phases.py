@@ -8,14 +8,15 @@ from plimsoll.capacity.intervals import interval
 from plimsoll.fleet.phase_plan import pass_step
 from plimsoll.model.capacity import Rules
 from plimsoll.model.fleet import ServerCounters, StepPlan
+from plimsoll.model.history import FinishedStep
 from plimsoll.model.phase_passes import Pass, passes, records_of_one
 from plimsoll.model.phase_request import Phase
 from plimsoll.model.phase_result import PhaseLoad, PhaseResult
 from plimsoll.model.request import Request
 from plimsoll.model.results import LimitingResource, StepResult
 from plimsoll.model.volumes import VolumeLimits
-from plimsoll.report.gains import WORTH
 from plimsoll.report.limit_words import limit_sentence
+from plimsoll.report.ratios import WORTH
 from plimsoll.requests.phase_workload import compiled_step
 from plimsoll.runs.limits import limiting_resource
 
@@ -23,23 +24,26 @@ from plimsoll.runs.limits import limiting_resource
 RULES = Rules(deterioration=1e9, confirmation=None, audits_off=frozenset({"steady_state", "drift"}))
 
 
-def next_pass(request: Request, finished: Sequence[StepResult]) -> Pass | None:
+def next_pass(request: Request, finished: Sequence[FinishedStep]) -> Pass | None:
     """Give the pass that comes next; None where every phase has come to its end."""
-    done = {step.plan.index for step in finished}
+    done = {one.step.index for one in finished}
     return next((one for one in passes(request.phases) if one.index not in done), None)
 
 
-def planned_pass(coming: Pass, request: Request, before: ServerCounters | None) -> StepPlan:
+def planned_pass(
+    coming: Pass, request: Request, before: ServerCounters | None, *, poll_us: int = 0
+) -> StepPlan:
     """Plan a pass.
 
     Args:
         coming: Which.
         request: Whose.
         before: The server's counters; None: it did not answer.
+        poll_us: How long clients poll where the request does not say.
     """
     operations = compiled_step(request, coming.phase.name).engine.operations
     each = records_of_one(operations)
-    return pass_step(coming, request, records_each=each, server_before=before)
+    return pass_step(coming, request, records_each=each, server_before=before, poll_us=poll_us)
 
 
 def phase_results(

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from plimsoll import words
 from plimsoll.aws.run_files import (
@@ -21,23 +20,25 @@ from plimsoll.fleet.plan import (
     barrier_epoch_ms,
     late_in_a_row,
     plan_step,
-    wait_for_period_ms,
     warming_step,
 )
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan, UnfinishedWork
 from plimsoll.model.function_settings import PlanStepSettings
+from plimsoll.model.history import FinishedStep
 from plimsoll.model.preconditioning import Preconditioning
 from plimsoll.model.request import Request
-from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
-from plimsoll.model.search_request import Done
+from plimsoll.model.search_request import Done, NextStep
 from plimsoll.model.steps import CLOSING
 from plimsoll.requests.phase_workload import compiled_step
+from plimsoll.runs.history import finished_steps, measured_so_far, so_far
 from plimsoll.runs.phases import next_pass, planned_pass
 from plimsoll.runs.precondition import goes_on
 from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
+from plimsoll.runs.toggle_state import is_switched, parameters_in_force
+from plimsoll.runs.turns import wait_ms, waits_for_other
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.connection import engine_target
 
@@ -60,6 +61,11 @@ class Next:
         return _next("pause", wait_s=wait_s)
 
     @staticmethod
+    def switch(following: NextStep) -> dict[str, object]:
+        """The target is brought into the state that the next step is to be measured in."""
+        return _next("switch", step=following.index + 1, state=following.state or "")
+
+    @staticmethod
     def step(plan: StepPlan) -> dict[str, object]:
         """The fleet does a step."""
         return _next(
@@ -75,6 +81,7 @@ def _next(
     *,
     wait_s: int = 0,
     step: int = 0,
+    state: str = "",
     clients: Iterable[int] = (),
     start_at_epoch_ms: int = 0,
 ) -> dict[str, object]:
@@ -82,23 +89,10 @@ def _next(
         "next": kind,
         "wait_s": wait_s,
         "step": step,
+        "state": state,
         "clients": list(clients),
         "start_at_epoch_ms": start_at_epoch_ms,
     }
-
-
-def finished_steps(files: RunFiles) -> list[StepResult]:
-    """Read every judged step of the search, in order."""
-    return [step for step in measured_steps(files) if step.plan.phase is None]
-
-
-def measured_steps(files: RunFiles) -> list[StepResult]:
-    """Read every judged step but the warming one, those of phases first, in order."""
-    paths = [path for path in files.paths("steps/") if path.endswith("/step.json")]
-    numbers = sorted(int(path.split("/")[1]) for path in paths)
-    wanted = [step_path(number) for number in numbers if number != WARMING_STEP]
-    with ThreadPoolExecutor(8) as pool:
-        return list(pool.map(lambda path: files.get(path, StepResult), wanted))
 
 
 def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
@@ -135,10 +129,11 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
         except (TimeLimitPassedError, BudgetPassedError):
             if number == 0:
                 raise
-    coming = next_pass(request, measured_steps(files)) if request.phases else None
+    coming = next_pass(request, measured_so_far(files)) if request.phases else None
     if coming is not None:
         before = family_of(target.protocol).read_counters(target)
-        plan = _in_time(settings, record, planned_pass(coming, request, before))
+        plan = planned_pass(coming, request, before, poll_us=settings.poll_us)
+        plan = _in_time(settings, record, plan)
         return _start(settings, record, request, plan, finished=[])
     return _of_search(settings, record, request, target)
 
@@ -147,10 +142,15 @@ def _of_search(
     settings: PlanStepSettings, record: RunRecord, request: Request, target: EngineTarget
 ) -> dict[str, object]:
     """Pick the next step of the search, once the target has recovered from the last one."""
-    finished = finished_steps(files_of(settings, record.run_id))
-    following = next_step(request.search, [done.step for done in finished], request.limits)
+    finished = so_far(files_of(settings, record.run_id))
+    steps = [done.step for done in finished]
+    if not finished and waits_for_other(records_of(settings), record):
+        return Next.pause(settings.poll_seconds)
+    following = next_step(request.search, steps, request.limits, request.toggle)
     if isinstance(following, Done):
         return Next.conclude()
+    if following.state is not None and not is_switched(record, following):
+        return Next.switch(following)
     counters = family_of(target.protocol).read_counters(target)
     if counters is None and following.purpose in CLOSING:
         return Next.conclude()  # the answer stands; nobody is left to be asked
@@ -159,6 +159,8 @@ def _of_search(
         recovered = _recovered(settings, record, request, counters)
         if recovered is None:
             return Next.pause(settings.poll_seconds)
+    files = files_of(settings, record.run_id)
+    whole = finished_steps(files) if following.state is not None else []  # with what servers said
     plan = plan_step(
         following,
         request,
@@ -166,14 +168,16 @@ def _of_search(
         recovered=recovered.recovered if recovered else None,
         recovery=recovered.how if recovered else None,
         server_before=counters,
+        parameters=parameters_in_force(request, following, target, whole),
+        poll_us=settings.poll_us,
     )
     return _start_or_do_without(settings, record, request, plan, finished)
 
 
 def _is_answered(files: RunFiles) -> bool:
     """Whether the search has its answer: it has begun to question it."""
-    finished = finished_steps(files)
-    return bool(finished) and finished[-1].plan.purpose in CLOSING
+    finished = so_far(files)
+    return bool(finished) and finished[-1].step.purpose in CLOSING
 
 
 def _round_to_come(request: Request, record: RunRecord, files: RunFiles) -> int | None:
@@ -209,7 +213,7 @@ def _start_or_do_without(
     record: RunRecord,
     request: Request,
     plan: StepPlan,
-    finished: Sequence[StepResult],
+    finished: Sequence[FinishedStep],
 ) -> dict[str, object]:
     """Start a step; one that would be more than is left is left out or shortened, where it may be.
 
@@ -234,7 +238,7 @@ def _start(
     record: RunRecord,
     request: Request,
     plan: StepPlan,
-    finished: Sequence[StepResult],
+    finished: Sequence[FinishedStep],
 ) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
     require_step_budget(files_of(settings, record.run_id), record, request, plan)
@@ -242,14 +246,14 @@ def _start(
     early = _with_barrier(settings, plan, late)
     kind = request.target.kind
     period_s = settings.metric_period_seconds if has_metrics(record.target, kind) else None
-    pause_s = wait_for_period_ms(early, period_s) // 1000 - PLANNING_S
+    pause_s = wait_ms(early, period_s, record.turn) // 1000 - PLANNING_S
     if pause_s >= PAUSE_LEAST_S:  # nothing waits so long for a barrier that costs meanwhile
         return Next.pause(pause_s)
     target = engine_target(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
         number = datasets.begin_load(compiled_step(request, plan.phase))
     plan = _with_barrier(settings, plan, late).model_copy(update={"load_number": number})
-    start = plan.start_at_epoch_ms + wait_for_period_ms(plan, period_s)
+    start = plan.start_at_epoch_ms + wait_ms(plan, period_s, record.turn)
     plan = plan.model_copy(update={"start_at_epoch_ms": start})
     ends_s = plan.window_end_epoch_ms / 1000 + AFTER_STEP_S
     if record.expires_at is not None and ends_s > record.expires_at.timestamp():
@@ -281,5 +285,6 @@ def _with_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) 
         lead_ms=settings.start_lead_ms,
         per_client_ms=settings.start_lead_ms_per_client,
         late_before=late_before,
+        load_s=plan.warmup_s + plan.duration_s,
     )
     return plan.model_copy(update={"start_at_epoch_ms": start})

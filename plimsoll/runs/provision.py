@@ -59,7 +59,8 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
     assert not isinstance(request.target, EndpointTarget)  # noqa: S101 - none is made for it
     version = record.database_version
     zone = choose_zone(settings.zones, request.target, version, refused=record.zones_refused)
-    template, own_parameters = _made_for(settings, request.target, version, zone)
+    toggled = request.toggle.states[0].parameters if request.toggle else {}
+    template, own_parameters = _made_for(settings, request.target, version, zone, toggled)
     files.put(TEMPLATE, template)
     stack_id = create_stack(
         name=record.stack_name,
@@ -86,16 +87,21 @@ def _made_for(
     target: RdsTarget | AuroraTarget | CassandraTarget,
     version: str | None,
     zone: Zone,
+    toggled: Mapping[str, str | int],
 ) -> tuple[str, dict[str, str]]:
-    """Give a target's template, and those of its parameters that depend on its kind."""
+    """Give a target's template, and those of its parameters that depend on its kind.
+
+    It begins in the first state of its toggle.
+    """
     on_rds = {
         "SecurityGroupId": settings.target_security_group,
         "SubnetGroupName": settings.target_subnet_group,
     }
     match target:
         case RdsTarget():
+            own = {**engine_parameters(target), **toggled}
             return (
-                with_engine_parameters(read_template(RDS_TEMPLATE), engine_parameters(target)),
+                with_engine_parameters(read_template(RDS_TEMPLATE), own),
                 {**on_rds, **rds_parameters(target, version or target.engine_version)},
             )
         case AuroraTarget():

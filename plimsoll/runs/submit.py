@@ -18,6 +18,7 @@ from plimsoll.model.function_settings import RunSettings, SubmitSettings, TeamSe
 from plimsoll.model.rds_versions import require_unended
 from plimsoll.model.request import RdsTarget, Request, Target
 from plimsoll.model.run_record import Failure, RunRecord, RunState
+from plimsoll.model.turns import Turn
 from plimsoll.prices import prices_for
 from plimsoll.quoting.budget import held_budget
 from plimsoll.quoting.possible import require_stand_in
@@ -83,6 +84,7 @@ def record_request(
     run_id: str,
     idempotency_key: str | None = None,
     begins_within: timedelta = timedelta(hours=1),
+    turn: Turn | None = None,
 ) -> bool:
     """Record a run that something else starts: its workflow, by the run's id.
 
@@ -94,6 +96,7 @@ def record_request(
         run_id: Its name; one that is recorded already stays as it is.
         idempotency_key: That gave the run its name, if one did.
         begins_within: After that, a run whose workflow was not started gives its share back.
+        turn: The run with which it takes turns; None: it takes none.
 
     Returns:
         False where it was recorded before.
@@ -130,6 +133,7 @@ def record_request(
         time_limit_s=request.time_limit_s,
         budget=held_budget(request, quoted),
         database_version=version,
+        turn=turn,
     )
     created = _create(settings, record, ask_of(request, quoted), begins_within)
     if not created:

@@ -33,6 +33,7 @@ HELD = {  # by phase: the function that is held when it begins, or frozen under 
     "prepare": "load-dataset-0",
     "load": "freeze-load-client-0",
     "judge": "judge-step",
+    "switch": "switch-target",
     "conclude": "conclude",
     "teardown": "delete-target",
 }
@@ -72,7 +73,7 @@ class FaultyRun:
         gates.mkdir()
         gate = gates / HELD[phase]
         gate.touch()
-        request = requested(target)
+        request = requested(target, toggled=phase == "switch")
         command = started(place, folder, gates, request)
         reached = gate.with_suffix(".reached")
         await_true(lambda: reached.exists() or command.poll() is not None, f"{phase} reached")
@@ -101,9 +102,16 @@ class FaultyRun:
             self.worker.send_signal(signal.SIGCONT)
 
 
-def requested(target: Mapping[str, str] = MappingProxyType({})) -> Request:
+def requested(
+    target: Mapping[str, str] = MappingProxyType({}), *, toggled: bool = False
+) -> Request:
     """Ask for a run of seconds."""
-    changed = {f"target__{name}": value for name, value in target.items()}
+    changed: dict[str, object] = {f"target__{name}": value for name, value in target.items()}
+    if toggled:
+        states = [
+            {"name": v.lower(), "parameters": {"innodb_doublewrite": v}} for v in ("ON", "OFF")
+        ]
+        changed["toggle"] = {"states": states, "pairs": 3, "restart": "always"}
     return tiny("faulty", load__duration_s=2, **ANSWERED, **changed)
 
 

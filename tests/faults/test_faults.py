@@ -89,7 +89,7 @@ FAULTS = {
     "STOP for 10 s": Fault(stop_and_go, {}, ""),
     "full disk": Fault(
         lambda run: run.place.fill(run.place.temporary),
-        {"provision": 1, "prepare": 1},
+        {"provision": 1, "prepare": 1, "switch": 1},  # a server that starts writes files
         "(?i)no space left",
     ),
 }
@@ -99,6 +99,7 @@ REPRESENTATIVE = {
     ("load", "KILL of the stand-in"),
     ("load", "TERM"),
     ("judge", "STOP for 10 s"),
+    ("switch", "KILL"),
 }
 
 

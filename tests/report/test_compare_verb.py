@@ -8,6 +8,8 @@ import pytest
 from plimsoll.cli.main import main
 from tests.support.synthetic_run import synthetic_run
 
+REFERENCE = Path(__file__).parents[2] / "reference/r1.csv"
+
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
@@ -59,11 +61,23 @@ def test_a_folder_of_runs_stands_for_all_of_them(
     }
 
 
+def test_one_run_suffices_to_lay_it_over_published_figures(
+    folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "laid.html"
+    assert ended([folders[0], "--with", str(REFERENCE), "-o", str(page)]) == 0
+    printed = capsys.readouterr().out
+    assert "Knee with 1,000 IOPS: published at 3 clients" in printed
+    assert "Doubtful in what was published" in printed
+    assert "Beside what was published" in page.read_text()
+
+
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
         (["--usd-per-hour", "1"], "1 given for 2 runs"),
         (["-o", "x.png"], "must end in .html"),
+        (["--with", "/nowhere.csv"], "--with /nowhere.csv: cannot be read"),
     ],
 )
 def test_bad_usage_is_one_line(

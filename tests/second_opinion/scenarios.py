@@ -44,7 +44,8 @@ def _step(number: int, clients: int) -> Answer:
 
 
 def _next(kind: str, **members: Any) -> Answer:
-    return {"next": kind, "wait_s": 0, "step": 0, "clients": [], "start_at_epoch_ms": 0, **members}
+    none = {"wait_s": 0, "step": 0, "state": "", "clients": [], "start_at_epoch_ms": 0}
+    return {"next": kind, **none, **members}
 
 
 def _parts(count: int) -> Answer:
@@ -56,6 +57,7 @@ def _looked(*, ready: bool = False, again: bool = False) -> Answer:
 
 
 PAUSE, CONCLUDE = _next("pause"), _next("conclude")
+SWITCH = _next("switch", step=2, state="feature-off")
 CONCLUDED = {"concluded": True, "wait_s": 0}
 GONE = {"gone": True, "wait_s": 0}
 SETTLED = {"settled": True, "wait_s": 0}
@@ -77,7 +79,8 @@ BASE: Mapping[str, Script] = {
         "create-schema": [_parts(3)],
         "load-dataset": [None],
         "verify-dataset": [{"rows": 10}],
-        "plan-step": [_step(0, 1), _step(1, 2), PAUSE, _step(2, 3), CONCLUDE],
+        "plan-step": [_step(0, 1), _step(1, 2), PAUSE, SWITCH, _step(2, 3), CONCLUDE],
+        "switch-target": [_looked(), _looked(ready=True)],
         "load-client": [None],
         WRITTEN: [None],
         "judge-step": [JUDGED],
@@ -253,6 +256,7 @@ def _of_runs() -> Iterator[Scenario]:
         "create-schema": {},
         "create-target": {},
         "plan-step": {},
+        "switch-target": {"ready": False},
         "conclude": {"concluded": True},
     }
     for called, answer in lacking.items():

@@ -19,6 +19,7 @@ from plimsoll.model.function_settings import (
     RecordRunSettings,
     SettleCellsSettings,
     StartCheckSettings,
+    SwitchTargetSettings,
 )
 from plimsoll.model.settings import Setting
 from plimsoll.model.tables import TABLES
@@ -38,6 +39,7 @@ class EverySetting(
     PlanStepSettings,
     RecordRunSettings,
     SettleCellsSettings,
+    SwitchTargetSettings,
 ):
     """What any function may be told."""
 

@@ -153,6 +153,20 @@ def test_a_run_is_judged_by_its_own_rules(tmp_path: Path) -> None:
     )
 
 
+def test_a_run_that_did_without_an_audit_is_judged_without_it(tmp_path: Path) -> None:
+    result, _ = synthetic_run()
+    busy = [
+        step.model_copy(update={"step": step.step.model_copy(update={"host_others_percent": 40.0})})
+        for step in result.steps
+    ]
+    for off, verdict in (({"undisturbed"}, "KNEE"), (set[str](), "DISTURBED")):
+        limits = result.request.limits.model_copy(update={"audits_off": frozenset(off)})
+        request = result.request.model_copy(update={"limits": limits})
+        run = result.model_copy(update={"request": request, "steps": tuple(busy)})
+        (tmp_path / "result.json").write_text(run.model_dump_json())
+        assert json.loads(call(tmp_path, "--json").stdout)["verdict"] == verdict
+
+
 def test_a_directory_that_is_no_run(tmp_path: Path) -> None:
     error = call(tmp_path).exception
     assert isinstance(error, UsageError)

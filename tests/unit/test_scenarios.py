@@ -9,7 +9,7 @@ from plimsoll.model.experiment import Experiment
 from plimsoll.model.search_request import StepsSearch
 from plimsoll.prices import builtin
 from plimsoll.quoting.experiment_quotes import quote_experiment
-from plimsoll.quoting.quotes import quote
+from plimsoll.quoting.quotes import quote, target_usd_per_hour
 from plimsoll.report.experiment_summary import layout
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.experiment_file import read_file
@@ -35,7 +35,7 @@ def test_a_scenario_can_be_asked_for(path: Path) -> None:
         ("r2-demo", ("storage",), ("mix", "threads"), 12),
         ("r3", ("instance", "storage"), (), 4),
         ("r3-demo", ("instance", "storage"), (), 4),
-        ("r4", ("instance", "feature"), ("mix",), 12),
+        ("r4", ("instance",), ("mix",), 6),
         ("r5", ("storage",), (), 3),
     ],
 )
@@ -60,6 +60,20 @@ def test_a_scenario_of_aws_has_time_for_its_answer(path: Path) -> None:
     assert found.usd is not None
     notes = {note for cell in found.cells for note in cell.quote.notes}
     assert [note for note in notes if "it will probably" in note] == []
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: str(path.name))
+def test_every_cell_has_dollars(path: Path) -> None:
+    """Those of its target by the hour, from which a report has dollars per million operations."""
+    asked = read_file(path)
+    requests = (
+        [cell.request for cell in cells_of(asked)]
+        if isinstance(asked, Experiment)
+        else list(asked.values())
+    )
+    prices = builtin()
+    unpriced = [one.name for one in requests if target_usd_per_hour(one, prices) is None]
+    assert unpriced == []
 
 
 def test_the_canarys_request_is_one_run_with_time_for_its_answer() -> None:

@@ -79,3 +79,39 @@ impl Wait<'_> {
 fn lost(error: &io::Error) -> EngineError {
     EngineError::new("connection_lost", format!("the connection is lost: {error}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_talks_without_end_is_waited_for_no_longer_than_one_that_is_silent() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("bound");
+        let talking = thread::spawn(move || {
+            let (mut client, _) = listener.accept().expect("a client");
+            while client.write_all(&[b'N'; 4096]).is_ok() {}
+        });
+        let stream = TcpStream::connect(address).expect("listens");
+        let mut link = Link { stream, tls: None };
+        let cancelled = AtomicBool::new(false);
+        let timeout = Duration::from_millis(50);
+        let wait = Patience { timeout, cancelled: &cancelled }.begin();
+        let error = loop {
+            if let Err(error) = wait.receive(&mut link, &mut [0; 4096]) {
+                break error;
+            }
+        };
+        assert_eq!(error.code, "timeout");
+        cancelled.store(true, Ordering::Relaxed);
+        let wait = Patience { timeout: Duration::from_secs(60), cancelled: &cancelled }.begin();
+        let error = wait.receive(&mut link, &mut [0; 4096]).expect_err("cancelled");
+        assert_eq!(error.code, "cancelled");
+        drop(link);
+        talking.join().expect("ends with its client");
+    }
+}

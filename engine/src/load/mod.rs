@@ -8,6 +8,7 @@ pub mod open_loop;
 pub mod operation;
 pub mod pacing;
 pub mod plan;
+pub mod polling;
 pub mod record;
 pub mod reopen;
 pub mod run;

@@ -55,6 +55,7 @@ pub fn run_over<W: Wire>(
         start: times.start,
         window: times.window,
         timeout_ns: load.timeout_ms.saturating_mul(1_000_000),
+        poll_us: load.poll_us,
         cancelled,
     };
     let (finished, seconds) = send::<W>(&plans, &shared, &opener, sessions, listener)?;

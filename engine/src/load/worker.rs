@@ -13,6 +13,7 @@ use super::lane::{Lane, State};
 use super::open_loop::OpenLoop;
 use super::operation::Sent;
 use super::pacing::SECOND;
+use super::polling::Polling;
 use super::record::{Recorder, Window};
 use super::reopen::Reopener;
 use super::wire::{Answered, Line, Wire};
@@ -40,6 +41,7 @@ pub struct Shared<'a> {
     pub start: u64,
     pub window: Window,
     pub timeout_ns: u64,
+    pub poll_us: u32,
     pub cancelled: &'a AtomicBool,
 }
 
@@ -49,7 +51,10 @@ pub struct Finished {
     pub connections: ConnectionReport,
     pub sent: Sent,
     pub cpu: Cpu,
+    /// Without work: asleep, or looking for answers.
     pub waited_ns: u64,
+    /// Of it: looking for answers.
+    pub polled_ns: u64,
     pub open_loop: Option<OpenLoop>,
     pub backlog_end: u64,
     pub unsent: u64,
@@ -73,6 +78,7 @@ pub struct Worker<'a, W: Wire> {
     pub(super) report: ConnectionReport,
     pub(super) epoll: OwnedFd,
     pub(super) alarm: Alarm,
+    pub(super) polling: Polling,
     /// The events of the last poll: the line's index or another name, and the flags.
     pub(super) events: Vec<(u64, EventFlags)>,
     pub(super) buffer: Vec<u8>,
@@ -90,6 +96,7 @@ pub struct Worker<'a, W: Wire> {
     pub(super) jitter: Rng,
     pub(super) cpu_at_start: Option<Cpu>,
     pub(super) waited_ns: u64,
+    pub(super) polled_ns: u64,
     pub(super) sent: Sent,
     pub(super) last_answer: u64,
     /// Operations that were answered after the window's end.
@@ -125,6 +132,7 @@ impl<'a, W: Wire> Worker<'a, W> {
             report: ConnectionReport::default(),
             epoll,
             alarm,
+            polling: Polling::new(shared.poll_us),
             events: Vec::with_capacity(EVENTS),
             buffer: vec![0; BUFFER],
             answers: Vec::new(),
@@ -137,6 +145,7 @@ impl<'a, W: Wire> Worker<'a, W> {
             jitter: Rng::for_stream(shared.clock.now(), &[]),
             cpu_at_start: None,
             waited_ns: 0,
+            polled_ns: 0,
             sent: Sent::default(),
             last_answer: 0,
             late_answers: 0,
@@ -223,6 +232,7 @@ impl<'a, W: Wire> Worker<'a, W> {
             sent: self.sent,
             cpu,
             waited_ns: self.waited_ns,
+            polled_ns: self.polled_ns,
             open_loop: self.open_loop,
             backlog_end,
             unsent,

@@ -164,6 +164,8 @@ pub struct Load {
     pub streams_per_connection: u32,
     #[serde(default = "one_u32")]
     pub threads: u32,
+    #[serde(default)]
+    pub poll_us: u32,
     #[serde(default = "closed", rename = "loop")]
     pub pacing: Loop,
     #[serde(default)]
@@ -185,6 +187,17 @@ pub struct Load {
     pub start_at_epoch_ms: Option<i64>,
 }
 
+/// In which order rows are loaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadOrder {
+    /// By their keys, as far as one description has them.
+    #[default]
+    Key,
+    /// By their numbers, as YCSB does.
+    Number,
+}
+
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
@@ -194,6 +207,8 @@ pub struct Dataset {
     pub row: Vec<Value>,
     pub from_row: i64,
     pub to_row: i64,
+    #[serde(default)]
+    pub load_order: LoadOrder,
     #[serde(default = "five_hundred")]
     pub rows_per_statement: u32,
     #[serde(default = "eight")]

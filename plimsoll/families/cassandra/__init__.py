@@ -5,6 +5,7 @@ connection is made.
 """
 
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ __all__ = [
     "make_load_user",
     "open_datasets",
     "read_counters",
+    "read_parameters",
     "server_figures",
     "settle",
     "signs_of_limits",
@@ -57,6 +59,12 @@ def read_counters(target: EngineTarget) -> ServerCounters | None:
             return counters.read(session.execute, target.database)
     except PlimsollError:
         return None
+
+
+def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str]:
+    """Read nothing: no parameter of Cassandra is toggled."""
+    del target, names
+    return {}
 
 
 def settle(target: EngineTarget, *, longest_s: float) -> bool:

@@ -10,12 +10,14 @@ from plimsoll.families.mysql.counters import (
 )
 from plimsoll.families.mysql.datasets import open_datasets
 from plimsoll.families.mysql.grants import make_load_user
+from plimsoll.families.mysql.parameters import read_parameters
 from plimsoll.families.mysql.settling import settle
 
 __all__ = [
     "make_load_user",
     "open_datasets",
     "read_counters",
+    "read_parameters",
     "server_figures",
     "settle",
     "signs_of_limits",

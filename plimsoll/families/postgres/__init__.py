@@ -4,6 +4,7 @@ Its driver takes a while to import, and many runs are of another family: it is i
 connection is made.
 """
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ __all__ = [
     "make_load_user",
     "open_datasets",
     "read_counters",
+    "read_parameters",
     "server_figures",
     "settle",
     "signs_of_limits",
@@ -74,3 +76,10 @@ def read_counters(target: EngineTarget) -> ServerCounters | None:
     from plimsoll.families.postgres import counters  # noqa: PLC0415 - see above
 
     return counters.read_counters(target)
+
+
+def read_parameters(target: EngineTarget, names: Sequence[str]) -> dict[str, str]:
+    """Read engine parameters; without those that the server does not know, or where it is away."""
+    from plimsoll.families.postgres import parameters  # noqa: PLC0415 - see above
+
+    return parameters.read_parameters(target, names)

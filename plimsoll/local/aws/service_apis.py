@@ -28,7 +28,7 @@ from plimsoll.local.aws.scheduler import Scheduler
 from plimsoll.local.aws.signatures import SignedCalls
 from plimsoll.local.home import Places
 from plimsoll.local.lambdas.sandboxes import SandboxPool
-from plimsoll.local.resources import cloudformation
+from plimsoll.local.resources import cloudformation, rds_api
 from plimsoll.local.resources.registry import Databases
 from plimsoll.model.request import Request
 
@@ -74,6 +74,7 @@ class Services:
         )
         (Path(configuration["directory"]) / RDS_CA_FILE).write_text(self._databases.authority.pem)
         cloudformation.apply(self._databases)
+        rds_api.apply()
         roots = {name: Path(root) for name, root in configuration["functions"].items()}
         self._functions = Functions(
             pool, roots, configuration["retry_delay_s"], Path(configuration["directory"])

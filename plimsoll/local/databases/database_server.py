@@ -4,7 +4,7 @@ import re
 import shutil
 import signal
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -47,6 +47,19 @@ class DatabaseServer(ABC):
         Raises:
             PlimsollError: It ended before, or it takes too long; then it is killed.
         """
+
+    def changeable(self, names: Sequence[str]) -> frozenset[str]:
+        """Say which settings it takes while it runs; none, unless its kind says otherwise."""
+        del names
+        return frozenset()
+
+    def change(self, settings: Mapping[str, str]) -> None:
+        """Change settings that it takes while it runs.
+
+        Raises:
+            PlimsollError: It does not take one.
+        """
+        raise PlimsollError(f"{', '.join(settings)} cannot be changed while the server runs")
 
     @property
     def pid(self) -> int:

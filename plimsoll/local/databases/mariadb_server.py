@@ -7,7 +7,7 @@ import math
 import os
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -35,6 +35,7 @@ from plimsoll.local.databases.mariadb_settings import (
     command,
     init_file,
 )
+from plimsoll.local.databases.mariadb_variables import change, changeable
 from plimsoll.local.guarded import GuardedProcess
 
 __all__ = ["DEFAULT_SETTINGS", "MariaDbServer", "fetch_mariadb", "find_mariadbd"]
@@ -115,6 +116,14 @@ class MariaDbServer(DatabaseServer):
         """The data source name, password included."""
         account = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
         return f"mysql://{account}@{self.host}:{self.port}/{quote(self.database, safe='')}"
+
+    def changeable(self, names: Sequence[str]) -> frozenset[str]:
+        """Say which settings it takes while it runs."""
+        return changeable(self.dsn, names)
+
+    def change(self, settings: Mapping[str, str]) -> None:
+        """Change settings while it runs."""
+        change(self.dsn, settings)
 
     def wait_ready(self, timeout_s: float) -> None:
         """Wait until this very server serves its account."""

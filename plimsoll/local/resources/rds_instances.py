@@ -4,16 +4,19 @@ import json
 import secrets
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from moto.secretsmanager.models import FakeSecret, secretsmanager_backends
 
 from plimsoll.local.account import ACCOUNT, REGION
+from plimsoll.local.databases.database_server import DatabaseServer
 from plimsoll.local.resources.rds_engines import check_engine
 from plimsoll.local.resources.rds_servers import Asked
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
-from plimsoll.local.resources.sampler import as_rds
+from plimsoll.local.resources.restarting import Restarting
+from plimsoll.local.resources.sampler import Sampler, as_rds
 from plimsoll.model.databases import rds_facts
 from plimsoll.model.instances import instance_limits
 from plimsoll.model.volumes import Volume
@@ -63,6 +66,13 @@ def create_rds(
         undo.callback(volume.close)
         certificate = databases.authority.sign(directory / "tls", "127.0.0.1")
         server = asked.start(directory / "server", volume, certificate)
+        port = server.port
+
+        def start_again(parameters: Mapping[str, str]) -> tuple[DatabaseServer, Sampler]:
+            with_them = replace(asked, parameters=dict(parameters))
+            again = with_them.start(directory / "server", volume, certificate, port=port)
+            return again, databases.sample(volume, again.pid, as_rds(identifier))
+
         undo.callback(server.remove)
         secret = _make_secret(user, password)
         sampler = databases.sample(volume, server.pid, as_rds(identifier))
@@ -72,7 +82,10 @@ def create_rds(
             "MasterUserSecret.SecretArn": secret.arn,
         }
         forget = lambda: _delete_secret(secret)  # noqa: E731 - it remembers the secret, no more
-        return Database(identifier, directory, volume, server, sampler, attributes, forget)
+        database = Database(identifier, directory, volume, server, sampler, attributes, forget)
+        if (group := properties.get("DBParameterGroupName")) is not None:
+            database.restarting = Restarting(start_again, str(group))
+        return database
 
     return databases.create(identifier, start)
 

@@ -48,9 +48,19 @@ class Asked:
                 assert_never(self.engine)
 
     def start(
-        self, directory: Path, volume: EmulatedVolume, certificate: CertificateFiles
+        self,
+        directory: Path,
+        volume: EmulatedVolume,
+        certificate: CertificateFiles,
+        port: int | None = None,
     ) -> DatabaseServer:
         """Start the server.
+
+        Args:
+            directory: Its folder; data that are there already are used again.
+            volume: On which that lies.
+            certificate: Its own.
+            port: Where it listens; None: wherever it can.
 
         Raises:
             MissingToolError: There is no server program.
@@ -58,14 +68,18 @@ class Asked:
         """
         match self.engine:
             case "mysql" | "mariadb":
-                return self._start_mariadb(directory, volume, certificate)
+                return self._start_mariadb(directory, volume, certificate, port)
             case "postgres":
-                return self._start_postgres(directory, volume, certificate)
+                return self._start_postgres(directory, volume, certificate, port)
             case _:
                 assert_never(self.engine)
 
     def _start_mariadb(
-        self, directory: Path, volume: EmulatedVolume, certificate: CertificateFiles
+        self,
+        directory: Path,
+        volume: EmulatedVolume,
+        certificate: CertificateFiles,
+        port: int | None,
     ) -> MariaDbServer:
         user, password, database = self.account
         settings = server_settings(
@@ -75,6 +89,7 @@ class Asked:
             directory=directory,
             settings={**settings, **certificate.settings},
             environment=volume.environment(),
+            port=port,
             user=user,
             password=password,
             database=database,
@@ -89,7 +104,11 @@ class Asked:
         )
 
     def _start_postgres(
-        self, directory: Path, volume: EmulatedVolume, certificate: CertificateFiles
+        self,
+        directory: Path,
+        volume: EmulatedVolume,
+        certificate: CertificateFiles,
+        port: int | None,
     ) -> PostgresServer:
         user, password, database = self.account
         return PostgresServer.start(
@@ -97,6 +116,7 @@ class Asked:
             major=int(major_of(self.engine, self.version)),
             settings={**self._postgres_plan.settings, **tls_settings(certificate)},
             environment=volume.environment(),
+            port=port,
             user=user,
             password=password,
             database=database,

@@ -17,6 +17,7 @@ from plimsoll.local.databases.certificates import Authority
 from plimsoll.local.databases.database_server import DatabaseServer, says_full
 from plimsoll.local.guarded import kill_all
 from plimsoll.local.home import Places
+from plimsoll.local.resources.restarting import Restarting
 from plimsoll.local.resources.sampler import Naming, Sampler
 from plimsoll.volumes import EmulatedVolume
 
@@ -37,6 +38,7 @@ class Database:
     attributes: Mapping[str, str]  # of its resource, by CloudFormation's names
     forget: Callable[[], None]  # removes what other services of AWS know of it
     protected: bool = False  # against deletion by RDS
+    restarting: Restarting | None = None  # None: nobody may restart it
 
 
 Start = Callable[[Path, ExitStack], Database]
@@ -147,6 +149,10 @@ class Databases:
             database = self._running.pop(identifier, None)
         if database is None:
             return
+        if database.restarting is not None:
+            if database.restarting.status == "rebooting":
+                database.server.kill()  # a restart that waits for its end goes no further
+            database.restarting.refuse()
         database.sampler.close()
         database.server.remove()
         database.volume.close()
@@ -163,6 +169,30 @@ class Databases:
         """
         with self._lock:
             self._running[identifier].protected = protected
+
+    def find(self, identifier: str) -> Database | None:
+        """Find a running instance."""
+        with self._lock:
+            return self._running.get(identifier)
+
+    def restart(self, database: Database, parameters: Mapping[str, str]) -> None:
+        """Stop an instance's server cleanly, and start it again on the same files."""
+        restarting = database.restarting
+        if restarting is None:
+            raise UsageError(f"{database.identifier} cannot be restarted on one machine")
+
+        def restart() -> None:
+            with self._under_way():
+                database.sampler.close()
+                database.server.stop()
+                if self.find(database.identifier) is not database:
+                    return
+                try:
+                    database.server, database.sampler = restarting.start_again(parameters)
+                except PlimsollError as error:  # its log goes with its folder
+                    raise PlimsollError(_LOG.sub("", str(error))) from error
+
+        restarting.begin(restart)
 
     def list(self) -> list[Database]:
         """Give the running instances."""

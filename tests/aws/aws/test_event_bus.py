@@ -104,8 +104,9 @@ def test_the_janitor_tells_of_each_target_past_its_limit(
 def test_a_step_tells_whether_it_passed_beside_those_before_it(deployment: EverySetting) -> None:
     record = recorded(deployment)
     result, _ = synthetic_run()
+    finished = [step.step for step in result.steps]
     judged = [
-        step_judged(record, step, result.steps[: index + 1], result.request)
+        step_judged(record, step, finished[: index + 1], result.request)
         for index, step in enumerate(result.steps)
     ]
     by_load = {event.clients: event for event in judged}

@@ -232,6 +232,33 @@ def test_a_team_without_room_lets_a_cell_wait_and_refuses_what_never_fits(
     assert '"NoRoomYetError"' in json.dumps(machine)  # the workflow waits by this name
 
 
+def test_cells_that_take_turns_know_each_other_and_go_at_once(place: EverySetting) -> None:
+    search = {"strategy": "steps", "clients": [1]}
+    asked = experiment(
+        request={**ASKED, "search": search},
+        pairs={"axis": "seed", "of": ["s1", "s3"]},
+        at_once=1,
+        batch_size=None,
+    )
+    started = submit_experiment(place, asked)
+    planned = plan(place, started)
+    batches = planned["batches"]
+    assert isinstance(batches, list)
+    assert sorted(map(sorted, batches)) == [[0], [1, 3], [2], [4]]
+    assert planned["at_once"] == 2
+    ids = [str(submit_cell(place, started, index)["run_id"]) for index in (1, 3, 0)]
+    first, second, alone = (place.records.get(run_id).turn for run_id in ids)
+    assert first is not None
+    assert second is not None
+    assert alone is None
+    assert (first.beside, first.second) == (ids[1], False)
+    assert (second.beside, second.second) == (ids[0], True)
+    assert first.slot_s == second.slot_s
+    alone_in_team = place.model_copy(update={"teams": {"dba": Team(concurrent_runs=1)}})
+    with pytest.raises(UsageError, match="pairs: two runs go at once, and the team may have 1"):
+        submit_experiment(alone_in_team, asked)
+
+
 def test_a_refused_cell_is_told_with_its_reason(place: EverySetting, started: str) -> None:
     plan(place, started)
     refused = [{"cell": 2, "error": "LimitReachedError", "cause": "the team has no room"}]

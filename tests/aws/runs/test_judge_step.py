@@ -1,13 +1,24 @@
 """A step knows of the one machine that everything runs on; on AWS it asks nothing of CloudWatch."""
 
+import gzip
 import json
+import re
 
 import pytest
 
-from plimsoll.aws.run_files import client_path, plan_path, step_path
-from plimsoll.errors import StepError
+from plimsoll.aws.run_files import (
+    HISTORY,
+    UNPACKED_MOST,
+    RunFiles,
+    client_path,
+    plan_path,
+    step_path,
+    unpacked,
+)
+from plimsoll.errors import StepError, UnreadableFileError
 from plimsoll.families import mysql
 from plimsoll.model.fleet import WARMING_STEP
+from plimsoll.model.history import History
 from plimsoll.model.results import StepResult, TargetSample
 from plimsoll.model.run_record import RunRecord, TargetAddress
 from plimsoll.runs import judge_step
@@ -153,6 +164,49 @@ def test_a_thousand_failures_are_all_written_and_told_within_an_event(judged: Ev
     step = judged.files(RUN).get(step_path(1), StepResult)
     assert [failed.client for failed in step.fleet.failed] == list(range(2, 1002))
     assert (step.fleet.ran, step.fleet.missing) == (2, ())
+
+
+def test_a_damaged_file_of_a_client_is_named(judged: EverySetting) -> None:
+    files, path = judged.files(RUN), client_path(1, 1)
+    whole = files.find(path)
+    assert whole is not None
+    file = json.loads(unpacked(path, whole))
+    file["report"]["operations"]["read"]["succeeded"] = "many"
+    for content, said in (
+        (whole[: len(whole) // 2], "cannot be unpacked: it is cut off"),
+        (b"{}", "cannot be unpacked: Error -3"),
+        (gzip.compress(bytes(UNPACKED_MOST + 1)), "cannot be unpacked: it is too large"),
+        (gzip.compress(b"{}"), "is no client's result: `report` is missing"),
+        (gzip.compress(json.dumps(file).encode()), "report.operations.read.succeeded: Input"),
+    ):
+        files.put(path, content)
+        with pytest.raises(UnreadableFileError, match=f"^{re.escape(path)} .*{said}"):
+            judge_step.judge_step(judged, RUN, 1)
+
+
+def test_judged_steps_are_not_read_again(
+    judged: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge_step.judge_step(judged, RUN, 1)
+    plan = planned().model_copy(update={"index": 2})
+    judged.files(RUN).put_model(plan_path(2), plan)
+    for client in (0, 1):
+        one = result(client, [100] * 400).model_copy(update={"run_id": RUN, "step": 2})
+        judged.files(RUN).put_model(client_path(2, client), one)
+    read: list[str] = []
+    reading = RunFiles._read
+
+    def noting(files: RunFiles, path: str) -> bytes:
+        read.append(path)
+        return reading(files, path)
+
+    monkeypatch.setattr(RunFiles, "_read", noting)
+    for _ in range(2):  # its answer may be lost, and the workflow calls again
+        judge_step.judge_step(judged, RUN, 2)
+    assert step_path(1) not in read
+    history = judged.files(RUN).get(HISTORY, History)
+    assert [done.step.index for done in history.steps] == [1, 2]
+    assert judged.records.get(RUN).steps_finished == 2
 
 
 def test_on_aws_nothing_is_asked_of_cloudwatch_which_this_function_may_not_reach(

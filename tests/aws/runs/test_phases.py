@@ -12,7 +12,7 @@ from plimsoll.model.fleet import ServerCounters, StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunState
 from plimsoll.runs import plan_step
-from plimsoll.runs.plan_step import finished_steps, measured_steps
+from plimsoll.runs.history import finished_steps, measured_so_far, measured_steps, so_far
 from tests.aws.runs.conftest import RUN, recorded
 from tests.aws.runs.test_plan_step import TARGET
 from tests.support.every_setting import EverySetting
@@ -81,6 +81,8 @@ def test_the_passes_are_planned_in_turn_and_the_search_after_them(
     files = deployment.files(RUN)
     assert [step.plan.index for step in measured_steps(files)] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert [step.plan.index for step in finished_steps(files)] == [8]
+    assert [done.step.index for done in measured_so_far(files)] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert [done.step.index for done in so_far(files)] == [8]
 
 
 def test_a_repeated_call_plans_the_same_pass(deployment: EverySetting, family: Family) -> None:

@@ -3,19 +3,22 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from plimsoll.aws.run_files import PRECONDITIONING, REQUEST, plan_path, step_path
+from plimsoll.aws.run_files import HISTORY, PRECONDITIONING, REQUEST, plan_path, step_path
+from plimsoll.aws.run_records import now
 from plimsoll.errors import BudgetPassedError, PlimsollError, TimeLimitPassedError
 from plimsoll.model.fleet import ServerCounters, StepPlan, UnfinishedWork
+from plimsoll.model.history import FinishedStep, History
 from plimsoll.model.preconditioning import Preconditioning, Round
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunState, TargetAddress
 from plimsoll.model.search_request import NextStep
 from plimsoll.model.steps import Purpose
+from plimsoll.model.turns import Turn
 from plimsoll.runs import plan_step
 from tests.aws.runs.conftest import REQUESTED, RUN, recorded
 from tests.support.every_setting import EverySetting
@@ -115,6 +118,53 @@ def test_a_steps_window_is_a_whole_minute_whenever_it_is_planned(
     assert plan.start_at_epoch_ms - 1000 * clock.now_s < 20_010 + 15_001
 
 
+OTHER = "20260101-000000-fedcba"
+IN_TIME_S = 180.0  # from the clock's first moment: for a window at 240 s, where an odd slot begins
+
+
+def taking_turns(running: EverySetting, **other: Any) -> None:
+    """The run's caches are warm; the other one is where it is said to be."""
+    running.records.change(RUN, step=0, turn=Turn(beside=OTHER, second=True, slot_s=240))
+    running.files(RUN).put(step_path(0), "{}")
+    record = running.records.get(RUN)
+    turn = Turn(beside=RUN, second=False, slot_s=240)
+    running.records.create(record.model_copy(update={"run_id": OTHER, "turn": turn, **other}))
+
+
+def test_a_run_that_takes_turns_waits_for_the_other_before_its_first_step(
+    running: EverySetting, clock: Clock
+) -> None:
+    taking_turns(running)
+    asked = plan_step.plan_next(running, RUN)
+    assert (asked["next"], asked["wait_s"]) == ("pause", 1)
+    assert running.records.get(RUN).turn_ready_at is not None
+    running.records.change(OTHER, turn_ready_at=now())
+    clock.now_s += IN_TIME_S - 20  # too late to wait for it without a pause
+    asked = plan_step.plan_next(running, RUN)
+    assert (asked["next"], asked["wait_s"]) == ("pause", 15)
+    clock.now_s += 15 + 2
+    assert plan_step.plan_next(running, RUN)["next"] == "step"
+    plan = running.files(RUN).get(plan_path(1), StepPlan)
+    assert plan.window_start_epoch_ms % 480_000 == 240_000
+
+
+def test_it_does_not_wait_for_one_that_has_ended(running: EverySetting, clock: Clock) -> None:
+    taking_turns(running, state=RunState.FAILED)
+    clock.now_s += IN_TIME_S - 10
+    assert plan_step.plan_next(running, RUN)["next"] == "step"
+
+
+def test_it_waits_no_longer_than_half_its_time(running: EverySetting, clock: Clock) -> None:
+    """The other has not even been recorded."""
+    running.records.change(RUN, step=0, turn=Turn(beside=OTHER, second=True, slot_s=240))
+    running.files(RUN).put(step_path(0), "{}")
+    clock.now_s += IN_TIME_S - 10
+    assert plan_step.plan_next(running, RUN) == plan_step.Next.pause(1)
+    limit_s = running.records.get(RUN).time_limit_s
+    running.records.change(RUN, started_at=now() - timedelta(seconds=0.6 * limit_s))
+    assert plan_step.plan_next(running, RUN)["next"] == "step"
+
+
 def test_the_warming_step_waits_for_no_minute(running: EverySetting, clock: Clock) -> None:
     clock.now_s += 1
     assert plan_step.plan_next(running, RUN)["next"] == "step"
@@ -159,11 +209,11 @@ def test_an_answer_stands_where_its_target_answers_no_more(
 
 @pytest.mark.parametrize(("purpose", "stands"), [("twice_clients", True), ("confirm", False)])
 def test_an_answer_stands_where_time_has_passed_while_it_was_questioned(
-    running: EverySetting, monkeypatch: pytest.MonkeyPatch, purpose: Purpose, stands: bool
+    running: EverySetting, purpose: Purpose, stands: bool
 ) -> None:
-    last = synthetic_run()[0].steps[0]
-    last = last.model_copy(update={"plan": last.plan.model_copy(update={"purpose": purpose})})
-    monkeypatch.setattr(plan_step, "finished_steps", lambda _: [last])
+    last = synthetic_run()[0].steps[0].step.model_copy(update={"purpose": purpose})
+    history = History(steps=(FinishedStep(step=last, late=False),))
+    running.files(RUN).put_model(HISTORY, history)
     running.records.change(RUN, step=1, expires_at=datetime(2020, 1, 1, tzinfo=UTC))
     if stands:
         assert plan_step.plan_next(running, RUN)["next"] == "conclude"
@@ -192,7 +242,8 @@ def test_a_target_that_works_no_more_is_waited_for_as_long_as_that_takes_to_see(
         index=1, clients=1, connections=1, purpose="again", recover_first=True, why="it failed"
     )
     monkeypatch.setattr(plan_step, "family_of", lambda _: BusyFamily())
-    monkeypatch.setattr(plan_step, "finished_steps", lambda _: [synthetic_run()[0].steps[0]])
+    last = FinishedStep(step=synthetic_run()[0].steps[0].step, late=False)
+    running.files(RUN).put_model(HISTORY, History(steps=(last,)))
     monkeypatch.setattr(plan_step, "next_step", lambda *_: overloaded)
     began_s, polls = clock.now_s, 0
     while plan_step.plan_next(running, RUN)["next"] == "pause":
@@ -240,7 +291,7 @@ def test_a_longer_window_for_which_no_time_is_left_has_its_usual_length(
         index=1, clients=1, connections=1, purpose="again", window_factor=2, why="halves"
     )
     monkeypatch.setattr(plan_step, "next_step", lambda *_: longer)
-    monkeypatch.setattr(plan_step, "finished_steps", lambda _: [])
+    running.files(RUN).put_model(HISTORY, History())
     assert planned(running) == 2
     plan = running.files(RUN).get(plan_path(2), StepPlan)
     assert (plan.warmup_s, plan.duration_s) == (window_s / 2, window_s)

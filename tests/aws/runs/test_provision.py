@@ -338,3 +338,14 @@ def test_an_endpoint_that_is_not_allowed_is_refused() -> None:
         UsageError, match=r"db\.example\.com:3306 is not among .* \(allowed: none\)"
     ):
         provision.endpoint_address(target, {})
+
+
+def test_a_toggles_target_begins_in_the_first_state(deployment: EverySetting) -> None:
+    started(deployment)
+    states = [{"name": v, "parameters": {"innodb_doublewrite": v.upper()}} for v in ("on", "off")]
+    request = Request.model_validate({**REQUESTED, "toggle": {"states": states}})
+    deployment.files(RUN).put(REQUEST, request.model_dump_json())
+    provision.create_target(deployment, RUN)
+    template = json.loads(deployment.files(RUN).find(TEMPLATE) or b"{}")
+    written = template["Resources"]["ParameterGroup"]["Properties"]["Parameters"]
+    assert written == {"innodb_buffer_pool_size": "16777216", "innodb_doublewrite": "ON"}

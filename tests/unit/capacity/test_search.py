@@ -6,7 +6,7 @@ from statistics import median
 
 import pytest
 
-from plimsoll.capacity import next_step
+from plimsoll.capacity import judge, next_step
 from plimsoll.model.capacity import Confirmation, Rules
 from plimsoll.model.search_request import (
     Done,
@@ -270,3 +270,24 @@ def test_single_probe_bisection_would_over_claim_in_a_fifth_of_the_runs() -> Non
     figures = [c.max_sustainable_throughput_ops_per_second or 0.0 for c in claims]
     assert sum(figure > true * 1.03 for figure in figures) / len(figures) > 0.1
     assert median(figures) > 0
+
+
+def test_the_load_before_throughput_fell_is_the_one_that_is_confirmed() -> None:
+    """Two clients pass, with less than one gave: they are not what is repeated."""
+    gives = {1: (495.0, 100.0), 2: (475.0, 200.0), 3: (470.0, 350.0)}
+    search, steps = StepsSearch(clients=(1, 2, 3), open_loop_probe=False), list[Step]()
+    rules = Rules(audits_off=frozenset({"drift"}))
+    while isinstance(asked := next_step(search, steps, rules), NextStep):
+        assert asked.clients is not None
+        ops, p99_us = gives[asked.clients]
+        steps.append(
+            Step(
+                clients=asked.clients,
+                purpose=asked.purpose,
+                throughput_ops_per_second=ops,
+                latency_us={"update": {"p99": p99_us}},
+            )
+        )
+    found = judge(steps, rules)
+    assert (found.verdict, found.at) == ("KNEE", 1)
+    assert [one.clients for one in steps if one.purpose == "confirm"] == [1, 1]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plimsoll.capacity import judge
-from plimsoll.model.capacity import Rules
+from plimsoll.model.capacity import Confirmation, Rules
 from plimsoll.model.steps import Half, Step
 from tests.unit.capacity.samples import LINEAR, offered, step
 
@@ -283,3 +283,21 @@ def test_a_lower_bound_whose_last_load_gained_nothing_says_so() -> None:
     assert flat.verdict == "LOWER_BOUND"
     assert "a plateau may begin there" in flat.summary
     assert "plateau" not in judge(LINEAR, RULES).summary
+
+
+def test_the_answer_is_where_throughput_was_highest_though_heavier_loads_passed() -> None:
+    """Writes at a cap: a second client made 495 into 475 ops/s; a third broke the limit."""
+    rules = Rules(confirmation=Confirmation(least=5), audits_off=frozenset({"drift"}))
+
+    def at(clients: int, *throughputs: float, p99_us: float = 100) -> list[Step]:
+        return [step(clients, ops, p99_us) for ops in throughputs]
+
+    one, failing = (495.0, 497.0, 498.0), at(3, 470, 472, p99_us=350)
+    found = judge([*at(1, *one, 495, 504), *at(2, 475), *failing], rules)
+    assert (found.verdict, found.at, found.bracket) == ("KNEE", 1, (1, 3))
+    assert found.max_sustainable_throughput_ops_per_second == pytest.approx(493, abs=1)
+    assert "2 clients passed as well, with less throughput: 475 ops/s" in " ".join(found.notes)
+    seen_once = judge([*at(1, 495), *at(2, 470, 475, 476, 478, 479), *failing], rules)
+    assert (seen_once.verdict, seen_once.at) == ("KNEE", 2)
+    level = judge([*at(1, *one, 495, 504), *at(2, 493, 494, 490, 496, 492), *failing], rules)
+    assert level.at == 2

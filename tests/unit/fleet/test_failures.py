@@ -12,7 +12,8 @@ from plimsoll.fleet.failures import (
     plain_cause,
     told_together,
 )
-from plimsoll.fleet.step import merged_step
+from plimsoll.fleet.fold import folded
+from plimsoll.fleet.step import merged_step, step_of
 from plimsoll.model.fleet import ClientResult, FailedClient
 from tests.unit.fleet.test_merge import after, planned, result
 
@@ -43,8 +44,8 @@ def test_failed_clients_keep_their_number_and_error() -> None:
 
 
 def told(*results: ClientResult, failed: Sequence[FailedClient] = ()) -> Nothing | None:
-    step = merged_step(planned(), results, failed, server_after=after(1100))
-    return nothing_told(step, results)
+    fold = folded(planned(), results)
+    return nothing_told(step_of(fold, failed, server_after=after(1100)), fold)
 
 
 def refused(client: int) -> FailedClient:
@@ -115,7 +116,8 @@ def test_clients_that_failed_otherwise_or_never_started_will_again() -> None:
 def test_a_silent_step_says_how_late_its_clients_were() -> None:
     late = [result(client, [], late_ms=9_000, window=(5_000, 5_000)) for client in (0, 1)]
     assert told(*late) == Nothing(
-        "no operation was answered in the window of step 1: 2 clients were late, at most by 9 s",
+        "no operation was answered in the window of step 1:"
+        " 2 clients were late, at most by 9 s: 0, 1",
         passing=True,
     )
 
@@ -156,8 +158,9 @@ FULL = [
 
 
 def test_a_target_without_room_for_connections_has_failed_the_step() -> None:
-    step = merged_step(planned(), [], FULL, server_after=after(1100))
-    assert nothing_told(step, []) is None
+    nobody = folded(planned(), [])
+    step = step_of(nobody, FULL, server_after=after(1100))
+    assert nothing_told(step, nobody) is None
     assert step.step.throughput_ops_per_second == 0
     assert step.step.refused == (
         "the target refused connections of 2 of 2 clients: Too many connections"

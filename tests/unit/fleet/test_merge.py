@@ -5,6 +5,7 @@ from hdrh.histogram import HdrHistogram
 
 from plimsoll.families.mysql.counters import EXECUTED
 from plimsoll.fleet import merge
+from plimsoll.fleet.fold import folded
 from plimsoll.fleet.step import merged_step
 from plimsoll.model.engine_report import (
     ConnectionReport,
@@ -97,7 +98,8 @@ def after(executed: int, uptime: int = 20) -> ServerCounters:
 
 def test_percentiles_are_those_of_all_operations_together() -> None:
     fast, slow = [100] * 99, [10_000] * 11  # the mean of their medians would be 5,050
-    merged = merge.operations([result(0, fast), result(1, slow, errors={"1213": 2})])["read"]
+    both = [result(0, fast), result(1, slow, errors={"1213": 2})]
+    merged = folded(planned(), both).operations()["read"]
     assert merged.succeeded == 110
     assert merged.errors == {"1213": 2}
     assert merged.latency_us.p50 == 100
@@ -120,11 +122,12 @@ def test_a_client_late_beyond_the_warmup_shrinks_the_window_to_whole_seconds() -
     assert step.step.window_s == 2.5
     assert step.step.throughput_ops_per_second == 20  # of seconds 3 and 4, both clients
     assert step.fleet.late == {1: 2_500}
+    assert "1 client was late, at most by 2.5 s: 1" in step.problems
     assert any("ran together for 2.5 s only" in problem for problem in step.problems)
 
 
 def test_seconds_are_added_over_clients_on_one_clock() -> None:
-    seconds = merge.seconds(planned(), [result(0, [1]), result(1, [1], per_second=5)])
+    seconds = folded(planned(), [result(0, [1]), result(1, [1], per_second=5)]).seconds()
     assert [second.epoch_s for second in seconds] == [1000, 1001, 1002, 1003, 1004]
     assert {second.succeeded for second in seconds} == {15}
     assert {second.max_us for second in seconds} == {301}
@@ -132,8 +135,8 @@ def test_seconds_are_added_over_clients_on_one_clock() -> None:
 
 
 def test_halves_of_the_window_leave_the_warmup_out() -> None:
-    results = [result(0, [1]), result(1, [1])]
-    first, second = merge.halves(planned(), merge.Window(results), results)
+    fold = folded(planned(), [result(0, [1]), result(1, [1])])
+    first, second = merge.halves(fold, merge.Window(fold), fold.seconds())
     assert first.throughput_ops_per_second == second.throughput_ops_per_second == 20
     assert first.latency_us["read"] == 201.5  # seconds 1 and 2
     assert second.latency_us["read"] == 203.5
@@ -155,6 +158,19 @@ def test_a_step_names_who_failed_who_is_missing_and_how_busy_the_busiest_was() -
     assert step.step.clients_ran == 2
     assert "client 2 failed: Lambda.Unknown: killed" in step.problems
     assert "1 client never answered: 3" in step.problems
+
+
+def test_looking_for_answers_is_told_apart_from_work() -> None:
+    def polled(client: int, polled_s: float | None) -> ClientResult:
+        one = result(client, [1] * 8)
+        myself = one.report.client.model_copy(update={"polled_s": polled_s})
+        return one.model_copy(update={"report": one.report.model_copy(update={"client": myself})})
+
+    fleet = merge.fleet_figures(folded(planned(), [polled(0, 0.2), polled(1, 0.1)]), [])
+    assert fleet.polled_share == pytest.approx((0.2 + 0.1) / (4 + 4))
+    assert fleet.cpu_us_per_operation == pytest.approx((0.8 - 0.3) * 1e6 / 16)
+    fold = folded(planned(), [polled(0, 0.2), polled(1, None)])
+    assert merge.fleet_figures(fold, []).polled_share is None
 
 
 def test_the_servers_count_is_compared_only_where_every_client_has_counted() -> None:

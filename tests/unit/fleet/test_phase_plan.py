@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
 from plimsoll.fleet import merge
+from plimsoll.fleet.fold import folded
 from plimsoll.fleet.phase_plan import pass_step, slice_of
 from plimsoll.fleet.plan import load_spec, wait_for_period_ms
 from plimsoll.fleet.step import merged_step
@@ -113,7 +114,8 @@ def test_a_pass_lasts_from_its_first_record_to_the_last_of_the_slowest_client() 
     assert step.plan.duration_s == 5.0  # what it cost follows from how long it took
     assert step.step.purpose is None
     assert not any("ran together" in problem for problem in step.problems)
-    assert merge.Window([quick, slow]).length_s == 2.0  # of a step of the search
+    fold = folded(planned(warmup_s=0, duration_s=600), [quick, slow])
+    assert merge.Window(fold).length_s == 2.0  # of a step of the search
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,22 @@ from hypothesis import strategies as st
 from plimsoll.fleet.plan import (
     barrier_epoch_ms,
     connections_of,
+    finished,
     late_in_a_row,
+    load_spec,
     plan_step,
     rate_of,
     warming_step,
 )
 from plimsoll.fleet.step import merged_step
+from plimsoll.model.engine import EngineTarget, EngineWorkload
 from plimsoll.model.fleet import FailedClient, StepPlan
+from plimsoll.model.functions import FUNCTIONS
+from plimsoll.model.history import FinishedStep
+from plimsoll.model.load_request import ENDING_S, load_most_s
 from plimsoll.model.request import Request
-from plimsoll.model.results import StepResult
 from plimsoll.model.search_request import NextStep
+from plimsoll.model.timings import AWS_TIMINGS
 from tests.unit.fleet.test_merge import planned as two
 from tests.unit.fleet.test_merge import result
 
@@ -38,6 +44,10 @@ REQUEST = Request.model_validate(
 )
 
 
+NOTHING = EngineWorkload(key_spaces=(), operations=())
+NOWHERE = EngineTarget(protocol="mysql", host="h", port=1, user="u", password="", database="d")
+
+
 def planned(clients: int, connections: int, rate: float | None = None) -> StepPlan:
     following = NextStep(
         index=2,
@@ -50,6 +60,25 @@ def planned(clients: int, connections: int, rate: float | None = None) -> StepPl
     return plan_step(
         following, REQUEST, start_at_epoch_ms=1_000, recovered=None, server_before=None
     )
+
+
+def test_who_asks_for_polling_is_heard_the_search_first_then_the_request_then_the_place() -> None:
+    def polls(asked: int | None, of_request: int | None) -> int:
+        following = NextStep(
+            index=2, clients=1, connections=1, purpose="climb", why="", poll_us=asked
+        )  # fmt: skip
+        load = REQUEST.load.model_copy(update={"poll_us": of_request})
+        request = REQUEST.model_copy(update={"load": load})
+        plan = plan_step(
+            following, request, start_at_epoch_ms=0, recovered=None, server_before=None, poll_us=50
+        )
+        spec = load_spec(plan, 0, workload=NOTHING, target=NOWHERE)
+        assert spec.poll_us == plan.poll_us
+        return plan.poll_us
+
+    assert polls(None, None) == 50
+    assert polls(None, 0) == 0
+    assert polls(20, 0) == 20
 
 
 def test_steps_are_numbered_from_one_and_know_their_window() -> None:
@@ -110,6 +139,30 @@ def test_a_larger_fleet_is_given_more_time_to_start() -> None:
     assert (barrier(1), barrier(100)) == (1_060, 2_050)
 
 
+def test_ten_thousand_clients_are_given_what_lambda_takes_to_start_them() -> None:
+    """1,000 more every 10 s: the last thousand is there after 100 s."""
+    start = barrier_epoch_ms(
+        0,
+        clients=10_000,
+        lead_ms=AWS_TIMINGS.lead_ms,
+        per_client_ms=AWS_TIMINGS.lead_ms_per_client,
+    )
+    assert start == 20_000 + 10_000 / 1_000 * 10_000
+    most_s = FUNCTIONS["load-client"].timeout_s
+    assert start / 1000 + load_most_s(10_000) + ENDING_S == most_s
+
+
+def test_more_time_to_start_is_never_taken_from_the_load() -> None:
+    """Who is called first waits for the barrier, and a client may run for 900 s."""
+    barriers = [
+        barrier_epoch_ms(
+            0, clients=10_000, lead_ms=20_000, per_client_ms=10, late_before=late, load_s=load_s
+        )
+        for late, load_s in ((1, 190), (2, 190), (3, 190), (3, 760))
+    ]
+    assert barriers == [240_000, 480_000, 690_000, 120_000]
+
+
 @pytest.mark.parametrize(
     ("late_before", "lead_ms"), [(0, 1_010), (1, 2_020), (2, 4_040), (3, 8_080), (9, 8_080)]
 )
@@ -127,14 +180,25 @@ def test_only_the_last_steps_in_a_row_were_late() -> None:
     refused = FailedClient(client=1, error="ClientTooLateError", cause="")
     killed = FailedClient(client=1, error="Lambda.Unknown", cause="")
 
-    def step(late_ms: int, *failed: FailedClient) -> StepResult:
-        return merged_step(two(), [result(0, [9], late_ms=late_ms)], failed, server_after=None)
+    def step(late_ms: int, *failed: FailedClient) -> FinishedStep:
+        results = [result(0, [9], late_ms=late_ms)]
+        return finished(merged_step(two(), results, failed, server_after=None))
 
     late, in_time = step(1_001), step(1_000)
     assert late_in_a_row([]) == 0
     assert late_in_a_row([late, late, in_time]) == 0
     assert late_in_a_row([in_time, late, step(0, refused)]) == 2
     assert late_in_a_row([late, step(0, killed)]) == 0
+
+
+def test_a_few_late_ones_of_thousands_give_the_next_step_no_more_time() -> None:
+    refused = [FailedClient(client=n, error="ClientTooLateError", cause="") for n in range(1, 12)]
+
+    def step(late: int) -> FinishedStep:
+        plan = two().model_copy(update={"clients": 10_000})
+        return finished(merged_step(plan, [result(0, [9])], refused[:late], server_after=None))
+
+    assert (step(10).late, step(11).late) == (False, True)
 
 
 def test_the_warming_step_is_step_zero_with_the_first_steps_connections() -> None:

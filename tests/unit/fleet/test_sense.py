@@ -2,6 +2,7 @@
 
 import pytest
 
+from plimsoll.fleet.fold import folded
 from plimsoll.fleet.sense import sensible
 from plimsoll.model.steps import Purpose
 from tests.support.synthetic_run import synthetic_run
@@ -26,5 +27,6 @@ def test_a_closing_step_that_was_refused_says_nothing_of_the_answer(
 ) -> None:
     refused = STEP.step.model_copy(update={"refused": REFUSED, "throughput_ops_per_second": 0.0})
     plan = STEP.plan.model_copy(update={"purpose": purpose})
-    seen, _ = sensible(STEP.model_copy(update={"plan": plan, "step": refused}), [result(0, [100])])
+    step = STEP.model_copy(update={"plan": plan, "step": refused})
+    seen, _ = sensible(step, folded(plan, [result(0, [100])]))
     assert seen.step.void == void

@@ -129,9 +129,13 @@ def test_each_question_has_its_choice() -> None:
     result = result_of(WHOLE)
     reads, both = result.decisions
     assert (reads.question, reads.best, reads.like) == ("reads", "high", ("mid",))
-    assert reads.sentence == "high or mid: no difference can be shown"
+    assert reads.sentence == (
+        "high or mid: they differ by too little to matter (1.02 times, 95 % 0.99 to 1.04);"
+        " what they cost is not known"
+    )
     assert (both.question, both.best, both.like) == ("both", "low", ("mid",))
     assert both.sentence.endswith("no answer from high")
+    assert (reads.outcome, both.outcome) == ("alike", "partial")
     assert reads.cheapest is None  # no price is known
 
 
@@ -210,11 +214,59 @@ def test_the_most_per_dollar_is_told_where_every_price_is_known() -> None:
     reads, both = result.decisions
     assert (reads.best, reads.cheapest) == ("high", "low")
     assert reads.sentence.endswith("cheapest an operation: low at $0.0278 per million")
+    assert reads.buy == "mid"  # as good as high, and cheaper
     assert both.cheapest == "low"
     costs = {c.name: c.usd_per_million for c in result.cells}
     assert costs["low-reads"] == pytest.approx(0.1 / (1000 * 3600) * 1e6)
     assert costs["high-both"] is None
-    assert result_of(WHOLE, usd_per_hour={"low": 0.1}).decisions[0].cheapest is None
+    one_price = result_of(WHOLE, usd_per_hour={"low": 0.1})
+    assert one_price.decisions[0].cheapest is None
+    assert "low costs $0.0278 per million; no price is known of high and mid" in (
+        one_price.decisions[0].sentence
+    )
+
+
+def test_targets_whose_price_is_known_are_ranked_though_another_has_none() -> None:
+    reads, _ = result_of(WHOLE, usd_per_hour={"low": 0.1, "mid": 1.0}).decisions
+    assert reads.cheapest == "low"
+    assert reads.sentence.endswith("low at $0.0278 per million; no price is known of high")
+
+
+def test_a_cell_without_dollars_says_why() -> None:
+    cells = {cell.name: cell for cell in result_of(WHOLE, usd_per_hour={"low": 0.1}).cells}
+    assert (cells["low-reads"].usd_per_hour, cells["low-reads"].usd_unknown) == (0.1, None)
+    assert cells["mid-reads"].usd_per_hour is None
+    assert cells["mid-reads"].usd_unknown == "what an endpoint costs is not known here"
+
+
+def test_one_measured_target_among_unknown_ones_is_no_answer() -> None:
+    """Neither by its name nor by the exit code."""
+    reads = result_of({"low-reads": capacity(1000), "mid-reads": None}).decisions[0]
+    assert (reads.outcome, reads.best, reads.buy) == ("partial", None, None)
+    assert reads.unknown == ("mid", "high")
+    assert reads.sentence == (
+        "not decided: of mid and high nothing is known, low (1,000 ops/s) alone was measured"
+    )
+
+
+def below_first(throughput: float) -> Capacity:
+    """Half of the operations fail at the only load."""
+    step = at_one_load(throughput, repeats=1).steps[0].steps[0]
+    failed = step.model_copy(update={"errors": 500, "operations": 500})
+    return judge([failed], Rules(confirmation=None))
+
+
+def test_a_target_that_fails_at_the_lightest_load_has_answered() -> None:
+    found: dict[str, Capacity | None] = {
+        "low-reads": below_first(300), "mid-reads": at_one_load(1000), "high-reads": below_first(20)
+    }  # fmt: skip
+    result = result_of(found)
+    reads = result.decisions[0]
+    assert (reads.outcome, reads.buy, reads.cannot) == ("chosen", "mid", ("low", "high"))
+    assert "mid (1,000 ops/s) alone bears it: low and high fail at the lightest load" in (
+        reads.sentence
+    )
+    assert (result.gains[0].outcome, result.gains[0].low) == ("gain", None)  # at least so much
 
 
 def test_targets_that_differ_beyond_their_volume_make_no_step_in_iops() -> None:
@@ -238,11 +290,15 @@ def test_a_cell_without_an_answer_says_why() -> None:
 def test_the_page_and_its_tables_hold_every_cell() -> None:
     result = result_of(WHOLE)
     page = render(result)
-    for told in ("What to buy", "high or mid: no difference can be shown", "% more"):
+    for told in ("What to buy", "high or mid: they differ by too little to matter", result.answer):
         assert told in page
     table = matrix_table(result)
-    assert table.columns == ("ops/s", "low", "mid", "high", "which")
-    assert [cell.text for cell in table.rows[1]][1:4] == ["500", "490", words.NOTHING]
+    assert table.columns[1:] == ("low", "mid", "high", "which")
+    limit = result.cells[0].limited_by
+    assert limit
+    assert [cell.text for cell in table.rows[1]][1:4] == [
+        f"500 · {limit}", f"490 · {limit}", words.NOTHING
+    ]  # fmt: skip
     assert [row[0].text for row in cells_table(result).rows] == list(result.order)
 
 

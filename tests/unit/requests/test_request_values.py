@@ -54,6 +54,14 @@ def fault(**volume: object) -> dict[str, Any]:
 
 
 # (what is changed, the field, what stands there, what may stand there)
+OFF = {"name": "off", "parameters": {"innodb_doublewrite": "OFF"}}
+ON = {"name": "on", "parameters": {"innodb_doublewrite": "ON"}}
+
+
+def toggle(**changes: Any) -> dict[str, Any]:
+    return {"toggle": {"states": [OFF, ON], **changes}}
+
+
 WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"name": "Not A Name"}, "name", "Not A Name", [NAME]),
     ({"name": "n" * 41}, "name", "n" * 41, ["at most 40 long"]),
@@ -193,6 +201,13 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
      ["> 0.5"]),
     ({"limits": {"confirmation": {"precision": 1}}}, "limits.confirmation.precision", 1,
      ["<= 0.5"]),
+    # two states of the target
+    (toggle(states=[OFF, {**ON, "name": "A"}]), "toggle.states[1].name", "A", [NAME]),
+    (toggle(states=[OFF, {**ON, "parameters": {}}]), "toggle.states[1].parameters", None,
+     ["at least 1 long"]),
+    (toggle(pairs=2), "toggle.pairs", 2, [">= 3"]),
+    (toggle(pairs=15), "toggle.pairs", 15, ["<= 14"]),
+    (toggle(restart="never"), "toggle.restart", "never", ["needed", "always"]),
     # faults on purpose
     ({"faults": [{**STALL, "step": 0}]}, "faults[0].step", 0, [">= 1"]),
     ({"faults": [{**STALL, "after_s": -1}]}, "faults[0].after_s", -1, [">= 0.0"]),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from plimsoll.fleet.plan import finished
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.phase_passes import passes
 from plimsoll.model.results import OperationTotals, StepResult
@@ -40,11 +41,11 @@ def test_the_passes_come_one_after_another_and_none_twice() -> None:
     coming = next_pass(REQUEST, [])
     assert coming is not None
     assert (coming.index, coming.phase.name) == (1, "load")
-    finished = [done(index, 100) for index in range(1, 7)]
-    last = next_pass(REQUEST, finished)
+    passed = [finished(done(index, 100)) for index in range(1, 8)]
+    last = next_pass(REQUEST, passed[:6])
     assert last is not None
     assert (last.index, last.phase.name) == (7, "charge")
-    assert next_pass(REQUEST, [*finished, done(7, 100)]) is None
+    assert next_pass(REQUEST, passed) is None
 
 
 def test_records_per_second_are_of_each_pass_with_an_interval_over_them() -> None:

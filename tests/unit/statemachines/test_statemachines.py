@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[3] / "statemachines"
 MACHINES = sorted(path.name for path in FOLDER.glob("*.asl.json"))
 BEFORE_TEARDOWN = {
     "Record", "ArmDeletion", "CreateTarget", "AwaitTarget", "CreateSchema", "LoadDataset",
-    "VerifyDataset", "PlanStep", "RunClients", "JudgeStep", "Conclude",
+    "VerifyDataset", "PlanStep", "SwitchTarget", "RunClients", "JudgeStep", "Conclude",
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from plimsoll.local.aws.corrections import (
     function_errors,
     integrations,
     jsonata,
+    metric_data,
     offered_zones,
     states,
     string_literals,
@@ -20,7 +21,7 @@ from plimsoll.local.aws.corrections import (
 
 
 def apply() -> None:
-    """Apply every correction: of the Step Functions interpreter, but for the last."""
+    """Apply every correction: of the Step Functions interpreter, but for the last three."""
     for correction in (
         clients,
         definitions,
@@ -33,5 +34,6 @@ def apply() -> None:
         string_literals,
         engine_versions,
         offered_zones,
+        metric_data,
     ):
         correction.apply()

@@ -1,0 +1,24 @@
+"""Which runs of an experiment take turns."""
+
+from plimsoll.experiments.records import run_id_of
+from plimsoll.model.experiment import Cell, Experiment, partner
+from plimsoll.model.timings import Timings
+from plimsoll.model.turns import Turn, slot_s
+from plimsoll.requests.cells import cells_of
+
+
+def turn_of(
+    experiment: Experiment, experiment_id: str, cell: Cell, timings: Timings
+) -> Turn | None:
+    """Give a cell's turn; None where it takes none."""
+    other = partner(experiment, cell.variants)
+    if other is None or experiment.pairs is None:
+        return None
+    beside = next(one for one in cells_of(experiment) if one.variants == other)
+    loads = [one.request.load for one in (cell, beside)]
+    longest_s = max(load.warmup_s + load.duration_s for load in loads)
+    return Turn(
+        beside=run_id_of(experiment_id, beside),
+        second=cell.variants[experiment.pairs.axis] == experiment.pairs.of[1],
+        slot_s=slot_s(longest_s, timings.metric_period_s),
+    )

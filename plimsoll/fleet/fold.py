@@ -1,0 +1,216 @@
+"""What the clients of a step measured, folded together as their results come.
+
+A client's histograms and seconds are most of its result. The engine adds them up; what is kept here
+beside them is sums and extremes. So memory does not grow with the number of clients.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+import plimsoll_engine
+from plimsoll.errors import UnreadableFileError
+from plimsoll.model.engine_report import LatencySummary, LoadReport, SelfReport
+from plimsoll.model.fleet import ClientResult, ServerLook, StepPlan
+from plimsoll.model.results import OperationTotals, SecondTotals
+
+Number = TypeVar("Number", int, float)
+_SECONDS: TypeAdapter[tuple[SecondTotals, ...]] = TypeAdapter(tuple[SecondTotals, ...])
+
+
+@dataclass(slots=True)
+class Extent:
+    """The least and the greatest of what was seen; None: nothing was."""
+
+    least: int | None = None
+    most: int | None = None
+
+    def see(self, value: int) -> None:
+        """Take one more value."""
+        self.least = value if self.least is None else min(self.least, value)
+        self.most = value if self.most is None else max(self.most, value)
+
+    @property
+    def spread(self) -> int | None:
+        """How far apart they are."""
+        return None if self.least is None or self.most is None else self.most - self.least
+
+
+@dataclass(slots=True)
+class _Operation:
+    """One operation's counts."""
+
+    succeeded: int = 0
+    records: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class Fold:
+    """The clients of a step so far, in the order in which they were added.
+
+    Attributes:
+        plan: What was planned.
+        ran: Their numbers.
+        invoked_epoch_ms: When their code got the call.
+        window_starts: When their windows began, in milliseconds since 1970.
+        window_ends: When these ended.
+        late: {client: milliseconds after the barrier}.
+        looks: What those that looked at the server saw.
+        error_examples: A message of each error code.
+        cpu_s: Processor time of their work, in seconds: without polling.
+        polled_s: What they spent on polling, in seconds; None: of one it is not known.
+        threads_s: Their threads' windows together, in seconds.
+        busiest: The greatest share of a window in which a client did not wait.
+        most_waiting_percent: Of its work's time, the most a client had no processor for it.
+        send_lateness_us: Open loop: the worst client's p99 of send minus due.
+        backlog_end: Open loop: operations due and unsent when the windows ended.
+    """
+
+    plan: StepPlan
+    ran: set[int] = field(default_factory=set)
+    invoked_epoch_ms: Extent = field(default_factory=Extent)
+    window_starts: Extent = field(default_factory=Extent)
+    window_ends: Extent = field(default_factory=Extent)
+    late: dict[int, int] = field(default_factory=dict)
+    looks: list[ServerLook] = field(default_factory=list)
+    error_examples: dict[str, str] = field(default_factory=dict)
+    cold_starts: int = 0
+    cpu_s: float = 0.0
+    polled_s: float | None = 0.0
+    threads_s: float = 0.0
+    unanswered: int = 0
+    statements_sent: int = 0
+    engine_version: str | None = None
+    memory_max_mib: float | None = None
+    busiest: float | None = None
+    most_waiting_percent: float | None = None
+    send_lateness_us: int | None = None
+    backlog_end: int | None = None
+    _operations: dict[str, _Operation] = field(default_factory=dict)
+    _sums: plimsoll_engine.Fold = field(default_factory=plimsoll_engine.Fold)
+
+    def add(self, file: bytes, *, name: str) -> None:
+        """Add a client's result.
+
+        Args:
+            file: It, as JSON (`ClientResult`).
+            name: Of the file, for an error.
+
+        Raises:
+            UnreadableFileError: It is none.
+        """
+        try:
+            client = ClientResult.model_validate_json(self._sums.add(file))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            field_name = ".".join(map(str, first["loc"]))
+            why = f"{field_name}: {first['msg']}"
+            raise UnreadableFileError(f"{name} is no client's result: {why}") from None
+        except plimsoll_engine.EngineError as error:
+            raise UnreadableFileError(f"{name} is no client's result: {error}") from None
+        self._note(client)
+
+    def _note(self, client: ClientResult) -> None:
+        report = client.report
+        self.ran.add(client.client)
+        self.invoked_epoch_ms.see(client.invoked_epoch_ms)
+        self.window_starts.see(report.window_start_epoch_ms)
+        self.window_ends.see(report.window_end_epoch_ms)
+        if report.late_start_ms > 0:
+            self.late[client.client] = report.late_start_ms
+        self.looks.extend(client.looks)
+        self.error_examples.update(report.error_examples)
+        self.cold_starts += client.cold_start
+        self.statements_sent += report.statements_sent
+        self.engine_version = self.engine_version or report.engine_version
+        self.memory_max_mib = _greater(self.memory_max_mib, client.memory_max_mib)
+        self.threads_s += report.window_s * report.threads
+        self._note_self(report.client)
+        self._note_operations(report)
+
+    def _note_self(self, client: SelfReport) -> None:
+        worked_s = client.cpu_user_s + client.cpu_system_s - (client.polled_s or 0.0)
+        self.cpu_s += max(0.0, worked_s)
+        unknown = self.polled_s is None or client.polled_s is None
+        self.polled_s = None if unknown else (self.polled_s or 0.0) + (client.polled_s or 0.0)
+        self.unanswered += client.unanswered
+        self.busiest = _greater(self.busiest, client.busy_fraction)
+        waiting = _waiting_percent(client)
+        self.most_waiting_percent = _greater(self.most_waiting_percent, waiting)
+        if client.send_lateness_us is not None:
+            self.send_lateness_us = _greater(self.send_lateness_us, client.send_lateness_us.p99)
+        if client.backlog_end is not None:
+            self.backlog_end = (self.backlog_end or 0) + client.backlog_end
+
+    def _note_operations(self, report: LoadReport) -> None:
+        for name, part in report.operations.items():
+            totals = self._operations.setdefault(name, _Operation())
+            totals.succeeded += part.succeeded
+            totals.records += part.records
+            totals.errors.update(part.errors)
+
+    @property
+    def succeeded(self) -> int:
+        """Operations that succeeded in the clients' own windows."""
+        return sum(operation.succeeded for operation in self._operations.values())
+
+    @property
+    def polled_share(self) -> float | None:
+        """The share of their threads' time in which they polled; None: it is not known."""
+        known = self.polled_s is not None and self.threads_s > 0
+        return (self.polled_s or 0.0) / self.threads_s if known else None
+
+    def operations(self) -> dict[str, OperationTotals]:
+        """Give each operation's totals, of all clients."""
+        merged = json.loads(self._sums.operations())
+        return {
+            name: OperationTotals(
+                succeeded=counts.succeeded,
+                records=counts.records,
+                errors=dict(counts.errors),
+                latency_us=LatencySummary.model_validate(merged[name]["latency_us"]),
+                histogram=merged[name]["histogram"],
+            )
+            for name, counts in self._operations.items()
+        }
+
+    def seconds(self) -> tuple[SecondTotals, ...]:
+        """Give each second of the load, warm-up included, all clients together."""
+        start_s = self.plan.start_at_epoch_ms // 1000
+        return _SECONDS.validate_json(self._sums.seconds(start_s, self.plan.index))
+
+    def p99_medians(self, first: int, past: int) -> dict[str, float]:
+        """Give the median of the clients' p99s in seconds of the load, by operation, in us.
+
+        Args:
+            first: The first second that counts, from the barrier.
+            past: The one after the last.
+        """
+        return dict(self._sums.p99_medians(first, past))
+
+
+def folded(plan: StepPlan, results: Iterable[ClientResult]) -> Fold:
+    """Fold results that are in this process."""
+    fold = Fold(plan)
+    for result in results:
+        fold.add(result.model_dump_json().encode(), name=f"client {result.client}")
+    return fold
+
+
+def _greater(one: Number | None, other: Number | None) -> Number | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return max(one, other)
+
+
+def _waiting_percent(client: SelfReport) -> float | None:
+    """Say how much of its work's time a client had no processor for it; None: it is not known."""
+    waited_s, worked_s = client.processor_wait_s, client.cpu_user_s + client.cpu_system_s
+    if waited_s is None or waited_s + worked_s <= 0:
+        return None
+    return 100 * waited_s / (waited_s + worked_s)

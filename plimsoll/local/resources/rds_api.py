@@ -1,0 +1,130 @@
+"""RDS's calls on instances of this machine, of which moto knows nothing: to change, to restart.
+
+https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DescribeDBInstances.html,
+.../API_RebootDBInstance.html, .../API_ModifyDBParameterGroup.html,
+.../API_DescribeDBParameters.html
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from moto.core.responses import ActionResult
+from moto.rds.exceptions import (
+    DBInstanceNotFoundError,
+    DBParameterGroupNotFoundError,
+    RDSClientError,
+)
+from moto.rds.responses import RDSResponse
+
+from plimsoll.errors import PlimsollError
+from plimsoll.local.replacing import replace
+from plimsoll.local.resources.rds_resources import DatabaseInstance, ParameterGroup
+from plimsoll.local.resources.registry import Database
+from plimsoll.local.resources.restarting import Restarting
+
+
+def apply() -> None:
+    """Answer for the databases of this machine, once their resources are known."""
+    replace(
+        RDSResponse,
+        describe_db_instances=_describe,
+        reboot_db_instance=_reboot,
+        describe_db_parameters=_parameters,
+        modify_db_parameter_group=_modify,
+    )
+
+
+def _describe(self: RDSResponse) -> ActionResult:
+    asked = self.params.get("DBInstanceIdentifier")
+    known = [d.identifier for d in DatabaseInstance.databases.list() if d.restarting]
+    names = [asked] if asked else known
+    return ActionResult({"DBInstances": [_described(*_found(name)) for name in names]})
+
+
+def _reboot(self: RDSResponse) -> ActionResult:
+    database, restarting = _found(self.params["DBInstanceIdentifier"])
+    if restarting.status != "available":
+        raise RDSClientError(
+            "InvalidDBInstanceState", f"Instance {database.identifier} is not available"
+        )
+    DatabaseInstance.databases.restart(database, ParameterGroup.groups[restarting.group])
+    return ActionResult({"DBInstance": _described(database, restarting)})
+
+
+def _parameters(self: RDSResponse) -> ActionResult:
+    name = self.params["DBParameterGroupName"]
+    group = _group(name)
+    dynamic = {n for database, _ in _of_group(name) for n in _changeable(database, list(group))}
+    described = [
+        {
+            "ParameterName": parameter,
+            "ParameterValue": value,
+            "ApplyType": "dynamic" if parameter in dynamic else "static",
+        }
+        for parameter, value in group.items()
+    ]
+    return ActionResult({"Parameters": described})
+
+
+def _modify(self: RDSResponse) -> ActionResult:
+    name = self.params["DBParameterGroupName"]
+    group, given = _group(name), self.params.get("Parameters", [])
+    values = {one["ParameterName"]: str(one["ParameterValue"]) for one in given}
+    at_once = all(one["ApplyMethod"] == "immediate" for one in given)
+    for database, restarting in _of_group(name):
+        if at_once:
+            _change(database, values)
+        else:
+            restarting.pending = True
+    group.update(values)
+    return ActionResult({"DBParameterGroupName": name})
+
+
+def _found(identifier: str) -> tuple[Database, Restarting]:
+    database = DatabaseInstance.databases.find(identifier)
+    if database is None or database.restarting is None:
+        raise DBInstanceNotFoundError(identifier)
+    return database, database.restarting
+
+
+def _group(name: str) -> dict[str, str]:
+    if name not in ParameterGroup.groups:
+        raise DBParameterGroupNotFoundError(name)
+    return ParameterGroup.groups[name]
+
+
+def _of_group(name: str) -> list[tuple[Database, Restarting]]:
+    all_of_them = [(d, d.restarting) for d in DatabaseInstance.databases.list()]
+    return [(d, again) for d, again in all_of_them if again is not None and again.group == name]
+
+
+def _changeable(database: Database, names: Sequence[str]) -> frozenset[str]:
+    """Say which parameters its server takes while it runs."""
+    try:
+        return database.server.changeable(names) if names else frozenset()
+    except PlimsollError as error:
+        raise RDSClientError("InvalidDBParameterGroupState", str(error)) from error
+
+
+def _change(database: Database, values: Mapping[str, str]) -> None:
+    """Change parameters of a running server."""
+    try:
+        database.server.change(values)
+    except PlimsollError as error:
+        raise RDSClientError("InvalidParameterValue", str(error)) from error
+
+
+def _described(database: Database, restarting: Restarting) -> dict[str, Any]:
+    """Describe an instance, as far as anybody here asks."""
+    return {
+        "DBInstanceIdentifier": database.identifier,
+        "DBInstanceStatus": restarting.status,
+        # RDS tells it in its events
+        "StatusInfos": [{"Message": restarting.problem}] if restarting.problem else [],
+        "DBParameterGroups": [
+            {
+                "DBParameterGroupName": restarting.group,
+                "ParameterApplyStatus": "pending-reboot" if restarting.pending else "in-sync",
+            }
+        ],
+    }

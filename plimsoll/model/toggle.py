@@ -1,0 +1,103 @@
+"""One target in two states: what a request asks for, and what came of it."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
+from plimsoll.model.aurora_target import ParameterName
+from plimsoll.model.base import Model
+from plimsoll.model.capacity import Axis
+from plimsoll.model.paired import PairedRatio
+from plimsoll.model.steps import Statistic
+
+StateName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
+SPARE_TRIES = 4  # steps more than the pairs need: audits may dispute some
+
+
+class ToggledState(Model):
+    """Engine parameters under a name."""
+
+    name: StateName = Field(description="What reports call it, such as doublewrite-off.")
+    # RDS takes so many in one call: API_ModifyDBParameterGroup (read 2026-11)
+    parameters: Annotated[dict[ParameterName, str | int], Field(min_length=1, max_length=20)] = (
+        Field(
+            description="Engine parameters, over those of the target; both states set the same"
+            " ones."
+        )
+    )
+
+
+class Toggle(Model):
+    """Engine parameters in two states, measured in pairs on one target and one dataset."""
+
+    states: Annotated[tuple[ToggledState, ...], Field(min_length=2, max_length=2)] = Field(
+        description="Two states. The target begins in the first, in which its capacity is sought;"
+        " the second is measured against it."
+    )
+    pairs: Annotated[int, Field(ge=3, le=50)] = Field(
+        6,
+        description="Pairs of steps at the load of the answer, one in each state, each after"
+        " `prepare.warm_s` of unmeasured load.",
+    )
+    restart: Literal["needed", "always"] = Field(
+        "needed",
+        description="Whether the server is restarted before every step of the pairs: where a"
+        " running one does not take the parameters (RDS calls them static), or always, so that"
+        " nothing of the other state is left in its memory.",
+    )
+
+    @property
+    def steps(self) -> int:
+        """How many steps the pairs take."""
+        return 2 * self.pairs
+
+    def parameters_of(self, state: str) -> dict[ParameterName, str | int]:
+        """Give the parameters of a state by its name."""
+        return next(s.parameters for s in self.states if s.name == state)
+
+    @model_validator(mode="after")
+    def _two_different_states(self) -> Self:
+        first, second = self.states
+        if first.name == second.name:
+            problem = "is the first state's name too"
+            raise UsageError(Complaint(("states", 1, "name"), problem, second.name))
+        path = ("states", 1, "parameters")
+        if lacking := sorted(set(first.parameters) ^ set(second.parameters)):
+            problem = f"only one of both states sets {lacking[0]}; the other would keep its value"
+            raise UsageError(Complaint(path, problem))
+        if _as_text(first) == _as_text(second):
+            raise UsageError(Complaint(path, "are the first state's: nothing would be switched"))
+        return self
+
+
+def _as_text(state: ToggledState) -> dict[str, str]:
+    return {name: str(value) for name, value in state.parameters.items()}
+
+
+class StateFigures(Model):
+    """What was measured in one state."""
+
+    name: str
+    parameters: dict[str, str | int]  # as they were asked for
+    # what the server itself called them; empty: it does not tell, or no step was measured
+    server_says: dict[str, str]
+    throughput_ops_per_second: float | None  # geometric mean of the steps that count; None: none
+    errors_share: float | None  # of the operations in those steps
+
+
+class ToggleResult(Model):
+    """Two states of one target, in pairs."""
+
+    states: tuple[StateFigures, StateFigures]
+    axis: Axis
+    load: float | None  # of all pairs, on the axis; None: there was none
+    statistic: Statistic  # of the latencies
+    throughput: PairedRatio  # the second state's over the first's
+    latency: dict[str, PairedRatio]  # the same by operation
+    steps: tuple[tuple[int, int], ...]  # each pair's steps, that in the first state first
+    left_out: int  # steps that audits dispute, or that said nothing
+    pairs_asked: int
+    method: str
+    detail: str  # the finding in one sentence

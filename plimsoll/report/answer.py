@@ -1,0 +1,184 @@
+"""An experiment's decisions in one sentence: what to buy for which load, how sure, for how much."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from plimsoll import words
+from plimsoll.model.experiment_record import Decision, DecisionOutcome
+
+NAMED_MOST = 3  # loads of one clause; the others are counted
+NOTHING_DECIDED = "No cell has an answer: nothing can be decided"
+
+
+def answer(decisions: Sequence[Decision]) -> str:
+    """Put what was decided for each question into one sentence, the surest first.
+
+    Args:
+        decisions: One for each question, in the order of the axes.
+    """
+    everything = [decision.question for decision in decisions]
+    clauses = [
+        clause(group, everything)
+        for outcome, clause in _CLAUSES
+        for group in _groups([one for one in decisions if one.outcome == outcome])
+    ]
+    if not decisions or all(one.outcome == "none" and not one.cannot for one in decisions):
+        return f"{NOTHING_DECIDED}."
+    sentence = "; ".join(clauses)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def _groups(decisions: Sequence[Decision]) -> list[list[Decision]]:
+    """Those of one outcome that say the same."""
+    groups: dict[object, list[Decision]] = {}
+    for one in decisions:
+        key = one.buy or (one.best, one.second), one.unknown
+        groups.setdefault(key, []).append(one)
+    return list(groups.values())
+
+
+def _chosen(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    first = group[0]
+    told = f"buy {first.buy}{_loads(group, everything)}"
+    if all(one.ratio is None for one in group):
+        told += f", which alone bears {'it' if len(group) == 1 else 'them'}"
+    else:
+        told += f": {_times(group)} the throughput of {_seconds(group)}{_sure(group)}"
+    return told + _cost(group) + _without(group, everything)
+
+
+def _alike(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    first = group[0]
+    others = dict.fromkeys(n for one in group for n in (one.best, one.second) if n)
+    others.pop(first.buy or "", None)
+    differ = f"it and {_and(list(others))} differ by too little to matter"
+    interval = f"95 % {_range(*_ends(group), words.ratio)} times"
+    what = f"{first.buy}{_loads(group, everything)}"
+    return f"buy {what}: {differ} ({interval}){_cost(group)}"
+
+
+def _not_told_apart(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    first = group[0]
+    low, high = _ends(group)
+    how = f" (95 % {_range(low, high, words.ratio)} times)" if low and high else ""
+    which = f"{first.best} or {first.second}{_loads(group, everything)}"
+    return f"{which}: not told apart{how}{_without(group, everything)}"
+
+
+def _partial(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    first = group[0]
+    silent = _and(first.unknown)
+    if first.best is None:
+        return f"nothing is decided{_loads(group, everything)}, since {silent} gave no answer"
+    named = first.buy or f"{first.best} or {first.second}, not told apart,"
+    return f"so far {named}{_loads(group, everything)}, with no answer from {silent}"
+
+
+def _only(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    return f"there is one target to buy{_loads(group, everything)}, {group[0].buy}{_cost(group)}"
+
+
+def _none(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    if group[0].cannot and not group[0].unknown:
+        return f"buy none of them{_loads(group, everything)}: all fail at the lightest step"
+    return f"nothing is known{_loads(group, everything)}"
+
+
+_Clause = Callable[[Sequence[Decision], Sequence[str]], str]
+_CLAUSES: tuple[tuple[DecisionOutcome, _Clause], ...] = (
+    ("chosen", _chosen),
+    ("alike", _alike),
+    ("not told apart", _not_told_apart),
+    ("partial", _partial),
+    ("only one", _only),
+    ("none", _none),
+)
+
+
+def _times(group: Sequence[Decision]) -> str:
+    ratios = [one.ratio for one in group if one.ratio is not None]
+    bounds = any(one.low is None for one in group)
+    return f"{'at least ' if bounds else ''}{_range(min(ratios), max(ratios), words.ratio)} times"
+
+
+def _seconds(group: Sequence[Decision]) -> str:
+    names = dict.fromkeys(one.second for one in group if one.second)
+    return next(iter(names)) if len(names) == 1 else "the next one"
+
+
+def _sure(group: Sequence[Decision]) -> str:
+    low, high = _ends(group)
+    if low is None or high is None:
+        return ""
+    if len(group) == 1:
+        return f" (95 % {words.ratio_interval(low, high)})"
+    return f" (95 % intervals from {words.ratio(low)} up)"
+
+
+def _ends(group: Sequence[Decision]) -> tuple[float | None, float | None]:
+    lows = [one.low for one in group if one.low is not None]
+    highs = [one.high for one in group if one.high is not None]
+    return min(lows, default=None), max(highs, default=None)
+
+
+def _cost(group: Sequence[Decision]) -> str:
+    """What operations cost on what is to be bought, and whether others would cost less."""
+    costs = [one.usd_per_million for one in group if one.usd_per_million is not None]
+    if len(costs) < len(group):
+        return ", at a price that is not known"
+    hours = [one.usd_per_hour for one in group if one.usd_per_hour is not None]
+    hour = f"{_range(min(hours), max(hours), words.usd_each)} an hour, " if hours else ""
+    told = f", at {hour}{_range(min(costs), max(costs), words.usd_each)} per million operations"
+    cheapest = dict.fromkeys(one.cheapest for one in group if one.cheapest)
+    others = [name for name in cheapest if name != group[0].buy]
+    if not others:
+        return told + (", the least of all" if cheapest else "")
+    where = " for some" if len(cheapest) > 1 else ""
+    return f"{told} ({_and(others)} costs less an operation{where})"
+
+
+def _without(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    """Name the targets that fail, and for which loads where it is not for all of them."""
+    names = list(dict.fromkeys(name for one in group for name in one.cannot))
+    if not names:
+        return ""
+    failing = [one for one in group if one.cannot]
+    where = "there" if len(failing) == len(group) else _loads(failing, everything).strip()
+    return f" ({_and(names)} fail{'s' if len(names) == 1 else ''} {where})"
+
+
+def _range(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
+    if low is None or high is None:
+        return words.NOTHING
+    ends = dict.fromkeys((write(low), write(high)))
+    return " to ".join(ends)
+
+
+def _loads(group: Sequence[Decision], everything: Sequence[str]) -> str:
+    """Name loads: `` for the only one, `for every load`, by what they share, or one by one."""
+    of = [one.question for one in group]
+    if len(everything) == 1:
+        return ""
+    if len(of) == len(everything):
+        return " for every load"
+    names = list(_shared(of, everything))
+    rest = len(names) - NAMED_MOST
+    shown = [*names[:NAMED_MOST], words.plural(rest, "more load")] if rest > 0 else names
+    return f" for {_and(shown)}"
+
+
+def _shared(of: Sequence[str], everything: Sequence[str]) -> Iterator[str]:
+    """Name by one variant all loads that have it, where all of them are meant."""
+    left = list(of)
+    parts = {question: question.split(", ") for question in everything}
+    for place in range(len(parts[everything[0]])):
+        for variant in dict.fromkeys(parts[question][place] for question in left):
+            having = [question for question in everything if parts[question][place] == variant]
+            if len(having) > 1 and set(having) <= set(left):
+                yield variant
+                left = [question for question in left if question not in having]
+    yield from (" at ".join(parts[question]) for question in left)
+
+
+def _and(names: Sequence[str]) -> str:
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last

@@ -1,0 +1,207 @@
+"""Which of several targets to buy for one question, and how sure that is. Pure.
+
+A target whose run gave no figure is one of two: it *cannot bear* the load (its lightest step
+failed, so that its figure is an upper bound), which is an answer, or nothing is known of it (it
+failed, was stopped, was too noisy), and then the choice among the others is *partial*.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from plimsoll import words
+from plimsoll.model.base import Model
+from plimsoll.model.results import RunResult
+from plimsoll.quoting.costs import usd_per_million
+from plimsoll.report.pairing import ratio_between
+from plimsoll.report.ratios import Ratio
+
+ChoiceOutcome = Literal[
+    "chosen",  # one gives more than every other
+    "alike",  # the first two differ by too little to matter: the cheaper one is to be bought
+    "not told apart",  # the interval holds 1 and more than what matters, or there is none
+    "partial",  # nothing is known of some target
+    "only one",  # there is nothing to choose from
+    "none",  # no target has a figure
+]
+# A result for each target, with what the target costs in dollars an hour; None: no such run.
+Candidates = Sequence[tuple[RunResult, float | None] | None]
+
+
+class Choice(Model):
+    """Which of several targets, for one question."""
+
+    outcome: ChoiceOutcome
+    best: str | None = None  # the most; None: nothing can be said
+    buy: str | None = None  # None: the figures do not say
+    like: tuple[str, ...] = ()  # targets from which nothing that matters is shown to differ
+    second: str | None = None
+    ratio: Ratio | None = None  # of the best to the second
+    cannot: tuple[str, ...] = ()  # targets that do not bear the lightest load
+    unknown: tuple[str, ...] = ()  # targets of which nothing is known
+    cheapest: str | None = None  # an operation, of those whose price is known; None: fewer than two
+    usd_per_million: float | None = None  # operations on what is to be bought
+    usd_per_hour: float | None = None  # of what is to be bought
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A target with a figure."""
+
+    name: str
+    ops_per_second: float
+    result: RunResult
+    usd_per_hour: float | None  # None: its cost is not known
+    usd_per_million: float | None
+
+
+def figure_of(result: RunResult) -> float | None:
+    """What the target sustains, in operations per second; an upper bound is no such figure."""
+    capacity = result.capacity
+    if capacity is None or capacity.bound not in {"=", ">="}:
+        return None
+    return capacity.max_sustainable_throughput_ops_per_second or None
+
+
+def decide(candidates: Candidates, names: Sequence[str], *, apart_s: float | None = None) -> Choice:
+    """Choose among targets that were asked the same: by throughput, and by cost where it is known.
+
+    Args:
+        candidates: One for each target.
+        names: The targets' names, in the same order.
+        apart_s: The most seconds from one step to the other of a pair, where some took turns.
+    """
+    contenders: list[Contender] = []
+    cannot: list[str] = []
+    unknown: list[str] = []
+    for name, candidate in zip(names, candidates, strict=True):
+        result, price = candidate or (None, None)
+        capacity = result.capacity if result else None
+        if result is not None and (figure := figure_of(result)) is not None:
+            cost = usd_per_million(capacity, price)
+            contenders.append(Contender(name, figure, result, price, cost))
+        else:
+            (cannot if capacity and capacity.bound == "<" else unknown).append(name)
+    contenders.sort(key=lambda contender: -contender.ops_per_second)
+    without = {"cannot": tuple(cannot), "unknown": tuple(unknown)}
+    if not contenders:
+        return _none(cannot, unknown)
+    if len(contenders) == 1:
+        return _alone(contenders[0], cannot, unknown)
+    chosen = _among(contenders, apart_s)
+    tail = _cost_words(contenders)
+    if cannot:
+        tail += f"; {_listed(cannot)} {_fails(cannot)}"
+    if unknown:
+        tail += f"; no answer from {_listed(unknown)}"
+        chosen = chosen.model_copy(update={"outcome": "partial"})
+    return chosen.model_copy(update={**without, "sentence": chosen.sentence + tail})
+
+
+def _none(cannot: Sequence[str], unknown: Sequence[str]) -> Choice:
+    told = "no target gave a figure"
+    if cannot and not unknown:
+        told = f"no target bears the lightest load: {_listed(cannot)} {_fails(cannot)}"
+    return Choice(outcome="none", cannot=tuple(cannot), unknown=tuple(unknown), sentence=told)
+
+
+def _alone(one: Contender, cannot: Sequence[str], unknown: Sequence[str]) -> Choice:
+    """The only target with a figure: an answer only where something is known of all others."""
+    measured = f"{one.name} ({words.throughput(one.ops_per_second)})"
+    if unknown:
+        told = f"not decided: of {_listed(unknown)} nothing is known, {measured} alone was measured"
+        return Choice(
+            outcome="partial", cannot=tuple(cannot), unknown=tuple(unknown), sentence=told
+        )
+    told = f"{measured} alone bears it: {_listed(cannot)} {_fails(cannot)}" if cannot else measured
+    return Choice(
+        outcome="chosen" if cannot else "only one",
+        best=one.name,
+        buy=one.name,
+        cannot=tuple(cannot),
+        usd_per_million=one.usd_per_million,
+        usd_per_hour=one.usd_per_hour,
+        sentence=told + _cost_words([one]),
+    )
+
+
+def _among(contenders: Sequence[Contender], apart_s: float | None) -> Choice:
+    """Choose among two or more, the most first."""
+    best, second, *_ = contenders
+    ratios = [
+        ratio_between(best.name, best.result, c.name, c.result, apart_s=apart_s)
+        for c in contenders[1:]
+    ]
+    like = {
+        ratio.to: ratio.too_small
+        for ratio in ratios
+        if ratio is not None and (ratio.differs is False or ratio.too_small)
+    }
+    first = ratios[0]
+    buy: Contender | None = best
+    outcome: ChoiceOutcome = "chosen"
+    if first is not None and first.too_small:
+        outcome = "alike"
+        buy = _cheaper([best, *(c for c in contenders if like.get(c.name))])
+    elif first is None or not first.differs:
+        outcome, buy = "not told apart", None
+    priced = [c for c in contenders if c.usd_per_million is not None]
+    cheapest = min(priced, key=_usd) if len(priced) > 1 else None
+    return Choice(
+        outcome=outcome,
+        best=best.name,
+        buy=buy.name if buy else None,
+        like=tuple(like),
+        second=second.name,
+        ratio=first,
+        cheapest=cheapest.name if cheapest else None,
+        usd_per_million=buy.usd_per_million if buy else None,
+        usd_per_hour=buy.usd_per_hour if buy else None,
+        sentence=_sentence(best.name, second.name, first),
+    )
+
+
+def _cheaper(alike: Sequence[Contender]) -> Contender:
+    """The cheapest of what is alike; the first one where a price is not known."""
+    return min(alike, key=_usd) if all(c.usd_per_million is not None for c in alike) else alike[0]
+
+
+def _usd(contender: Contender) -> float:
+    return float("inf") if contender.usd_per_million is None else contender.usd_per_million
+
+
+def _sentence(best: str, second: str, ratio: Ratio | None) -> str:
+    """Say which target sustains the most, and how much more than the next one."""
+    if ratio is None:
+        return f"{best}: the most, before {second}; whether they differ is not known"
+    times = f"{words.ratio(ratio.value, ratio.bound)} times"
+    interval = f"95 % {words.ratio_interval(ratio.low, ratio.high)}"
+    interval += f", {ratio.pairs} pairs" if ratio.pairs else ""
+    if ratio.too_small:
+        return f"{best} or {second}: they differ by too little to matter ({times}, {interval})"
+    if ratio.differs is False:
+        return f"{best} or {second}: no difference can be shown ({times}, {interval})"
+    told = f"{best}: {times} {second}" + (f" ({interval})" if ratio.low is not None else "")
+    return told + ("; whether they differ is not known" if ratio.differs is None else "")
+
+
+def _cost_words(contenders: Sequence[Contender]) -> str:
+    """Rank those whose price is known, and name the others."""
+    priced = sorted((c for c in contenders if c.usd_per_million is not None), key=_usd)
+    if not priced:
+        return "; what they cost is not known" if len(contenders) > 1 else "; its cost is not known"
+    cost = f"{words.usd_each(_usd(priced[0]))} per million"
+    unpriced = [c.name for c in contenders if c.usd_per_million is None]
+    lacking = f"; no price is known of {_listed(unpriced)}" if unpriced else ""
+    if len(priced) == 1:
+        return f"; {priced[0].name} costs {cost}{lacking}"
+    return f"; cheapest an operation: {priced[0].name} at {cost}{lacking}"
+
+
+def _fails(names: Sequence[str]) -> str:
+    return f"fail{'s' if len(names) == 1 else ''} at the lightest load"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

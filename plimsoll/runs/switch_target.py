@@ -1,0 +1,79 @@
+"""Between two steps of a toggle: the target's parameters are set, and its server restarted.
+
+Before every such step, whether or not its state is that of the step before, so that all begin
+alike. Where a running server takes the parameters it is not restarted, unless the toggle says so.
+"""
+
+from plimsoll.aws.run_files import REQUEST, files_of
+from plimsoll.aws.run_records import records_of
+from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
+from plimsoll.model.function_settings import SwitchTargetSettings
+from plimsoll.model.request import Request
+from plimsoll.model.run_record import Switch
+from plimsoll.targets.instance_settings import (
+    Instance,
+    are_dynamic,
+    look,
+    restart,
+    set_parameters,
+)
+
+MODIFIABLE = frozenset({"available", "storage-optimization"})
+
+
+def switch_target(
+    settings: SwitchTargetSettings, run_id: str, step: int, state: str
+) -> dict[str, object]:
+    """Take the next part of a switch that can be taken now; safe to repeat.
+
+    Returns:
+        Whether the target is `ready`; if not, this is to be called again after `wait_s`. It is also
+        ready where time or budget is up: what comes next says so.
+
+    Raises:
+        RunStoppedError: The run was stopped.
+        StepError: The target does not come back by itself.
+    """
+    try:
+        record = records_of(settings).require_running(run_id)
+    except (TimeLimitPassedError, BudgetPassedError):
+        return _answer(settings, ready=True)
+    assert record.target is not None  # noqa: S101 - a step is asked for, so there is a target
+    assert record.target.identifier is not None  # noqa: S101 - RDS has made it
+    identifier = record.target.identifier
+    switch = record.switch
+    if switch is None or (switch.step, switch.state) != (step, state):
+        switch = Switch(step=step, state=state, stage="set")
+    instance = look(identifier)
+    if instance.status in MODIFIABLE and instance.applied != "applying":
+        switch = _advanced(settings, run_id, identifier, instance, switch)
+    records_of(settings).change(run_id, switch=switch)
+    return _answer(settings, ready=switch.stage == "done")
+
+
+def _advanced(
+    settings: SwitchTargetSettings,
+    run_id: str,
+    identifier: str,
+    instance: Instance,
+    switch: Switch,
+) -> Switch:
+    """Take the next part: set the parameters, restart, see that they have been applied."""
+    stage = switch.stage
+    if stage == "set":
+        request = files_of(settings, run_id).get(REQUEST, Request)
+        assert request.toggle is not None  # noqa: S101 - it has asked for this step
+        parameters = request.toggle.parameters_of(switch.state)
+        at_once = request.toggle.restart == "needed" and are_dynamic(instance.group, parameters)
+        set_parameters(instance.group, parameters, at_once=at_once)
+        stage = "apply" if at_once else "restart"
+    elif stage == "restart":
+        restart(identifier)
+        stage = "apply"
+    elif stage == "apply" and instance.applied == "in-sync":
+        stage = "done"
+    return switch.model_copy(update={"stage": stage})
+
+
+def _answer(settings: SwitchTargetSettings, *, ready: bool) -> dict[str, object]:
+    return {"ready": ready, "wait_s": settings.poll_seconds}

@@ -1,0 +1,98 @@
+"""The parameters of an RDS instance that is there: setting them, and restarting it with them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from plimsoll.aws import clients
+from plimsoll.errors import StepError
+
+# Out of which an instance does not come by itself:
+# docs.aws.amazon.com/AmazonRDS/latest/UserGuide/accessing-monitoring.html (read 2026-11)
+HOPELESS = frozenset(
+    {
+        "failed",
+        "inaccessible-encryption-credentials",
+        "incompatible-network",
+        "incompatible-option-group",
+        "incompatible-parameters",
+        "incompatible-restore",
+        "restore-error",
+        "storage-full",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An instance as RDS describes it.
+
+    Attributes:
+        status: Such as available, rebooting.
+        group: Its parameter group.
+        applied: Whether its parameters are those of the group: in-sync, applying, pending-reboot.
+    """
+
+    status: str
+    group: str
+    applied: str
+
+
+def look(identifier: str) -> Instance:
+    """Describe an instance.
+
+    Raises:
+        StepError: It is in a state that it does not leave by itself.
+    """
+    answer = clients.rds().describe_db_instances(DBInstanceIdentifier=identifier)
+    described = answer["DBInstances"][0]
+    group = described["DBParameterGroups"][0]
+    found = Instance(
+        status=described["DBInstanceStatus"],
+        group=group["DBParameterGroupName"],
+        applied=group["ParameterApplyStatus"],
+    )
+    if found.status in HOPELESS:
+        told = [info["Message"] for info in described.get("StatusInfos", []) if info.get("Message")]
+        why = ": ".join([f"the target is {found.status} since its parameters were switched", *told])
+        raise StepError(why)
+    return found
+
+
+def are_dynamic(group: str, names: Iterable[str]) -> bool:
+    """Whether a running server takes all of these parameters: none is `static`."""
+    pages = (
+        clients.rds().get_paginator("describe_db_parameters").paginate(DBParameterGroupName=group)
+    )
+    dynamic = {
+        parameter["ParameterName"]
+        for page in pages
+        for parameter in page["Parameters"]
+        if parameter.get("ApplyType") == "dynamic"
+    }
+    return dynamic.issuperset(names)
+
+
+def set_parameters(group: str, parameters: Mapping[str, str | int], *, at_once: bool) -> None:
+    """Write parameters into a group of a run's own.
+
+    Args:
+        group: Its name.
+        parameters: By name.
+        at_once: They hold from now on, which static ones cannot; else from the next restart on.
+    """
+    clients.rds().modify_db_parameter_group(
+        DBParameterGroupName=group,
+        Parameters=[
+            {
+                "ParameterName": name,
+                "ParameterValue": str(value),
+                "ApplyMethod": "immediate" if at_once else "pending-reboot",
+            }
+            for name, value in parameters.items()
+        ],
+    )
+
+
+def restart(identifier: str) -> None:
+    """Have RDS restart an instance's server."""
+    clients.rds().reboot_db_instance(DBInstanceIdentifier=identifier)

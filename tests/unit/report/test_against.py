@@ -1,0 +1,106 @@
+"""Runs over published figures: shapes, knees and ratios, never one absolute figure on another."""
+
+from pathlib import Path
+
+import pytest
+
+from plimsoll.errors import UsageError
+from plimsoll.model.request import RdsTarget
+from plimsoll.model.results import RunResult
+from plimsoll.report.against import against, shape_table
+from plimsoll.report.reference import read_reference
+from tests.support.synthetic_run import synthetic_run
+from tests.unit.report.test_experiment_summary import at_one_load
+
+REFERENCE = Path(__file__).parents[3] / "reference"
+R1, R2 = (read_reference(REFERENCE / f"{name}.csv") for name in ("r1", "r2"))
+SLOW, FAST = (
+    synthetic_run(knee=knee, iops=iops, run_id=run_id, seed=seed)[0]
+    for run_id, knee, iops, seed in (("slow", 3.2, 1000, 5), ("fast", 6.3, 2000, 6))
+)
+
+
+def test_the_files_hold_what_was_published_and_what_is_doubtful() -> None:
+    low, high = R1.curves
+    assert [step.clients for step in low.steps] == [1, 2, 3, 4, 8]
+    assert [step.clients for curve in (low, high) for step in curve.steps if step.knee] == [3, 8]
+    for curve in R1.curves:
+        for step in curve.steps:
+            busy = step.throughput_ops_per_second * sum(step.latency_us.values()) / 2 / 1e6
+            fits = busy <= 1.07 * step.clients  # one connection each, half reads, half updates
+            assert fits is not bool(step.doubt), (curve.iops, step.clients, busy)
+    assert len(R2.ratios) == 6
+    assert R2.ratios[1].where == {"mix": ("reads-80",), "threads": ("t250", "t32")}
+
+
+def test_shapes_are_multiples_of_the_lightest_load() -> None:
+    found = against(R1, [FAST, SLOW], ["fast", "slow"])
+    slow, fast = found.shapes
+    assert (slow.published, slow.measured, fast.measured) == ("1,000 IOPS", "slow", "fast")
+    assert slow.multiples["throughput"][0] == (1.0, 1.0)
+    assert slow.multiples["throughput"][3][0] == pytest.approx(2900 / 2300)
+    assert slow.multiples["update"][3][0] == pytest.approx(2100 / 420)
+    (cells, *_) = shape_table(slow).rows
+    assert [cell.text for cell in cells][:3] == ["1", "1.00", "1.00"]
+    absolute = ("5,600", "5600", "12,960", "2,300")
+    assert not [s for s in found.sentences for figure in absolute if figure in s]
+
+
+def test_knees_and_the_step_from_one_to_the_other_are_said() -> None:
+    knee_low, knee_high, step_up = against(R1, [SLOW, FAST], ["slow", "fast"]).sentences
+    assert knee_low.startswith(
+        "Knee with 1,000 IOPS: published at 3 clients, 2.43 times the throughput of the first load;"
+        " measured (slow) at 3 clients, "
+    )
+    assert "published at 8 clients, 5.63 times" in knee_high
+    assert step_up.startswith(
+        "From 1,000 to 2,000 IOPS: published 2.31 times (doubtful), measured 1"
+    )
+    assert "(95 % " in step_up
+
+
+def test_runs_of_other_iops_are_laid_over_the_curves_in_their_order() -> None:
+    assert isinstance(SLOW.request.target, RdsTarget)
+    volume = SLOW.request.target.volume.model_copy(update={"iops": 4000})
+    target = SLOW.request.target.model_copy(update={"volume": volume})
+    other = SLOW.model_copy(update={"request": SLOW.request.model_copy(update={"target": target})})
+    assert against(R1, [other], ["demo"]).shapes[0].published == "1,000 IOPS"
+
+
+def test_ratios_find_their_runs_by_the_variants_names() -> None:
+    def cell(storage: str, throughput: float, threads: str = "t8") -> RunResult:
+        tags = {"experiment": "e", "storage": storage, "mix": "reads-80", "threads": threads}
+        request = SLOW.request.model_copy(update={"tags": tags})
+        update = {"request": request, "capacity": at_one_load(throughput), "run_id": storage}
+        return SLOW.model_copy(update=update)
+
+    runs = [cell("gp2", 100), cell("nvme", 600), cell("nvme", 650, "t32")]
+    found = against(R2, runs, ["a", "b", "c"])
+    assert len(found.sentences) == 1
+    assert found.sentences[0].startswith(
+        "reads-80, t8: nvme to gp2: published 20.00 times, measured 6.00 times (95 % 5."
+    )
+    with pytest.raises(UsageError, match="no two of the runs are of variants"):
+        against(R2, runs[1:], ["b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("a,b\n1,2\n", "its columns must have"),
+        ("# title: x\nof,to,ratio,bound,doubt\na,b,many,=,\n", r"f.csv:3: could not convert"),
+        ("of,to,ratio,bound,doubt\na,b,2,about,\n", r"f.csv:2: Input should be"),
+    ],
+)
+def test_a_file_that_is_none_is_refused_with_its_line(
+    tmp_path: Path, text: str, complaint: str
+) -> None:
+    path = tmp_path / "f.csv"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=complaint):
+        read_reference(path)
+
+
+def test_more_runs_than_curves_are_refused() -> None:
+    with pytest.raises(UsageError, match="3 runs for 2 published curves"):
+        against(R1, [SLOW, FAST, SLOW], ["a", "b", "c"])

@@ -1,0 +1,69 @@
+"""A toggle's finding stands on the page, beside what the server itself said of its parameters."""
+
+from plimsoll import words
+from plimsoll.capacity.pairs import METHOD, paired_ratio
+from plimsoll.model.results import RunResult
+from plimsoll.model.toggle import StateFigures, ToggleResult
+from plimsoll.report import page
+from plimsoll.report.toggle_words import toggle_facts, toggle_table
+from tests.support.synthetic_run import synthetic_run
+
+PAIRS = [(1000.0, 1230.0), (990.0, 1200.0), (1010.0, 1260.0)]
+
+
+def found(says: str = "OFF") -> ToggleResult:
+    def state(name: str, asked: str, told: dict[str, str], rate: float) -> StateFigures:
+        return StateFigures(
+            name=name,
+            parameters={"innodb_doublewrite": asked},
+            server_says=told,
+            throughput_ops_per_second=rate,
+            errors_share=0.0,
+        )
+
+    told = {"innodb_doublewrite": says} if says else {}
+    return ToggleResult(
+        states=(
+            state("on", "ON", {"innodb_doublewrite": "ON"}, 1000.0),
+            state("off", "0", told, 1230.0),
+        ),
+        axis="clients",
+        load=2,
+        statistic="p99",
+        throughput=paired_ratio(PAIRS),
+        latency={"update": paired_ratio([(b, a) for a, b in PAIRS])},
+        steps=((2, 3), (5, 4), (6, 7)),
+        left_out=1,
+        pairs_asked=3,
+        method=METHOD,
+        detail="off gives 1.23 times the throughput of on",
+    )
+
+
+def test_its_table_has_ratios_with_intervals_and_what_the_server_says() -> None:
+    table = toggle_table(found())
+    assert table is not None
+    assert table.columns == ("", "on", "off", "off / on", "95 % interval")
+    texts = [[cell.text for cell in row] for row in table.rows]
+    assert texts[0][:4] == ["throughput, ops/s", "1,000", "1,230", "1.23"]
+    low, high = texts[0][4].split(" to ")
+    assert 1.1 < float(low) < 1.23 < float(high) < 1.4
+    assert texts[1][:4] == ["update, p99 latency", words.NOTHING, words.NOTHING, "0.81"]
+    assert texts[2] == ["innodb_doublewrite", "ON", "OFF", "", ""]
+
+
+def test_what_the_server_does_not_tell_is_told_as_asked() -> None:
+    table = toggle_table(found(says=""))
+    assert table is not None
+    assert table.rows[-1][2].text == "0 (as asked)"
+    assert "off: 1,230 ops/s (innodb_doublewrite = 0, not confirmed by the server)" in (
+        toggle_facts(found(says=""))
+    )
+
+
+def test_the_page_says_it_first() -> None:
+    result, seconds = synthetic_run()
+    toggled: RunResult = result.model_copy(update={"toggle": found()})
+    html = page.render(toggled, seconds)
+    assert "Off gives 1.23 times the throughput of on." in html
+    assert "<h2>The toggle</h2>" in html
