@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 import plimsoll_engine
 from plimsoll.errors import UnreadableFileError
+from plimsoll.fleet.nodes import NodeSums
 from plimsoll.model.engine_report import LatencySummary, LoadReport, SelfReport
 from plimsoll.model.fleet import ClientResult, ServerLook, StepPlan
 from plimsoll.model.results import OperationTotals, SecondTotals
@@ -62,6 +63,7 @@ class Fold:
         late: {client: milliseconds after the barrier}.
         looks: What those that looked at the server saw.
         error_examples: A message of each error code.
+        nodes: What they saw of each node of a cluster.
         cpu_s: Processor time of their work, in seconds: without polling.
         polled_s: What they spent on polling, in seconds; None: of one it is not known.
         threads_s: Their threads' windows together, in seconds.
@@ -79,6 +81,7 @@ class Fold:
     late: dict[int, int] = field(default_factory=dict)
     looks: list[ServerLook] = field(default_factory=list)
     error_examples: dict[str, str] = field(default_factory=dict)
+    nodes: NodeSums = field(default_factory=NodeSums)
     cold_starts: int = 0
     cpu_s: float = 0.0
     polled_s: float | None = 0.0
@@ -105,7 +108,7 @@ class Fold:
             UnreadableFileError: It is none.
         """
         try:
-            client = ClientResult.model_validate_json(self._sums.add(file))
+            self._note(ClientResult.model_validate_json(self._sums.add(file)))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             field_name = ".".join(map(str, first["loc"]))
@@ -113,7 +116,6 @@ class Fold:
             raise UnreadableFileError(f"{name} is no client's result: {why}") from None
         except plimsoll_engine.EngineError as error:
             raise UnreadableFileError(f"{name} is no client's result: {error}") from None
-        self._note(client)
 
     def _note(self, client: ClientResult) -> None:
         report = client.report
@@ -125,6 +127,7 @@ class Fold:
             self.late[client.client] = report.late_start_ms
         self.looks.extend(client.looks)
         self.error_examples.update(report.error_examples)
+        self.nodes.add(report.nodes)
         self.cold_starts += client.cold_start
         self.statements_sent += report.statements_sent
         self.engine_version = self.engine_version or report.engine_version

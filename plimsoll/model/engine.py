@@ -4,6 +4,7 @@
 `LoadSpec` as JSON and returns a `LoadReport` as JSON; both refuse unknown fields.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -11,6 +12,7 @@ from pydantic import Field, model_validator
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.networks import Network
 from plimsoll.model.values import Value
 
 # --- where the load goes ---
@@ -42,6 +44,16 @@ def require_options(protocol: Protocol, statement_mode: StatementMode, allow_md5
             raise UsageError(Complaint((name,), f"is of PostgreSQL alone, not of {protocol}"))
 
 
+def require_cluster(protocol: Protocol, nodes: Sequence[str]) -> None:
+    """Refuse nodes of a database that has none.
+
+    Raises:
+        UsageError: Names the field.
+    """
+    if nodes and protocol != "cql":
+        raise UsageError(Complaint(("nodes",), f"are of Cassandra alone, not of {protocol}"))
+
+
 class EngineTarget(Model):
     """A database server and the account that the clients use."""
 
@@ -59,10 +71,16 @@ class EngineTarget(Model):
     # know prepared ones
     statement_mode: StatementMode = "prepared"
     allow_md5: bool = False  # PostgreSQL: a login by MD5, which whoever listens can break
+    # CQL: where a cluster's other nodes may be, on the same port; none: the load goes to `host`
+    # alone, and nothing is asked for others
+    nodes: tuple[Network, ...] = ()
+    # CQL: the copies of each row in a keyspace that is made; no matter of the engine's
+    replication: Annotated[int, Field(ge=1)] = Field(1, exclude=True)
 
     @model_validator(mode="after")
     def _only_postgres_has_its_options(self) -> Self:
         require_options(self.protocol, self.statement_mode, self.allow_md5)
+        require_cluster(self.protocol, self.nodes)
         return self
 
 

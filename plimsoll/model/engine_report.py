@@ -30,6 +30,20 @@ class OperationReport(Model):
     histogram: str  # HdrHistogram V2 compressed, base64; 1 us to 5 min, 3 digits
 
 
+class NodeReport(Model):
+    """What one node of a cluster did in the window: operations whose last statement went to it."""
+
+    address: str
+    ring_share: float  # of all tokens: its ranges, each divided evenly between its copies
+    succeeded: int
+    errors: dict[str, int]
+    latency_us: LatencySummary  # as an operation's
+    histogram: str
+    statements_sent: int  # warm-up included
+    taken_over: int  # of these, in the place of a node without a connection
+    lost: int  # how often a connection to it was lost
+
+
 class SecondReport(Model):
     """One second of the run, warm-up included; `second` counts from the start of the load."""
 
@@ -85,6 +99,7 @@ class LoadReport(Model):
     poll_us: int = 0  # how long it looked for answers at most before it slept
     rate_ops_per_second: float | None
     operations: dict[str, OperationReport]
+    nodes: tuple[NodeReport, ...] = ()  # of a cluster; of one node none
     seconds: tuple[SecondReport, ...]
     client: SelfReport
     connection_report: ConnectionReport

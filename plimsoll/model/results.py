@@ -5,6 +5,7 @@ from typing import Literal
 
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity, Resource
+from plimsoll.model.dataset_layout import DatasetLayout
 from plimsoll.model.engine_report import LatencySummary
 from plimsoll.model.expectations import Expectation
 from plimsoll.model.fleet import FailedClient, StepPlan
@@ -131,6 +132,21 @@ class TargetFigures(Model):
     host_idle_percent: float | None = None  # ... of that, by nobody
 
 
+class NodeTotals(Model):
+    """One node of a cluster in one step, all clients together."""
+
+    address: str
+    ring_share: float  # of all tokens: its ranges, each divided evenly between its copies
+    succeeded: int  # operations whose last statement went to it
+    errors: dict[str, int]  # by code
+    latency_us: LatencySummary  # of the merged histogram
+    histogram: str
+    statements_sent: int  # warm-up included
+    taken_over: int  # of these, in the place of a node without a connection
+    lost: int  # how often a connection to it was lost
+    target: TargetFigures | None = None  # its volume's and its processor's, of CloudWatch
+
+
 class SecondTotals(Model):
     """One operation in one second, all clients together."""
 
@@ -150,6 +166,7 @@ class StepResult(Model):
     window_start_epoch_ms: int | None  # the time in which all clients ran
     window_end_epoch_ms: int | None
     operations: dict[str, OperationTotals]
+    nodes: tuple[NodeTotals, ...] = ()  # of a cluster; of one node none
     fleet: FleetFigures
     server: ServerFigures | None  # None: it did not answer
     target: TargetFigures | None = None  # added when the run concludes
@@ -258,6 +275,7 @@ class RunResult(Model):
     steps: tuple[StepResult, ...]  # of the search
     phases: tuple[PhaseResult, ...] = ()  # before it, each to completion
     rows: int | None  # of the dataset, counted
+    dataset: DatasetLayout | None = None  # as it lay there; None: of an older run, or not reached
     zone: str | None = None  # of its load clients, and of a target made for it; None: not known
     volume_limits: VolumeLimits | None  # what the volume promises; None: an endpoint
     cost: RunCost | None = None  # an estimate by list prices; None: of an older run

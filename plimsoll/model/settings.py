@@ -32,6 +32,7 @@ class Setting(StrEnum):
     METRIC_PERIOD_SECONDS = "MetricPeriodSeconds"  # of a target's metrics in CloudWatch
     TEARDOWN_PATIENCE_SECONDS = "TeardownPatienceSeconds"  # a failing deletion is asked for again
     ALLOWED_ENDPOINTS = "AllowedEndpoints"  # JSON {host:port: the ARN of its secret}
+    ALLOWED_SNAPSHOTS = "AllowedSnapshots"  # JSON list of ARNs that targets may be restored from
     ALARM_TOPIC_ARN = "AlarmTopicArn"
     EVENT_BUS = "EventBusName"
     CHECK_GROUP = "CheckGroupName"  # the schedules of checks

@@ -13,6 +13,7 @@ from plimsoll.model.engine import (
 )
 from plimsoll.model.values import Value
 
+ROWS_PER_STATEMENT = 500  # of one INSERT, while a dataset is loaded
 ROWS_PER_LOAD = 2**40  # how far apart the new rows of successive loads are
 
 
@@ -50,7 +51,7 @@ class Table:
         shares: int = 1,
         connections: int = 8,
         load_order: LoadOrder = "key",
-        rows_per_statement: int = 500,
+        rows_per_statement: int = ROWS_PER_STATEMENT,
         timeout_ms: int = 60_000,
         seed: int = 1,
     ) -> DatasetSpec:

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::clock::Cpu;
+use super::cluster::Cluster;
 use super::record::Tally;
 use super::worker::{Finished, Shared};
 use crate::histogram::{self, Summary};
@@ -16,6 +17,7 @@ use crate::spec::{Load, Loop};
 pub fn summarize(
     load: &Load,
     shared: &Shared<'_>,
+    cluster: &Cluster,
     late_start_ms: u64,
     finished: Vec<Finished>,
     seconds: Vec<SecondReport>,
@@ -45,6 +47,7 @@ pub fn summarize(
             Loop::Open { rate_ops_per_second, .. } => Some(rate_ops_per_second),
         },
         operations: operations(shared, &finished),
+        nodes: cluster.reports(finished.iter().map(|thread| thread.nodes.as_slice())),
         seconds,
         client: client(shared, &finished),
         connection_report: ConnectionReport::default(),

@@ -9,6 +9,7 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 
 use super::alarm::Alarm;
 use super::clock::{Clock, Cpu};
+use super::cluster::{NodeTally, Router};
 use super::lane::{Lane, State};
 use super::open_loop::OpenLoop;
 use super::operation::Sent;
@@ -48,6 +49,8 @@ pub struct Shared<'a> {
 /// What a thread returns at its end.
 pub struct Finished {
     pub recorder: Recorder,
+    /// Of a target with several nodes.
+    pub nodes: Vec<NodeTally>,
     pub connections: ConnectionReport,
     pub sent: Sent,
     pub cpu: Cpu,
@@ -70,7 +73,9 @@ pub struct Finished {
 pub struct Worker<'a, W: Wire> {
     pub(super) shared: &'a Shared<'a>,
     pub(super) lanes: Vec<Lane>,
+    /// Where there are several nodes, those of the same lanes to each of them lie together.
     pub(super) lines: Vec<Line<W>>,
+    pub(super) router: Option<Router>,
     pub(super) scopes: Vec<Scope>,
     pub(super) open_loop: Option<OpenLoop>,
     pub(super) recorder: Recorder,
@@ -111,7 +116,7 @@ impl<'a, W: Wire> Worker<'a, W> {
     pub fn new(
         shared: &'a Shared<'a>,
         (lanes, scopes): (Vec<Lane>, Vec<Scope>),
-        lines: Vec<Line<W>>,
+        (lines, router): (Vec<Line<W>>, Option<Router>),
         open_loop: Option<OpenLoop>,
         recorder: Recorder,
         reopener: Reopener<W::Known>,
@@ -125,6 +130,7 @@ impl<'a, W: Wire> Worker<'a, W> {
             shared,
             lanes,
             lines,
+            router,
             scopes,
             open_loop: open_loop.map(|open| open.within(shared.window.after(shared.start))),
             recorder,
@@ -228,6 +234,7 @@ impl<'a, W: Wire> Worker<'a, W> {
         self.recorder.finish(if end < shared.window.end { 0 } else { end });
         Finished {
             recorder: self.recorder,
+            nodes: self.router.map_or_else(Vec::new, |router| router.nodes),
             connections: self.report,
             sent: self.sent,
             cpu,

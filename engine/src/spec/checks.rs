@@ -52,6 +52,9 @@ impl Load {
 
 impl Target {
     fn check(&self) -> Result<(), EngineError> {
+        if self.protocol != Protocol::Cql && !self.nodes.is_empty() {
+            return Err(EngineError::spec("nodes is for the protocol cql only"));
+        }
         if self.protocol == Protocol::Postgres {
             return Ok(());
         }

@@ -2,8 +2,10 @@
 //! their units are described.
 
 mod checks;
+mod network;
 mod values;
 
+pub use network::Network;
 pub use values::{Alphabet, Distribution, Literal, Value};
 
 use serde::Deserialize;
@@ -77,6 +79,10 @@ pub struct Target {
     /// PostgreSQL only: whether a server may ask for an md5 login, which whoever listens can break.
     #[serde(default)]
     pub allow_md5: bool,
+    /// CQL only: where a cluster's nodes may be, on the target's own port. Empty: the load goes to
+    /// `host` alone, and nothing is asked for others.
+    #[serde(default)]
+    pub nodes: Vec<Network>,
 }
 
 fn ten_seconds() -> u32 {

@@ -169,8 +169,8 @@ def test_looking_for_answers_is_told_apart_from_work() -> None:
     fleet = merge.fleet_figures(folded(planned(), [polled(0, 0.2), polled(1, 0.1)]), [])
     assert fleet.polled_share == pytest.approx((0.2 + 0.1) / (4 + 4))
     assert fleet.cpu_us_per_operation == pytest.approx((0.8 - 0.3) * 1e6 / 16)
-    fold = folded(planned(), [polled(0, 0.2), polled(1, None)])
-    assert merge.fleet_figures(fold, []).polled_share is None
+    unknown = folded(planned(), [polled(0, 0.2), polled(1, None)])
+    assert merge.fleet_figures(unknown, []).polled_share is None
 
 
 def test_the_servers_count_is_compared_only_where_every_client_has_counted() -> None:
