@@ -94,6 +94,7 @@ def _shared(
         "faults": [],
         "toggle": None,  # it measures nothing
         "background": [],
+        "phases": [],
         "budget_usd": (experiment.dataset or {}).get("budget_usd"),
     }
     try:

@@ -8,6 +8,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.expectations import require_operations, rule_of
 from plimsoll.model.request import Request
 from plimsoll.model.validation import validated
+from plimsoll.requests.phase_workload import compiled_step, require_phases_possible
 from plimsoll.requests.request_workload import (
     compiled_workload,
     prepared_workloads,
@@ -23,6 +24,7 @@ def checked_request(value: Mapping[str, Any]) -> Request:
     """
     request = validated(Request, value)
     require_known_operations(request)
+    require_phases_possible(request)
     require_own_tables(request)
     return request
 
@@ -33,7 +35,9 @@ def require_own_tables(request: Request) -> None:
     Raises:
         UsageError: It does.
     """
-    if request.target.snapshot is not None and compiled_workload(request).inserts:
+    names = (None, *(phase.name for phase in request.phases))
+    inserts = any(compiled_step(request, name).inserts for name in names)
+    if request.target.snapshot is not None and inserts:
         problem = (
             "a workload that inserts rows needs the note of them that `prepare` makes; in a"
             " snapshot of your own it may read, update and delete"
