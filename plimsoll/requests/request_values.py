@@ -10,6 +10,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.validation import validated
 from plimsoll.requests.phase_workload import compiled_step, require_phases_possible
 from plimsoll.requests.request_workload import (
+    background_workload,
     compiled_workload,
     prepared_workloads,
     require_possible_background,
@@ -36,7 +37,9 @@ def require_own_tables(request: Request) -> None:
         UsageError: It does.
     """
     names = (None, *(phase.name for phase in request.phases))
-    inserts = any(compiled_step(request, name).inserts for name in names)
+    beside = (background_workload(request, number) for number in range(len(request.background)))
+    sent = (*(compiled_step(request, name) for name in names), *beside)
+    inserts = any(workload.inserts for workload in sent)
     if request.target.snapshot is not None and inserts:
         problem = (
             "a workload that inserts rows needs the note of them that `prepare` makes; in a"
