@@ -10,8 +10,7 @@ from plimsoll.api import run_views
 from plimsoll.api.context import IdempotencyKey, caller_of, settings_of
 from plimsoll.api.problems import ApiError
 from plimsoll.aws.run_records import records_of
-from plimsoll.complaints import Complaint
-from plimsoll.errors import RunNotFoundError, UsageError
+from plimsoll.errors import RunNotFoundError
 from plimsoll.model.api_answers import (
     RUN_ID,
     ReportLinks,
@@ -60,9 +59,7 @@ def start_run(
     settings, caller = settings_of(router), caller_of(router)
     if "team" in request.model_fields_set:
         caller.require_team(request.team)
-    if request.faults:
-        problem = "only `plimsoll run --local` may have them"
-        raise UsageError(Complaint(("faults",), problem))
+    request.require_nothing_of_one_machine("`plimsoll run --local`")
     request = request.model_copy(update={"team": caller.team})
     run_id = submit(settings, request, idempotency_key=idempotency_key)
     path = router.current_event.request_context.path.rstrip("/")

@@ -44,7 +44,7 @@ def steps(settings: RunSettings, record: RunRecord, *, after: int, limit: int) -
         done = files.find_model(step_path(number), StepResult)
         if done is None or len(finished) == limit:
             return Steps(steps=tuple(finished), next_after=number - 1 if done else None)
-        finished.append(done.model_copy(update={"seconds": ()}))
+        finished.append(done.without_seconds)
     return Steps(steps=tuple(finished), next_after=None)
 
 

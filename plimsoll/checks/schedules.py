@@ -121,9 +121,10 @@ def _require_possible(settings: CheckSettings, team: str, check: Check) -> None:
     if expression.first(datetime.now(UTC), parse_zone(check.time_zone)) is None:
         problem = f"{check.schedule} never comes: it has no time that is to come"
         raise UsageError(Complaint(("schedule",), problem, check.schedule))
-    if check.request.faults:
-        problem = "only `plimsoll run --local` may have them"
-        raise UsageError(Complaint(("request", "faults"), problem))
+    try:
+        check.request.require_nothing_of_one_machine("`plimsoll run --local`")
+    except UsageError as error:
+        raise error.within("request") from None
     _require_possible_run(settings, check.request)
     if check.control_request is not None:
         _require_possible_control(settings, check.control_request)

@@ -8,6 +8,7 @@ import click
 
 from plimsoll.cli.find_progress import FindProgress
 from plimsoll.cli.prepare import prepare_shown
+from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.finding.asked import opened
 from plimsoll.finding.dataset import Found, Made, is_complete, load_number, look, settled
@@ -54,6 +55,12 @@ def asked_search(request: Request) -> Search:
     assert isinstance(request.target, EndpointTarget)  # noqa: S101 - the caller has looked
     if request.faults:
         raise UsageError("faults: an existing database has no emulated volume to make fail")
+    if request.background:
+        problem = (
+            "a search of a database that is there from this machine sends one workload: leave it"
+            " out, or run the request on AWS"
+        )
+        raise UsageError(Complaint(("background",), problem))
     target, workload = opened(request.target), workload_of(request.workload)
     records, given = request.workload.records, request.workload.parameters
     found, made = look(target, workload, records, given), Made()

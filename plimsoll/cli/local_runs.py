@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from plimsoll.cli.progress import Lines
-from plimsoll.model.search_request import Search, StepsSearch
+from plimsoll.model.request import Request
+from plimsoll.model.search_request import StepsSearch
 
 RESULTS = Path("plimsoll-results")
 MOST_READY = 16  # processes of about 50 MiB; more start as they are needed
@@ -45,10 +46,11 @@ def wait_or_stop(
     return False
 
 
-def first_clients(search: Search) -> int:
+def first_clients(request: Request) -> int:
     """Say how many clients are worth having ready before the first step."""
+    search = request.search
     wanted = search.clients[-1] if isinstance(search, StepsSearch) else 2
-    return min(wanted, MOST_READY)
+    return min(wanted + request.clients_beside, MOST_READY)
 
 
 def write_report(folder: Path) -> None:

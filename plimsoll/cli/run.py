@@ -133,7 +133,7 @@ def _run_one(twin: "LocalTwin", request: Request, folder: Path) -> bool:
 
     with RunProgress(request) as progress:
         progress.say(f"{request.name}: starting")
-        twin.warm("load-client", first_clients(request.search))
+        twin.warm("load-client", first_clients(request))
         run = LocalRun(twin, request)
         interrupted = wait_or_stop(
             run,

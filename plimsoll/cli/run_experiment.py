@@ -44,7 +44,7 @@ def _run_here(
         LocalTwin(home, settings={Setting.TEAMS: "{}"}) as twin,
         ExperimentProgress() as progress,
     ):
-        twin.warm("load-client", max(first_clients(request.search) for request in requests))
+        twin.warm("load-client", max(first_clients(request) for request in requests))
         local = LocalExperiment(twin, experiment)
         interrupted = wait_or_stop(
             local,

@@ -15,6 +15,7 @@ from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.capacity import Capacity, JudgedStep
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.results import LimitingResource, RunResult, StepResult
+from plimsoll.report.beside import background_lines
 from plimsoll.report.differences import question
 from plimsoll.report.dollars import run_cost_words
 from plimsoll.report.limit_words import limit_cell, limit_facts
@@ -49,7 +50,12 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
     print_expectations(result.expect, console)
     if result.limiting is not None:
         _print_limit(result.limiting, console)
-    for note in (*result.notes, *_problems(result.steps), *_cost(result)):
+    for note in (
+        *background_lines(result),
+        *result.notes,
+        *_problems(result.steps),
+        *_cost(result),
+    ):
         _print_line(note, console)
     if result.moments.deleted is not None:
         console.print(

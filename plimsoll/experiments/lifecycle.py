@@ -57,9 +57,8 @@ def submit_experiment(
     """
     cells = cells_of(experiment)
     local, results_days = settings.on_one_machine, settings.results_days
-    if not local and any(cell.request.faults for cell in cells):
-        problem = "only an experiment on one machine (--local) may have them"
-        raise UsageError(Complaint(("faults",), problem))
+    for cell in () if local else cells:
+        cell.request.require_nothing_of_one_machine("an experiment on one machine (--local)")
     team = settings.teams.get(experiment.team)
     if experiment.pairs is not None and team is not None and team.concurrent_runs < 2:
         problem = f"two runs go at once, and the team may have {team.concurrent_runs}"

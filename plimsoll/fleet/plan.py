@@ -70,14 +70,29 @@ def finished(step: StepResult) -> FinishedStep:
     warmup_ms = step.plan.warmup_s * 1000
     late = sum(map(too_late, step.fleet.failed))
     late += sum(late_ms > warmup_ms for late_ms in step.fleet.late.values())
-    late_at_all = late > MISSING_SHARE_MOST * step.plan.clients
-    return FinishedStep(step=step.step, phase=step.plan.phase, late=late_at_all)
+    many = late > MISSING_SHARE_MOST * step.plan.clients
+    # a step without its background is void: there one is too many
+    beside = (client for one in step.background for client in one.failed)
+    too_many = many or any(map(too_late, beside))
+    return FinishedStep(step=step.step, phase=step.plan.phase, late=too_many)
 
 
 def late_in_a_row(steps: Sequence[FinishedStep]) -> int:
     """Count how many steps in a row, up to the last, had clients that came too late."""
     late = takewhile(lambda step: step.late, reversed(steps))
     return sum(1 for _ in late)
+
+
+def warmed_s(request: Request, state: str | None) -> float:
+    """Give the seconds of unmeasured load with which a step begins, before its own warm-up.
+
+    A server that was just brought into a state is warmed within the step, each time alike.
+
+    Args:
+        request: What is asked for.
+        state: Of its toggle; None: a step of no toggle.
+    """
+    return 0.0 if state is None else request.prepare.warm_s
 
 
 def plan_step(
@@ -96,9 +111,8 @@ def plan_step(
     `poll_us` is for where neither the search nor the request says how long clients poll.
     """
     load = request.load
-    # a server that was just restarted is warmed within the step, each time alike
-    warm_s = 0.0 if following.state is None else request.prepare.warm_s
-    room_s = load_most_s(following.clients) - warm_s
+    warm_s = warmed_s(request, following.state)
+    room_s = load_most_s(following.clients + request.clients_beside) - warm_s
     factor = min(following.window_factor, room_s / (load.warmup_s + load.duration_s))
     return StepPlan(
         index=phase_steps(request.phases) + following.index + 1,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from plimsoll.errors import StepError
+from plimsoll.fleet.background import absent
 from plimsoll.fleet.failures import Nothing, nothing_told
 from plimsoll.fleet.fold import Fold
 from plimsoll.model.fleet import WARMING_STEP
@@ -26,6 +27,8 @@ def sensible(step: StepResult, fold: Fold) -> tuple[StepResult, Nothing | None]:
     is: that is the answer's own.
     """
     nothing, purpose = nothing_told(step, fold), step.plan.purpose
+    if nothing is None and (lacking := absent(step)) is not None:
+        nothing = Nothing(lacking, passing=True)
     if nothing is not None and (nothing.passing or purpose in CLOSING) and purpose != "warm":
         return void(step, nothing.reason), nothing
     if purpose in CLOSING and purpose != "soak" and step.step.refused is not None:

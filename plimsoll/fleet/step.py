@@ -25,7 +25,11 @@ def merged_step(
 
 
 def step_of(
-    fold: Fold, failed: Sequence[FailedClient], *, server_after: ServerCounters | None
+    fold: Fold,
+    failed: Sequence[FailedClient],
+    *,
+    server_after: ServerCounters | None,
+    beside: Sequence[Fold] = (),
 ) -> StepResult:
     """Put a step together.
 
@@ -33,9 +37,10 @@ def step_of(
         fold: What the clients that ran have measured.
         failed: Clients whose invocation ended in an error.
         server_after: The server's counters after the load; None where it did not answer.
+        beside: The same of what ran beside it: the server counts those clients' statements too.
     """
     fleet = merge.fleet_figures(fold, failed)
-    server = _server(fold, server_after)
+    server = _server((fold, *beside), server_after)
     operations, seconds = fold.operations(), fold.seconds()
     window = merge.Window(fold) if fold.ran else None
     plan = fold.plan
@@ -63,13 +68,16 @@ def step_of(
     )
 
 
-def _server(fold: Fold, after: ServerCounters | None) -> ServerFigures | None:
-    if fold.plan.server_before is None or after is None:
+def _server(folds: Sequence[Fold], after: ServerCounters | None) -> ServerFigures | None:
+    """Give what the server counted, beside what all its clients sent; the first are the step's."""
+    plan = folds[0].plan
+    if plan.server_before is None or after is None:
         return None
-    sent = fold.statements_sent if len(fold.ran) == fold.plan.clients else None
+    complete = sum(len(fold.ran) for fold in folds) == plan.clients_in_all
+    sent = sum(fold.statements_sent for fold in folds) if complete else None
     family = family_of(after.family)
-    figures = family.server_figures(fold.plan.server_before, after, statements_by_clients=sent)
-    return figures.model_copy(update={"looks": merge.server_looks(fold.looks)})
+    figures = family.server_figures(plan.server_before, after, statements_by_clients=sent)
+    return figures.model_copy(update={"looks": merge.server_looks(folds[0].looks)})
 
 
 def _step(

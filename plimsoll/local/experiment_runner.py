@@ -7,7 +7,7 @@ from pathlib import Path
 from plimsoll.aws.run_files import files_of
 from plimsoll.experiments.lifecycle import get_experiment, stop_experiment, submit_experiment
 from plimsoll.experiments.records import RESULT, experiment_files
-from plimsoll.local.faults import Faults
+from plimsoll.local.faults import Faults, planned_faults
 from plimsoll.local.runner import save_files, settings_of
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.experiment import Experiment
@@ -39,7 +39,7 @@ class LocalExperiment:
         """Say where the experiment stands; starts its runs' faults on purpose in time."""
         status = get_experiment(self.settings, self._team, self.experiment_id)
         for cell in status.running:
-            if faults := self._cells[cell.index].request.faults:
+            if faults := planned_faults(self._cells[cell.index].request):
                 if cell.run_id not in self._faulty:
                     watcher = Watcher(self.settings, cell.run_id)
                     made = Faults(self._twin, faults, identifier=f"plimsoll-{cell.run_id}")

@@ -4,8 +4,17 @@ import threading
 import time
 
 from plimsoll.local.twin import LocalTwin
-from plimsoll.model.request import Fault
+from plimsoll.model.request import Fault, Request
+from plimsoll.model.volume_faults import Drain
 from plimsoll.runs.run_status import Snapshot
+
+
+def planned_faults(request: Request) -> tuple[Fault, ...]:
+    """Those of a request, and the credits that its first measured step is to start with."""
+    share = request.credits_start_share
+    if share is None:
+        return request.faults
+    return (Fault(step=1, volume=Drain(left_share=share)), *request.faults)
 
 
 class Faults:

@@ -13,7 +13,7 @@ from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.engine import EngineOperation
 from plimsoll.model.request import Request
 from plimsoll.quoting.rehearsal import clients_least
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.requests.request_workload import background_workload, compiled_workload
 from plimsoll.requests.row_bytes import rows_bytes
 
 _MIB = 2**20
@@ -75,7 +75,7 @@ def disk_bytes(request: Request) -> int:
 
 def memory_bytes(request: Request) -> int:
     """Give about the least that a request's processes take of memory: its database, its clients."""
-    clients = _CLIENT_BYTES * clients_least(request.search)
+    clients = _CLIENT_BYTES * (clients_least(request.search) + request.clients_beside)
     match request.target:
         case EndpointTarget():
             return clients
@@ -86,7 +86,9 @@ def memory_bytes(request: Request) -> int:
 
 def adds_rows(request: Request) -> bool:
     """Say whether the load may leave more rows than it finds."""
-    return any(map(_grows, compiled_workload(request).engine_workload().operations))
+    beside = (background_workload(request, number) for number in range(len(request.background)))
+    sent = (compiled_workload(request), *beside)
+    return any(_grows(operation) for one in sent for operation in one.engine.operations)
 
 
 def _grows(operation: EngineOperation) -> bool:

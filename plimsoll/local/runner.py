@@ -10,7 +10,7 @@ from types import FrameType
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import RunFiles, files_of
 from plimsoll.errors import PlimsollError
-from plimsoll.local.faults import Faults
+from plimsoll.local.faults import Faults, planned_faults
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.function_settings import ExperimentSettings
 from plimsoll.model.functions import Setting
@@ -62,7 +62,7 @@ class LocalRun:
             self.settings = self.settings.model_copy(update={"prices": prices})
         self.run_id = submit(self.settings, request, idempotency_key=idempotency_key)
         self._watcher = Watcher(self.settings, self.run_id)
-        self._faults = Faults(twin, request.faults, identifier=f"plimsoll-{self.run_id}")
+        self._faults = Faults(twin, planned_faults(request), identifier=f"plimsoll-{self.run_id}")
 
     @property
     def files(self) -> RunFiles:

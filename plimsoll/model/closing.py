@@ -1,6 +1,7 @@
 """What a search finds out after its answer is confirmed: the closing steps, and what they show."""
 
 from plimsoll.model.base import Model
+from plimsoll.model.paired import PairedRatio
 
 
 class Drift(Model):
@@ -56,6 +57,17 @@ class Soak(Model):
     detail: str
 
 
+class BackgroundCost(Model):
+    """What the background takes: pairs of steps at one load, one with it and one without."""
+
+    names: tuple[str, ...]
+    connections: int  # of the load of the pairs
+    rate_ops_per_second: float | None  # None: closed loop
+    throughput: PairedRatio  # with it / without it
+    latency: dict[str, PairedRatio]  # likewise by operation, of the statistic judged
+    detail: str
+
+
 class Closing(Model):
     """What the steps after the confirmation showed; None: that was not looked at."""
 
@@ -64,11 +76,16 @@ class Closing(Model):
     waiting: Waiting | None = None
     open_loop: OpenLoop | None = None
     soak: Soak | None = None
+    background: BackgroundCost | None = None
 
     @property
     def findings(self) -> tuple[tuple[str, str], ...]:
         """What was looked at, and what it showed, one sentence each."""
-        parts: tuple[tuple[str, Drift | MoreClients | Waiting | OpenLoop | Soak | None], ...] = (
+        parts: tuple[
+            tuple[str, Drift | MoreClients | Waiting | OpenLoop | Soak | BackgroundCost | None], ...
+        ]
+        parts = (
+            ("background", self.background),
             ("soak", self.soak),
             ("drift", self.drift),
             ("clients", self.more_clients),

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from plimsoll.model.background import BackgroundLoad
 from plimsoll.model.base import Model
 from plimsoll.model.engine import Protocol
 from plimsoll.model.engine_report import LoadReport
@@ -70,6 +71,16 @@ class StepPlan(Model):
     phase: str | None = None  # whose pass it is; None: a step of the search
     operations: Annotated[int, Field(ge=1)] | None = None  # of a pass, all clients: its end
     sequence_from: Annotated[int, Field(ge=0)] = 0  # of a pass: the first record of its slice
+    background: tuple[BackgroundLoad, ...] = ()  # what runs beside it, with clients of its own
+
+    @property
+    def clients_in_all(self) -> int:
+        """Its own clients and those of its background, which are numbered after them."""
+        return self.clients + sum(beside.clients for beside in self.background)
+
+    def background_of(self, client: int) -> BackgroundLoad | None:
+        """The background that a client is one of; None for a client of the step's own."""
+        return next((beside for beside in self.background if beside.has(client)), None)
 
     @property
     def window_start_epoch_ms(self) -> int:
@@ -93,6 +104,7 @@ class ClientResult(Model):
     memory_max_mib: float  # the most that its process has held so far
     report: LoadReport
     looks: tuple[ServerLook, ...] = ()  # within the window; the first client's alone
+    background: str | None = None  # whose client it is; None: the step's own
 
 
 class FailedClient(Model):

@@ -13,6 +13,7 @@ from plimsoll import words
 from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.aurora_target import AuroraTarget, ParameterName
+from plimsoll.model.background import Background, require_possible
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Rules
 from plimsoll.model.cassandra_target import CassandraTarget
@@ -164,6 +165,16 @@ class Request(Model):
     tags: dict[TagName, Annotated[str, Field(max_length=200)]] = Field(
         default_factory=dict, max_length=20, description="Labels for its readers; no `=` in a name."
     )
+    background: Annotated[tuple[Background, ...], Field(max_length=10)] = Field(
+        (),
+        description="Workloads beside the one that is measured (docs/workloads.md#two-at-once).",
+    )
+    background_pairs: Annotated[int, Field(ge=0, le=20)] = Field(
+        4,
+        description="With `background`: pairs of steps after the answer, at its load, one with it"
+        " and one without: what it takes. Below 3 its interval is not known; 0: none. They are no"
+        " part of `search.probes_max`.",
+    )
     faults: tuple[Fault, ...] = Field((), description="On one machine only: what goes wrong.")
 
     @model_validator(mode="after")
@@ -191,7 +202,7 @@ class Request(Model):
     @model_validator(mode="after")
     def _clients_have_time_to_start(self) -> Self:
         """Who of thousands is called first waits for the last one, and ends its load in time."""
-        clients = clients_most(self.search)
+        clients = clients_most(self.search) + self.clients_beside
         most_s = load_most_s(clients)
         if self.load.warmup_s + self.load.duration_s > most_s:
             problem = (
@@ -209,7 +220,7 @@ class Request(Model):
         if not soak_s:
             return self
         count = math.ceil(soak_s / SOAK_WINDOW_MAX_S)
-        most_s = load_most_s(clients_most(self.search))
+        most_s = load_most_s(clients_most(self.search) + self.clients_beside)
         if self.load.warmup_s + soak_s / count > most_s:
             problem = (
                 f"is {words.plural(count, 'window')} of {soak_s / count:g} s, each after"
@@ -222,6 +233,50 @@ class Request(Model):
             allowed = Range(most=SOAK_WINDOW_MAX_S * (self.search.probes_max - 1))
             raise UsageError(Complaint(path, problem, soak_s, allowed))
         return self
+
+    @model_validator(mode="after")
+    def _background_is_met(self) -> Self:
+        try:
+            require_possible(self.background, self.load)
+        except UsageError as error:
+            raise error.within("background") from None
+        return self
+
+    @property
+    def clients_beside(self) -> int:
+        """Clients of its background in each step."""
+        return sum(background.clients for background in self.background)
+
+    @property
+    def steps_beside(self) -> int:
+        """Steps that tell what its background takes, beyond those of the search."""
+        return 2 * self.background_pairs if self.background else 0
+
+    @property
+    def credits_start_share(self) -> float | None:
+        """The share of its burst credits that the first measured step starts with, if it is set."""
+        if isinstance(self.target, EndpointTarget | AuroraTarget):
+            return None
+        return self.target.volume.credits_start_share
+
+    def require_nothing_of_one_machine(self, whose: str) -> None:
+        """Refuse what only the volumes of one machine can be told.
+
+        Args:
+            whose: What may have it, for the sentence.
+
+        Raises:
+            UsageError: It has faults, or sets its volume's credits.
+        """
+        if self.faults:
+            raise UsageError(Complaint(("faults",), f"only {whose} may have them"))
+        if self.credits_start_share is not None:
+            problem = (
+                f"only {whose} may have it: AWS gives a new volume full credits, and nobody can"
+                " set them"
+            )
+            path = ("target", "volume", "credits_start")
+            raise UsageError(Complaint(path, problem, self.credits_start_share))
 
     @model_validator(mode="after")
     def _can_be_toggled(self) -> Self:

@@ -1,7 +1,10 @@
 """What a run comes to: `result.json`, and the files of each step. docs/results.md explains them."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Self
+
+from pydantic import Field
 
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity, Resource
@@ -159,6 +162,25 @@ class SecondTotals(Model):
     buckets: dict[int, int]  # {upper bound in us: operations}; empty: not known
 
 
+class BackgroundResult(Model):
+    """What ran beside a step, merged from its own clients; never in the step's throughput."""
+
+    name: str
+    spans_s: tuple[tuple[float, float], ...]  # when, in seconds from the step's barrier
+    clients: int  # planned
+    clients_ran: int
+    connections: int
+    ran_s: float  # how much of the step's window
+    throughput_ops_per_second: float | None  # in that time; None: none of it lay in the window
+    records_per_second: float | None
+    errors: int
+    unanswered: int  # operations cut off where a span ended
+    late_ms: int = 0  # by how much a span of it began too late, at most
+    operations: dict[str, OperationTotals]
+    failed: tuple[FailedClient, ...] = ()
+    seconds: tuple[SecondTotals, ...] = ()  # not in result.json: seconds.json has them
+
+
 class StepResult(Model):
     """One step: `steps/<index>/step.json`."""
 
@@ -173,6 +195,13 @@ class StepResult(Model):
     problems: tuple[str, ...]  # what a reader has to know of it
     step: Step  # as capacity is judged from it
     seconds: tuple[SecondTotals, ...] = ()  # not in result.json: seconds.json has them
+    background: tuple[BackgroundResult, ...] = ()  # what ran beside it
+
+    @property
+    def without_seconds(self) -> Self:
+        """The same, as `result.json` holds it."""
+        beside = tuple(one.model_copy(update={"seconds": ()}) for one in self.background)
+        return self.model_copy(update={"seconds": (), "background": beside})
 
 
 class TargetSample(Model):
@@ -206,7 +235,18 @@ class Seconds(Model):
     schema_version: Literal[1] = SCHEMA_VERSION
     run_id: str
     operations: tuple[SecondTotals, ...]
+    background: dict[str, tuple[SecondTotals, ...]] = Field(default_factory=dict)  # by its name
     target: tuple[TargetSample, ...]
+
+    @classmethod
+    def of(cls, run_id: str, steps: Sequence[StepResult], target: tuple[TargetSample, ...]) -> Self:
+        """Put the seconds of all steps together, and those of what ran beside them apart."""
+        beside: dict[str, tuple[SecondTotals, ...]] = {}
+        for step in steps:
+            for one in step.background:
+                beside[one.name] = beside.get(one.name, ()) + one.seconds
+        operations = tuple(second for step in steps for second in step.seconds)
+        return cls(run_id=run_id, operations=operations, background=beside, target=target)
 
 
 class Candidate(Model):

@@ -23,11 +23,22 @@ Purpose = Literal[
     "open_loop",  # near a closed loop's answer, callers who do not wait
     "polling",  # the answer's load, by clients that look for answers before they sleep
     "soak",  # the answer's load, held for `limits.soak_s`
+    "with_background",  # the answer's load again, in pairs: with what runs beside it
+    "without_background",  # ... and without
     "toggle",  # the answer's load in one of two states of the target
 ]
 # Steps after the answer is confirmed. They question it, and are no repetitions of any load.
 CLOSING: frozenset[Purpose] = frozenset(
-    {"sentinel", "twice_clients", "polling", "open_loop", "soak", "toggle"}
+    {
+        "sentinel",
+        "twice_clients",
+        "polling",
+        "open_loop",
+        "soak",
+        "with_background",
+        "without_background",
+        "toggle",
+    }
 )
 SOAK_WINDOW_MAX_S = 600  # the longest window of a step; a longer soak takes several
 

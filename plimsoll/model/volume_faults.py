@@ -51,6 +51,9 @@ class Drain(Model):
     """The burst credits are spent, as after hours of load; what is earned from then on counts."""
 
     kind: Literal["drain"] = Field(default="drain", description="The burst credits are spent.")
+    left_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0, description="The share of a full bucket that is left."
+    )
 
 
 class Heal(Model):

@@ -58,6 +58,17 @@ class Volume(Model):
     throughput_mib_s: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="Provisioned throughput, in MiB/s; none: what the type gives."
     )
+    credits_start: Annotated[float, Field(ge=0, le=1)] | Literal["empty"] | None = Field(
+        default=None,
+        description="Burst credits with which the first measured step starts, as a share of a full"
+        " bucket, or `empty`; on one machine only, since AWS gives a new volume a full one and lets"
+        " nobody set it. None: what is left of a full one after loading and warming.",
+    )
+
+    @property
+    def credits_start_share(self) -> float | None:
+        """The share of a full bucket that the first measured step starts with, if it is set."""
+        return 0.0 if self.credits_start == "empty" else self.credits_start
 
 
 class VolumeLimits(Model):
@@ -141,6 +152,9 @@ def check(volume: Volume, *, service: Service = "ebs") -> None:
     """
     row = band(volume, service=service)
     _check_iops(volume, row, service)
+    if volume.credits_start is not None and limits(volume, service=service).burst_credits is None:
+        problem = f"a {volume.type} volume of {volume.size_gib:,} GiB has no burst credits to spend"
+        raise _refusal("credits_start", problem, volume.credits_start)
     if volume.throughput_mib_s is None:
         return
     subject = f"{volume.type} of {volume.size_gib:,} GiB on {service}"

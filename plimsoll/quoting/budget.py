@@ -120,7 +120,7 @@ def used_by_fleet(record: RunRecord, request: Request, plans: list[StepPlan]) ->
         target_s=0.0,
         loading_client_s=loading_s * request.prepare.clients,
         step_clients=[
-            (plan.clients, client_s(plan.warmup_s + plan.duration_s, plan.clients))
+            (plan.clients_in_all, client_s(plan.warmup_s + plan.duration_s, plan.clients_in_all))
             for plan in plans
         ],
         polls=0.0,

@@ -5,7 +5,7 @@ Nothing here has been measured on AWS yet: each figure is an assumption, which t
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from plimsoll import words
@@ -29,7 +29,7 @@ from plimsoll.quoting import toggle_time
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.phase_time import pass_clients, phase_time
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, rehearse
-from plimsoll.quoting.search_time import soak_assumption
+from plimsoll.quoting.search_time import pairs_assumption, soak_assumption
 
 JUDGING_S = 15.0  # writing results, judging, planning the next
 _WRITING_S = 3.0  # a client's results, after its load
@@ -75,11 +75,14 @@ def duration(request: Request, rows: int) -> Duration:
     """
     made = request.target.provisioned
     rehearsed = rehearse(request.search, request.limits)
+    beside = request.steps_beside
+    rehearsed = replace(rehearsed, steps=rehearsed.steps + beside)
     step_s = request.load.warmup_s + request.load.duration_s
-    most_clients = clients_most(request.search)
-    probes = request.search.probes_max
+    most_clients = clients_most(request.search) + request.clients_beside
+    probes = request.search.probes_max + beside
     wait_mean, wait_most = _waits_s(request)
-    each = step_s + JUDGING_S + AWS_TIMINGS.lead_s(rehearsed.clients) + wait_mean
+    clients = rehearsed.clients + request.clients_beside
+    each = step_s + JUDGING_S + AWS_TIMINGS.lead_s(clients) + wait_mean
     slowest = step_s + JUDGING_S + AWS_TIMINGS.lead_s(most_clients) + wait_most
     soak_steps = windows(request.limits)
     soak_step_s = request.load.warmup_s + request.limits.soak_s / max(1, soak_steps)
@@ -124,9 +127,11 @@ def duration(request: Request, rows: int) -> Duration:
             + (soak_steps + SPARE_TRIES) * max(0.0, longer_s)
             + toggle_time.most_s(request),
             assumption=f"{words.plural(round(rehearsed.steps), 'step')} of {words.duration(each)},"
-            f" as the search takes against noiseless databases{_waiting_assumption(request)}"
+            f" as the search takes against noiseless databases{pairs_assumption(request)}"
+            f"{_waiting_assumption(request)}"
             f"{soak_assumption(request)}{toggle_time.assumption(request)}; at"
-            f" worst probes_max = {probes}, each with load.recovery_max_s",
+            f" worst probes_max = {request.search.probes_max}{' and the pairs' * bool(beside)},"
+            " each with load.recovery_max_s",
         ),
         QuotePhase(
             name="conclude",
@@ -197,7 +202,7 @@ def longest_s(request: Request) -> float:
 def least(request: Request, length: Duration) -> Extent:
     """What a run uses at least: one step of its lightest, and the target for as long."""
     target_s = length.step_s if request.target.provisioned else 0.0
-    clients = clients_least(request.search)
+    clients = clients_least(request.search) + request.clients_beside
     return extent(
         target_s=target_s,
         loading_client_s=0,
@@ -213,7 +218,7 @@ def expected(request: Request, length: Duration) -> Extent:
     count = math.ceil(rehearsed.steps)
     toggled, toggled_s = toggle_time.toggle_steps(request), length.step_s + request.prepare.warm_s
     soaked = round(rehearsed.soak_steps)
-    clients = rehearsed.clients
+    clients = rehearsed.clients + request.clients_beside
     made = request.target.provisioned
     return extent(
         target_s=min(sum(seconds.values()), longest_s(request)) if made else 0.0,
@@ -230,9 +235,10 @@ def expected(request: Request, length: Duration) -> Extent:
 
 def most(request: Request, length: Duration) -> Extent:
     """What a run uses at its time limit, if every step has all the clients that it may have."""
-    clients = clients_most(request.search)
+    clients = clients_most(request.search) + request.clients_beside
     each = length.step_s + JUDGING_S
-    count = min(request.search.probes_max, math.floor(request.time_limit_s / each))
+    probes = request.search.probes_max + request.steps_beside
+    count = min(probes, math.floor(request.time_limit_s / each))
     seconds = {phase.name: phase.most_s for phase in length.phases}
     loading_s = min(seconds["prepare"], request.time_limit_s)
     soaked = length.soak_steps + SPARE_TRIES if length.soak_steps else 0

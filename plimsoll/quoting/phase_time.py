@@ -14,8 +14,9 @@ IOPS_WITHOUT_LIMIT = 10_000.0  # of a target whose volume is not known
 
 
 def fleet_most(request: Request) -> int:
-    """Give the clients of the largest step of a run, the passes of its phases among them."""
-    return max([clients_most(request.search), *(one.clients for one in passes(request.phases))])
+    """Give the clients of a run's largest step or pass, with those that run beside it."""
+    stepping = clients_most(request.search) + request.clients_beside
+    return max([stepping, *(one.clients for one in passes(request.phases))])
 
 
 def pass_s(request: Request, one: Pass) -> float:

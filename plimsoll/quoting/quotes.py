@@ -14,7 +14,7 @@ from plimsoll.quoting.aurora_io import io_notes, io_prices
 from plimsoll.quoting.budget import require_sufficient_budget
 from plimsoll.quoting.charges import Charge, Extent, charges, target_charges
 from plimsoll.quoting.given import Given, duration_of, given_of, ways_of
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.requests.request_workload import prepared_tables
 
 NOTES = (
     "List prices, on demand; free tiers, reservations and taxes are not reckoned with.",
@@ -41,7 +41,7 @@ def quote(
     Raises:
         UsageError: Its workload cannot be, or its budget cannot suffice.
     """
-    rows = sum(table.rows for table in compiled_workload(request).tables)
+    rows = sum(table.rows for table in prepared_tables(request))
     given = given or given_of(request)
     length = duration_of(request, rows, given)
     ways = ways_of(request, length, given)

@@ -13,6 +13,9 @@ def search_words(request: Request) -> str:
     window_s = request.limits.soak_s / max(1, windows(request.limits))
     soak_s = rehearsed.soak_steps * (load.warmup_s + window_s)
     step_s = load.warmup_s + load.duration_s
+    paired_s = request.steps_beside * step_s
+    pairs = words.plural(request.background_pairs, "pair")
+    paired = f", then {pairs} with and without its background: {words.duration(round(paired_s))}"
     toggled = toggle_steps(request)
     toggled_s = toggled * (request.prepare.warm_s + step_s)
     seconds = (rehearsed.steps - rehearsed.soak_steps) * step_s + soak_s + toggled_s
@@ -22,7 +25,7 @@ def search_words(request: Request) -> str:
         soaked += f", {words.duration(round(toggled_s))} of it a toggle, besides its restarts"
     return (
         f"about {steps} where nothing is noisy, {request.search.probes_max:,} at most:"
-        f" {words.duration(round(seconds))} of load{soaked}"
+        f" {words.duration(round(seconds))} of load{soaked}{paired if paired_s else ''}"
     )
 
 
@@ -32,3 +35,10 @@ def soak_assumption(request: Request) -> str:
     if not count:
         return ""
     return f", {count} of them for a soak of {words.duration(request.limits.soak_s)}"
+
+
+def pairs_assumption(request: Request) -> str:
+    """Say what the pairs with and without a background add to a search; empty without them."""
+    if not request.steps_beside:
+        return ""
+    return f", {request.steps_beside} of them pairs with and without its background"

@@ -11,9 +11,14 @@ def toggle_steps(request: Request) -> int:
     return request.toggle.steps if request.toggle else 0
 
 
+def _switched_steps(request: Request) -> int:
+    """How many steps need the target in one of its states: those of a background's pairs, too."""
+    return toggle_steps(request) + request.steps_beside if request.toggle else 0
+
+
 def expected_s(request: Request) -> float:
     """Seconds of restarts and warming that are expected, beside the steps themselves."""
-    return toggle_steps(request) * (request.prepare.warm_s + INSTANCE_RESTART.expected_s)
+    return _switched_steps(request) * (request.prepare.warm_s + INSTANCE_RESTART.expected_s)
 
 
 def most_s(request: Request) -> float:
@@ -21,7 +26,7 @@ def most_s(request: Request) -> float:
     if request.toggle is None:
         return 0.0
     each = request.prepare.warm_s + INSTANCE_RESTART.most_s
-    return (toggle_steps(request) + SPARE_TRIES) * each
+    return (_switched_steps(request) + SPARE_TRIES) * each
 
 
 def assumption(request: Request) -> str:

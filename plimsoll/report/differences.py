@@ -104,13 +104,13 @@ def target_key(result: RunResult) -> str:
 
 
 def question(result: RunResult) -> str:
-    """A text that is equal for runs that ask the same of their targets: workload, load and limits.
+    """A text that is equal for runs that ask the same of their targets: workloads, load and limits.
 
     Of the search, only the connections of a client belong to the question, and the load where only
     one is tried; its strategy does not.
     """
     request = result.request
-    asked = request.model_dump(mode="json", include={"workload", "load", "limits"})
+    asked = request.model_dump(mode="json", include={"workload", "background", "load", "limits"})
     asked["search"] = loads_asked(request.search).model_dump(mode="json")
     return json.dumps(asked, sort_keys=True)
 

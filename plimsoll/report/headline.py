@@ -93,6 +93,8 @@ def _sentence(result: RunResult, capacity: Capacity, usd_per_hour: float | None)
         parts.append(capacity.burst.summary)
     if capacity.interval is not None and capacity.figure is not None:
         parts.append(f"the 95 % interval is {_span(capacity.interval)}")
+    if capacity.closing is not None and capacity.closing.background is not None:
+        parts.append(capacity.closing.background.detail)
     limiting = result.limiting
     if limiting is not None and capacity.verdict != "CLIENT_BOUND" and _is_told(limiting, capacity):
         parts.append(limit_sentence(limiting))

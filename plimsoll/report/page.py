@@ -12,6 +12,7 @@ from markupsafe import Markup
 from plimsoll import words
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.report import by_load, curve, heat_map, report_tables, rows, theme, timeline
+from plimsoll.report.beside import background_lines, background_table
 from plimsoll.report.chart import Chart, Rows
 from plimsoll.report.headline import headline
 from plimsoll.report.phase_tables import run_phases_table
@@ -99,6 +100,8 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
         phases=run_phases_table(result.phases),
         toggle=toggle_table(result.toggle),
         steps=report_tables.steps_table(result),
+        beside=background_table(result),
+        beside_lines=list(background_lines(result)),
         audits=report_tables.audits_table(capacity),
         audits_left_out=report_tables.audits_left_out(capacity),
         audit_details=report_tables.audit_details(capacity),

@@ -27,6 +27,8 @@ CLOSING_WORDS: dict[Purpose, str] = {
     "polling": "polling",
     "soak": "soak",
     "open_loop": "open loop",
+    "with_background": "with background",
+    "without_background": "without",
     "toggle": "toggle",
 }
 LOADS_MOST = 100  # up to so many loads, the audits of all are shown

@@ -15,6 +15,10 @@ def planned_words(plan: StepPlan) -> str:
         parts.insert(0, plan.why)
     if plan.rate_ops_per_second:
         parts.append(words.load(plan.rate_ops_per_second, "rate_ops_per_second"))
+    if plan.background:
+        parts.append(f"with {' and '.join(load.name for load in plan.background)} beside")
+    elif plan.purpose == "without_background":
+        parts.append("nothing beside")
     if plan.window_factor > 1:
         parts.append(f"{words.duration(plan.duration_s)} of window, since its halves disagreed")
     return f"step {plan.index}: {', '.join(parts)}"

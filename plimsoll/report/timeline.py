@@ -6,6 +6,7 @@ from plimsoll import words
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.report import clock as clocks
 from plimsoll.report import rows, theme
+from plimsoll.report.background_panel import add_background
 from plimsoll.report.chart import Chart, Rows, latency_y
 from plimsoll.report.panels import Panels
 from plimsoll.report.target_panels import add_target
@@ -23,6 +24,7 @@ def timeline(result: RunResult, seconds: Seconds) -> Chart | None:
     series = clocks.with_segments(series, by, gap_s)
     if series:
         _operations(panels, series)
+    add_background(panels)
     if seconds.target:
         add_target(panels)
     return Chart(id="timeline", spec=panels.stacked(), data=panels.data)

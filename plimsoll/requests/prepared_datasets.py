@@ -11,7 +11,7 @@ from plimsoll.model.experiment import Cell, Experiment, laid
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.request_values import checked_request
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.requests.request_workload import compiled_workload, prepared_workloads
 
 KEEPING_MARGIN_S = 86_400  # for runs that wait until their team has room for them
 _MOST = 99
@@ -93,6 +93,8 @@ def _shared(
         "tags": {"experiment": experiment.name, "dataset": str(number)},
         "faults": [],
         "toggle": None,  # it measures nothing
+        "background": [],
+        "phases": [],
         "budget_usd": (experiment.dataset or {}).get("budget_usd"),
     }
     try:
@@ -119,6 +121,8 @@ def _require_restorable(cell: Cell) -> None:
         problem = f"a target of kind {target.kind} is not restored from a snapshot"
     elif target.snapshot is not None:
         problem = "target.snapshot is a dataset of your own: nothing is prepared"
+    elif len(prepared_workloads(cell.request)) > 1:
+        problem = "a background with tables of its own is in no snapshot"
     elif target.volume.type == "nvme":
         problem = "nvme, the instance's own disks, has no snapshots"
     if problem is not None:

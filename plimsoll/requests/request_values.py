@@ -9,7 +9,11 @@ from plimsoll.model.expectations import require_operations, rule_of
 from plimsoll.model.request import Request
 from plimsoll.model.validation import validated
 from plimsoll.requests.phase_workload import compiled_step, require_phases_possible
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.requests.request_workload import (
+    compiled_workload,
+    prepared_workloads,
+    require_possible_background,
+)
 
 
 def checked_request(value: Mapping[str, Any]) -> Request:
@@ -39,14 +43,18 @@ def require_own_tables(request: Request) -> None:
             " snapshot of your own it may read, update and delete"
         )
         raise UsageError(Complaint(("target", "snapshot"), problem, request.target.snapshot))
+    if request.target.snapshot is not None and len(prepared_workloads(request)) > 1:
+        problem = "a target made from a snapshot has no tables of its own for it: use the same ones"
+        raise UsageError(Complaint(("background",), problem))
 
 
 def require_known_operations(request: Request) -> None:
     """Refuse limits and rules on operations that the request's workload does not have.
 
     Raises:
-        UsageError: There is such a limit or rule, or the workload cannot be.
+        UsageError: There is such a limit or rule, or a workload cannot be.
     """
+    require_possible_background(request)
     operations = {operation.name for operation in compiled_workload(request).engine.operations}
     for name in request.limits.limits_us:
         if name not in operations:

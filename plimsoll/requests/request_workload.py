@@ -9,7 +9,7 @@ from plimsoll.model.databases import protocol_of_engine
 from plimsoll.model.engine import Protocol
 from plimsoll.model.load_request import WorkloadChoice
 from plimsoll.model.request import Request
-from plimsoll.workload.compiled import Compiled
+from plimsoll.workload.compiled import Compiled, Table
 from plimsoll.workload.library import builtin_names, load_workload, parse_workload
 from plimsoll.workload.workload import Workload
 
@@ -40,6 +40,94 @@ def compiled_workload(request: Request) -> Compiled:
         UsageError: It cannot be.
     """
     return _compiled(request.workload.model_dump_json(), protocol_of(request))
+
+
+def background_workload(request: Request, number: int) -> Compiled:
+    """Resolve the workload of one of a request's backgrounds, from 0; remembered likewise.
+
+    Raises:
+        UsageError: It cannot be.
+    """
+    try:
+        choice = request.background[number].workload
+        return _compiled(choice.model_dump_json(), protocol_of(request))
+    except UsageError as error:
+        raise error.within("background", number) from None
+
+
+def prepared_workloads(request: Request) -> tuple[Compiled, ...]:
+    """Resolve a workload for each dataset that a request needs, its own first.
+
+    Raises:
+        UsageError: One cannot be.
+    """
+    beside = (background_workload(request, number) for number in range(len(request.background)))
+    by_dataset: dict[str, Compiled] = {}
+    for compiled in (compiled_workload(request), *beside):
+        by_dataset.setdefault(compiled.dataset, compiled)
+    return tuple(by_dataset.values())
+
+
+def prepared_tables(request: Request) -> tuple[Table, ...]:
+    """All tables of these datasets, in one order."""
+    return tuple(table for compiled in prepared_workloads(request) for table in compiled.tables)
+
+
+def require_possible_background(request: Request) -> None:
+    """Refuse backgrounds whose tables are not what they say, or that others would make otherwise.
+
+    Raises:
+        UsageError: There is one, or its workload cannot be; names the field and what is allowed.
+    """
+    own = compiled_workload(request)
+    known = {own.dataset: own}
+    for number, asked in enumerate(request.background):
+        compiled = background_workload(request, number)
+        try:
+            _require_tables(asked.tables, compiled, own, known.get(compiled.dataset))
+            for other in known.values():
+                _require_apart(compiled, other)
+        except UsageError as error:
+            raise error.within("background", number) from None
+        known.setdefault(compiled.dataset, compiled)
+
+
+def _require_apart(compiled: Compiled, other: Compiled) -> None:
+    """Refuse a table that two datasets would make: it is one dataset's, and has its rows."""
+    theirs = {table.name: table for table in other.tables}
+    for table in compiled.tables:
+        alike = compiled.dataset == other.dataset and table == theirs.get(table.name)
+        if table.name in theirs and not alike:
+            problem = f"its table {table.name} is there already, from the dataset {other.dataset}"
+            raise UsageError(Complaint(("workload",), problem))
+
+
+def _require_tables(tables: str, compiled: Compiled, own: Compiled, other: Compiled | None) -> None:
+    """Hold a background's dataset against the request's own, and against one of its name."""
+    if tables == "same" and compiled.dataset != own.dataset:
+        problem = (
+            f"{compiled.name} works on the dataset {compiled.dataset}, and the request's workload"
+            f" on {own.dataset}: choose `own`, or a workload on {own.dataset}"
+        )
+        raise UsageError(Complaint(("tables",), problem, tables))
+    if tables == "own" and compiled.dataset == own.dataset:
+        problem = (
+            f"{compiled.name} works on the dataset {own.dataset}, as the request's workload does:"
+            " choose `same`, or a workload with other tables"
+        )
+        raise UsageError(Complaint(("tables",), problem, tables))
+    if other is None:
+        return
+    if compiled.records != other.records:
+        problem = f"the dataset {other.dataset} has {other.records:,} already"
+        path, allowed = ("workload", "records"), (str(other.records),)
+        raise UsageError(Complaint(path, problem, compiled.records, allowed))
+    for name, value in compiled.dataset_parameters.items():
+        if value != other.dataset_parameters.get(name):
+            wanted = other.dataset_parameters.get(name)
+            problem = f"the dataset {other.dataset} is made with {wanted} already"
+            where = ("workload", "parameters", name)
+            raise UsageError(Complaint(where, problem, value, (str(wanted),)))
 
 
 def protocol_of(request: Request) -> Protocol:

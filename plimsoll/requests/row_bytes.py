@@ -2,15 +2,15 @@
 
 from plimsoll.model.request import Request
 from plimsoll.model.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.requests.request_workload import prepared_tables
 
 _NUMBER_BYTES = 20
 
 
 def rows_bytes(request: Request) -> int:
     """Give the bytes of a request's rows, at most, before its load."""
-    compiled = compiled_workload(request)
-    return sum(table.rows * sum(map(_width, table.row)) for table in compiled.tables)
+    tables = prepared_tables(request)
+    return sum(table.rows * sum(map(_width, table.row)) for table in tables)
 
 
 def _width(value: Value) -> int:

@@ -7,6 +7,7 @@ from plimsoll import words
 from plimsoll.aws.run_files import REQUEST, claim_path, client_path, files_of, plan_path
 from plimsoll.aws.run_records import records_of
 from plimsoll.errors import ClientRefusedError, ClientTooLateError
+from plimsoll.fleet.background_client import joined, span_loads
 from plimsoll.fleet.memory import memory_max_mib
 from plimsoll.fleet.plan import load_spec
 from plimsoll.fleet.watchdog import killed_after
@@ -16,8 +17,9 @@ from plimsoll.model.fleet import WARMING_STEP, ClientResult, ServerLook, StepPla
 from plimsoll.model.function_settings import ReachSettings
 from plimsoll.model.request import Request
 from plimsoll.requests.phase_workload import compiled_step
+from plimsoll.requests.request_workload import background_workload
 from plimsoll.runs.metric_points import client_points
-from plimsoll.runs.sending import send_watched
+from plimsoll.runs.sending import send, send_watched
 from plimsoll.targets.connection import load_target
 
 GRACE_S = 20.0  # after its window, to let operations end and to write its results
@@ -53,6 +55,7 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
     if not files.claim(claim_path(step, client, plan.round)):
         raise ClientRefusedError("this client's load is being sent by an earlier call")
     left_s = (plan.window_end_epoch_ms - invoked_ms) / 1000 + plan.timeout_ms / 1000 + GRACE_S
+    beside = plan.background_of(client)
     with killed_after(left_s):
         report, looks = _load(settings, run_id, plan, client)
         result = ClientResult(
@@ -64,10 +67,12 @@ def run_client(settings: ReachSettings, run_id: str, step: int, client: int) -> 
             memory_max_mib=memory_max_mib(),
             report=report,
             looks=looks,
+            background=beside.name if beside else None,
         )
         time.sleep(client / WRITES_PER_S)  # thousands end at the same instant
         files.put_model(client_path(step, client, plan.round), result)
-        _publish(result, plan)
+        if beside is None:  # a sink adds up whatever clients tell
+            _publish(result, plan)
 
 
 def _load(
@@ -76,11 +81,15 @@ def _load(
     record = records_of(settings).require_running(run_id)
     assert record.target is not None  # noqa: S101 - a step is planned for a target
     request = files_of(settings, run_id).get(REQUEST, Request)
+    target = load_target(settings, record.target, run_id)
+    beside = plan.background_of(client)
+    if beside is not None:
+        compiled = background_workload(request, beside.number)
+        workload = compiled.engine_workload(load_number=beside.load_number)
+        spans = list(span_loads(plan, beside, client, workload=workload, target=target))
+        return joined(plan, [(span, send(span.spec)) for span in spans]), ()
     workload = compiled_step(request, plan.phase).engine_workload(load_number=plan.load_number)
-    spec = load_spec(
-        plan, client, workload=workload, target=load_target(settings, record.target, run_id)
-    )
-    return send_watched(spec, plan)
+    return send_watched(load_spec(plan, client, workload=workload, target=target), plan)
 
 
 def _publish(result: ClientResult, plan: StepPlan) -> None:

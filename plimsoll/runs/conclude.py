@@ -6,6 +6,7 @@ from datetime import timedelta
 from plimsoll import words
 from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, files_of, step_path
 from plimsoll.aws.run_records import now, records_of
+from plimsoll.capacity.beside import background_cost
 from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
 from plimsoll.capacity.toggled import toggled
@@ -14,6 +15,7 @@ from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.base import Model
 from plimsoll.model.billed_io import BilledIo
 from plimsoll.model.capacity import Capacity
+from plimsoll.model.closing import Closing
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import ConcludeSettings
 from plimsoll.model.metric_periods import PATIENCE_PERIODS
@@ -95,14 +97,11 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         files.put_model(step_path(step.plan.index), step)
     passes = [step for step in steps if step.plan.phase is not None]
     steps = [step for step in steps if step.plan.phase is None]
-    seconds = Seconds(
-        run_id=run_id,
-        operations=tuple(second for step in steps for second in step.seconds),
-        target=samples,
-    )
+    seconds = Seconds.of(run_id, steps, samples)
     files.put_model(SECONDS, seconds)
     axis = axis_of(request.search)
     capacity = judge_sustained([step.step for step in steps], request.limits, axis=axis)
+    capacity = _with_background(capacity, steps, request)
     limiting = limiting_resource(capacity, steps, volume_limits(request))
     capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
     published = publish_from_environment(
@@ -134,6 +133,16 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         capacity_ops_per_second=None if figure is None else f"{figure:.1f}",
     )
     return {"concluded": True, "wait_s": 0}
+
+
+def _with_background(capacity: Capacity, steps: Sequence[StepResult], request: Request) -> Capacity:
+    """Add what the background takes, where pairs of steps tell it."""
+    names = [background.name for background in request.background]
+    cost = background_cost([step.step for step in steps], names, request.limits.statistic)
+    if cost is None:
+        return capacity
+    closing = (capacity.closing or Closing()).model_copy(update={"background": cost})
+    return capacity.model_copy(update={"closing": closing})
 
 
 def _toggled(request: Request, steps: Sequence[StepResult]) -> ToggleResult | None:

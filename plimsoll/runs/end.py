@@ -168,9 +168,9 @@ def _keep_series(files: RunFiles, run_id: str) -> None:
     """Put the clients' seconds together where the run ended before `conclude` could."""
     if SECONDS in files.paths(SECONDS):
         return
-    measured = tuple(second for step in finished_steps(files) for second in step.seconds)
-    if measured:
-        files.put_model(SECONDS, Seconds(run_id=run_id, operations=measured, target=()))
+    series = Seconds.of(run_id, finished_steps(files), ())
+    if series.operations:
+        files.put_model(SECONDS, series)
 
 
 def _draw_report(files: RunFiles, result: RunResult) -> None:
@@ -210,7 +210,7 @@ def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResu
         capacity=conclusion.capacity if conclusion else None,
         limiting=conclusion.limiting if conclusion else None,
         toggle=conclusion.toggle if conclusion else None,
-        steps=tuple(step.model_copy(update={"seconds": ()}) for step in steps),
+        steps=tuple(step.without_seconds for step in steps),
         phases=conclusion.phases if conclusion else _phases_so_far(request, files),
         rows=record.rows,
         dataset=files.find_model(DATASET, DatasetLayout),

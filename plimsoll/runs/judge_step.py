@@ -19,6 +19,7 @@ from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import UsageError
 from plimsoll.families.family import family_of
+from plimsoll.fleet.background import with_background
 from plimsoll.fleet.failures import failed_clients
 from plimsoll.fleet.fold import Fold
 from plimsoll.fleet.sense import require_sense, sensible
@@ -63,9 +64,10 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     assert record.target is not None  # noqa: S101 - there was a step, so there is a target
     target = engine_target(settings, record.target)
     after = family_of(target.protocol).read_counters(target)  # soon: reading thousands takes long
-    fold = _folded(files, plan)
+    fold, *others = _folded(files, plan)
     failures = failed_clients(files.read_all(failures_under(step)))
-    merged = step_of(fold, failures, server_after=after)
+    merged = step_of(fold, failures, server_after=after, beside=others)
+    merged = with_background(merged, others, failures)
     merged = soaked(merged, request.limits.statistic)
     if plan.phase is not None:  # how long it took is known now: what it cost follows from that
         files.put_model(plan_path(step), merged.plan)
@@ -137,11 +139,17 @@ def _published(run_id: str, step: StepResult) -> StepResult:
     return step.model_copy(update={"problems": problems})
 
 
-def _folded(files: RunFiles, plan: StepPlan) -> Fold:
-    """Fold the results of the clients that wrote one, in the order of their numbers."""
-    wanted = [client_path(plan.index, client, plan.round) for client in range(plan.clients)]
-    there = set(files.paths(wanted[0].rpartition("/")[0] + "/"))
-    fold = Fold(plan)
-    for path, content in files.read_each(path for path in wanted if path in there):
-        fold.add(unpacked(path, content), name=path)
-    return fold
+def _folded(files: RunFiles, plan: StepPlan) -> list[Fold]:
+    """Fold the results of the clients that wrote one, in the order of their numbers.
+
+    Returns:
+        Of the step's own clients, then of those of each background.
+    """
+    there = set(files.paths(client_path(plan.index, 0).rpartition("/")[0] + "/"))
+    folds = []
+    for numbers in (range(plan.clients), *(load.client_numbers for load in plan.background)):
+        folds.append(fold := Fold(plan))
+        wanted = [client_path(plan.index, client, plan.round) for client in numbers]
+        for path, content in files.read_each(path for path in wanted if path in there):
+            fold.add(unpacked(path, content), name=path)
+    return folds

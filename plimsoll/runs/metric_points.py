@@ -36,7 +36,8 @@ def run_points(files: RunFiles, run_id: str, samples: Iterable[TargetSample]) ->
         result = ClientResult.model_validate_json(unpacked(path, content))
         if result.step not in plans:
             plans[result.step] = files.get(plan_path(result.step), StepPlan)
-        yield from client_points(result, plans[result.step])
+        if result.background is None:
+            yield from client_points(result, plans[result.step])
     for _, content in files.read_each(ended):
         yield from judged_step_points(StepResult.model_validate_json(content), run_id)
     yield from target_points(samples, run_id=run_id)

@@ -13,9 +13,10 @@ from plimsoll.aws.run_files import (
     step_path,
 )
 from plimsoll.aws.run_records import deadline_passed, now, records_of
-from plimsoll.capacity import next_step
+from plimsoll.capacity.beside import next_of_all
 from plimsoll.errors import BudgetPassedError, TimeLimitPassedError
 from plimsoll.families.family import family_of
+from plimsoll.fleet.background import beside
 from plimsoll.fleet.plan import (
     barrier_epoch_ms,
     late_in_a_row,
@@ -32,6 +33,7 @@ from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import Done, NextStep
 from plimsoll.model.steps import CLOSING
 from plimsoll.requests.phase_workload import compiled_step
+from plimsoll.requests.request_workload import background_workload
 from plimsoll.runs.history import finished_steps, measured_so_far, so_far
 from plimsoll.runs.phases import next_pass, planned_pass
 from plimsoll.runs.precondition import goes_on
@@ -71,7 +73,7 @@ class Next:
         return _next(
             "step",
             step=plan.index,
-            clients=list(range(plan.clients)),
+            clients=list(range(plan.clients_in_all)),
             start_at_epoch_ms=plan.start_at_epoch_ms,
         )
 
@@ -146,7 +148,7 @@ def _of_search(
     steps = [done.step for done in finished]
     if not finished and waits_for_other(records_of(settings), record):
         return Next.pause(settings.poll_seconds)
-    following = next_step(request.search, steps, request.limits, request.toggle)
+    following = next_of_all(request, steps)
     if isinstance(following, Done):
         return Next.conclude()
     if following.state is not None and not is_switched(record, following):
@@ -241,6 +243,7 @@ def _start(
     finished: Sequence[FinishedStep],
 ) -> dict[str, object]:
     assert record.target is not None  # noqa: S101 - the states before this one have set it
+    plan = beside(request, plan)
     require_step_budget(files_of(settings, record.run_id), record, request, plan)
     late = late_in_a_row(finished)
     early = _with_barrier(settings, plan, late)
@@ -252,7 +255,12 @@ def _start(
     target = engine_target(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
         number = datasets.begin_load(compiled_step(request, plan.phase))
-    plan = _with_barrier(settings, plan, late).model_copy(update={"load_number": number})
+        numbered = []
+        for load in plan.background:
+            own = datasets.begin_load(background_workload(request, load.number))
+            numbered.append(load.model_copy(update={"load_number": own}))
+    numbers = {"load_number": number, "background": tuple(numbered)}
+    plan = _with_barrier(settings, plan, late).model_copy(update=numbers)
     start = plan.start_at_epoch_ms + wait_ms(plan, period_s, record.turn)
     plan = plan.model_copy(update={"start_at_epoch_ms": start})
     ends_s = plan.window_end_epoch_ms / 1000 + AFTER_STEP_S
@@ -260,7 +268,7 @@ def _start(
         raise deadline_passed(
             record,
             f"leaves no time for step {plan.index}"
-            f" ({words.plural(plan.clients, 'client')},"
+            f" ({words.plural(plan.clients_in_all, 'client')},"
             f" {words.duration(plan.warmup_s + plan.duration_s)})",
         )
     files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
@@ -281,7 +289,7 @@ def _with_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) 
     """Let a step's clients start as soon as they can be there."""
     start = barrier_epoch_ms(
         round(time.time() * 1000),
-        clients=plan.clients,
+        clients=plan.clients_in_all,
         lead_ms=settings.start_lead_ms,
         per_client_ms=settings.start_lead_ms_per_client,
         late_before=late_before,

@@ -1,7 +1,7 @@
 """The dataset: its tables before its rows are loaded, its indexes and its count after."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from plimsoll import words
 from plimsoll.aws.run_files import PARTS_FAILURES, REQUEST, files_of
@@ -12,7 +12,7 @@ from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.function_settings import ReachSettings, RunSettings
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord
-from plimsoll.requests.request_workload import compiled_workload
+from plimsoll.requests.request_workload import prepared_tables, prepared_workloads
 from plimsoll.runs.dataset_there import (
     is_own,
     is_restored,
@@ -22,7 +22,7 @@ from plimsoll.runs.dataset_there import (
     to_read,
 )
 from plimsoll.targets.connection import engine_target
-from plimsoll.workload.compiled import Compiled
+from plimsoll.workload.compiled import Table
 
 SETTLING_MAX_S = 600  # of the 900 s that the function has
 
@@ -36,7 +36,7 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
     record, request = running(settings, run_id)
     records_of(settings).change(run_id, phase="prepare", prepare_at=now())
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    workload = compiled_workload(request)
+    workload, *others = prepared_workloads(request)
     master = engine_target(settings, record.target)
     family = family_of(master.protocol)
     with family.open_datasets(master) as datasets:
@@ -45,6 +45,8 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
         loaded = {} if own else datasets.create_tables(workload).loaded_rows
         if own:
             require_rows(workload, datasets.count_own(workload))
+        for one in others:  # of what runs beside, in tables of its own
+            loaded |= datasets.create_tables(one).loaded_rows
     target = record.target
     if request.target.provisioned:  # the users of an existing endpoint are its owner's business
         load_user = family.make_load_user(master, run_id)
@@ -52,15 +54,15 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
     records_of(settings).change(run_id, target=target, server_version=version)
     if is_restored(record, request):  # on one machine a copy lies there whole
         return {"parts": [] if record.local else to_read(workload)}
-    return {"parts": _to_load(workload, loaded, clients=request.prepare.clients)}
+    return {"parts": _to_load(prepared_tables(request), loaded, clients=request.prepare.clients)}
 
 
 def _to_load(
-    workload: Compiled, loaded: Mapping[str, int], *, clients: int
+    tables: Sequence[Table], loaded: Mapping[str, int], *, clients: int
 ) -> list[dict[str, int]]:
     return [
         {"table": index, "share": share, "shares": shares}
-        for index, table in enumerate(workload.tables)
+        for index, table in enumerate(tables)
         if loaded.get(table.name, 0) < table.rows
         for shares in [parts_of(table.rows, clients=clients)]
         for share in range(shares)
@@ -91,17 +93,19 @@ def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> N
         raise DatasetError(f"{parts} of the dataset could not be loaded; the first: {first}")
     target = engine_target(settings, record.target)
     family = family_of(target.protocol)
-    workload = compiled_workload(request)
+    workload, *others = prepared_workloads(request)
     with family.open_datasets(target) as datasets:
         own = is_own(datasets, request, workload)
         counted = datasets.count_own(workload) if own else datasets.finish(workload)
+        beside = [datasets.finish(one) for one in others]
     if not family.settle(target, longest_s=SETTLING_MAX_S):
         raise DatasetError(
             "the server was still busy with the rows loaded when"
             f" {words.duration(SETTLING_MAX_S)} had passed"
         )
     note_layout(settings, record, request, target, counted)
-    records_of(settings).change(run_id, rows=sum(counted.values()))
+    rows = sum(sum(counts.values()) for counts in (counted, *beside))
+    records_of(settings).change(run_id, rows=rows)
 
 
 def running(settings: RunSettings, run_id: str) -> tuple[RunRecord, Request]:

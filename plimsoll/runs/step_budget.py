@@ -28,7 +28,7 @@ def require_step_budget(
         raise BudgetPassedError(
             f"the run's budget of {words.usd_each(float(record.budget.usd))} keeps"
             f" {words.usd_each(float(record.budget.fleet_usd))} for its load; with step"
-            f" {plan.index} ({words.plural(plan.clients, 'client')}) it would be"
+            f" {plan.index} ({words.plural(plan.clients_in_all, 'client')}) it would be"
             f" {words.usd_each(spent)}"
         )
 

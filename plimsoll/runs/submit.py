@@ -116,9 +116,8 @@ def record_request(
         problem = f"{request.team} is not a team of this deployment"
         known = tuple(sorted(settings.teams))
         raise UsageError(Complaint(("team",), problem, request.team, known))
-    if request.faults and not local:
-        problem = "only a run on one machine (--local) may have them"
-        raise UsageError(Complaint(("faults",), problem))
+    if not local:
+        request.require_nothing_of_one_machine("a run on one machine (--local)")
     version = version_made(settings, request.target)
     prepares = prepares_until is not None
     given = given_of(request, restored=restores is not None, prepares=prepares)

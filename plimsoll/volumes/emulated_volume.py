@@ -208,7 +208,8 @@ class EmulatedVolume:
             UsageError: Credits are to be spent, of which the volume has none.
         """
         if isinstance(fault, Drain):
-            self.reconfigure(self.volume, credits=0)
+            full = self.limits.burst_credits
+            self.reconfigure(self.volume, credits=fault.left_share * full if full else 0)
             return
         self._state.inject(native_fault(fault, _now_ns()))
 

@@ -17,6 +17,7 @@ from plimsoll.aws.run_files import (
 )
 from plimsoll.errors import StepError, UnreadableFileError
 from plimsoll.families import mysql
+from plimsoll.model.background import BackgroundLoad
 from plimsoll.model.fleet import WARMING_STEP
 from plimsoll.model.history import History
 from plimsoll.model.results import StepResult, TargetSample
@@ -221,3 +222,34 @@ def test_on_aws_nothing_is_asked_of_cloudwatch_which_this_function_may_not_reach
     assert (step.host_late_percent, step.host_stolen_percent) == (None, None)
     assert step.escaped_percent is None
     assert step.client_waiting_percent == pytest.approx(100 * 0.2 / 0.6)
+
+
+def test_what_ran_beside_a_step_is_merged_apart(judged: EverySetting) -> None:
+    files = judged.files(RUN)
+    load = BackgroundLoad(
+        name="nightly", number=0, first_client=2, clients=1, connections=1,
+        rate_ops_per_second=None, spans_s=((0, 5),),
+    )  # fmt: skip
+    files.put_model(plan_path(1), planned().model_copy(update={"background": (load,)}))
+    one = result(2, [900] * 40).model_copy(update={"run_id": RUN, "background": "nightly"})
+    files.put_model(client_path(1, 2), one)
+    told = judge_step.judge_step(judged, RUN, 1)
+    assert told.throughput_ops_per_second == 200
+    step = files.get(step_path(1), StepResult)
+    assert (step.step.operations, step.fleet.planned, step.fleet.ran) == (800, 2, 2)
+    (beside,) = step.background
+    assert (beside.name, beside.throughput_ops_per_second) == ("nightly", 10)
+
+
+def test_a_step_whose_background_did_not_run_is_void(judged: EverySetting) -> None:
+    load = BackgroundLoad(
+        name="nightly", number=0, first_client=2, clients=1, connections=1,
+        rate_ops_per_second=None, spans_s=((0, 5),),
+    )  # fmt: skip
+    plan = planned().model_copy(update={"background": (load,)})
+    judged.files(RUN).put_model(plan_path(1), plan)
+    write_failure(judged, 1, 2, "EngineError", "no such table")
+    told = judge_step.judge_step(judged, RUN, 1)
+    assert "the background nightly did not run: client 2 failed: no such table" in told.problems[0]
+    step = judged.files(RUN).get(step_path(1), StepResult).step
+    assert step.void is not None

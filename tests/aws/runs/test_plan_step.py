@@ -185,9 +185,9 @@ def test_an_answer_stands_where_a_closing_step_has_no_time_or_budget(
     running.files(RUN).put(step_path(0), "{}")
     monkeypatch.setattr(plan_step, "family_of", lambda _: BusyFamily())
     monkeypatch.setattr(plan_step, "require_step_budget", refuse)
-    monkeypatch.setattr(plan_step, "next_step", lambda *_: asked("soak"))
+    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: asked("soak"))
     assert plan_step.plan_next(running, RUN)["next"] == "conclude"
-    monkeypatch.setattr(plan_step, "next_step", lambda *_: asked("confirm"))
+    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: asked("confirm"))
     with pytest.raises(error):
         plan_step.plan_next(running, RUN)
 
@@ -201,9 +201,9 @@ def test_an_answer_stands_where_its_target_answers_no_more(
 
     running.records.change(RUN, step=0)
     running.files(RUN).put(step_path(0), "{}")
-    monkeypatch.setattr(plan_step, "next_step", lambda *_: asked("sentinel"))
+    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: asked("sentinel"))
     assert plan_step.plan_next(running, RUN)["next"] == "conclude"
-    monkeypatch.setattr(plan_step, "next_step", lambda *_: asked("confirm"))
+    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: asked("confirm"))
     assert plan_step.plan_next(running, RUN)["next"] != "conclude"
 
 
@@ -244,7 +244,7 @@ def test_a_target_that_works_no_more_is_waited_for_as_long_as_that_takes_to_see(
     monkeypatch.setattr(plan_step, "family_of", lambda _: BusyFamily())
     last = FinishedStep(step=synthetic_run()[0].steps[0].step, late=False)
     running.files(RUN).put_model(HISTORY, History(steps=(last,)))
-    monkeypatch.setattr(plan_step, "next_step", lambda *_: overloaded)
+    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: overloaded)
     began_s, polls = clock.now_s, 0
     while plan_step.plan_next(running, RUN)["next"] == "pause":
         polls += 1
@@ -290,8 +290,39 @@ def test_a_longer_window_for_which_no_time_is_left_has_its_usual_length(
     longer = NextStep(
         index=1, clients=1, connections=1, purpose="again", window_factor=2, why="halves"
     )
-    monkeypatch.setattr(plan_step, "next_step", lambda *_: longer)
+    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: longer)
     running.files(RUN).put_model(HISTORY, History())
     assert planned(running) == 2
     plan = running.files(RUN).get(plan_path(2), StepPlan)
     assert (plan.warmup_s, plan.duration_s) == (window_s / 2, window_s)
+
+
+def test_clients_of_a_background_are_items_of_the_steps_fan_out(
+    running: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With loads of their own on each dataset, so that no two insert the same rows."""
+    workload = {"name": "batch-bulk-insert", "records": 1000}
+    beside = [{"name": "import", "workload": workload, "clients": 2}]
+    asked = Request.model_validate({**REQUESTED, "background": beside})
+    running.files(RUN).put(REQUEST, asked.model_dump_json())
+    running.records.change(RUN, step=0, target=TARGET.model_copy(update={"identifier": None}))
+    running.files(RUN).put(step_path(0), "{}")
+    begun: list[str] = []
+
+    class Counting(Datasets):
+        def begin_load(self, compiled: Any) -> int:
+            begun.append(compiled.dataset)
+            return 10 * len(begun)
+
+    class Counted(Family):
+        @contextmanager
+        def open_datasets(self, _: object) -> Iterator[Datasets]:
+            yield Counting()
+
+    monkeypatch.setattr(plan_step, "family_of", lambda _: Counted())
+    assert plan_step.plan_next(running, RUN)["clients"] == [0, 1, 2]
+    plan = running.files(RUN).get(plan_path(1), StepPlan)
+    (load,) = plan.background
+    assert (plan.clients, load.first_client, load.clients) == (1, 1, 2)
+    assert begun == ["ycsb", "batch"]
+    assert (plan.load_number, load.load_number) == (10, 20)

@@ -56,7 +56,7 @@ def toggled(deployment: EverySetting, monkeypatch: pytest.MonkeyPatch) -> EveryS
     request = Request.model_validate(TOGGLED)
     deployment.files(RUN).put(REQUEST, request.model_dump_json())
     monkeypatch.setattr(plan_step, "require_step_budget", lambda *_: None)
-    monkeypatch.setattr(plan_step, "next_step", lambda *_: ASKED)
+    monkeypatch.setattr(plan_step, "next_of_all", lambda *_: ASKED)
     monkeypatch.setattr(plan_step, "finished_steps", lambda _: [done("on", "ON")])
     says(monkeypatch, "OFF")
     return deployment

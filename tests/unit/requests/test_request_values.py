@@ -42,6 +42,7 @@ RATE = {
 }
 STALL = {"step": 1, "volume": {"kind": "stall", "duration_s": 1}}
 SNAPSHOT = r"^arn:aws[a-z-]*:rds:[a-z0-9-]+:\d{12}:snapshot:[A-Za-z][A-Za-z0-9:-]{0,254}$"
+COMMITS = {"name": "log-flush", "records": 1000}
 NAME = "^[a-z0-9]+(-[a-z0-9]+)*$"
 
 
@@ -59,6 +60,10 @@ def phase(workload: dict[str, Any] | None = None, **completion: Any) -> dict[str
     asked = {"name": "batch-3-charges", **(workload or {})}
     pushed = {"records": 9, "connections": [1], **completion}
     return {"phases": [{"name": "load", "workload": asked, "to_completion": pushed}]}
+
+
+def beside(**changes: object) -> dict[str, Any]:
+    return {"background": [{"name": "nightly", "workload": COMMITS, **changes}]}
 
 
 # (what is changed, the field, what stands there, what may stand there)
@@ -252,6 +257,26 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     (fault(kind="fail", error="EIO", after_operations=-1),
      "faults[0].volume.after_operations", -1, [">= 0"]),
     (fault(kind="fail", error="EIO", operations=0), "faults[0].volume.operations", 0, [">= 1"]),
+    (fault(kind="drain", left_share=2), "faults[0].volume.left_share", 2, ["<= 1.0"]),
+    (of("target", RDS, "volume", {"type": "gp3", "size_gib": 100, "credits_start": 0.5}),
+     "target.volume.credits_start", 0.5, []),
+    # what runs beside it
+    ({"background_pairs": 21}, "background_pairs", 21, ["<= 20"]),
+    (beside(name="A"), "background[0].name", "A", [NAME]),
+    (beside(workload={"name": "ycsb-q", "records": 1}), "background[0].workload.name", "ycsb-q",
+     builtin_names()),
+    (beside(workload={"name": "log-flush", "records": 0}), "background[0].workload.records", 0,
+     [">= 1"]),
+    (beside(workload={"name": "log-flush", "records": 1, "parameters": {"x": 1}}),
+     "background[0].workload.parameters.x", None, ["rows_per_statement"]),
+    (beside(workload={"definition": 3, "records": 1}), "background[0].workload.definition", 3, []),
+    (beside(clients=0), "background[0].clients", 0, [">= 1"]),
+    (beside(connections_per_client=0), "background[0].connections_per_client", 0, [">= 1"]),
+    (beside(rate_ops_per_second=0), "background[0].rate_ops_per_second", 0, ["> 0.0"]),
+    (beside(every_s=61, for_s=1), "background[0].every_s", 61, ["<= 60"]),
+    (beside(at_s=90, for_s=1), "background[0].at_s", 90, []),
+    (beside(every_s=10, for_s=10), "background[0].for_s", 10, ["1 to 9"]),
+    (beside(tables="others"), "background[0].tables", "others", ["own", "same"]),
     # fields that nothing knows of: what stands there is not repeated
     ({"foo": "hunter2"}, "foo", None, sorted(Request.model_fields)),
     (of("target", ENDPOINT, "password", "hunter2"), "target.password", None,

@@ -137,3 +137,33 @@ def test_a_bulk_insert_is_one_statement_of_many_rows() -> None:
         "VALUES (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?)"
     )
     assert len(insert.binds) == 18
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "key"),
+    [("batch-full-scan", "batch_record", "record_id"), ("sysbench-full-scan", "sbtest1", "id")],
+)
+def test_a_full_scan_reads_one_block_after_another_in_key_order(
+    name: str, table: str, key: str
+) -> None:
+    sent = operation(name, "scan")
+    (scan,) = sent.statements
+    assert scan.sql[0].endswith(
+        f"FROM `{table}` WHERE {key} BETWEEN (? - 1) * 1000 + 1 AND ? * 1000"
+    )
+    assert scan.binds[0] == scan.binds[1], "one block"
+    (block,) = sent.let
+    assert isinstance(block.value, IntegerValue)
+    assert (block.value.low, block.value.high) == (1, 1)  # of 1,000 records
+    assert block.value.distribution.kind == "sequential"
+    assert sent.records == 1000
+
+
+def test_an_import_and_small_commits_insert_rows_of_their_own() -> None:
+    insert = operation("batch-bulk-insert", "bulk_insert", rows_per_statement=3)
+    assert (insert.records, insert.transaction) == (3, True)
+    assert insert.statements[0].sql[0].endswith("VALUES (?, ?, ?), (?, ?, ?), (?, ?, ?)")
+    (commit,) = operation("log-flush", "commit").statements
+    assert commit.sql == ("INSERT INTO `batch_log` (log_id, entry) VALUES (?, ?)",)
+    assert compiled("log-flush").inserts
+    assert compiled("batch-bulk-insert").inserts

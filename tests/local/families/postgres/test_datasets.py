@@ -16,7 +16,7 @@ from plimsoll.model.engine import EngineTarget, EngineWorkload
 from plimsoll.workload import Compiled, builtin_names, load_workload, parse_workload
 from tests.local.load.driving import drive
 
-RECORDS = {"pgbench": 1, "ycsb": 500, "sysbench": 500, "billing": 500}
+RECORDS = {"batch": 2000, "pgbench": 1, "ycsb": 500, "sysbench": 1000, "billing": 500}
 
 
 @pytest.fixture

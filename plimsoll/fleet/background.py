@@ -1,0 +1,141 @@
+"""What runs beside a step: planned with it, sent by clients of its own, folded apart from it. Pure.
+
+Only what lies in the step's window counts.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from plimsoll import words
+from plimsoll.fleet.failures import told_together
+from plimsoll.fleet.plan import warmed_s
+from plimsoll.model.background import BackgroundLoad
+from plimsoll.model.fleet import FailedClient, StepPlan
+from plimsoll.model.request import Request
+from plimsoll.model.results import BackgroundResult, StepResult
+
+if TYPE_CHECKING:  # it needs the engine, which functions that only plan a step do not have
+    from plimsoll.fleet.fold import Fold
+
+EVEN_SHARE = 0.1  # of half a window: by so much its halves may differ in what runs beside them
+LATE_MS = 500  # a span that begins so much later has lost a part of it
+
+
+def beside(request: Request, plan: StepPlan) -> StepPlan:
+    """Add to a plan what runs beside it; nothing where it is there to be compared without."""
+    if plan.purpose in ("without_background", "warm"):
+        return plan
+    loads, first, warm_s = [], plan.clients, warmed_s(request, plan.state)
+    for number, one in enumerate(request.background):
+        spans_s = one.spans(plan.warmup_s + plan.duration_s - warm_s)
+        if not spans_s:  # a shorter window than the request's, which ends before it begins
+            continue
+        load = BackgroundLoad(
+            name=one.name,
+            number=number,
+            first_client=first,
+            clients=one.clients,
+            connections=one.connections,
+            rate_ops_per_second=one.rate_ops_per_second,
+            spans_s=tuple((start + warm_s, end + warm_s) for start, end in spans_s),
+        )
+        loads.append(load)
+        first += one.clients
+    return plan.model_copy(update={"background": tuple(loads)})
+
+
+def ran_s(plan: StepPlan, load: BackgroundLoad) -> float:
+    """Give the seconds of a step's window in which a background runs."""
+    return _within(load, plan.warmup_s, plan.warmup_s + plan.duration_s)
+
+
+def _within(load: BackgroundLoad, start_s: float, end_s: float) -> float:
+    return sum(max(0.0, min(end, end_s) - max(start, start_s)) for start, end in load.spans_s)
+
+
+def is_even(plan: StepPlan) -> bool:
+    """Whether both halves of a step's window meet about as much of what runs beside it.
+
+    Where they do not, their difference says nothing of whether the target is in a steady state.
+    """
+    half_s = plan.duration_s / 2
+    first, middle, last = (plan.warmup_s + halves * half_s for halves in range(3))
+    return all(
+        abs(_within(load, first, middle) - _within(load, middle, last)) <= EVEN_SHARE * half_s
+        for load in plan.background
+    )
+
+
+def _merged(
+    load: BackgroundLoad, fold: "Fold", failed: tuple[FailedClient, ...]
+) -> BackgroundResult:
+    operations, length_s = fold.operations(), ran_s(fold.plan, load)
+    known = bool(fold.ran) and length_s > 0
+    records = sum(totals.records for totals in operations.values())
+    return BackgroundResult(
+        name=load.name,
+        spans_s=load.spans_s,
+        clients=load.clients,
+        clients_ran=len(fold.ran),
+        connections=load.connections,
+        ran_s=length_s,
+        throughput_ops_per_second=fold.succeeded / length_s if known else None,
+        records_per_second=records / length_s if known else None,
+        errors=sum(sum(totals.errors.values()) for totals in operations.values()),
+        unanswered=fold.unanswered,
+        late_ms=max(fold.late.values(), default=0),
+        operations=operations,
+        failed=failed,
+        seconds=fold.seconds(),
+    )
+
+
+def with_background(
+    step: StepResult, folds: Sequence["Fold"], failed: Sequence[FailedClient]
+) -> StepResult:
+    """Add to a step what ran beside it, and what a reader has to know of that.
+
+    Args:
+        step: As its own clients tell it.
+        folds: What the clients of each of its backgrounds measured, in their order.
+        failed: Clients whose invocation ended in an error, of the step itself too.
+    """
+    if not step.plan.background:
+        return step
+    found = tuple(
+        _merged(load, fold, tuple(client for client in failed if load.has(client.client)))
+        for load, fold in zip(step.plan.background, folds, strict=True)
+    )
+    update: dict[str, object] = {}
+    if not is_even(step.plan):
+        update["step"] = step.step.model_copy(update={"halves": None, "trend": None})
+    problems = tuple(text for one in found for text in _problems(one))
+    return step.model_copy(
+        update={"background": found, "problems": (*step.problems, *problems), **update}
+    )
+
+
+def _problems(one: BackgroundResult) -> Iterator[str]:
+    for told in told_together(one.failed):
+        yield f"background {one.name}: {told}"
+    if one.errors:
+        yield f"background {one.name}: {words.plural(one.errors, 'operation')} failed"
+    if one.late_ms > LATE_MS:
+        late = words.duration(one.late_ms / 1000)
+        yield f"background {one.name}: it began {late} late, so that it ran for less"
+    if one.ran_s and one.clients_ran and one.throughput_ops_per_second == 0:
+        cut = f", {words.number(one.unanswered)} were cut off" if one.unanswered else ""
+        yield f"background {one.name}: no operation was answered in the window{cut}"
+
+
+def absent(step: StepResult) -> str | None:
+    """Say which background did not run as planned; None where all did.
+
+    Without it a step is no measurement of what was asked for.
+    """
+    for one in step.background:
+        if one.clients_ran < one.clients:
+            why = "; ".join(told_together(one.failed)[:1]) or "they never answered"
+            missing = words.plural(one.clients - one.clients_ran, "client")
+            return f"{missing} of the background {one.name} did not run: {why}"
+    return None
