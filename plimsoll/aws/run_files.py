@@ -10,6 +10,7 @@ from typing import TypeVar
 from botocore.exceptions import ClientError
 
 from plimsoll.aws import clients
+from plimsoll.aws.clients import S3_CONNECTIONS
 from plimsoll.errors import UnreadableFileError
 from plimsoll.model.base import Model
 from plimsoll.model.function_settings import RunSettings
@@ -164,7 +165,7 @@ class RunFiles:
         Yields:
             Each file's path, and the file as it lies there, packed or not.
         """
-        with ThreadPoolExecutor(clients.S3_CONNECTIONS) as pool:
+        with ThreadPoolExecutor(S3_CONNECTIONS) as pool:
             ahead: deque[tuple[str, Future[bytes]]] = deque()
             for path in paths:
                 ahead.append((path, pool.submit(self._read, path)))

@@ -23,7 +23,8 @@ from tests.infrastructure.test_cassandra_target import I3, NITRO, user_data
 REAL = ("awk", "bash", "cat", "gzip", "head", "mkdir", "sed", "sha512sum", "tar")
 SILENT = ("blockdev", "chown", "dnf", "mdadm", "mkfs.xfs", "mount", "sleep", "swapoff", "sysctl")
 STUBS = {
-    **dict.fromkeys((*SILENT, "systemctl", "useradd"), ""),
+    **dict.fromkeys((*SILENT, "systemctl", "useradd", "xfs_growfs"), ""),
+    "blkid": "exit 2",  # nothing is on the volume
     "aws": 'cp "$ARCHIVE" "${@: -1}"',
     "curl": 'while [ "$1" != --data ]; do shift; done; echo "$2" >>"$ANSWERS"',
     "findmnt": "echo /dev/nvme0n1p1",
@@ -166,6 +167,16 @@ def test_it_comes_to_an_answer_of_success(instance: Instance, script: str) -> No
     assert done.calls[-1].endswith(" <Answer>")
 
 
+def test_a_volume_made_from_a_snapshot_keeps_its_data_and_takes_its_whole_size(
+    instance: Instance, script: str
+) -> None:
+    instance.replace("blkid", "echo 'TYPE=xfs'")
+    done = instance.install(script)
+    assert (done.status, done.errors) == (0, "")
+    assert not any(call.startswith("mkfs.xfs") for call in done.calls)
+    assert f"xfs_growfs {done.root}/var/lib/cassandra" in done.calls
+
+
 def test_before_anything_else_it_arms_its_own_end(instance: Instance, script: str) -> None:
     done = instance.install(script)
     assert done.calls[0].startswith("systemd-run --quiet --on-calendar=")
@@ -190,7 +201,7 @@ def test_an_instance_store_of_two_disks_becomes_one_volume(
     [
         ("systemd-run", "systemd-run --quiet"),
         ("dnf", "dnf install"),
-        ("mkfs.xfs", "mkfs.xfs -q"),
+        ("mkfs.xfs", 'blkid "$device"'),  # on the line that asks whether it is needed
         ("aws", "aws s3 cp"),
         ("useradd", "useradd --system"),
     ],
