@@ -53,10 +53,16 @@ def cells_of(experiment: Experiment) -> tuple[Cell, ...]:
 
 
 def _require_one_load(request: Request, complaints: dict[Complaint, None]) -> None:
-    """Complain about a run that takes turns and tries several loads: its steps have no partner."""
+    """Complain about a run that takes turns and tries several loads: its steps have no partner.
+
+    Nor have the passes of phases, which last as long as they take: both runs' would be at once.
+    """
     search = request.search
     if not isinstance(search, StepsSearch) or len(search.clients) > 1:
         problem = "runs that take turns try one load: `search: {strategy: steps, clients: [N]}`"
+        complaints[Complaint(("pairs",), problem)] = None
+    if request.phases:
+        problem = "runs that take turns have no phases: those of both would run at once"
         complaints[Complaint(("pairs",), problem)] = None
 
 

@@ -71,3 +71,13 @@ def test_runs_that_take_turns_try_one_load() -> None:
     request["search"]["clients"] = [1, 2]
     with pytest.raises(UsageError, match="pairs: runs that take turns try one load"):
         asked(request=request)
+
+
+def test_runs_that_take_turns_have_no_phases_which_would_run_at_once() -> None:
+    request = yaml.safe_load(GOOD)["request"]
+    one = {"records": 9, "connections": [1]}
+    request["phases"] = [
+        {"name": "reads", "workload": {"name": "ycsb-c"}, "to_completion": one},
+    ]
+    with pytest.raises(UsageError, match="pairs: runs that take turns have no phases"):
+        asked(request=request)
