@@ -1,8 +1,8 @@
 """The engine beside other clients: `python -m benchmarks.engine SECTION` prints Markdown tables.
 
-SECTION: database, tls, canned, open, memory. Needs two cores: the client runs on one, the server on
-the other. Every figure is the median of interleaved repetitions; the tables are in
-docs/performance.md.
+SECTION: database, tls, canned, open, memory (benchmarks/engine_waiting.py has how clients wait).
+Needs two cores: the client runs on one, the server on the other. Every figure is the median of
+interleaved repetitions; the tables are in docs/performance.md.
 """
 
 import json
@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +19,8 @@ import click
 
 from benchmarks import engine_clients as clients
 from benchmarks.comparison import Client, compare
-from benchmarks.engine_clients import CLIENT_CORE, ROWS, SERVER_CORE
+from benchmarks.engine_clients import ROWS
+from benchmarks.measuring import CLIENT_CORE, SERVER_CORE
 from plimsoll.local.databases.certificates import Authority
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.model.engine import (
@@ -80,13 +81,18 @@ def pinned(core: int) -> Iterator[None]:
 
 
 @contextmanager
-def database(authority: Authority | None = None) -> Iterator[EngineTarget]:
-    """A MariaDB server on its core, all rows in memory; with an authority, its TLS is verified."""
+def database(
+    authority: Authority | None = None, *, pinned_server: bool = True
+) -> Iterator[EngineTarget]:
+    """A MariaDB server, all rows in memory; with an authority, its TLS is verified.
+
+    It has a core of its own, or shares all of them with its clients.
+    """
     settings: dict[str, str | int] = {"innodb_buffer_pool_size": "1G", "max_connections": 2000}
     with tempfile.TemporaryDirectory() as directory:
         if authority is not None:
             settings |= authority.sign(Path(directory) / "tls", "127.0.0.1").settings
-        with pinned(SERVER_CORE):
+        with pinned(SERVER_CORE) if pinned_server else nullcontext():
             server = MariaDbServer.start(directory=Path(directory) / "data", settings=settings)
         with server:
             yield EngineTarget(

@@ -1,103 +1,26 @@
 """The clients that benchmarks/engine.py compares, each run as a process of its own."""
 
-import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pymysql
 
 import plimsoll_engine
-from plimsoll.machine import cpu_times, shares
+from benchmarks.measuring import Outcome, measure
 from plimsoll.model.engine import EngineTarget, LoadSpec
 from plimsoll.model.values import FormatValue, RowValue
 from plimsoll.workload import Compiled
 
 ROWS = 100_000
 GO_YCSB_TABLE = "orderedtable"
-CLIENT_CORE = 0
-SERVER_CORE = 1
-CALM = 0.04  # share of this machine's CPU time
-PATIENCE = 12  # tries
 CHILD = str(Path(__file__).with_name("engine_child.py"))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What one client did."""
-
-    operations: int
-    cpu_s: float  # user and system time of the client's process, from its start to its end
-    wall_s: float
-    output: str
-    stolen: float | None  # share of this machine's CPU time that its hypervisor gave to others
-
-    @property
-    def cpu_us(self) -> float:
-        """Client CPU time of one operation, in microseconds."""
-        return self.cpu_s * 1e6 / self.operations
-
-
-def measure(
-    command: list[str], *, stdin: str = "", count: "re.Pattern[str]", seconds: float | None = None
-) -> Outcome:
-    """Runs a client on its core and reads its CPU time from the kernel.
-
-    Args:
-        command: What to run.
-        stdin: What it reads.
-        count: Finds the number of operations in its output.
-        seconds: How long it sent; None: as long as it ran.
-
-    Raises:
-        RuntimeError: It failed; with the end of what it said.
-    """
-    with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as said:
-        given.write(stdin)
-        given.seek(0)
-        pinned = ["taskset", "-c", str(CLIENT_CORE), *command]
-        before = cpu_times({os.getpid()})
-        started = time.monotonic()
-        process = subprocess.Popen(pinned, stdin=given, stdout=said, stderr=subprocess.STDOUT)
-        _, status, used = os.wait4(process.pid, 0)
-        wall_s = time.monotonic() - started
-        after = cpu_times({os.getpid()})
-        share = shares(before, after)
-        said.seek(0)
-        output = said.read()
-    found = count.search(output)
-    if status != 0 or found is None:
-        raise RuntimeError(f"{command[0]}: {output[-400:]}")
-    return Outcome(
-        operations=int(found[1]),
-        cpu_s=used.ru_utime + used.ru_stime,
-        wall_s=seconds or wall_s,
-        output=output,
-        stolen=None if share is None else share.stolen,
-    )
-
-
-def undisturbed(client: Callable[[], Outcome]) -> Outcome | None:
-    """What a client did while this machine had its cores to itself; None if it never had.
-
-    CPU time of a virtual machine that others disturb is not the client's: the same exchange was
-    seen to cost 6 and 700 us. A measurement is repeated for as long as more than `CALM` was stolen.
-    """
-    for _ in range(PATIENCE):
-        outcome = client()
-        if outcome.stolen is None or outcome.stolen <= CALM:  # None: nobody can tell
-            return outcome
-    return None
-
-
-def engine(spec: LoadSpec) -> Outcome:
+def engine(spec: LoadSpec, *, pinned: bool = True) -> Outcome:
     """This project's engine; every operation that it sent, warm-up included."""
     command = [sys.executable, CHILD, "engine"]
     return measure(
@@ -105,14 +28,24 @@ def engine(spec: LoadSpec) -> Outcome:
         stdin=spec.model_dump_json(),
         count=re.compile(r'"operations_sent":(\d+)'),
         seconds=spec.warmup_s + spec.duration_s,
+        port=spec.target.port,
+        pinned=pinned,
     )
 
 
-def sysbench(target: EngineTarget, *, connections: int, seconds: int) -> Outcome:
-    """The oltp_point_select of sysbench, prepared statements, uniform keys."""
-    command = ["sysbench", "oltp_point_select", *_sysbench_options(target)]
+def sysbench(
+    target: EngineTarget,
+    *,
+    connections: int,
+    seconds: int,
+    script: str = "oltp_point_select",
+    pinned: bool = True,
+) -> Outcome:
+    """A script of sysbench's own, prepared statements, uniform keys."""
+    command = ["sysbench", script, *_sysbench_options(target)]
     command += [f"--threads={connections}", f"--time={seconds}", "--rand-type=uniform", "run"]
-    return measure(command, count=re.compile(r"transactions: +(\d+)"), seconds=seconds)
+    counted = re.compile(r"transactions: +(\d+)")
+    return measure(command, count=counted, seconds=seconds, port=target.port, pinned=pinned)
 
 
 def sysbench_prepare(target: EngineTarget) -> None:
@@ -139,10 +72,17 @@ def pymysql_threads(target: EngineTarget, *, connections: int, seconds: int) -> 
     command = [sys.executable, CHILD, "pymysql", target.host]
     command += [str(target.port), target.user, target.password, target.database]
     command += [str(connections), str(seconds), str(ROWS)]
-    return measure(command, count=re.compile(r"(\d+)"), seconds=seconds)
+    return measure(command, count=re.compile(r"(\d+)"), seconds=seconds, port=target.port)
 
 
-def go_ycsb(program: Path, target: EngineTarget, *, connections: int, operations: int) -> Outcome:
+def go_ycsb(
+    program: Path,
+    target: EngineTarget,
+    *,
+    connections: int,
+    operations: int,
+    pinned: bool = True,
+) -> Outcome:
     """Workload C of go-ycsb."""
     properties = {
         "mysql.host": target.host,
@@ -164,7 +104,9 @@ def go_ycsb(program: Path, target: EngineTarget, *, connections: int, operations
         "requestdistribution": "zipfian",
     }
     command = [str(program), *(f"{name}={value}" for name, value in properties.items())]
-    return measure(command, count=re.compile(r"READ +- .*Count: (\d+)"))
+    # its own time: it takes a while to start
+    counted = re.compile(r"READ +- .*Takes\(s\): (?P<seconds>[\d.]+), Count: (?P<count>\d+)")
+    return measure(command, count=counted, port=target.port, pinned=pinned)
 
 
 def ycsb_tables(target: EngineTarget, compiled: Compiled) -> None:

@@ -24,7 +24,8 @@ import click
 import plimsoll_engine
 from benchmarks.comparison import Client, compare
 from benchmarks.engine import pinned
-from benchmarks.engine_clients import SERVER_CORE, Outcome, engine, measure
+from benchmarks.engine_clients import engine
+from benchmarks.measuring import SERVER_CORE, Outcome, measure
 from plimsoll.families.cassandra.session import CassandraSession
 from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.model.dsn import parse_dsn

@@ -21,15 +21,8 @@ import pg8000.native
 
 from benchmarks.comparison import Client, compare
 from benchmarks.engine import PROJECT, closed, pinned
-from benchmarks.engine_clients import (
-    CLIENT_CORE,
-    ROWS,
-    SERVER_CORE,
-    Outcome,
-    echo,
-    engine,
-    measure,
-)
+from benchmarks.engine_clients import ROWS, echo, engine
+from benchmarks.measuring import CLIENT_CORE, SERVER_CORE, Outcome, measure
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.engine import (
     EngineOperation,

@@ -267,6 +267,14 @@ class _ProvisionedTarget(_Instance, Protocol):
 
 
 @runtime_checkable
+class _ClusterTarget(_ProvisionedTarget, Protocol):
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def copies(self) -> int: ...
+
+
+@runtime_checkable
 class _AuroraTarget(_Instance, Protocol):
     @property
     def storage(self) -> str: ...
@@ -306,6 +314,9 @@ def target(
     if isinstance(described, _AuroraTarget):
         return f"{made_of}, {AURORA_STORAGE[described.storage]} storage"
     whole = f"{made_of}, {volume(described.volume)}"
+    if isinstance(described, _ClusterTarget) and described.nodes > 1:
+        copies = "one copy" if described.copies == 1 else f"{described.copies} copies"
+        whole += f", {described.nodes} nodes with {copies} of each row"
     if stand_in is None:
         return whole
     own = ENGINES["mariadb"] if "mariadb" in stand_in.lower() else engine

@@ -12,6 +12,7 @@ from plimsoll.model.deployment import Cassandra
 from stacks.imports import ROOT
 from stacks.network import NetworkPart
 from stacks.permissions import arn, role
+from stacks.snapshot_permissions import volume_snapshots
 
 
 class CassandraPart(Construct):
@@ -82,6 +83,7 @@ class CassandraPart(Construct):
             (["ec2:RunInstances"], used, None),
             (["ec2:RunInstances"], images, amazons),
             (["ec2:RunInstances"], template, tagged),
+            (["ec2:RunInstances"], [volume_snapshots(stack)], tagged),
             (["ec2:DeleteLaunchTemplate", "ec2:DeleteTags"], template, tagged),
             (["ec2:TerminateInstances"], made[:1], tagged),
             (["ec2:CreateTags"], [*made, *template], created),

@@ -38,7 +38,14 @@ class GuardPart(Construct):
         log_group = function_logs(self, GUARD)
         role = function_role(self, GUARD.name, log_group)
         role.add_to_policy(
-            iam.PolicyStatement(actions=["cloudformation:DescribeStacks"], resources=["*"])
+            iam.PolicyStatement(
+                actions=[
+                    "cloudformation:DescribeStacks",
+                    "rds:DescribeDBSnapshots",
+                    "ec2:DescribeSnapshots",
+                ],
+                resources=["*"],
+            )
         )
         role.add_to_policy(
             iam.PolicyStatement(actions=["states:ListExecutions"], resources=[run_machine])

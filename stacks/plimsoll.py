@@ -26,6 +26,7 @@ from stacks.names import own_name, set_own_name
 from stacks.network import NetworkPart
 from stacks.permissions import Grant, Grants, arn
 from stacks.safeguards import AlarmsPart, WatchPart
+from stacks.snapshot_permissions import snapshot_grants
 from stacks.storage import StoragePart
 from stacks.target_roles import STACKS, TargetRolesPart
 from stacks.wildcards import explain_wildcards
@@ -40,7 +41,7 @@ class PlimsollStack(Stack):
         set_own_name(self, config.name)
         self.network = NetworkPart(self, config)
         self.storage = StoragePart(self, config)
-        self.targets = TargetRolesPart(self, self.network)
+        self.targets = TargetRolesPart(self, self.network, config.allowed_snapshots)
         self.cassandra = (
             CassandraPart(
                 self,
@@ -128,6 +129,7 @@ class PlimsollStack(Stack):
             Setting.RDS_CA_FILE: "",
             Setting.TARGET_KINDS: _kinds(config),
             Setting.ALLOWED_ENDPOINTS: config.endpoints_json,
+            Setting.ALLOWED_SNAPSHOTS: config.snapshots_json,
             Setting.ALARM_TOPIC_ARN: self.alarms.topic.topic_arn,
             Setting.EVENT_BUS: self.events.bus.event_bus_name,
             Setting.CHECK_GROUP: self.checks.group.ref,
@@ -177,11 +179,17 @@ class PlimsollStack(Stack):
                 _to_pass(self.targets.deletion.role_arn, "scheduler.amazonaws.com"),
             ),
             Resource.DELETION_SCHEDULES: (
-                Grant(arn(self, "scheduler", f"schedule/{self.schedules.ref}/plimsoll-run-*")),
+                Grant(
+                    *(
+                        arn(self, "scheduler", f"schedule/{self.schedules.ref}/plimsoll-{what}-*")
+                        for what in ("run", "dataset")
+                    )
+                ),
             ),
             Resource.TARGET_SECRETS: tuple(secrets),
             Resource.TARGET_DATABASES: (Grant(arn(self, "rds", "db:plimsoll-*")),),
             Resource.TARGET_PARAMETERS: (Grant(arn(self, "rds", "pg:plimsoll-*")),),
+            **snapshot_grants(self),
             Resource.ALARM_TOPIC: (Grant(self.alarms.topic.topic_arn),),
             Resource.EVENT_BUS: (Grant(self.events.bus.event_bus_arn),),
             Resource.CHECK_SCHEDULES: (

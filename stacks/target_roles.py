@@ -1,11 +1,14 @@
 """The roles with which CloudFormation makes and deletes targets, and Scheduler deletes them."""
 
+from collections.abc import Iterable
+
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from stacks.network import NetworkPart
 from stacks.permissions import arn, role
+from stacks.snapshot_permissions import deleting, restoring
 
 STACKS = "stack/plimsoll-run-*/*"
 
@@ -13,7 +16,9 @@ STACKS = "stack/plimsoll-run-*/*"
 class TargetRolesPart(Construct):
     """The roles that act on targets, and on nothing that is not named `plimsoll-*`."""
 
-    def __init__(self, scope: Construct, network: NetworkPart) -> None:
+    def __init__(
+        self, scope: Construct, network: NetworkPart, allowed_snapshots: Iterable[str] = ()
+    ) -> None:
         super().__init__(scope, "Targets")
         self._stack = Stack.of(self)
         self.service = role(
@@ -22,7 +27,8 @@ class TargetRolesPart(Construct):
             service="cloudformation.amazonaws.com",
             description="CloudFormation makes and deletes the targets of Plimsoll's runs with it",
         )
-        for statement in self._rds(network):
+        restored = restoring(self._stack, network.subnet_group.ref, allowed_snapshots)
+        for statement in (*self._rds(network), *restored):
             self.service.add_to_policy(statement)
         self.deletion = role(
             self,
@@ -36,6 +42,8 @@ class TargetRolesPart(Construct):
                 resources=[arn(self._stack, "cloudformation", STACKS)],
             )
         )
+        for statement in deleting(self._stack):
+            self.deletion.add_to_policy(statement)
 
     def _rds(self, network: NetworkPart) -> list[iam.PolicyStatement]:
         stack = self._stack

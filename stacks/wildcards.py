@@ -8,6 +8,7 @@ from stacks.names import own_name
 
 RUN_TIME = "runs and their targets are named when they start; the prefix is Plimsoll's own"
 SCHEDULE = "schedule/<Deletions>/plimsoll-run-*"
+SCHEDULE_OF_SNAPSHOT = "schedule/<Deletions>/plimsoll-dataset-*"
 OF_THIS_ACCOUNT = {
     "cloudformation": {"stack/plimsoll-run-*/*": RUN_TIME},
     "ec2": {
@@ -24,10 +25,11 @@ OF_THIS_ACCOUNT = {
         "pg:plimsoll-*": RUN_TIME,
         "cluster:plimsoll-*": RUN_TIME,
         "cluster-pg:plimsoll-*": RUN_TIME,
+        "snapshot:plimsoll-dataset-*": RUN_TIME,
         "og:default:*": "every instance has its engine's default option group",
         "pg:default.*": "an Aurora writer has its engine's default parameter group",
     },
-    "scheduler": {SCHEDULE: RUN_TIME},
+    "scheduler": {SCHEDULE: RUN_TIME, SCHEDULE_OF_SNAPSHOT: RUN_TIME},
     "secretsmanager": {
         f"secret:rds!{kind}-*": "RDS names the secret; reading one takes a plimsoll-* target's tag"
         for kind in ("db", "cluster")
@@ -44,6 +46,8 @@ OF_THIS_DEPLOYMENT = {  # by its own name
     },
 }
 OF_AWS = {
+    "ec2:<AWS::Region>::snapshot/*": "EC2 names snapshots; only one with a run's tag may be made,"
+    " restored or deleted",
     "ec2:<AWS::Region>::image/*": "the image is AWS's latest; only Amazon's own may be used",
     "ssm:<AWS::Region>::parameter/aws/service/ami-amazon-linux-latest/*": "AWS's public list of"
     " images, one parameter for each architecture",

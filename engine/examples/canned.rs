@@ -5,6 +5,8 @@
 //! `canned echo BYTES_ASKED BYTES_ANSWERED` it answers so many bytes with so many instead: the
 //! least that any client and server can cost (see `echo.rs`).
 
+use plimsoll_engine::mysql::answer::Agreed;
+
 #[path = "../tests/support/mod.rs"]
 mod support;
 
@@ -30,16 +32,17 @@ fn main() {
 fn serve_rows(columns: usize, bytes: usize) -> std::io::Result<()> {
     let rows = |deprecate_eof, text| -> &'static [u8] {
         let mut out = Vec::new();
-        let shape = Rows { columns, rows: 1, value: bytes, text };
-        packets::result_set(&mut 1, shape, deprecate_eof, 2, &mut out);
+        let shape = Rows { columns, rows: 1, value: bytes, text, known: false };
+        let agreed = Agreed { deprecate_eof, cache_metadata: false };
+        packets::result_set(&mut 1, shape, agreed, 2, &mut out);
         out.leak()
     };
     let (with_eof, without_eof, as_text) =
         (rows(false, false), rows(true, false), rows(false, true));
     let behavior = move |command: &Command<'_>| match command.payload[0] {
-        EXECUTE if command.deprecate_eof => Action::Bytes(without_eof.into()),
+        EXECUTE if command.agreed.deprecate_eof => Action::Bytes(without_eof.into()),
         EXECUTE => Action::Bytes(with_eof.into()),
-        QUERY if !command.deprecate_eof && command.payload[1..].starts_with(b"SELECT c") => {
+        QUERY if !command.agreed.deprecate_eof && command.payload[1..].starts_with(b"SELECT c") => {
             Action::Bytes(as_text.into())
         }
         _ => Action::Ok,

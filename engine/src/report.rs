@@ -34,6 +34,20 @@ pub struct OperationReport {
     pub histogram: String,
 }
 
+/// What one node of several did in the window.
+#[derive(Debug, Serialize)]
+pub struct NodeReport {
+    pub address: String,
+    pub ring_share: f64,
+    pub succeeded: u64,
+    pub errors: Errors,
+    pub latency_us: Summary,
+    pub histogram: String,
+    pub statements_sent: u64,
+    pub taken_over: u64,
+    pub lost: u64,
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SecondReport {
@@ -51,6 +65,7 @@ pub struct SecondReport {
 pub struct SelfReport {
     pub cpu_user_s: f64,
     pub cpu_system_s: f64,
+    pub polled_s: f64,
     pub cpu_us_per_operation: Option<f64>,
     pub busy_fraction: Option<f64>,
     pub processor_wait_s: Option<f64>,
@@ -86,8 +101,10 @@ pub struct LoadReport {
     pub late_start_ms: u64,
     pub connections: u32,
     pub threads: u32,
+    pub poll_us: u32,
     pub rate_ops_per_second: Option<f64>,
     pub operations: BTreeMap<String, OperationReport>,
+    pub nodes: Vec<NodeReport>,
     pub seconds: Vec<SecondReport>,
     pub client: SelfReport,
     pub connection_report: ConnectionReport,

@@ -14,6 +14,7 @@ use serde_json::json;
 use support::cql_frames as frames;
 use support::cql_server::{Action, Server};
 use support::loads::target;
+use support::mysql_server;
 
 #[test]
 fn a_dataset_is_written_row_by_row_and_what_failed_is_written_again() {
@@ -64,4 +65,29 @@ fn a_dataset_is_written_row_by_row_and_what_failed_is_written_again() {
             .iter()
             .all(|text| text == "INSERT INTO \"t\" (\"a\", \"b\") VALUES (?, ?)")
     );
+}
+
+#[test]
+fn rows_come_by_their_keys_or_by_their_numbers_as_it_is_asked() {
+    let keys = |load_order: &str| -> Vec<String> {
+        let server = mysql_server::Server::start(|_| mysql_server::Action::Ok);
+        let spec = json!({
+            "target": target("mysql", server.port), "table": "t", "columns": ["a", "b"],
+            "row": [{"kind": "format", "template": "user{}",
+                     "of": [{"kind": "fnv_hash", "of": {"kind": "row"}}]},
+                    {"kind": "text", "length": 3, "alphabet": "digits"}],
+            "from_row": 0, "to_row": 200, "rows_per_statement": 50, "connections": 1,
+            "load_order": load_order,
+        });
+        let dataset = Dataset::from_json(&spec.to_string()).expect("sound");
+        family::load_rows(&dataset, &AtomicBool::new(false), &mut |_| true).expect("loads");
+        let inserts = server.log().concat().concat();
+        let text = String::from_utf8_lossy(&inserts).into_owned();
+        let key = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect();
+        text.split("user").skip(1).map(key).collect()
+    };
+    let (by_key, by_number) = (keys("key"), keys("number"));
+    assert_eq!((by_key.len(), by_number.len()), (200, 200));
+    assert!(by_key.is_sorted() && !by_number.is_sorted());
+    assert_eq!(BTreeSet::from_iter(&by_key), BTreeSet::from_iter(&by_number));
 }

@@ -3,6 +3,7 @@
 mod support;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use plimsoll_engine::report::{Ended, LoadReport};
 use serde_json::{Value, json};
@@ -109,6 +110,22 @@ fn a_time_out_has_its_full_length_and_its_connection_is_replaced() {
 }
 
 #[test]
+fn mariadb_leaves_out_what_it_has_told_and_mysql_never_does() {
+    for mariadb in [true, false] {
+        let asked = Arc::new(AtomicBool::new(false));
+        let cached = asked.clone();
+        let server = Server::start_as(mariadb, move |command| {
+            cached.fetch_or(command.agreed.cache_metadata, Ordering::SeqCst);
+            Action::Rows // its columns are defined in every third answer only, where that was agreed
+        });
+        let report = run(mysql(server.port), &json!({"operations_limit": 200})).expect("it starts");
+        let read = &report.operations[READ];
+        assert_eq!((read.succeeded, read.errors.len()), (200, 0));
+        assert_eq!(asked.load(Ordering::SeqCst), mariadb);
+    }
+}
+
+#[test]
 fn nonsense_is_an_error_and_the_load_goes_on() {
     let server = Server::start(|command| match command.number {
         3 => Action::Bytes(b"\x05\0\0\x09nonsense".into()),
@@ -155,6 +172,7 @@ fn what_cannot_be_sent_is_refused_with_the_field_named() {
     let cases = [
         (json!({"conections": 3}), "unknown field `conections`"),
         (json!({"duration_s": 0}), "duration_s is 0"),
+        (json!({"poll_us": 1_001}), "poll_us is 1001: allowed are 0 to 1000"),
         (json!({"loop": {"kind": "open", "rate_ops_per_second": 0}}), "rate_ops_per_second is 0"),
         (json!({"loop": {"kind": "closed", "rate": 3}}), "unknown field `rate`"),
         (json!({"workload": {"key_spaces": [], "operations": []}}), "sum to nothing"),

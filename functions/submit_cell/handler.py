@@ -1,9 +1,9 @@
-"""Records the run of one cell, which the workflow then starts."""
+"""Records the run of one cell, or of a dataset, which the workflow then starts."""
 
 import os
 from typing import Any
 
-from plimsoll.experiments.workflow_states import submit_cell
+from plimsoll.experiments.workflow_states import submit_cell, submit_dataset
 from plimsoll.model.function_settings import SubmitSettings
 
 SETTINGS = SubmitSettings.read(os.environ)
@@ -11,4 +11,6 @@ SETTINGS = SubmitSettings.read(os.environ)
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
     """Answer the workflow."""
+    if "dataset" in event:
+        return submit_dataset(SETTINGS, event["experiment_id"], event["dataset"])
     return submit_cell(SETTINGS, event["experiment_id"], event["cell"])

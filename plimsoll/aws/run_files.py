@@ -17,6 +17,7 @@ from plimsoll.model.function_settings import RunSettings
 REQUEST = "request.json"
 QUOTE = "quote.json"
 TEMPLATE = "target.template.json"
+DATASET = "dataset.json"
 CONCLUSION = "conclusion.json"
 SECONDS = "seconds.json"
 RESULT = "result.json"

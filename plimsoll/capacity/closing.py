@@ -12,11 +12,12 @@ from plimsoll.capacity.answer import Answer
 from plimsoll.capacity.drift import drift
 from plimsoll.capacity.more_clients import clients_wish, more_clients
 from plimsoll.capacity.open_probe import open_loop, open_wish
+from plimsoll.capacity.polling import polling_wish, waiting
 from plimsoll.capacity.soak import soak, soak_wish, windows
 from plimsoll.capacity.verdict import Conclusion
 from plimsoll.capacity.wishes import Wish
 from plimsoll.model.capacity import Rules
-from plimsoll.model.closing import Closing, Drift, MoreClients, Soak
+from plimsoll.model.closing import Closing, Drift, MoreClients, Soak, Waiting
 from plimsoll.model.search_request import Search
 from plimsoll.model.steps import CLOSING, Step
 
@@ -60,7 +61,7 @@ def closing_wish(search: Search, answer: Answer, *, left: int) -> Wish | None:
     answer = answer.with_conclusion(conclusion)  # nothing questions an answer that is none any more
     if answer.rules.confirmation is None:
         return soak_wish(answer)
-    clients = clients_wish(search, answer) if spare > 0 else None
+    clients = clients_wish(search, answer) or polling_wish(answer) if spare > 0 else None
     return clients or soak_wish(answer) or (open_wish(search, answer) if spare > 0 else None)
 
 
@@ -90,15 +91,23 @@ def questioned(answer: Answer) -> tuple[Conclusion, Closing | None]:
     conclusion = _drifting(answer.conclusion, drifted, answer.rules)
     answer = answer.with_conclusion(conclusion)
     more = more_clients(answer) if answer.rules.confirmation is not None else None
+    polled = waiting(answer) if answer.rules.confirmation is not None else None
     found = Closing(
-        drift=drifted, more_clients=more, open_loop=open_loop(answer), soak=soak(answer)
+        drift=drifted,
+        more_clients=more,
+        waiting=polled,
+        open_loop=open_loop(answer),
+        soak=soak(answer),
     )
-    conclusion = _client_bound(conclusion, more)
+    conclusion = _client_bound(conclusion, more, "add clients")
+    conclusion = _client_bound(conclusion, polled, "let them poll")
     return _not_sustained(conclusion, found.soak), found
 
 
-def _client_bound(conclusion: Conclusion, more: MoreClients | None) -> Conclusion:
-    """CLIENT_BOUND where twice the clients brought more."""
+def _client_bound(
+    conclusion: Conclusion, more: MoreClients | Waiting | None, remedy: str
+) -> Conclusion:
+    """CLIENT_BOUND where twice the clients brought more, or such as poll."""
     if more is None or not more.raised or conclusion.at is None or conclusion.figure is None:
         return conclusion
     return Conclusion(
@@ -106,6 +115,7 @@ def _client_bound(conclusion: Conclusion, more: MoreClients | None) -> Conclusio
         bracket=(conclusion.at.point.load, None),
         causes=("client",),
         because=more.detail,
+        remedy=remedy,
         notes=conclusion.notes,
     )
 

@@ -168,7 +168,7 @@ def _summary(conclusion: Conclusion, axis: Axis) -> str:
         "PLATEAU": f"sustains {figure} {at}",
         "LOWER_BOUND": f"sustains at least {figure} {at}, which is no maximum",
         "BELOW_FIRST_STEP": f"{below}the lightest step fails",
-        "CLIENT_BOUND": "the clients were the limit, not the database; add clients",
+        "CLIENT_BOUND": f"the clients were the limit, not the database; {conclusion.remedy}",
         "NOISY": "no figure can be given",
         "INCONSISTENT": "no figure: the step that would decide cannot be right",
         "DISTURBED": "no figure: the step that would decide was disturbed whenever it was tried",

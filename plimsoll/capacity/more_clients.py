@@ -84,7 +84,7 @@ def _detail(answer: Answer, base: Step, done: list[Repetition]) -> str:
     if base.rate_ops_per_second is not None:
         offered, less = (words.rate(s.rate_ops_per_second) for s in (done[0].step, base))
         return f"{clients} gave {gave} of {offered} offered, where {base.clients:,} failed {less}"
-    before = words.throughput(_throughput(answer))
+    before = words.throughput(throughput_of(answer))
     return f"{clients} with the same connections gave {gave} where {base.clients:,} gave {before}"
 
 
@@ -99,7 +99,7 @@ def _asked_of(answer: Answer) -> Assessed | None:
     return max((load for load in answer.judged if load.passed), key=lambda load: load.point.load)
 
 
-def _throughput(answer: Answer) -> float:
+def throughput_of(answer: Answer) -> float:
     """The most that the answer's load, or a heavier one, gave: one of a plateau may be unlucky."""
     assert answer.at is not None  # noqa: S101 - there is a base, so there is an answer
     plateau = answer.conclusion.verdict == "PLATEAU"
@@ -128,4 +128,4 @@ def _raised(answer: Answer, base: Step, probe: Repetition) -> bool:
     noise = pooled_noise([r.figures.throughput for r in a.point.counted] for a in answer.judged)
     of_plateau = answer.conclusion.verdict == "PLATEAU"
     more = max(RAISED_OF_PLATEAU if of_plateau else RAISED_SHARE, NOISE_FACTOR * noise)
-    return probe.figures.throughput > _throughput(answer) * (1 + more)
+    return probe.figures.throughput > throughput_of(answer) * (1 + more)

@@ -21,6 +21,8 @@ from plimsoll.model.paired import PairedRatio
 from plimsoll.model.steps import Step
 from plimsoll.model.toggle import SPARE_TRIES, StateFigures, Toggle, ToggleResult
 
+WORTH_SHARE = 0.10  # a difference that may be larger is not said to be nothing
+
 Readings = Mapping[str, Mapping[str, str]]  # {state: {parameter: what the server calls it}}
 
 
@@ -162,6 +164,11 @@ def _finding(found: ToggleResult) -> str:
     if ratio.differs:
         sure = f"({interval}, 95 % interval of {pairs})"
         return f"{second} gives {value} times the throughput of {first} {at} {sure}"
+    if ratio.difference_max_share > WORTH_SHARE:
+        return (
+            f"whether {first} and {second} differ {at} is not decided: throughput by {value} times,"
+            f" 95 % interval {interval} of {pairs}; more pairs or longer windows would narrow it"
+        )
     most = words.percent(ratio.difference_max_share)
     return (
         f"between {first} and {second} nothing is to be seen {at}: throughput differs by {most} at"

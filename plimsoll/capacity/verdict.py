@@ -31,6 +31,7 @@ class Conclusion:
     bracket: tuple[float | None, float | None] | None = None
     causes: tuple[str, ...] = ()
     because: str = ""
+    remedy: str = "add clients"  # of CLIENT_BOUND
     interval: Interval | None = None
     notes: list[str] = field(default_factory=list)
 

@@ -29,6 +29,7 @@ class Wish:
     purpose: Purpose
     why: str
     more_clients: bool = False
+    poll_us: int | None = None  # how long clients look for answers; None: as the request has it
     shape: Shape | None = None  # None: as the search makes this load
     duration_s: float | None = None  # of the window; None: the request's
     window_factor: int = 1  # times the request's warm-up and window, at least
@@ -51,6 +52,7 @@ def wished_step(
         rate_ops_per_second=shape.rate_ops_per_second,
         purpose=wish.purpose,
         duration_s=wish.duration_s,
+        poll_us=wish.poll_us,
         window_factor=max(wish.window_factor, longest_factor(same)),
         state=wish.state,
         recover_first=last is not None

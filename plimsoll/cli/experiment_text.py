@@ -6,7 +6,12 @@ import click
 
 from plimsoll.cli.output import print_report_table
 from plimsoll.model.experiment_record import ExperimentResult
-from plimsoll.report.experiment_page import cells_table, gains_table, matrix_table
+from plimsoll.report.experiment_page import (
+    cells_table,
+    dataset_sentences,
+    gains_table,
+    matrix_table,
+)
 
 
 def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
@@ -26,6 +31,8 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
         click.echo("\nWhat the toggle does")
         for cell in toggles:
             click.echo(f"  {cell.name}: {cell.toggle}")
+    for sentence in dataset_sentences(result):
+        click.echo(sentence)
     if result.warnings:
         click.echo("\nWithout an answer")
         for warning in result.warnings:

@@ -11,9 +11,10 @@ from plimsoll.cli.load_report import print_report, second_line
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.cli.options import dsn_option, parse_settings, workload_options
 from plimsoll.errors import UsageError
+from plimsoll.finding.host import poll_us_here
 from plimsoll.finding.loading import Loaded, a_seed, loadable, run_load
 from plimsoll.model.dsn import parse_dsn, said_of_mode
-from plimsoll.model.engine import ClosedLoop, LoadSpec, OpenLoop
+from plimsoll.model.engine import POLL_MOST_US, POLL_US, ClosedLoop, LoadSpec, OpenLoop
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.workload import load_workload
 
@@ -29,6 +30,12 @@ from plimsoll.workload import load_workload
 )
 @click.option("--connections", type=click.IntRange(1, 20_000), default=8, show_default=True)
 @click.option("--threads", type=click.IntRange(1, 64), default=1, show_default=True)
+@click.option(
+    "--poll-us",
+    type=click.IntRange(0, POLL_MOST_US),
+    help="For how long to look for answers before sleeping, in microseconds, where that pays."
+    f"  [default: {POLL_US} where the database is elsewhere and a processor is left; else 0]",
+)
 @click.option(
     "--warmup",
     "warmup_s",
@@ -90,6 +97,7 @@ def command(
     records: int | None,
     connections: int,
     threads: int,
+    poll_us: int | None,
     warmup_s: float,
     duration_s: float,
     rate: float | None,
@@ -116,6 +124,7 @@ def command(
         workload=there.sent,
         connections=connections,
         threads=threads,
+        poll_us=poll_us_here(target, threads) if poll_us is None else poll_us,
         loop=_loop(rate, arrivals),
         warmup_s=warmup_s,
         duration_s=duration_s,

@@ -55,6 +55,9 @@ def print_report(report: LoadReport, compiled: Compiled, server: str, *, seed: i
     click.echo(f"window {window}, ended by {report.ended}; seed {seed}")
     click.echo()
     console().print(_operations(report))
+    if report.nodes:
+        click.echo()
+        console().print(_nodes(report))
     errors = _errors(report)
     if errors.row_count:
         click.echo()
@@ -88,6 +91,24 @@ def _row(operation: OperationReport, window_s: float, *, with_records: bool) -> 
     return cells + [words.latency(us) for us in latencies_us]
 
 
+def _nodes(report: LoadReport) -> Table:
+    figures = ("of the ring", "of operations", "count", "errors", "p99", "taken over", "lost")
+    table = table_of("node", *figures, right=figures)
+    succeeded = sum(node.succeeded for node in report.nodes)
+    for node in report.nodes:
+        table.add_row(
+            node.address,
+            words.percent(node.ring_share),
+            words.percent(node.succeeded / succeeded if succeeded else None),
+            words.number(node.succeeded),
+            words.number(sum(node.errors.values())),
+            words.latency(node.latency_us.p99),
+            words.number(node.taken_over),
+            words.number(node.lost),
+        )
+    return table
+
+
 def _errors(report: LoadReport) -> Table:
     table = table_of("operation", "error", "times", "the server said", right=("times",))
     errors = {name: operation.errors for name, operation in report.operations.items()}
@@ -106,7 +127,10 @@ def _print_client(report: LoadReport) -> None:
     )
     user, system = words.duration(client.cpu_user_s), words.duration(client.cpu_system_s)
     busy = words.percent(client.busy_fraction)
-    click.echo(f"client: {cost} ({user} user, {system} system), busy {busy} of the window")
+    polled = ""
+    if client.polled_s:
+        polled = f"; looked for answers for {words.duration(client.polled_s)}, left out of both"
+    click.echo(f"client: {cost} ({user} user, {system} system), busy {busy} of the window{polled}")
     if client.send_lateness_us is not None:
         late = client.send_lateness_us
         click.echo(

@@ -13,7 +13,7 @@ from plimsoll.families.prepare import Prepared, prepare
 from plimsoll.finding.dataset import CONNECTIONS
 from plimsoll.finding.interrupts import cancelled_by_interrupt
 from plimsoll.model.dsn import parse_dsn
-from plimsoll.model.engine import EngineTarget
+from plimsoll.model.engine import EngineTarget, LoadOrder
 from plimsoll.workload import Compiled, load_workload
 
 
@@ -28,6 +28,14 @@ from plimsoll.workload import Compiled, load_workload
     show_default=True,
     help="Connections that insert at the same time.",
 )
+@click.option(
+    "--load-order",
+    type=click.Choice(["key", "number"]),
+    default="key",
+    show_default=True,
+    help="Insert rows by their keys, or by their numbers as YCSB does: hashed keys then come in no"
+    " order, and leave a larger table.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     *,
@@ -37,6 +45,7 @@ def command(
     settings: tuple[str, ...],
     records: int | None,
     connections: int,
+    load_order: LoadOrder,
     as_json: bool,
 ) -> None:
     """Make a workload's tables and rows, and verify their count.
@@ -48,13 +57,14 @@ def command(
     given = parse_settings(workload, settings, tables)
     compiled = workload.compile(records, given, target.protocol)
     started = time.monotonic()
-    prepared = prepare_shown(target, compiled, connections=connections)
+    prepared = prepare_shown(target, compiled, connections=connections, load_order=load_order)
     seconds = time.monotonic() - started
     if as_json:
         result = {
             "dataset": compiled.dataset,
             "records": compiled.records,
             "parameters": compiled.dataset_parameters,
+            "load_order": load_order,
             "rows_sent": prepared.sent_rows,
             "rows_inserted": prepared.inserted_rows,
             "rows_counted": prepared.counted_rows,
@@ -74,7 +84,11 @@ def command(
 
 
 def prepare_shown(
-    target: EngineTarget, compiled: Compiled, *, connections: int = CONNECTIONS
+    target: EngineTarget,
+    compiled: Compiled,
+    *,
+    connections: int = CONNECTIONS,
+    load_order: LoadOrder = "key",
 ) -> Prepared:
     """Make a dataset with a bar of its progress on standard error; Ctrl-C ends it.
 
@@ -98,7 +112,12 @@ def prepare_shown(
     try:
         with cancelled_by_interrupt() as token:
             return prepare(
-                target, compiled, connections=connections, on_progress=advance, cancel=token
+                target,
+                compiled,
+                connections=connections,
+                load_order=load_order,
+                on_progress=advance,
+                cancel=token,
             )
     finally:
         if progress.live.is_started:  # else it would leave an empty line

@@ -27,6 +27,11 @@ def print_experiment_quote(name: str, quote: ExperimentQuote, console: Console) 
     """Print an experiment's quote: each run's time and money, and all money by item."""
     console.print(f"[bold]{name}[/]  {_dated(quote)}", highlight=False)
     table = table_of("run", "time", "at most", "at least", "expected", "at most", "", right=AMOUNTS)
+    for dataset in quote.datasets:
+        shared = f"with its snapshot, for {words.plural(dataset.runs, 'run')}"
+        usd = _sum_if_known([dataset.quote.usd, dataset.snapshot.usd])
+        times = _expected_and_most(dataset.quote.time_s)
+        table.add_row(dataset.name, *times, *_usd(usd), shared)
     for cell in quote.cells:
         table.add_row(cell.name, *_expected_and_most(cell.quote.time_s), *_usd(cell.quote.usd), "")
     runs = words.plural(len(quote.cells), "run")
@@ -58,9 +63,11 @@ def _print_end(quote: Quote | ExperimentQuote, console: Console) -> None:
 def _together(quote: ExperimentQuote) -> list[QuoteLine]:
     """Add up the items of all runs that have the same name and price."""
     alike: dict[tuple[str, str], list[QuoteLine]] = {}
-    for cell in quote.cells:
-        for line in cell.quote.lines:
-            alike.setdefault((line.what, line.price.name), []).append(line)
+    lines = [line for cell in quote.cells for line in cell.quote.lines]
+    for dataset in quote.datasets:
+        lines += [*dataset.quote.lines, dataset.snapshot]
+    for line in lines:
+        alike.setdefault((line.what, line.price.name), []).append(line)
     return [
         lines[0].model_copy(
             update={

@@ -12,6 +12,7 @@ from plimsoll.model.experiment import Experiment
 from plimsoll.model.experiment_record import ExperimentResult
 from plimsoll.model.functions import Setting
 from plimsoll.requests.cells import cells_of
+from plimsoll.requests.prepared_datasets import shared_datasets
 
 
 def run_experiment(
@@ -35,10 +36,11 @@ def _run_here(
     from plimsoll.local.twin import LocalTwin  # noqa: PLC0415 - an extra
 
     requests = [cell.request for cell in cells_of(experiment)]
+    kept = len(shared_datasets(experiment, local=True))  # snapshots, as large as databases
     click.echo("starting the stand-in for AWS on this machine", err=True)
     with (
         termination_interrupts(),
-        twin_home(requests, at_once=experiment.runs_at_once, parent=data_dir) as home,
+        twin_home(requests, at_once=experiment.runs_at_once + kept, parent=data_dir) as home,
         LocalTwin(home, settings={Setting.TEAMS: "{}"}) as twin,
         ExperimentProgress() as progress,
     ):

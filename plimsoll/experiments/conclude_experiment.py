@@ -8,6 +8,7 @@ from plimsoll.aws import run_files
 from plimsoll.aws.run_files import files_of
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.errors import RunNotFoundError, UnreadableRecordError
+from plimsoll.experiments.datasets import dataset_outcomes
 from plimsoll.experiments.records import (
     REPORT,
     RESULT,
@@ -19,7 +20,12 @@ from plimsoll.experiments.records import (
 from plimsoll.experiments.turns import turn_of
 from plimsoll.fleet.failures import plain_cause
 from plimsoll.model.experiment import Cell, Experiment, order
-from plimsoll.model.experiment_record import ExperimentFailure, ExperimentRecord, ExperimentResult
+from plimsoll.model.experiment_record import (
+    DatasetOutcome,
+    ExperimentFailure,
+    ExperimentRecord,
+    ExperimentResult,
+)
 from plimsoll.model.function_settings import RunSettings, ServiceSettings
 from plimsoll.model.results import RunResult
 from plimsoll.model.run_record import RunState
@@ -66,7 +72,8 @@ def conclude_experiment(
             _measured(settings, experiment_id, cell, reasons.get(cell.index))
             for cell in cells_of(experiment)
         ]
-        result = concluded(record.model_copy(update=last), experiment, cells)
+        datasets = dataset_outcomes(settings, experiment, record)
+        result = concluded(record.model_copy(update=last), experiment, cells, datasets)
         experiment_files(settings, experiment_id).put_model(RESULT, result)
         experiments.change(
             record, states=BEFORE_END, **last
@@ -107,7 +114,10 @@ def _measured(
 
 
 def concluded(
-    record: ExperimentRecord, experiment: Experiment, cells: Sequence[CellRun]
+    record: ExperimentRecord,
+    experiment: Experiment,
+    cells: Sequence[CellRun],
+    datasets: tuple[DatasetOutcome, ...] = (),
 ) -> ExperimentResult:
     """Draw an experiment's decision from its cells. Pure."""
     places = layout(experiment)
@@ -130,6 +140,7 @@ def concluded(
         ended=record.ended_at,
         targets=tuple(dict.fromkeys(name for row in rows.values() for name in row)),
         questions=tuple(rows),
+        datasets=datasets,
         cells=outcomes,
         answer=answer(decided),
         decisions=decided,

@@ -9,6 +9,7 @@ from plimsoll.aws.items import pass_over
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UnreadableRecordError, UsageError
+from plimsoll.experiments.datasets import dataset_outcomes
 from plimsoll.experiments.records import (
     EXPERIMENT,
     RESULT,
@@ -30,6 +31,7 @@ from plimsoll.model.run_record import RunState
 from plimsoll.prices import prices_for
 from plimsoll.quoting.possible import require_possible
 from plimsoll.requests.cells import cells_of, of_each_cell
+from plimsoll.requests.prepared_datasets import shared_datasets
 from plimsoll.runs.stop import stop_execution
 from plimsoll.runs.submit import begin_execution, run_id_for, version_made
 from plimsoll.targets.engine_version import rds_version
@@ -65,6 +67,12 @@ def submit_experiment(
     ask = cache(rds_version)  # once for all cells that name the same
     of_each_cell(experiment, lambda asked: require_possible(asked, prices, local=local))
     of_each_cell(experiment, lambda asked: version_made(settings, asked.target, ask=ask))
+    for shared in shared_datasets(experiment, local=local):
+        try:
+            require_possible(shared.request, prices, local=local)
+            version_made(settings, shared.request.target, ask=ask)
+        except UsageError as error:
+            raise error.within("dataset") from None
     digest = hashlib.sha256(experiment.model_dump_json().encode()).hexdigest()
     experiment_id = run_id_for(experiment.team, idempotency_key)
     submitted_at = now()
@@ -99,9 +107,11 @@ def get_experiment(settings: ServiceSettings, team: str, experiment_id: str) -> 
         ExperimentNotFoundError: The team has none of this id.
     """
     record = experiments_of(settings).get(team, experiment_id)
-    cells = cells_of(asked(settings, experiment_id))
+    experiment = asked(settings, experiment_id)
     return ExperimentStatus(
-        record=record, cells=tuple(_status(settings, experiment_id, cell) for cell in cells)
+        record=record,
+        cells=tuple(_status(settings, experiment_id, cell) for cell in cells_of(experiment)),
+        datasets=dataset_outcomes(settings, experiment, record),
     )
 
 

@@ -9,9 +9,10 @@ from plimsoll.errors import (
     RunStoppedError,
     UnreadableRecordError,
 )
+from plimsoll.experiments.datasets import datasets_of, record_dataset, restored_for
 from plimsoll.experiments.records import asked, experiments_of, run_id_of
 from plimsoll.experiments.turns import turn_of
-from plimsoll.model.experiment import Cell, order, planned_batches
+from plimsoll.model.experiment import Experiment, order, planned_batches
 from plimsoll.model.experiment_record import ExperimentRecord
 from plimsoll.model.function_settings import (
     SettleCellsSettings,
@@ -46,7 +47,26 @@ def plan(settings: TeamSettings, experiment_id: str) -> dict[str, object]:
     team = settings.teams.get(experiment.team)
     asked_at_once = experiment.runs_at_once
     at_once = min(asked_at_once, team.concurrent_runs if team else asked_at_once)
-    return {"batches": planned_batches(experiment, drawn), "at_once": at_once}
+    shared = datasets_of(experiment, experiments.get(experiment.team, experiment_id))
+    return {
+        "datasets": [one.number for one in shared],
+        "batches": planned_batches(experiment, drawn),
+        "at_once": at_once,
+    }
+
+
+def submit_dataset(settings: SubmitSettings, experiment_id: str, number: int) -> dict[str, object]:
+    """Record the run that prepares a dataset, which the workflow starts with the id given.
+
+    Raises:
+        As `submit_cell`.
+    """
+    experiment = asked(settings, experiment_id)
+    record = experiments_of(settings).get(experiment.team, experiment_id)
+    _require_running(record)
+    run_id = record_dataset(settings, experiment, record, number)
+    _require_still_running(settings, experiment, experiment_id, run_id)
+    return {"run_id": run_id}
 
 
 def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict[str, object]:
@@ -57,28 +77,38 @@ def submit_cell(settings: SubmitSettings, experiment_id: str, cell: int) -> dict
         LimitReachedError: They never do.
         RunStoppedError: The experiment is being stopped.
         UsageError: The run cannot be.
+        DatasetError: The dataset that it shares was not prepared.
     """
     experiment = asked(settings, experiment_id)
-    experiments = experiments_of(settings)
-    record = experiments.get(experiment.team, experiment_id)
+    record = experiments_of(settings).get(experiment.team, experiment_id)
     _require_running(record)
     this = cells_of(experiment)[cell]
     run_id = run_id_of(experiment_id, this)
+    restores = restored_for(settings, experiment, record, this)
     try:
         timings = ONE_MACHINE_TIMINGS if settings.on_one_machine else AWS_TIMINGS
         turn = turn_of(experiment, experiment_id, this, timings)
-        record_request(settings, this.request, run_id=run_id, turn=turn)
+        record_request(settings, this.request, run_id=run_id, turn=turn, restores=restores)
     except LimitReachedError as error:
         if error.waiting_helps:
             raise NoRoomYetError(str(error)) from error
         raise
-    # a stop marks the experiment first and then goes through its runs: either it has seen this run,
-    # or this look sees the mark
-    record = experiments.get(experiment.team, experiment_id)
+    _require_still_running(settings, experiment, experiment_id, run_id)
+    return {"run_id": run_id}
+
+
+def _require_still_running(
+    settings: StopSettings, experiment: Experiment, experiment_id: str, run_id: str
+) -> None:
+    """Close a run that was recorded while a stop went through.
+
+    A stop marks the experiment first and then goes through its runs: either it has seen this run,
+    or this look sees the mark.
+    """
+    record = experiments_of(settings).get(experiment.team, experiment_id)
     if record.state is not RunState.RUNNING:
         stop_run(settings, run_id)
     _require_running(record)
-    return {"run_id": run_id}
 
 
 def _require_running(record: ExperimentRecord) -> None:
@@ -104,13 +134,14 @@ def settle_cells(
         record = experiments.get(experiment.team, experiment_id)
         going = (RunState.PENDING, RunState.RUNNING)
         experiments.change(record, states=going, state=RunState.STOPPING)
-    cells = cells_of(experiment)
-    left = [cell for cell in cells if not _settled(settings, experiment_id, cell, stop=stop)]
+    record = experiments_of(settings).get(experiment.team, experiment_id)
+    runs = [run_id_of(experiment_id, cell) for cell in cells_of(experiment)]
+    runs += [shared.run_id(experiment_id) for shared in datasets_of(experiment, record)]
+    left = [run_id for run_id in runs if not _settled(settings, run_id, stop=stop)]
     return {"settled": not left, "wait_s": settings.poll_seconds}
 
 
-def _settled(settings: StopSettings, experiment_id: str, cell: Cell, *, stop: bool) -> bool:
-    run_id = run_id_of(experiment_id, cell)
+def _settled(settings: StopSettings, run_id: str, *, stop: bool) -> bool:
     try:
         record = records_of(settings).get(run_id)
     except RunNotFoundError:  # it was never started, and the experiment has ended

@@ -5,16 +5,20 @@ functions are those of `Family`.
 """
 
 import typing
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import assert_never
 
 from plimsoll.families import cassandra, mysql, postgres
 from plimsoll.families.dataset_notes import DatasetNote
+from plimsoll.model.dataset_layout import TableLayout
 from plimsoll.model.engine import EngineTarget, Protocol
 from plimsoll.model.fleet import ServerCounters, UnfinishedWork
 from plimsoll.model.results import ServerFigures, ServerWaits, StorageRates
-from plimsoll.workload.compiled import Compiled
+from plimsoll.workload.compiled import Compiled, Table
+
+Start = int | str | None
+GoOn = Callable[[], bool]
 
 
 class Datasets(typing.Protocol):
@@ -37,6 +41,25 @@ class Datasets(typing.Protocol):
 
     def finish(self, compiled: Compiled) -> dict[str, int]:
         """Make the indexes, verify the count of each table's rows, and return it by table."""
+
+    def count_own(self, compiled: Compiled) -> dict[str, int]:
+        """Count the rows of tables that Plimsoll did not make, and change nothing."""
+
+    def scan(self, table: Table, index: str | None, start: Start, going_on: GoOn) -> Start:
+        """Read pages of an index, or of a table and its primary key, as long as it may go on.
+
+        Args:
+            table: Which.
+            index: By name; None: the table.
+            start: What an earlier call gave; None: from the first page on.
+            going_on: Asked between two parts of it.
+
+        Returns:
+            Where to go on; None: all has been read.
+        """
+
+    def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
+        """Say how large each table lies there, given its counted rows."""
 
     def drop(self, compiled: Compiled) -> None:
         """Drop a dataset that is noted, its note last; another's tables stay."""

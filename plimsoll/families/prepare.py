@@ -9,7 +9,7 @@ from typing import Any
 import plimsoll_engine
 from plimsoll.errors import PlimsollError
 from plimsoll.families.family import family_of
-from plimsoll.model.engine import DatasetSpec, EngineTarget
+from plimsoll.model.engine import DatasetSpec, EngineTarget, LoadOrder
 from plimsoll.workload.compiled import Compiled
 
 
@@ -35,6 +35,7 @@ def prepare(
     *,
     connections: int,
     seed: int = 1,
+    load_order: LoadOrder = "key",
     on_progress: Callable[[int], None] = lambda _: None,
     cancel: plimsoll_engine.CancelToken | None = None,
 ) -> Prepared:
@@ -45,6 +46,7 @@ def prepare(
         compiled: The workload whose dataset it is.
         connections: Connections that insert at the same time.
         seed: Seed of the rows' random parts.
+        load_order: `number`: as YCSB inserts, so that hashed keys come in no order.
         on_progress: Called now and then with the number of all rows that are there.
         cancel: Ends the call while rows are inserted; the next call goes on from there.
 
@@ -60,7 +62,9 @@ def prepare(
         while (done := min(loaded.get(table.name, 0), table.rows)) < table.rows:
             on_progress(before + done)
             upto = min(done + step, table.rows)
-            spec = table.dataset_spec(target, connections=connections, seed=seed)
+            spec = table.dataset_spec(
+                target, connections=connections, seed=seed, load_order=load_order
+            )
             rows = {"from_row": table.first + done, "to_row": table.first + upto}
             advance = partial(_advance, on_progress, before + done)
             answer = _load(spec.model_copy(update=rows), advance, cancel)

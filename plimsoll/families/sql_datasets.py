@@ -6,7 +6,7 @@ knows how many rows there are, and a second `prepare` knows where the first one 
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from plimsoll.errors import PlimsollError
@@ -16,6 +16,7 @@ from plimsoll.families.dataset_notes import (
     check_same_dataset,
     note_counted,
 )
+from plimsoll.model.dataset_layout import TableLayout
 from plimsoll.workload.compiled import Compiled, Table
 
 NOTES = "plimsoll_datasets"
@@ -47,6 +48,10 @@ class SqlDatasets(ABC):
     @abstractmethod
     def version(self) -> str:
         """Say what server answers, as it calls itself."""
+
+    @abstractmethod
+    def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
+        """Say how large each table lies there, given its counted rows."""
 
     @abstractmethod
     def begin_load(self, compiled: Compiled) -> int:
@@ -155,10 +160,32 @@ class SqlDatasets(ABC):
                 if name not in present:
                     self._execute(sql)
             self._complete(table)
-            ((count,),) = self._execute(f"SELECT COUNT(*) FROM {self._quoted(table.name)}")  # noqa: S608 - a checked name
-            counts[table.name] = int(count)
+            counts[table.name] = self._count(table)
         note_counted(compiled, counts, self.note_progress)
         return counts
+
+    def count_own(self, compiled: Compiled) -> dict[str, int]:
+        """Count the rows of tables that Plimsoll did not make, and change nothing.
+
+        Raises:
+            PlimsollError: A table is not there, or lacks a column that the workload names.
+        """
+        for table in compiled.tables:
+            present = {self._folded(name) for name in self._columns_of(table)}
+            if lacking := [name for name in table.columns if self._folded(name) not in present]:
+                what = f"has no column {', '.join(lacking)}" if present else "is not there"
+                raise PlimsollError(f"the table {table.name} {what}: the workload declares it")
+        return {table.name: self._count(table) for table in compiled.tables}
+
+    def _count(self, table: Table) -> int:
+        ((count,),) = self._execute(f"SELECT COUNT(*) FROM {self._quoted(table.name)}")  # noqa: S608 - a checked name
+        return int(count)
+
+    @abstractmethod
+    def scan(
+        self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
+    ) -> int | str | None:
+        """Read pages of an index, or of a table and its primary key, as long as it may go on."""
 
     def drop(self, compiled: Compiled) -> None:
         """Drop a dataset that is noted, its note last; another's tables stay."""

@@ -87,6 +87,7 @@ def opened(target: EndpointTarget) -> EngineTarget:
         tls=tls_towards(target.tls, authorities(target.host)),
         statement_mode=target.statement_mode,
         allow_md5=target.allow_md5,
+        nodes=target.nodes,
     )
 
 

@@ -10,7 +10,7 @@ from plimsoll import words
 from plimsoll.capacity import next_step
 from plimsoll.families.family import family_of
 from plimsoll.finding.clients import barrier_epoch_ms, run_clients
-from plimsoll.finding.host import Host
+from plimsoll.finding.host import Host, poll_us_here
 from plimsoll.finding.others import without_others
 from plimsoll.finding.quantities import StopRule
 from plimsoll.fleet.fold import folded
@@ -138,6 +138,7 @@ class Finder:
             recovered=recovered.recovered if recovered else None,
             recovery=recovered.how if recovered else None,
             server_before=before,
+            poll_us=poll_us_here(self.target, following.clients),
         )
         number, host = self.load_number(), Host.of(self.target)
         start = barrier_epoch_ms(plan.connections)  # last: the clients need all of their lead

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from threading import Timer
 
 from plimsoll.machine import TICKS_PER_S, CpuTimes, cpu_seconds, cpu_times, servers, shares
-from plimsoll.model.engine import EngineTarget
+from plimsoll.model.engine import POLL_US, EngineTarget
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.results import FleetFigures, StepResult, TargetFigures
 from plimsoll.model.tls import is_loopback
@@ -28,6 +28,15 @@ def _is_this_machine(host: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def poll_us_here(target: EngineTarget, threads: int) -> int:
+    """Give for how long clients on this machine look for answers before they sleep, at most.
+
+    None of them does where they share its processors with the database or with each other.
+    """
+    own = threads < len(os.sched_getaffinity(0)) and not _is_this_machine(target.host)
+    return POLL_US if own else 0
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 import plimsoll_engine
 from plimsoll.errors import UnreadableFileError
+from plimsoll.fleet.nodes import NodeSums
 from plimsoll.model.engine_report import LatencySummary, LoadReport, SelfReport
 from plimsoll.model.fleet import ClientResult, ServerLook, StepPlan
 from plimsoll.model.results import OperationTotals, SecondTotals
@@ -62,6 +63,10 @@ class Fold:
         late: {client: milliseconds after the barrier}.
         looks: What those that looked at the server saw.
         error_examples: A message of each error code.
+        nodes: What they saw of each node of a cluster.
+        cpu_s: Processor time of their work, in seconds: without polling.
+        polled_s: What they spent on polling, in seconds; None: of one it is not known.
+        threads_s: Their threads' windows together, in seconds.
         busiest: The greatest share of a window in which a client did not wait.
         most_waiting_percent: Of its work's time, the most a client had no processor for it.
         send_lateness_us: Open loop: the worst client's p99 of send minus due.
@@ -76,8 +81,11 @@ class Fold:
     late: dict[int, int] = field(default_factory=dict)
     looks: list[ServerLook] = field(default_factory=list)
     error_examples: dict[str, str] = field(default_factory=dict)
+    nodes: NodeSums = field(default_factory=NodeSums)
     cold_starts: int = 0
     cpu_s: float = 0.0
+    polled_s: float | None = 0.0
+    threads_s: float = 0.0
     unanswered: int = 0
     statements_sent: int = 0
     engine_version: str | None = None
@@ -100,7 +108,7 @@ class Fold:
             UnreadableFileError: It is none.
         """
         try:
-            client = ClientResult.model_validate_json(self._sums.add(file))
+            self._note(ClientResult.model_validate_json(self._sums.add(file)))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             field_name = ".".join(map(str, first["loc"]))
@@ -108,7 +116,6 @@ class Fold:
             raise UnreadableFileError(f"{name} is no client's result: {why}") from None
         except plimsoll_engine.EngineError as error:
             raise UnreadableFileError(f"{name} is no client's result: {error}") from None
-        self._note(client)
 
     def _note(self, client: ClientResult) -> None:
         report = client.report
@@ -120,15 +127,20 @@ class Fold:
             self.late[client.client] = report.late_start_ms
         self.looks.extend(client.looks)
         self.error_examples.update(report.error_examples)
+        self.nodes.add(report.nodes)
         self.cold_starts += client.cold_start
         self.statements_sent += report.statements_sent
         self.engine_version = self.engine_version or report.engine_version
         self.memory_max_mib = _greater(self.memory_max_mib, client.memory_max_mib)
+        self.threads_s += report.window_s * report.threads
         self._note_self(report.client)
         self._note_operations(report)
 
     def _note_self(self, client: SelfReport) -> None:
-        self.cpu_s += client.cpu_user_s + client.cpu_system_s
+        worked_s = client.cpu_user_s + client.cpu_system_s - (client.polled_s or 0.0)
+        self.cpu_s += max(0.0, worked_s)
+        unknown = self.polled_s is None or client.polled_s is None
+        self.polled_s = None if unknown else (self.polled_s or 0.0) + (client.polled_s or 0.0)
         self.unanswered += client.unanswered
         self.busiest = _greater(self.busiest, client.busy_fraction)
         waiting = _waiting_percent(client)
@@ -149,6 +161,12 @@ class Fold:
     def succeeded(self) -> int:
         """Operations that succeeded in the clients' own windows."""
         return sum(operation.succeeded for operation in self._operations.values())
+
+    @property
+    def polled_share(self) -> float | None:
+        """The share of their threads' time in which they polled; None: it is not known."""
+        known = self.polled_s is not None and self.threads_s > 0
+        return (self.polled_s or 0.0) / self.threads_s if known else None
 
     def operations(self) -> dict[str, OperationTotals]:
         """Give each operation's totals, of all clients."""

@@ -106,6 +106,7 @@ def fleet_figures(fold: Fold, failed: Sequence[FailedClient]) -> FleetFigures:
         memory_max_mib=fold.memory_max_mib,
         cpu_us_per_operation=fold.cpu_s * 1e6 / fold.succeeded if fold.succeeded else None,
         busiest_client=fold.busiest,
+        polled_share=fold.polled_share,
         most_waiting_percent=fold.most_waiting_percent,
         engine_version=fold.engine_version,
     )

@@ -100,8 +100,12 @@ def plan_step(
     server_before: ServerCounters | None,
     recovery: str | None = None,
     parameters: Mapping[str, str] | None = None,
+    poll_us: int = 0,
 ) -> StepPlan:
-    """Turn what the search asks for into a step; steps are numbered from 1."""
+    """Turn what the search asks for into a step; steps are numbered from 1.
+
+    `poll_us` is for where neither the search nor the request says how long clients poll.
+    """
     load = request.load
     warm_s = warmed_s(request, following.state)
     room_s = load_most_s(following.clients + request.clients_beside) - warm_s
@@ -119,6 +123,7 @@ def plan_step(
         state=following.state,
         parameters=dict(parameters or {}),
         timeout_ms=load.timeout_ms,
+        poll_us=_first_of(following.poll_us, load.poll_us, poll_us),
         seed=load.seed
         + following.index
         + 1,  # each step draws other keys; a repeated run draws the same ones
@@ -127,6 +132,10 @@ def plan_step(
         recovery=recovery,
         server_before=server_before,
     )
+
+
+def _first_of(*chosen: int | None) -> int:
+    return next(value for value in chosen if value is not None)
 
 
 def warming_step(
@@ -194,6 +203,7 @@ def load_spec(
         warmup_s=plan.warmup_s,
         duration_s=plan.duration_s,
         timeout_ms=plan.timeout_ms,
+        poll_us=plan.poll_us,
         seed=plan.seed,
         client_index=client,
         client_count=plan.clients,

@@ -67,6 +67,7 @@ def default_settings() -> dict[Setting, str]:
         Setting.RDS_CA_FILE: "",
         Setting.TARGET_KINDS: json.dumps(get_args(TargetKind)),
         Setting.ALLOWED_ENDPOINTS: "{}",
+        Setting.ALLOWED_SNAPSHOTS: "[]",
         Setting.PRICES: "{}",
         Setting.ALARM_TOPIC_ARN: topic_arn(ALARMS_TOPIC),
         Setting.EVENT_BUS: BUS_NAME,

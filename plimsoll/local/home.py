@@ -17,10 +17,10 @@ from plimsoll.local.room import (
     available_bytes,
     free_disk_bytes,
     require_room,
-    rows_bytes,
 )
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.request import Request
+from plimsoll.requests.row_bytes import rows_bytes
 from plimsoll.volumes.places import MEMORY
 
 _MIB = 2**20

@@ -12,13 +12,9 @@ from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.engine import EngineOperation
 from plimsoll.model.request import Request
-from plimsoll.model.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
 from plimsoll.quoting.rehearsal import clients_least
-from plimsoll.requests.request_workload import (
-    background_workload,
-    compiled_workload,
-    prepared_tables,
-)
+from plimsoll.requests.request_workload import background_workload, compiled_workload
+from plimsoll.requests.row_bytes import rows_bytes
 
 _MIB = 2**20
 _GIB = 2**30
@@ -30,7 +26,6 @@ _MARIADB_BYTES = 300 * _MIB
 _CASSANDRA_BYTES = 1200 * _MIB
 _CLIENT_BYTES = 50 * _MIB
 _TWIN_BYTES = 300 * _MIB
-_NUMBER_BYTES = 20
 
 
 def require_room(requests: Sequence[Request], folder: Path, *, at_once: int = 1) -> None:
@@ -72,7 +67,10 @@ def disk_bytes(request: Request) -> int:
     """Give the least that a request's database takes on disk before its load adds anything."""
     if isinstance(request.target, EndpointTarget):
         return 0
-    return round(_LEAST_GROWTH * rows_bytes(request)) + _LEAST_SERVER_BYTES
+    nodes, copies = 1, 1
+    if isinstance(request.target, CassandraTarget):
+        nodes, copies = request.target.nodes, request.target.copies
+    return round(copies * _LEAST_GROWTH * rows_bytes(request)) + nodes * _LEAST_SERVER_BYTES
 
 
 def memory_bytes(request: Request) -> int:
@@ -82,14 +80,8 @@ def memory_bytes(request: Request) -> int:
         case EndpointTarget():
             return clients
         case CassandraTarget():
-            return clients + _CASSANDRA_BYTES
+            return clients + request.target.nodes * _CASSANDRA_BYTES
     return clients + _MARIADB_BYTES
-
-
-def rows_bytes(request: Request) -> int:
-    """Give the bytes of a request's rows, at most, before its load."""
-    tables = prepared_tables(request)
-    return sum(table.rows * sum(map(_width, table.row)) for table in tables)
 
 
 def adds_rows(request: Request) -> bool:
@@ -104,20 +96,6 @@ def _grows(operation: EngineOperation) -> bool:
     verbs = Counter(statement.sql[0].split(None, 1)[0] for statement in operation.statements)
     adding = verbs.total() - verbs["SELECT"] - verbs["UPDATE"] - verbs["DELETE"]
     return adding > verbs["DELETE"]
-
-
-def _width(value: Value) -> int:
-    """Give the most bytes that a value takes in a row."""
-    match value:
-        case TextValue():
-            return value.length
-        case PatternValue():
-            return len(value.pattern)
-        case FormatValue():
-            return len(value.template) + sum(map(_width, value.of))
-        case LiteralValue():
-            return max(_NUMBER_BYTES, len(str(value.value)))
-    return _NUMBER_BYTES
 
 
 def free_disk_bytes(folder: Path) -> int:

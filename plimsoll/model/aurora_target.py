@@ -51,6 +51,10 @@ class AuroraTarget(Model):
     )
 
     @property
+    def snapshot(self) -> None:
+        """The user's own that it is made from: only RDS's can be."""
+
+    @property
     def provisioned(self) -> bool:
         """It is made for the run, and deleted after it."""
         return True

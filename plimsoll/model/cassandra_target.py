@@ -15,6 +15,8 @@ from plimsoll.model.volumes import Service, Volume, check
 # The newest of the series that today's users run. R2's 3.11.1 needs Java 8, and is out of support.
 VERSION: Literal["5.0.8"] = "5.0.8"
 CQL_PORT = 9042
+MOST_NODES = 3  # of a cluster that one machine has room for
+USUAL_COPIES = 3  # what production clusters have
 KEYSPACE = "plimsoll"
 ROOT_GIB = 16  # of the instance's own volume, a gp3, which holds the system and the server
 DATA_DEVICE = "/dev/sdf"  # the data volume's name on its instance
@@ -39,7 +41,7 @@ def is_graviton(instance_type: str) -> bool:
 
 
 class CassandraTarget(Model):
-    """A single Cassandra node on EC2, made for this run and deleted after it."""
+    """A Cassandra on EC2, made for this run and deleted after it."""
 
     kind: Literal["cassandra"] = Field(description="Cassandra on EC2, made for this run.")
     version: Literal["5.0.8"] = Field(
@@ -54,8 +56,22 @@ class CassandraTarget(Model):
         " instance's own disks, whatever size is given."
     )
     database: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,47}$")] = Field(
-        KEYSPACE, description="The keyspace that holds the dataset, made with one replica."
+        KEYSPACE, description="The keyspace that holds the dataset."
     )
+    nodes: Annotated[int, Field(ge=1, le=MOST_NODES)] = Field(
+        1,
+        description="Of how many nodes it is, each an instance with a volume of its own; more than"
+        " one on one machine only.",
+    )
+    replication: Annotated[int, Field(ge=1, le=MOST_NODES)] | None = Field(
+        None,
+        description="On how many nodes each row is (`SimpleStrategy`); without one on three, or on"
+        " all where there are fewer.",
+    )
+
+    @property
+    def snapshot(self) -> None:
+        """The user's own that it is made from: only RDS's can be."""
 
     @property
     def provisioned(self) -> bool:
@@ -78,6 +94,11 @@ class CassandraTarget(Model):
         return self.version
 
     @property
+    def copies(self) -> int:
+        """On how many nodes each row is."""
+        return self.replication or min(self.nodes, USUAL_COPIES)
+
+    @property
     def instance_class(self) -> str:
         """The instance type, by the name that RDS has for it."""
         return self.instance_type
@@ -91,6 +112,9 @@ class CassandraTarget(Model):
     def _can_be_had(self) -> Self:
         check(self.volume, service=self.service)
         require_plausible(self.instance_type, ("instance_type",))
+        if self.copies > self.nodes:
+            problem = f"cannot be above the number of nodes, {self.nodes}"
+            raise UsageError(Complaint(("replication",), problem, self.replication))
         if self.volume.type == "nvme" and not has_instance_store(self.instance_type):
             problem = (
                 f"nvme is not to be had on {self.instance_type}, which has no disks of its own;"

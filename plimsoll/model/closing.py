@@ -23,6 +23,13 @@ class MoreClients(Model):
     detail: str
 
 
+class Waiting(Model):
+    """Whether clients that look for answers before they sleep found more in the same target."""
+
+    raised: bool | None  # None: no step that was tried counts
+    detail: str
+
+
 class OpenLoop(Model):
     """What callers who do not wait would see near the rate of a closed loop's answer."""
 
@@ -66,6 +73,7 @@ class Closing(Model):
 
     drift: Drift | None = None
     more_clients: MoreClients | None = None
+    waiting: Waiting | None = None
     open_loop: OpenLoop | None = None
     soak: Soak | None = None
     background: BackgroundCost | None = None
@@ -73,12 +81,14 @@ class Closing(Model):
     @property
     def findings(self) -> tuple[tuple[str, str], ...]:
         """What was looked at, and what it showed, one sentence each."""
-        parts: tuple[tuple[str, Drift | MoreClients | OpenLoop | Soak | BackgroundCost | None], ...]
-        parts = (
+        parts: tuple[
+            tuple[str, Drift | MoreClients | Waiting | OpenLoop | Soak | BackgroundCost | None], ...
+        ] = (
             ("background", self.background),
             ("soak", self.soak),
             ("drift", self.drift),
             ("clients", self.more_clients),
+            ("waiting", self.waiting),
             ("open loop", self.open_loop),
         )
         return tuple((name, part.detail) for name, part in parts if part)

@@ -32,6 +32,7 @@ class ProtocolFacts:
         needs_user: Whether every server asks for a user.
         has_consistency: Whether an operation says how many replicas must have answered.
         has_statement_modes: Whether statements may go as text, and logins be by MD5.
+        has_clusters: Whether rows are divided between nodes, each of which clients reach.
         parameters_max: How many `?` a prepared statement may have.
         full: Codes of the engine's errors by which a server refuses a connection for want of room.
     """
@@ -43,6 +44,7 @@ class ProtocolFacts:
     needs_user: bool
     has_consistency: bool
     has_statement_modes: bool
+    has_clusters: bool
     parameters_max: int
     full: frozenset[str]
 
@@ -55,6 +57,7 @@ _MYSQL = ProtocolFacts(
     needs_user=True,
     has_consistency=False,
     has_statement_modes=False,
+    has_clusters=False,
     parameters_max=65_535,  # num_params: two bytes of COM_STMT_PREPARE's answer
     # of all connections, of a user's by the server's limit, of a user's by its account's:
     # dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html
@@ -68,6 +71,7 @@ _CQL = ProtocolFacts(
     needs_user=False,
     has_consistency=True,
     has_statement_modes=False,
+    has_clusters=True,
     parameters_max=65_535,  # a [short] counts the values of EXECUTE
     # A node with native_transport_max_concurrent_connections closes a further one without a word.
     # One that has gone does so too; then it does not answer after the step.
@@ -82,6 +86,7 @@ _POSTGRES = ProtocolFacts(
     needs_user=True,
     has_consistency=False,
     has_statement_modes=True,
+    has_clusters=False,
     parameters_max=65_535,  # two bytes of Bind count them
     # too many connections (www.postgresql.org/docs/current/errcodes-appendix.html, class 53)
     full=frozenset({"53300"}),

@@ -14,6 +14,7 @@ from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
 from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.principals import overlap
+from plimsoll.model.snapshots import SnapshotArn
 
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$")]
@@ -162,6 +163,7 @@ class DeploymentConfig(Model):
     regions: tuple[Region, ...] = ()  # one stack in each; empty: the command line's own region
     network: Network = Network()
     allowed_endpoints: tuple[AllowedEndpoint, ...] = ()
+    allowed_snapshots: tuple[SnapshotArn, ...] = ()  # of RDS, which targets may be restored from
     metrics: Metrics = NoMetrics()
     teams: Annotated[dict[TeamName, Team], Field(min_length=1)] = Field(
         default_factory=lambda: {"default": Team()}
@@ -213,7 +215,8 @@ class DeploymentConfig(Model):
 
     @model_validator(mode="after")
     def _fits_an_environment(self) -> Self:
-        length = len(self.teams_json) + len(self.prices.as_json) + len(self.endpoints_json)
+        allowed = len(self.endpoints_json) + len(self.snapshots_json)
+        length = len(self.teams_json) + len(self.prices.as_json) + allowed
         if length > TOGETHER_MOST_CHARACTERS:
             raise ValueError(
                 f"teams, prices and allowed_endpoints: {length:,} characters together are too many"
@@ -234,6 +237,11 @@ class DeploymentConfig(Model):
             for endpoint in self.allowed_endpoints
         }
         return json.dumps(secrets, separators=(",", ":"))
+
+    @property
+    def snapshots_json(self) -> str:
+        """The ARNs of the snapshots allowed, for the functions' environment."""
+        return json.dumps(self.allowed_snapshots, separators=(",", ":"))
 
     @property
     def teams_json(self) -> str:

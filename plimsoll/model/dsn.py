@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import Engine, ProtocolFacts, protocol_facts, protocol_of_engine
 from plimsoll.model.engine import EngineTarget, Protocol, StatementMode
+from plimsoll.model.networks import network
 from plimsoll.model.tls import TlsMode, authorities, is_loopback, tls_towards
 
 T = TypeVar("T")
@@ -29,6 +30,7 @@ class _Options:
     tls: TlsMode | None = None
     statement_mode: StatementMode = "prepared"
     allow_md5: bool = False
+    nodes: tuple[str, ...] = ()
 
 
 def engine_of(dsn: str) -> Engine:
@@ -101,6 +103,7 @@ def parse_dsn(text: str, *, option: str = "--dsn", password: str = "") -> Engine
         tls=tls_towards(mode, authorities(host)),
         statement_mode=options.statement_mode,
         allow_md5=options.allow_md5,
+        nodes=options.nodes,
     )
 
 
@@ -110,7 +113,9 @@ def _options(query: str, option: str, facts: ProtocolFacts) -> _Options:
     except ValueError:
         raise UsageError(f"{option}: options are written ?tls=verify") from None
     options = _Options()
-    allowed = ("tls", "statement_mode", "allow_md5") if facts.has_statement_modes else ("tls",)
+    allowed = ["tls"]
+    allowed += ["statement_mode", "allow_md5"] if facts.has_statement_modes else []
+    allowed += ["nodes"] if facts.has_clusters else []
     for name, value in given:
         if name not in allowed:
             raise UsageError(f"{option}: unknown option {name!r} (allowed: {', '.join(allowed)})")
@@ -118,9 +123,18 @@ def _options(query: str, option: str, facts: ProtocolFacts) -> _Options:
             options.tls = _choice(_MODES, name, value, option)
         elif name == "statement_mode":
             options.statement_mode = _choice(_STATEMENT_MODES, name, value, option)
+        elif name == "nodes":
+            options.nodes = _networks(value, option)
         else:
             options.allow_md5 = _choice(_TRUTHS, name, value, option)
     return options
+
+
+def _networks(value: str, option: str) -> tuple[str, ...]:
+    try:
+        return tuple(network(one) for one in value.split(","))
+    except ValueError as error:
+        raise UsageError(f"{option}: nodes: {error}") from None
 
 
 def _choice(choices: Mapping[str, T], name: str, value: str, option: str) -> T:

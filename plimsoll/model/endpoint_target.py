@@ -6,7 +6,8 @@ from pydantic import Field, model_validator
 
 from plimsoll.model.base import Model
 from plimsoll.model.databases import Engine, protocol_facts, protocol_of_engine
-from plimsoll.model.engine import StatementMode, require_options
+from plimsoll.model.engine import StatementMode, require_cluster, require_options
+from plimsoll.model.networks import Network
 from plimsoll.model.tls import TlsMode
 
 
@@ -48,6 +49,12 @@ class EndpointTarget(Model):
         description="Of a PostgreSQL: let it ask for the password by MD5, which whoever listens can"
         " break.",
     )
+    nodes: tuple[Network, ...] = Field(
+        (),
+        description="Of a Cassandra: where its cluster's other nodes may be, as networks"
+        " (`10.0.1.0/24`) or addresses; each operation then goes to a node that has its rows. None:"
+        " the load goes to `host` alone.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -60,9 +67,14 @@ class EndpointTarget(Model):
         return given
 
     @model_validator(mode="after")
-    def _only_postgres_has_its_options(self) -> Self:
+    def _only_its_family_has_an_option(self) -> Self:
         require_options(protocol_of_engine(self.engine), self.statement_mode, self.allow_md5)
+        require_cluster(protocol_of_engine(self.engine), self.nodes)
         return self
+
+    @property
+    def snapshot(self) -> None:
+        """The user's own that it is made from: only RDS's can be."""
 
     @property
     def provisioned(self) -> bool:

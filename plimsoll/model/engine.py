@@ -4,6 +4,7 @@
 `LoadSpec` as JSON and returns a `LoadReport` as JSON; both refuse unknown fields.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -11,6 +12,7 @@ from pydantic import Field, model_validator
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.networks import Network
 from plimsoll.model.values import Value
 
 # --- where the load goes ---
@@ -42,6 +44,16 @@ def require_options(protocol: Protocol, statement_mode: StatementMode, allow_md5
             raise UsageError(Complaint((name,), f"is of PostgreSQL alone, not of {protocol}"))
 
 
+def require_cluster(protocol: Protocol, nodes: Sequence[str]) -> None:
+    """Refuse nodes of a database that has none.
+
+    Raises:
+        UsageError: Names the field.
+    """
+    if nodes and protocol != "cql":
+        raise UsageError(Complaint(("nodes",), f"are of Cassandra alone, not of {protocol}"))
+
+
 class EngineTarget(Model):
     """A database server and the account that the clients use."""
 
@@ -59,10 +71,16 @@ class EngineTarget(Model):
     # know prepared ones
     statement_mode: StatementMode = "prepared"
     allow_md5: bool = False  # PostgreSQL: a login by MD5, which whoever listens can break
+    # CQL: where a cluster's other nodes may be, on the same port; none: the load goes to `host`
+    # alone, and nothing is asked for others
+    nodes: tuple[Network, ...] = ()
+    # CQL: the copies of each row in a keyspace that is made; no matter of the engine's
+    replication: Annotated[int, Field(ge=1)] = Field(1, exclude=True)
 
     @model_validator(mode="after")
     def _only_postgres_has_its_options(self) -> Self:
         require_options(self.protocol, self.statement_mode, self.allow_md5)
+        require_cluster(self.protocol, self.nodes)
         return self
 
 
@@ -123,6 +141,9 @@ class EngineWorkload(Model):
 
 # --- the load ---
 
+POLL_MOST_US = 1_000
+POLL_US = 50  # most of what polling gains (docs/performance.md)
+
 
 class ClosedLoop(Model):
     """Each connection (CQL: stream) sends its next operation when the last has answered."""
@@ -147,6 +168,9 @@ class LoadSpec(Model):
     # CQL: how many operations in flight share one TCP connection, each on a stream of its own
     streams_per_connection: Annotated[int, Field(ge=1, le=10_000)] = 128
     threads: Annotated[int, Field(ge=1, le=64)] = 1
+    # at most so long it looks for answers again before it sleeps, where that pays; 0: it sleeps.
+    # For clients that share no processor with the server or with each other
+    poll_us: Annotated[int, Field(ge=0, le=POLL_MOST_US)] = 0
     loop: Annotated[ClosedLoop | OpenLoop, Field(discriminator="kind")] = ClosedLoop()
     warmup_s: Annotated[float, Field(ge=0)] = 0.0
     duration_s: Annotated[float, Field(gt=0)]
@@ -156,6 +180,9 @@ class LoadSpec(Model):
     client_index: Annotated[int, Field(ge=0)] = 0
     client_count: Annotated[int, Field(ge=1)] = 1
     start_at_epoch_ms: int | None = None  # the barrier: connect before, send from then on
+
+
+LoadOrder = Literal["key", "number"]
 
 
 class DatasetSpec(Model):
@@ -172,6 +199,7 @@ class DatasetSpec(Model):
     row: tuple[Value, ...]  # one per column; equal for equal seed and row number
     from_row: int
     to_row: int
+    load_order: LoadOrder = "key"  # of CQL: always by number
     rows_per_statement: Annotated[int, Field(ge=1)] = 500
     connections: Annotated[int, Field(ge=1)] = 8
     timeout_ms: Annotated[int, Field(ge=1)] = 60_000

@@ -30,6 +30,20 @@ class OperationReport(Model):
     histogram: str  # HdrHistogram V2 compressed, base64; 1 us to 5 min, 3 digits
 
 
+class NodeReport(Model):
+    """What one node of a cluster did in the window: operations whose last statement went to it."""
+
+    address: str
+    ring_share: float  # of all tokens: its ranges, each divided evenly between its copies
+    succeeded: int
+    errors: dict[str, int]
+    latency_us: LatencySummary  # as an operation's
+    histogram: str
+    statements_sent: int  # warm-up included
+    taken_over: int  # of these, in the place of a node without a connection
+    lost: int  # how often a connection to it was lost
+
+
 class SecondReport(Model):
     """One second of the run, warm-up included; `second` counts from the start of the load."""
 
@@ -50,7 +64,9 @@ class SelfReport(Model):
 
     cpu_user_s: float
     cpu_system_s: float
-    cpu_us_per_operation: float | None
+    # of its threads' time: looking for answers without sleeping, which is no work; None: not known
+    polled_s: float | None = None
+    cpu_us_per_operation: float | None  # without the polling
     busy_fraction: float | None  # share of the window in which its threads were not waiting
     # its threads' time with work and without a processor; None where the system does not tell
     processor_wait_s: float | None = None
@@ -80,8 +96,10 @@ class LoadReport(Model):
     late_start_ms: int  # how long after the barrier it was ready, 0 if in time
     connections: int
     threads: int
+    poll_us: int = 0  # how long it looked for answers at most before it slept
     rate_ops_per_second: float | None
     operations: dict[str, OperationReport]
+    nodes: tuple[NodeReport, ...] = ()  # of a cluster; of one node none
     seconds: tuple[SecondReport, ...]
     client: SelfReport
     connection_report: ConnectionReport

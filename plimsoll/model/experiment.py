@@ -49,6 +49,13 @@ class Experiment(Model):
         " request that it sets. A mapping is laid over the shared one field by field, anything"
         " else replaces it."
     )
+    dataset: Patch | None = Field(
+        None,
+        description="With it, even empty (`{}`), each dataset is prepared once, kept as a snapshot"
+        " and restored for every run that shares it; what it holds is set otherwise in the run that"
+        " prepares it, such as `target.instance_class` or `time_limit_s`. null: each run loads its"
+        " own.",
+    )
     at_once: Annotated[int, Field(ge=1, le=AT_ONCE_MOST)] = Field(
         1, description="The most runs at the same time."
     )
@@ -84,6 +91,8 @@ class Experiment(Model):
             for axis, variants in self.axes.items()
             for name, patch in variants.items()
         }
+        if self.dataset is not None:
+            patches["dataset",] = self.dataset
         for path, patch in patches.items():
             for field in FROM_CELL:
                 if field in patch:

@@ -5,6 +5,7 @@ from typing import Literal
 
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Bound
+from plimsoll.model.dataset_layout import DatasetLayout
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.run_record import RunState
 
@@ -32,6 +33,7 @@ class ExperimentRecord(Model):
     started_at: datetime | None = None
     ended_at: datetime | None = None
     failure: ExperimentFailure | None = None
+    datasets_deleted_at: datetime | None = None  # when no snapshot of it was left: the proof
     concluded: bool = False  # its result is written; never of one that was stopped unstarted
 
 
@@ -50,11 +52,26 @@ class CellStatus(Model):
     waits_for_pair: bool = False  # until the run with which it takes turns can measure
 
 
+class DatasetOutcome(Model):
+    """What has become of a dataset that is prepared once."""
+
+    name: str
+    run_id: str  # that prepares it
+    runs: int  # that share it
+    state: RunState | None  # of that run; None: it was not started
+    phase: str | None
+    rows: int | None  # counted
+    layout: DatasetLayout | None  # None: it has not come to that
+    snapshot: str | None  # as AWS names it
+    deleted_at: datetime | None  # when its snapshot was seen to be gone: the proof
+
+
 class ExperimentStatus(Model):
     """An experiment at one moment: its record and its cells, in the order of the axes."""
 
     record: ExperimentRecord
     cells: tuple[CellStatus, ...]
+    datasets: tuple[DatasetOutcome, ...] = ()  # prepared once; none: each run loads its own
 
     @property
     def ended(self) -> int:
@@ -144,6 +161,7 @@ class ExperimentResult(Model):
     ended: datetime
     targets: tuple[str, ...]  # combinations of the axes that change the target
     questions: tuple[str, ...]  # ... and of the others
+    datasets: tuple[DatasetOutcome, ...] = ()  # prepared once; none: each run loaded its own
     cells: tuple[CellOutcome, ...]
     decisions: tuple[Decision, ...]
     gains: tuple[Gain, ...]

@@ -57,6 +57,7 @@ class StepPlan(Model):
     duration_s: float
     window_factor: int = 1  # times the request's warm-up and window, as far as a client can run
     timeout_ms: int
+    poll_us: int = 0  # how long each client looks for answers before it sleeps, at most
     seed: int
     round: Annotated[int, Field(ge=0)] = 0  # of the warming step, which may be repeated
     load_number: int = 0  # of loads on this dataset; each inserts rows of its own

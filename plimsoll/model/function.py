@@ -21,10 +21,16 @@ class Resource(StrEnum):
     TARGET_STACKS = "target-stacks"  # stacks named plimsoll-run-*
     TARGET_SERVICE_ROLE = "target-service-role"  # to pass to CloudFormation only
     DELETION_ROLE = "deletion-role"  # to pass to Scheduler only
-    DELETION_SCHEDULES = "deletion-schedules"  # plimsoll-run-* in the schedule group
+    DELETION_SCHEDULES = (
+        "deletion-schedules"  # plimsoll-run-*, plimsoll-dataset-* in the schedule group
+    )
     TARGET_SECRETS = "target-secrets"  # secrets of targets, and those of allowed endpoints
     TARGET_DATABASES = "target-databases"  # RDS instances named plimsoll-*
     TARGET_PARAMETERS = "target-parameters"  # parameter groups of RDS named plimsoll-*
+    DATASET_SNAPSHOTS = "dataset-snapshots"  # of RDS, named plimsoll-dataset-*
+    DATASET_VOLUME_SNAPSHOTS = "dataset-volume-snapshots"  # of EBS, with the tag plimsoll:run-id
+    NEW_VOLUME_SNAPSHOTS = "new-volume-snapshots"  # ... while they are made
+    TARGET_VOLUMES = "target-volumes"  # of EBS, with the same tag
     ALARM_TOPIC = "alarm-topic"
     EVENT_BUS = "event-bus"
     CHECK_SCHEDULES = "check-schedules"  # in the group of checks

@@ -36,4 +36,13 @@ RESOLVE_VERSION = Permission(
     why="the versions that RDS offers belong to no resource of an account",
 )
 SEE_RUN = Permission(actions=("states:DescribeExecution",), resource=Resource.RUN_EXECUTIONS)
+SEE_SNAPSHOTS = Permission(
+    actions=("rds:DescribeDBSnapshots", "ec2:DescribeSnapshots"),
+    resource=Resource.ANY,
+    why="a listing of all snapshots has no resource",
+)
+DELETE_SNAPSHOTS = (
+    Permission(actions=("rds:DeleteDBSnapshot",), resource=Resource.DATASET_SNAPSHOTS),
+    Permission(actions=("ec2:DeleteSnapshot",), resource=Resource.DATASET_VOLUME_SNAPSHOTS),
+)
 TELL = Permission(actions=("events:PutEvents",), resource=Resource.EVENT_BUS)

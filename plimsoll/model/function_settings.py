@@ -81,6 +81,7 @@ class TargetSettings(KindSettings):
     """Which kinds of targets there may be, and which existing databases may be put under load."""
 
     allowed_endpoints: Json[dict[str, str]]  # host:port: the ARN of its secret
+    allowed_snapshots: Json[tuple[str, ...]]  # ARNs that targets may be restored from
 
 
 class DeletionSettings(RunSettings):
@@ -139,6 +140,7 @@ class PlanStepSettings(PollSettings, MetricSettings, ReachSettings):
 
     start_lead_ms: int
     start_lead_ms_per_client: int
+    poll_us: int
 
 
 class SwitchTargetSettings(PollSettings):
@@ -175,6 +177,14 @@ class JanitorSettings(EndRunSettings, StopSettings):
     """Of `janitor`."""
 
     alarm_topic_arn: str
+
+
+class TakeSnapshotSettings(ArmDeletionSettings, PollSettings):
+    """Of `take-snapshot`."""
+
+
+class DeleteDatasetsSettings(ServiceSettings, DeletionSettings, PollSettings):
+    """Of `delete-datasets`."""
 
 
 class SettleCellsSettings(StopSettings, PollSettings):

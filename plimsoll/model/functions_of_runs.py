@@ -3,6 +3,7 @@
 from plimsoll.model.function import Function, Permission, Resource
 from plimsoll.model.function_parts import (
     CHANGE_LIMITS,
+    DELETE_SNAPSHOTS,
     DELETE_STACK,
     LIST_RUN,
     PASS_TARGET_ROLE,
@@ -10,6 +11,7 @@ from plimsoll.model.function_parts import (
     READ_RUN,
     READ_SECRET,
     SEE_RUN,
+    SEE_SNAPSHOTS,
     SEE_STACK,
     TELL,
     WRITE_RECORD,
@@ -29,6 +31,7 @@ from plimsoll.model.function_settings import (
     RecordRunSettings,
     RunSettings,
     SwitchTargetSettings,
+    TakeSnapshotSettings,
 )
 
 OF_RUNS = (
@@ -129,7 +132,33 @@ OF_RUNS = (
         memory_mib=512,
         in_vpc=True,
         settings=ReachSettings,
-        permissions=(READ_RUN, LIST_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
+        permissions=(READ_RUN, WRITE_RUN, LIST_RUN, READ_RECORD, WRITE_RECORD, READ_SECRET),
+    ),
+    Function(
+        name="take-snapshot",
+        summary="Takes the snapshot of a prepared dataset, arms its deletion, says if it is whole.",
+        timeout_s=60,
+        memory_mib=512,
+        settings=TakeSnapshotSettings,
+        permissions=(
+            READ_RUN,
+            READ_RECORD,
+            WRITE_RECORD,
+            SEE_SNAPSHOTS,
+            Permission(actions=("rds:CreateDBSnapshot",), resource=Resource.TARGET_DATABASES),
+            Permission(
+                actions=("rds:CreateDBSnapshot", "rds:AddTagsToResource"),
+                resource=Resource.DATASET_SNAPSHOTS,
+            ),
+            Permission(actions=("ec2:CreateSnapshot",), resource=Resource.TARGET_VOLUMES),
+            Permission(
+                actions=("ec2:CreateSnapshot", "ec2:CreateTags"),
+                resource=Resource.NEW_VOLUME_SNAPSHOTS,
+            ),
+            *DELETE_SNAPSHOTS,
+            Permission(actions=("scheduler:CreateSchedule",), resource=Resource.DELETION_SCHEDULES),
+            Permission(actions=("iam:PassRole",), resource=Resource.DELETION_ROLE),
+        ),
     ),
     Function(
         name="plan-step",
@@ -248,7 +277,7 @@ OF_RUNS = (
     ),
     Function(
         name="janitor",
-        summary="Deletes target stacks whose time has passed, and reports each; reconciles limits.",
+        summary="Deletes targets and snapshots past their time, reports each; reconciles limits.",
         timeout_s=300,
         memory_mib=512,
         settings=JanitorSettings,
@@ -263,6 +292,8 @@ OF_RUNS = (
                 why="a listing of all stacks has no resource",
             ),
             DELETE_STACK,
+            SEE_SNAPSHOTS,
+            *DELETE_SNAPSHOTS,
             Permission(actions=("sns:Publish",), resource=Resource.ALARM_TOPIC),
             TELL,
         ),

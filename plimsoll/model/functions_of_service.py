@@ -4,6 +4,7 @@ from plimsoll.model.function import Function, Permission, Resource
 from plimsoll.model.function_parts import (
     CHANGE_EXPERIMENT,
     CHANGE_LIMITS,
+    DELETE_SNAPSHOTS,
     LIST_RUN,
     READ_EXPERIMENT,
     READ_EXPERIMENT_RECORD,
@@ -11,6 +12,7 @@ from plimsoll.model.function_parts import (
     READ_RUN,
     RESOLVE_VERSION,
     SEE_RUN,
+    SEE_SNAPSHOTS,
     SERVE_EXPERIMENTS,
     STOP_RUN,
     TELL,
@@ -19,6 +21,7 @@ from plimsoll.model.function_parts import (
 )
 from plimsoll.model.function_settings import (
     ApiSettings,
+    DeleteDatasetsSettings,
     JudgeCheckSettings,
     ServiceSettings,
     SettleCellsSettings,
@@ -38,7 +41,7 @@ OF_SERVICE = (
     ),
     Function(
         name="submit-cell",
-        summary="Records the run of one cell, which the workflow then starts.",
+        summary="Records the run of one cell, or of a dataset, which the workflow then starts.",
         timeout_s=60,
         memory_mib=512,
         settings=SubmitSettings,
@@ -53,6 +56,20 @@ OF_SERVICE = (
             STOP_RUN,
             CHANGE_LIMITS,
             RESOLVE_VERSION,
+        ),
+    ),
+    Function(
+        name="delete-datasets",
+        summary="Deletes the snapshots of an experiment's datasets, and says whether all are gone.",
+        timeout_s=120,
+        memory_mib=512,
+        settings=DeleteDatasetsSettings,
+        permissions=(
+            READ_EXPERIMENT,
+            CHANGE_EXPERIMENT,
+            SEE_SNAPSHOTS,
+            *DELETE_SNAPSHOTS,
+            Permission(actions=("scheduler:DeleteSchedule",), resource=Resource.DELETION_SCHEDULES),
         ),
     ),
     Function(

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.engine import POLL_MOST_US, LoadOrder
 from plimsoll.model.timings import AWS_TIMINGS
 
 SECONDS_OF_A_CLIENT = 900  # the longest that a Lambda function may run
@@ -67,6 +68,12 @@ class Load(Model):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
         1, description="Equal seeds give equal sequences of operations."
     )
+    poll_us: Annotated[int, Field(ge=0, le=POLL_MOST_US)] | None = Field(
+        None,
+        description="For how long a client looks for answers before it sleeps, in microseconds,"
+        " where that pays; 0: never. None: 50 on AWS, where a client has a processor of its own,"
+        " and 0 on one machine.",
+    )
 
     @model_validator(mode="after")
     def _fits_a_client(self) -> Self:
@@ -86,6 +93,14 @@ class Preparation(Model):
     )
     connections_per_client: Annotated[int, Field(ge=1, le=1000)] = Field(
         8, description="Connections of each of them."
+    )
+    load_order: LoadOrder = Field(
+        "key",
+        description="In which order rows are inserted. `key`: by their keys, which fills each page"
+        " once. `number`: by their numbers, as YCSB does: of hashed keys each lands on another"
+        " page, which leaves a larger table, and costs a read and a write of a page for each row"
+        " once the table is larger than the server's memory. Keys that are numbers have one order"
+        " only, and Cassandra sorts them itself.",
     )
     warm_s: Annotated[float, Field(ge=0, le=600)] = Field(
         60,

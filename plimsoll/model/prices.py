@@ -30,6 +30,7 @@ class Item(StrEnum):
     RDS_STORAGE = "rds-storage"  # by type, GiB-month
     RDS_IOPS = "rds-iops"  # by type, IOPS-month
     RDS_THROUGHPUT = "rds-throughput"  # by type, MiB/s-month
+    RDS_SNAPSHOT = "rds-snapshot"  # GiB-month
     AURORA = "aurora"  # on Standard storage; by class, hour
     AURORA_IO_OPTIMIZED = "aurora-io-optimized"
     AURORA_STORAGE = "aurora-storage"  # by kind of storage, GiB-month
@@ -38,6 +39,7 @@ class Item(StrEnum):
     EBS_STORAGE = "ebs-storage"
     EBS_IOPS = "ebs-iops"
     EBS_THROUGHPUT = "ebs-throughput"
+    EBS_SNAPSHOT = "ebs-snapshot"  # GiB-month
     LAMBDA = "lambda"
     STEP_FUNCTIONS = "step-functions"
     DYNAMODB = "dynamodb"  # on demand

@@ -18,7 +18,7 @@ class Amounts(Model):
 class QuotePhase(Model):
     """One phase of the run's time, with what is assumed of it."""
 
-    name: Literal["provision", "prepare", "warm", "search", "conclude", "teardown"]
+    name: Literal["provision", "prepare", "snapshot", "warm", "search", "conclude", "teardown"]
     expected_s: float
     most_s: float
     assumption: str
@@ -67,12 +67,22 @@ class CellQuote(Model):
     quote: Quote
 
 
+class DatasetQuote(Model):
+    """The quote of a dataset that is prepared once: the run that makes it, and its snapshot."""
+
+    name: str
+    runs: int  # that share it
+    quote: Quote
+    snapshot: QuoteLine  # its storage, until the last run has ended
+
+
 class ExperimentQuote(Model):
     """Time and money of an experiment: of each run item by item, and of all together."""
 
     region: str
     as_of: date | None  # of the oldest price in it
     cells: tuple[CellQuote, ...]  # in the order of the axes
+    datasets: tuple[DatasetQuote, ...] = ()  # prepared once; none: each run loads its own
     at_once: int  # the most runs at the same time
     batches: int
     time_s: Amounts  # from the first run's begin to the last one's end

@@ -27,6 +27,7 @@ from plimsoll.model.instances import require_plausible
 from plimsoll.model.load_request import LOAD_MAX_S, Load, Preparation, WorkloadChoice, load_most_s
 from plimsoll.model.rds_versions import require_measurable
 from plimsoll.model.search_request import RateSearch, Search, clients_most
+from plimsoll.model.snapshots import SnapshotArn
 from plimsoll.model.steps import SOAK_WINDOW_MAX_S
 from plimsoll.model.timings import AWS_TIMINGS
 from plimsoll.model.tls import TlsMode
@@ -66,6 +67,12 @@ class RdsTarget(Model):
     )
     database: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")] = Field(
         "plimsoll", description="The database that holds the dataset."
+    )
+    snapshot: SnapshotArn | None = Field(
+        None,
+        description="A snapshot of your own (its ARN) that the target is restored from, in place of"
+        " loading rows: the workload's tables are then those in it. The deployment must allow it;"
+        " Plimsoll never deletes it.",
     )
 
     @property

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity, Resource
+from plimsoll.model.dataset_layout import DatasetLayout
 from plimsoll.model.engine_report import LatencySummary
 from plimsoll.model.expectations import Expectation
 from plimsoll.model.fleet import FailedClient, StepPlan
@@ -44,6 +45,8 @@ class FleetFigures(Model):
     memory_max_mib: float | None  # the largest client
     cpu_us_per_operation: float | None
     busiest_client: float | None  # share of its window
+    # share of the clients' windows that they looked for answers, which is no work; None: not known
+    polled_share: float | None = None
     most_waiting_percent: float | None = None  # of its work's time, a client's without a processor
     engine_version: str | None
 
@@ -131,6 +134,21 @@ class TargetFigures(Model):
     host_idle_percent: float | None = None  # ... of that, by nobody
 
 
+class NodeTotals(Model):
+    """One node of a cluster in one step, all clients together."""
+
+    address: str
+    ring_share: float  # of all tokens: its ranges, each divided evenly between its copies
+    succeeded: int  # operations whose last statement went to it
+    errors: dict[str, int]  # by code
+    latency_us: LatencySummary  # of the merged histogram
+    histogram: str
+    statements_sent: int  # warm-up included
+    taken_over: int  # of these, in the place of a node without a connection
+    lost: int  # how often a connection to it was lost
+    target: TargetFigures | None = None  # its volume's and its processor's, of CloudWatch
+
+
 class SecondTotals(Model):
     """One operation in one second, all clients together."""
 
@@ -169,6 +187,7 @@ class StepResult(Model):
     window_start_epoch_ms: int | None  # the time in which all clients ran
     window_end_epoch_ms: int | None
     operations: dict[str, OperationTotals]
+    nodes: tuple[NodeTotals, ...] = ()  # of a cluster; of one node none
     fleet: FleetFigures
     server: ServerFigures | None  # None: it did not answer
     target: TargetFigures | None = None  # added when the run concludes
@@ -294,6 +313,7 @@ class RunResult(Model):
     expect: tuple[Expectation, ...] = ()  # what became of each rule; of an older run: none
     steps: tuple[StepResult, ...]
     rows: int | None  # of the dataset, counted
+    dataset: DatasetLayout | None = None  # as it lay there; None: of an older run, or not reached
     zone: str | None = None  # of its load clients, and of a target made for it; None: not known
     volume_limits: VolumeLimits | None  # what the volume promises; None: an endpoint
     cost: RunCost | None = None  # an estimate by list prices; None: of an older run

@@ -41,6 +41,14 @@ class Failure(Model):
     cause: str
 
 
+class NodeAddress(Model):
+    """Where a further node of a target's cluster is, and its names in CloudWatch."""
+
+    host: str
+    identifier: str
+    volume_id: str | None = None
+
+
 class TargetAddress(Model):
     """Where a target is and whose secret opens it; never the secret itself."""
 
@@ -55,6 +63,8 @@ class TargetAddress(Model):
     statement_mode: StatementMode = "prepared"
     allow_md5: bool = False
     load_user: str | None = None  # whom the load connects as; None: the secret's own user
+    nodes: tuple[NodeAddress, ...] = ()  # of a cluster, all but the first
+    replication: int = 1  # Cassandra: the copies of each row
 
 
 class HeldBudget(Model):
@@ -87,6 +97,13 @@ class Switch(Model):
     stage: Literal["set", "restart", "apply", "done"]  # what comes next
 
 
+class Restored(Model):
+    """A snapshot that a target is made from, and the run that prepared the dataset in it."""
+
+    snapshot: str  # as AWS names it
+    prepared_by: str
+
+
 class RunRecord(Model):
     """One item of the runs table. Times are UTC."""
 
@@ -117,6 +134,9 @@ class RunRecord(Model):
     target: TargetAddress | None = None
     server_version: str | None = None  # as it names itself
     rows: int | None = None  # of the dataset, counted
+    prepares_until: datetime | None = None  # it makes a snapshot, to be gone by then; None: no
+    snapshot: str | None = None  # that it has made, as AWS names it
+    restores: Restored | None = None  # that its target is made from; None: the dataset is loaded
     preconditioned: str | None = None  # the unmeasured load so far, in words
     step: int | None = None  # the step under way or last finished
     steps_finished: int = 0

@@ -148,6 +148,8 @@ class NextStep(Model):
     duration_s: Annotated[float, Field(gt=0)] | None = None  # of the window; None: the request's
     window_factor: Annotated[int, Field(ge=1)] = 1  # times the request's warm-up and window
     state: str | None = None  # of a toggle, which the target is in; None: as the search began
+    # how long clients look for answers before they sleep; None: as the request has it
+    poll_us: Annotated[int, Field(ge=0)] | None = None
     recover_first: bool = False  # the step before overloaded the target: wait until it recovered
     why: str  # one line for people
 

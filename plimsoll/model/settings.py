@@ -28,9 +28,11 @@ class Setting(StrEnum):
     POLL_SECONDS = "PollSeconds"  # between two looks at a stack; whole seconds
     START_LEAD_MS = "StartLeadMs"  # from planning a step to its barrier, whatever its size
     START_LEAD_MS_PER_CLIENT = "StartLeadMsPerClient"  # added for each of its clients
+    POLL_US = "PollUs"  # how long clients look for answers before they sleep, at most
     METRIC_PERIOD_SECONDS = "MetricPeriodSeconds"  # of a target's metrics in CloudWatch
     TEARDOWN_PATIENCE_SECONDS = "TeardownPatienceSeconds"  # a failing deletion is asked for again
     ALLOWED_ENDPOINTS = "AllowedEndpoints"  # JSON {host:port: the ARN of its secret}
+    ALLOWED_SNAPSHOTS = "AllowedSnapshots"  # JSON list of ARNs that targets may be restored from
     ALARM_TOPIC_ARN = "AlarmTopicArn"
     EVENT_BUS = "EventBusName"
     CHECK_GROUP = "CheckGroupName"  # the schedules of checks

@@ -21,6 +21,7 @@ Purpose = Literal[
     "sentinel",  # the lightest load once more, at the end
     "twice_clients",  # the answer's connections on twice the clients
     "open_loop",  # near a closed loop's answer, callers who do not wait
+    "polling",  # the answer's load, by clients that look for answers before they sleep
     "soak",  # the answer's load, held for `limits.soak_s`
     "with_background",  # the answer's load again, in pairs: with what runs beside it
     "without_background",  # ... and without
@@ -31,6 +32,7 @@ CLOSING: frozenset[Purpose] = frozenset(
     {
         "sentinel",
         "twice_clients",
+        "polling",
         "open_loop",
         "soak",
         "with_background",
@@ -147,5 +149,6 @@ class Step(Model):
     stall_s: Amount | None = None
     trend: Trend | None = None  # None: not known, or too few seconds
     credits: tuple[CreditUse, ...] | None = None  # None: not known
+    poll_us: Count | None = None  # how long clients looked for answers; None: not known
     window_factor: Positive | None = None  # how many times the request's window it was given
     recovered: bool | None = None  # had the target recovered from an overload before this step?

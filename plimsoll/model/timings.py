@@ -5,6 +5,7 @@ AWS, reckon with the same ones.
 """
 
 from plimsoll.model.base import Model
+from plimsoll.model.engine import POLL_US
 from plimsoll.model.metric_periods import PATIENCE_PERIODS
 from plimsoll.model.settings import Setting
 
@@ -15,6 +16,7 @@ class Timings(Model):
     poll_s: int  # between two looks at a stack, or at an experiment's runs
     lead_ms: int  # from planning a step to its barrier, whatever its size
     lead_ms_per_client: int  # added to it for each of its clients
+    poll_us: int  # how long clients look for answers before they sleep, unless a request says
     metric_period_s: int  # of a target's metrics in CloudWatch
     teardown_patience_s: int  # a deletion that fails is asked for again for so long
 
@@ -29,6 +31,7 @@ class Timings(Model):
             Setting.POLL_SECONDS: str(self.poll_s),
             Setting.START_LEAD_MS: str(self.lead_ms),
             Setting.START_LEAD_MS_PER_CLIENT: str(self.lead_ms_per_client),
+            Setting.POLL_US: str(self.poll_us),
             Setting.METRIC_PERIOD_SECONDS: str(self.metric_period_s),
             Setting.TEARDOWN_PATIENCE_SECONDS: str(self.teardown_patience_s),
         }
@@ -37,12 +40,23 @@ class Timings(Model):
 # The lead is for cold starts: clients attach to the VPC in seconds, and Lambda starts 1,000 more of
 # them every 10 s. The patience is STACK_CREATION at most: RDS refuses to delete an instance while
 # it is being created.
+# A client has a vCPU of its own there and pays for time, not for its processor's: it polls.
 AWS_TIMINGS = Timings(
-    poll_s=15, lead_ms=20_000, lead_ms_per_client=10, metric_period_s=60, teardown_patience_s=1800
+    poll_s=15,
+    lead_ms=20_000,
+    lead_ms_per_client=10,
+    poll_us=POLL_US,
+    metric_period_s=60,
+    teardown_patience_s=1800,
 )
-# docs/local.md: 100 cold clients on two cores
+# docs/local.md: 100 cold clients on two cores, which they share with the database: none polls
 ONE_MACHINE_TIMINGS = Timings(
-    poll_s=1, lead_ms=900, lead_ms_per_client=90, metric_period_s=1, teardown_patience_s=60
+    poll_s=1,
+    lead_ms=900,
+    lead_ms_per_client=90,
+    poll_us=0,
+    metric_period_s=1,
+    teardown_patience_s=60,
 )
 
 

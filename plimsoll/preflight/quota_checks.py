@@ -52,7 +52,12 @@ def quota_checks(requests: Sequence[Request]) -> tuple[Check, ...]:
     """
     targets = [request.target for request in requests]
     on_rds = [target for target in targets if isinstance(target, RdsTarget)]
-    on_ec2 = [target.instance_type for target in targets if isinstance(target, CassandraTarget)]
+    on_ec2 = [
+        target.instance_type
+        for target in targets
+        if isinstance(target, CassandraTarget)
+        for _ in range(target.nodes)
+    ]
     checks = list(_check(LAMBDA, lambda: sum(map(_functions, requests)), used=lambda: None))
     if instances := len(on_rds) + sum(isinstance(target, AuroraTarget) for target in targets):
         checks += _check(RDS_INSTANCES, lambda: instances, used=lambda: _used("DBInstances"))

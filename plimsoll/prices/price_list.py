@@ -107,6 +107,8 @@ RULES = (
     _rds(Item.RDS_IOPS, "RDS:PIOPS", "io1", "Provisioned IOPS"),
     _rds(Item.RDS_IOPS, "RDS:IO2-PIOPS", "io2", "Provisioned IOPS"),
     _rds(Item.RDS_THROUGHPUT, "RDS:GP3-Throughput", "gp3", "Provisioned Throughput"),
+    Rule(Item.RDS_SNAPSHOT, "AmazonRDS", "RDS:ChargedBackupUsage", "standard", "Storage Snapshot"),
+    _ebs(Item.EBS_SNAPSHOT, "EBS:SnapshotUsage", "standard", "Storage Snapshot"),
     Rule(Item.EC2_INSTANCE, "AmazonEC2", "BoxUsage:.*", None, "Compute Instance", _LINUX),
     *(
         _ebs(Item.EBS_STORAGE, rf"EBS:VolumeUsage\.{listed}", name, "Storage")

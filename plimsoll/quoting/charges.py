@@ -6,7 +6,7 @@ minute at least. Free tiers are not deducted: they are the account's, not the ru
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from plimsoll import words
@@ -67,6 +67,11 @@ class Charge:
     name: str
     quantity: float  # in the price's unit
 
+    def __rmul__(self, times: int) -> "Charge":
+        """Charge for so many alike."""
+        what = self.what if times == 1 else f"{times} x {self.what}"
+        return replace(self, what=what, quantity=times * self.quantity)
+
 
 def charges(target: Target, extent: Extent) -> list[Charge]:
     """List what a run is charged for."""
@@ -81,7 +86,7 @@ def target_charges(target: Target, seconds: float) -> list[Charge]:
         case AuroraTarget():
             return list(_aurora(target, seconds))
         case CassandraTarget():
-            return list(_ec2(target, seconds))
+            return [target.nodes * charge for charge in _ec2(target, seconds)]
         case EndpointTarget():
             return []
         case _:

@@ -8,8 +8,11 @@ from plimsoll.model.experiment import Experiment, order, planned_batches
 from plimsoll.model.prices import PriceTable
 from plimsoll.model.quote import Amounts, CellQuote, ExperimentQuote
 from plimsoll.model.request import Request
+from plimsoll.quoting.dataset_quotes import dataset_notes, quote_dataset
+from plimsoll.quoting.given import Given
 from plimsoll.quoting.quotes import NOTES, extended_support, quote, sum_of
 from plimsoll.requests.cells import cells_of, of_each_cell
+from plimsoll.requests.prepared_datasets import shared_datasets
 
 _ORDER = "The runs' order is drawn when the experiment starts; the time is that of the axes' order."
 _TURNS = (
@@ -40,29 +43,49 @@ def quote_experiment(
     Raises:
         UsageError: A run of it cannot be.
     """
+    shared = shared_datasets(experiment, local=False)
+    given: Given | None = "restored" if shared else None
     quotes = of_each_cell(
         experiment,
-        lambda request: quote(request, prices, database_version=version_of(request)),
+        lambda request: quote(request, prices, database_version=version_of(request), given=given),
     )
     cells = tuple(
         CellQuote(name=cell.name, variants=cell.variants, quote=of_cell)
         for cell, of_cell in zip(cells_of(experiment), quotes, strict=True)
     )
     requests = [cell.request for cell in cells_of(experiment)]
-    costs = [of_cell.usd for of_cell in quotes if of_cell.usd is not None]
     at_once = min(experiment.runs_at_once, runs_most or experiment.runs_at_once)
     drawn = range(len(cells)) if experiment.seed is None else order(len(cells), experiment.seed)
     planned = planned_batches(experiment, drawn)
+    runs_s = _time_s([of_cell.time_s for of_cell in quotes], planned, at_once)
+    datasets = tuple(quote_dataset(one, prices, runs_s, version_of(one.request)) for one in shared)
+    every = [*quotes, *(one.quote for one in datasets)]
+    costs = [one.usd for one in every] + [one.snapshot.usd for one in datasets]
+    known = [usd for usd in costs if usd is not None]
+    preparing = _time_s([one.quote.time_s for one in datasets], [range(len(datasets))], at_once)
     return ExperimentQuote(
         region=prices.region,
-        as_of=min((of_cell.as_of for of_cell in quotes if of_cell.as_of is not None), default=None),
+        as_of=min((one.as_of for one in every if one.as_of is not None), default=None),
         cells=cells,
+        datasets=datasets,
         at_once=at_once,
         batches=len(planned),
-        time_s=_time_s([of_cell.time_s for of_cell in quotes], planned, at_once),
-        usd=sum_of(costs) if len(costs) == len(quotes) else None,
-        missing=tuple(dict.fromkeys(name for of_cell in quotes for name in of_cell.missing)),
+        time_s=sum_of([preparing, runs_s]),
+        usd=sum_of(known) if len(known) == len(costs) else None,
+        missing=tuple(
+            dict.fromkeys(
+                [
+                    *(name for one in every for name in one.missing),
+                    *(
+                        f"{one.snapshot.price.item} {one.snapshot.price.name}"
+                        for one in datasets
+                        if one.snapshot.usd is None
+                    ),
+                ]
+            )
+        ),
         notes=(
+            *dataset_notes(len(cells), datasets),
             *_notes(experiment, at_once, [of_cell.budget_usd for of_cell in quotes]),
             *dict.fromkeys(note for asked in requests for note in extended_support(asked)),
             *NOTES,

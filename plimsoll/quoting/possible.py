@@ -34,6 +34,8 @@ def require_possible(request: Request, prices: PriceTable, *, local: bool) -> No
     """
     if local:
         require_stand_in(request)
+    else:
+        require_one_node(request)
     if request.budget_usd is not None:
         held_budget(request, quote(request, prices))
 
@@ -63,6 +65,11 @@ def require_stand_in(request: Request) -> None:
     """
     match request.target:
         case RdsTarget():
+            if request.target.snapshot is not None:
+                problem = "one machine has no snapshots of your own: give an endpoint, or `find` it"
+                raise UsageError(
+                    Complaint(("target", "snapshot"), problem, request.target.snapshot)
+                )
             _require_instance_class(request.target.instance_class)
             _require_major(request.target)
         case AuroraTarget():
@@ -72,6 +79,18 @@ def require_stand_in(request: Request) -> None:
             pass
         case _:
             assert_never(request.target)
+
+
+def require_one_node(request: Request) -> None:
+    """Refuse a cluster on AWS.
+
+    Raises:
+        UsageError: It is of several nodes.
+    """
+    target = request.target
+    if isinstance(target, CassandraTarget) and target.nodes > 1:
+        problem = "a Cassandra of several nodes is made on one machine only, not yet on AWS"
+        raise UsageError(Complaint(("target", "nodes"), problem, target.nodes, ("1",)))
 
 
 def _require_instance_class(asked: str) -> None:

@@ -13,6 +13,7 @@ from plimsoll.quoting import extents
 from plimsoll.quoting.aurora_io import io_notes, io_prices
 from plimsoll.quoting.budget import require_sufficient_budget
 from plimsoll.quoting.charges import Charge, Extent, charges, target_charges
+from plimsoll.quoting.given import Given, duration_of, given_of, ways_of
 from plimsoll.requests.request_workload import prepared_tables
 
 NOTES = (
@@ -22,24 +23,28 @@ NOTES = (
 )
 
 
-def quote(request: Request, prices: PriceTable, *, database_version: str | None = None) -> Quote:
+def quote(
+    request: Request,
+    prices: PriceTable,
+    *,
+    database_version: str | None = None,
+    given: Given | None = None,
+) -> Quote:
     """Say what a run will take.
 
     Args:
         request: What is asked for.
         prices: Of the region.
         database_version: As RDS resolved the version asked for; None: it was not asked.
+        given: What becomes of its dataset; None: as the request alone says.
 
     Raises:
         UsageError: Its workload cannot be, or its budget cannot suffice.
     """
     rows = sum(table.rows for table in prepared_tables(request))
-    length = extents.duration(request, rows)
-    ways = (
-        extents.least(request, length),
-        extents.expected(request, length),
-        extents.most(request, length),
-    )
+    given = given or given_of(request)
+    length = duration_of(request, rows, given)
+    ways = ways_of(request, length, given)
     lines = tuple(_lines(request, prices, ways))
     missing = tuple(dict.fromkeys(_named(line.price) for line in lines if line.usd is None))
     usd = None if missing else sum_of([line.usd for line in lines if line.usd is not None])
@@ -63,7 +68,7 @@ def quote(request: Request, prices: PriceTable, *, database_version: str | None 
         target_usd_per_hour=target_usd_per_hour(request, prices),
         io=io,
         budget_usd=request.budget_usd,
-        notes=(*_notes(request, length, usd), *io_notes(io), *NOTES),
+        notes=(*_notes(request, length, usd, given), *io_notes(io), *NOTES),
     )
     if request.budget_usd is not None:
         require_sufficient_budget(request.budget_usd, made)
@@ -135,7 +140,9 @@ def _named(price: Price) -> str:
     return f"{price.item} {price.name}"
 
 
-def _notes(request: Request, length: extents.Duration, usd: Amounts | None) -> Iterator[str]:
+def _notes(
+    request: Request, length: extents.Duration, usd: Amounts | None, given: Given
+) -> Iterator[str]:
     if request.budget_usd is not None and usd is not None and request.budget_usd < usd.expected:
         yield (
             f"The budget of {words.usd_each(request.budget_usd)} is less than what the run is"
@@ -143,7 +150,13 @@ def _notes(request: Request, length: extents.Duration, usd: Amounts | None) -> I
         )
     expected_s = sum(phase.expected_s for phase in length.phases)
     time_limit = words.duration(request.time_limit_s)
-    if (first_s := length.first_step_s) > request.time_limit_s:
+    if given == "prepared":
+        if expected_s > extents.longest_s(request):
+            yield (
+                f"Preparing is expected to take {words.duration(expected_s)}, more than its time"
+                f" limit of {time_limit}: it will probably leave no snapshot."
+            )
+    elif (first_s := length.first_step_s) > request.time_limit_s:
         yield (
             f"Its first step is expected to end after {words.duration(first_s)}, later than its"
             f" time limit of {time_limit}: it will probably measure nothing."

@@ -29,7 +29,19 @@ def render(result: ExperimentResult) -> str:
         matrix=matrix_table(result),
         gains=gains_table(result),
         cells=cells_table(result),
+        datasets=dataset_sentences(result),
     )
+
+
+def dataset_sentences(result: ExperimentResult) -> list[str]:
+    """Say of each dataset that was prepared once how large it lay there, and that it is gone."""
+    return [
+        f"{one.name}, for {words.plural(one.runs, 'run')}: {words.number(one.rows)} rows,"
+        f" {one.layout.size_words if one.layout else words.NOTHING};"
+        f" {one.layout.order_words if one.layout else 'it was not prepared'}."
+        f" Its snapshot was gone at {words.moment(one.deleted_at)}."
+        for one in result.datasets
+    ]
 
 
 def figure(cell: CellOutcome) -> str:

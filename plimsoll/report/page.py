@@ -115,7 +115,7 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
 
 def facts_of_run(result: RunResult) -> list[tuple[str, str]]:
     """What measured what, when, and with which seeds."""
-    moments, versions = result.moments, result.versions
+    moments, versions, dataset = result.moments, result.versions, result.dataset
     took = (moments.ended - moments.submitted).total_seconds() if moments.ended else None
     target_lived = None
     if moments.provision is not None and moments.deleted is not None:
@@ -135,6 +135,8 @@ def facts_of_run(result: RunResult) -> list[tuple[str, str]]:
         ("server, as it names itself", versions.server or words.NOTHING),
         ("workload, SHA-256", versions.workload_sha256 or words.NOTHING),
         ("dataset, rows counted", words.number(result.rows)),
+        ("dataset, size", dataset.size_words if dataset else words.NOTHING),
+        ("dataset, order", dataset.order_words if dataset else words.NOTHING),
         ("seed", str(result.request.load.seed)),
     ]
     return [(name, value) for name, value in shown if value != words.NOTHING]

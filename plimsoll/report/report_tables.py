@@ -24,6 +24,7 @@ AUDIT_NAMES = {
 CLOSING_WORDS: dict[Purpose, str] = {
     "sentinel": "sentinel",
     "twice_clients": "more clients",
+    "polling": "polling",
     "soak": "soak",
     "open_loop": "open loop",
     "with_background": "with background",

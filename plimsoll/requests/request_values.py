@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.complaints import unknown
+from plimsoll.complaints import Complaint, unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.expectations import require_operations, rule_of
 from plimsoll.model.request import Request
 from plimsoll.model.validation import validated
-from plimsoll.requests.request_workload import compiled_workload, require_possible_background
+from plimsoll.requests.request_workload import (
+    background_workload,
+    compiled_workload,
+    require_possible_background,
+)
 
 
 def checked_request(value: Mapping[str, Any]) -> Request:
@@ -19,7 +23,24 @@ def checked_request(value: Mapping[str, Any]) -> Request:
     """
     request = validated(Request, value)
     require_known_operations(request)
+    require_own_tables(request)
     return request
+
+
+def require_own_tables(request: Request) -> None:
+    """Refuse a workload that inserts rows into tables of the user's own: it cannot number them.
+
+    Raises:
+        UsageError: It does.
+    """
+    beside = (background_workload(request, number) for number in range(len(request.background)))
+    inserts = any(workload.inserts for workload in (compiled_workload(request), *beside))
+    if request.target.snapshot is not None and inserts:
+        problem = (
+            "a workload that inserts rows needs the note of them that `prepare` makes; in a"
+            " snapshot of your own it may read, update and delete"
+        )
+        raise UsageError(Complaint(("target", "snapshot"), problem, request.target.snapshot))
 
 
 def require_known_operations(request: Request) -> None:

@@ -28,10 +28,16 @@ from plimsoll.runs.credit_use import with_credits
 from plimsoll.runs.history import finished_steps
 from plimsoll.runs.limits import limiting_resource
 from plimsoll.runs.metric_points import run_points
-from plimsoll.runs.target_figures import lack_points, target_samples, with_figures
+from plimsoll.runs.target_figures import (
+    lack_points,
+    node_samples,
+    with_figures,
+    with_node_figures,
+)
 from plimsoll.runs.toggle_state import readings_of
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
+from plimsoll.targets.node_samples import together
 
 WRITES_OF_AURORA = (
     "Aurora's write IOPS of a step are storage write records, more or less one for each log record,"
@@ -74,11 +80,12 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     files = files_of(settings, run_id)
     request = files.get(REQUEST, Request)
     since, kind = record.step_at or record.submitted_at, request.target.kind
-    samples = target_samples(settings, record, kind=kind, since=since, until=now())
+    by_node = node_samples(settings, record, kind=kind, since=since, until=now())
+    samples = together(by_node) if by_node else ()
     period_s = settings.metric_period_seconds
     steps = [
         with_credits(with_figures(step, samples, period_s), request.target, samples)
-        for step in finished_steps(files)
+        for step in (with_node_figures(s, by_node, period_s) for s in finished_steps(files))
     ]
     lacking = has_metrics(record.target, kind) and lack_points(steps, samples, period_s)
     if lacking and _goes_on_waiting(settings, record):

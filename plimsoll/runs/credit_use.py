@@ -28,7 +28,7 @@ def with_credits(step: StepResult, target: Target, samples: Sequence[TargetSampl
         target: As it was asked for.
         samples: Of the whole run, for what CloudWatch has every five minutes only.
     """
-    seen = step.target
+    seen = _most_loaded(step)
     if seen is None or isinstance(target, EndpointTarget):
         return step
     end = step.window_end_epoch_ms or step.plan.window_end_epoch_ms
@@ -42,6 +42,13 @@ def with_credits(step: StepResult, target: Target, samples: Sequence[TargetSampl
     io = (seen.read_iops, seen.write_iops, seen.read_mib_s, seen.write_mib_s)
     known = uses if uses or None not in io else None  # without points of its I/O nobody knows
     return step.model_copy(update={"step": step.step.model_copy(update={"credits": known})})
+
+
+def _most_loaded(step: StepResult) -> TargetFigures | None:
+    """Take the target's figures; of a cluster's nodes, whose volumes are alike, the busiest's."""
+    nodes = [node.target for node in step.nodes if node.target is not None]
+    iops = [_sum(one.read_iops, one.write_iops) or 0.0 for one in nodes]
+    return nodes[iops.index(max(iops))] if nodes else step.target
 
 
 def _sum(one: float | None, other: float | None) -> float | None:

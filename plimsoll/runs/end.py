@@ -8,6 +8,7 @@ import plimsoll
 from plimsoll.aws.event_bus import emit
 from plimsoll.aws.run_files import (
     CONCLUSION,
+    DATASET,
     QUOTE,
     REPORT,
     REQUEST,
@@ -19,6 +20,7 @@ from plimsoll.aws.run_files import (
 from plimsoll.aws.run_records import deadline_passed, now, records_of
 from plimsoll.errors import BudgetPassedError
 from plimsoll.fleet.failures import plain_cause
+from plimsoll.model.dataset_layout import DatasetLayout
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.events import RunEnded
 from plimsoll.model.function_settings import EndRunSettings, TeamSettings
@@ -207,6 +209,7 @@ def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResu
         toggle=conclusion.toggle if conclusion else None,
         steps=tuple(step.without_seconds for step in steps),
         rows=record.rows,
+        dataset=files.find_model(DATASET, DatasetLayout),
         volume_limits=volume_limits(request),
         cost=cost,
         moments=_moments(record),

@@ -163,6 +163,7 @@ def _of_search(
         recovery=recovered.how if recovered else None,
         server_before=counters,
         parameters=parameters_in_force(request, following, target, whole),
+        poll_us=settings.poll_us,
     )
     return _start_or_do_without(settings, record, request, plan, finished)
 

@@ -1,6 +1,7 @@
 """The dataset: its tables before its rows are loaded, its indexes and its count after."""
 
 import json
+from collections.abc import Mapping, Sequence
 
 from plimsoll import words
 from plimsoll.aws.run_files import PARTS_FAILURES, REQUEST, files_of
@@ -12,9 +13,17 @@ from plimsoll.model.function_settings import ReachSettings, RunSettings
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord
 from plimsoll.requests.request_workload import prepared_tables, prepared_workloads
+from plimsoll.runs.dataset_there import (
+    is_own,
+    is_restored,
+    note_layout,
+    parts_of,
+    require_rows,
+    to_read,
+)
 from plimsoll.targets.connection import engine_target
+from plimsoll.workload.compiled import Table
 
-ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
 SETTLING_MAX_S = 600  # of the 900 s that the function has
 
 
@@ -22,40 +31,42 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
     """Create the tables and divide the rows: `parts` is one item for each call of `load_part`.
 
     A table that is known to be full already, on an endpoint that was used before, has no parts.
+    Of a target restored from a snapshot nothing is loaded: its parts are read through once.
     """
     record, request = running(settings, run_id)
     records_of(settings).change(run_id, phase="prepare", prepare_at=now())
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    workloads = prepared_workloads(request)
+    loaded: dict[str, int] = {}
     master = engine_target(settings, record.target)
     family = family_of(master.protocol)
     with family.open_datasets(master) as datasets:
-        notes = [datasets.create_tables(workload) for workload in workloads]
         version = datasets.version()
+        for workload in prepared_workloads(request):
+            if is_own(datasets, request, workload):
+                require_rows(workload, datasets.count_own(workload))
+            else:
+                loaded |= datasets.create_tables(workload).loaded_rows
     target = record.target
     if request.target.provisioned:  # the users of an existing endpoint are its owner's business
         load_user = family.make_load_user(master, run_id)
         target = target.model_copy(update={"load_user": load_user})
     records_of(settings).change(run_id, target=target, server_version=version)
-    loaded = {name: rows for note in notes for name, rows in note.loaded_rows.items()}
-    parts = [
-        {"table": index, "share": share, "shares": shares}
-        for index, table in enumerate(prepared_tables(request))
-        if loaded.get(table.name, 0) < table.rows
-        for shares in [parts_of(table.rows, clients=request.prepare.clients)]
-        for share in range(shares)
-    ]
+    if is_restored(record, request):  # on one machine a copy lies there whole
+        return {"parts": [] if record.local else to_read(prepared_tables(request))}
+    parts = _to_load(prepared_tables(request), loaded, clients=request.prepare.clients)
     return {"parts": parts}
 
 
-def parts_of(rows: int, *, clients: int) -> int:
-    """Say into how many parts a table's rows are divided.
-
-    One for each client, since a part's rows go in by their keys' order; none so small that its call
-    costs more than its rows, none so large that a client's time runs out.
-    """
-    wanted = min(clients, max(1, rows // 5_000))
-    return max(wanted, -(-rows // ROWS_OF_A_PART))
+def _to_load(
+    tables: Sequence[Table], loaded: Mapping[str, int], *, clients: int
+) -> list[dict[str, int]]:
+    return [
+        {"table": index, "share": share, "shares": shares}
+        for index, table in enumerate(tables)
+        if loaded.get(table.name, 0) < table.rows
+        for shares in [parts_of(table.rows, clients=clients)]
+        for share in range(shares)
+    ]
 
 
 def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> None:
@@ -82,14 +93,18 @@ def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> N
         raise DatasetError(f"{parts} of the dataset could not be loaded; the first: {first}")
     target = engine_target(settings, record.target)
     family = family_of(target.protocol)
+    counted: dict[str, int] = {}
     with family.open_datasets(target) as datasets:
-        counted = [datasets.finish(workload) for workload in prepared_workloads(request)]
+        for workload in prepared_workloads(request):
+            own = is_own(datasets, request, workload)
+            counted |= datasets.count_own(workload) if own else datasets.finish(workload)
     if not family.settle(target, longest_s=SETTLING_MAX_S):
         raise DatasetError(
             "the server was still busy with the rows loaded when"
             f" {words.duration(SETTLING_MAX_S)} had passed"
         )
-    records_of(settings).change(run_id, rows=sum(sum(rows.values()) for rows in counted))
+    note_layout(settings, record, request, target, counted)
+    records_of(settings).change(run_id, rows=sum(counted.values()))
 
 
 def running(settings: RunSettings, run_id: str) -> tuple[RunRecord, Request]:

@@ -14,8 +14,9 @@ from plimsoll.model.databases import protocol_of_engine
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import AwaitTargetSettings, CreateTargetSettings, Zone
 from plimsoll.model.request import RdsTarget, Request, Target
-from plimsoll.model.run_record import RunRecord, RunState, TargetAddress
+from plimsoll.model.run_record import NodeAddress, RunRecord, RunState, TargetAddress
 from plimsoll.requests.request_workload import protocol_of
+from plimsoll.targets.cluster_template import with_nodes
 from plimsoll.targets.ec2_instance import data_volume_id
 from plimsoll.targets.target_stacks import (
     Deletion,
@@ -32,6 +33,7 @@ from plimsoll.targets.template import (
     engine_parameters,
     rds_parameters,
     read_template,
+    restored_from,
     with_engine_parameters,
 )
 from plimsoll.targets.zones import choose_zone, lacks_room
@@ -61,6 +63,9 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
     zone = choose_zone(settings.zones, request.target, version, refused=record.zones_refused)
     toggled = request.toggle.states[0].parameters if request.toggle else {}
     template, own_parameters = _made_for(settings, request.target, version, zone, toggled)
+    snapshot = record.restores.snapshot if record.restores else request.target.snapshot
+    if snapshot is not None:
+        template = restored_from(template, snapshot)
     files.put(TEMPLATE, template)
     stack_id = create_stack(
         name=record.stack_name,
@@ -118,7 +123,8 @@ def _made_for(
                 "SecurityGroupId": settings.cassandra.security_group_id,
                 "SubnetId": zone.subnet_id,
             }
-            return read_template(CASSANDRA_TEMPLATE), {**place, **cassandra_parameters(target)}
+            template = with_nodes(read_template(CASSANDRA_TEMPLATE), target.nodes)
+            return template, {**place, **cassandra_parameters(target)}
         case _:
             assert_never(target)
 
@@ -180,6 +186,8 @@ def await_target(settings: AwaitTargetSettings, run_id: str) -> dict[str, object
             protocol=protocol_of(request),
             tls=request.target.tls,
             volume_id=_volume_id(request.target, outputs["InstanceIdentifier"]),
+            nodes=_further_nodes(request.target, outputs),
+            replication=_copies(request.target),
         )
         records_of(settings).change(run_id, target=address, target_ready_at=now())
     return _looked(settings, ready=outputs is not None)
@@ -208,6 +216,24 @@ def _volume_id(target: Target, instance_id: str) -> str | None:
             return None
         case _:
             assert_never(target)
+
+
+def _further_nodes(target: Target, outputs: Mapping[str, str]) -> tuple[NodeAddress, ...]:
+    """List the nodes of a cluster after its first."""
+    if not isinstance(target, CassandraTarget):
+        return ()
+    return tuple(
+        NodeAddress(
+            host=outputs[f"Endpoint{number}"],
+            identifier=outputs[f"InstanceIdentifier{number}"],
+            volume_id=_volume_id(target, outputs[f"InstanceIdentifier{number}"]),
+        )
+        for number in range(2, target.nodes + 1)
+    )
+
+
+def _copies(target: Target) -> int:
+    return target.copies if isinstance(target, CassandraTarget) else 1
 
 
 def endpoint_address(target: EndpointTarget, allowed: Mapping[str, str]) -> TargetAddress:

@@ -45,6 +45,7 @@ def record_run(settings: RecordRunSettings, run_id: str) -> dict[str, object]:
         _tell(settings, record)
     return {
         "provisioned": request.target.provisioned,
+        "prepares": record.prepares_until is not None,
         "load_clients": request.prepare.clients,
         "clients_in": settings.zones[0].clients,
     }

@@ -3,8 +3,8 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 
 from plimsoll.aws import clients
@@ -17,13 +17,14 @@ from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import RunSettings, SubmitSettings, TeamSettings
 from plimsoll.model.rds_versions import require_unended
 from plimsoll.model.request import RdsTarget, Request, Target
-from plimsoll.model.run_record import Failure, RunRecord, RunState
+from plimsoll.model.run_record import Failure, Restored, RunRecord, RunState
 from plimsoll.model.turns import Turn
 from plimsoll.prices import prices_for
 from plimsoll.quoting.budget import held_budget
-from plimsoll.quoting.possible import require_stand_in
+from plimsoll.quoting.given import given_of
+from plimsoll.quoting.possible import require_one_node, require_stand_in
 from plimsoll.quoting.quotes import quote
-from plimsoll.requests.request_values import require_known_operations
+from plimsoll.requests.request_values import require_known_operations, require_own_tables
 from plimsoll.runs.provision import endpoint_address
 from plimsoll.targets.engine_version import AskRds, database_version, rds_version
 from plimsoll.teams.limits import limits_of
@@ -85,6 +86,8 @@ def record_request(
     idempotency_key: str | None = None,
     begins_within: timedelta = timedelta(hours=1),
     turn: Turn | None = None,
+    restores: Restored | None = None,
+    prepares_until: datetime | None = None,
 ) -> bool:
     """Record a run that something else starts: its workflow, by the run's id.
 
@@ -97,6 +100,8 @@ def record_request(
         idempotency_key: That gave the run its name, if one did.
         begins_within: After that, a run whose workflow was not started gives its share back.
         turn: The run with which it takes turns; None: it takes none.
+        restores: The snapshot of a prepared dataset that its target is made from; None: it loads.
+        prepares_until: It prepares a dataset whose snapshot goes then; None: it measures.
 
     Returns:
         False where it was recorded before.
@@ -114,7 +119,10 @@ def record_request(
     if not local:
         request.require_nothing_of_one_machine("a run on one machine (--local)")
     version = version_made(settings, request.target)
-    quoted = quote(request, prices_for(settings.prices), database_version=version)
+    prepares = prepares_until is not None
+    given = given_of(request, restored=restores is not None, prepares=prepares)
+    prices = prices_for(settings.prices)
+    quoted = quote(request, prices, database_version=version, given=given)
     body = request.model_dump_json()
     digest = hashlib.sha256(body.encode()).hexdigest()
     submitted_at = now()
@@ -133,6 +141,8 @@ def record_request(
         budget=held_budget(request, quoted),
         database_version=version,
         turn=turn,
+        restores=restores,
+        prepares_until=prepares_until,
     )
     created = _create(settings, record, ask_of(request, quoted), begins_within)
     if not created:
@@ -199,14 +209,31 @@ def check_request(settings: SubmitSettings, request: Request) -> None:
 
     Raises:
         UsageError: The workload cannot be, a limit names an operation that it does not have, the
-            deployment does not allow load on the endpoint, or one machine has no such target.
+            deployment does not allow load on the endpoint, or one machine has no such target, or
+            AWS none of so many nodes.
     """
     settings.require_kind(request.target.kind)
     if settings.on_one_machine:
         require_stand_in(request)
+    else:
+        require_one_node(request)
     require_known_operations(request)
+    require_own_tables(request)
+    require_allowed_snapshot(request.target.snapshot, settings.allowed_snapshots)
     if isinstance(request.target, EndpointTarget):
         endpoint_address(request.target, settings.allowed_endpoints)
+
+
+def require_allowed_snapshot(snapshot: str | None, allowed: Sequence[str]) -> None:
+    """Refuse a snapshot that the deployment does not allow: what is in it would be read.
+
+    Raises:
+        UsageError: It is not in the deployment's list.
+    """
+    if snapshot is not None and snapshot not in allowed:
+        problem = f"{snapshot} is not among the snapshots that this deployment allows"
+        path = ("target", "snapshot")
+        raise UsageError(Complaint(path, problem, snapshot, tuple(allowed)))
 
 
 def version_made(

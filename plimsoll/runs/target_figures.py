@@ -9,7 +9,8 @@ from plimsoll.model.request import TargetKind
 from plimsoll.model.results import StepResult, TargetFigures, TargetSample
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.volume_escapes import escaped_share
-from plimsoll.targets.cloudwatch_metrics import figures, read_samples
+from plimsoll.targets.cloudwatch_metrics import figures
+from plimsoll.targets.node_samples import NodeSamples, read_node_samples, together
 
 
 def target_samples(
@@ -21,9 +22,22 @@ def target_samples(
     until: datetime,
 ) -> tuple[TargetSample, ...]:
     """Read a run's target's metrics over a time; none where it has no target."""
+    by_node = node_samples(settings, record, kind=kind, since=since, until=until)
+    return together(by_node) if by_node else ()
+
+
+def node_samples(
+    settings: MetricSettings,
+    record: RunRecord,
+    *,
+    kind: TargetKind,
+    since: datetime,
+    until: datetime,
+) -> NodeSamples:
+    """Read them of each of its nodes, by the node's address."""
     if record.target is None:
-        return ()
-    return read_samples(
+        return {}
+    return read_node_samples(
         record.target,
         kind,
         start=since,
@@ -49,6 +63,21 @@ def with_figures(step: StepResult, samples: Sequence[TargetSample], period_s: in
     """Give a step the target's figures over its load; it stays as it is where there are none."""
     target = figures(samples, _periods(step, period_s), period_s=period_s)
     return step if target is None else step.model_copy(update={"target": target})
+
+
+def with_node_figures(step: StepResult, by_node: NodeSamples, period_s: int) -> StepResult:
+    """Give each node of a step its own figures, where CloudWatch has them."""
+    nodes = tuple(
+        node.model_copy(
+            update={
+                "target": figures(
+                    by_node.get(node.address, ()), _periods(step, period_s), period_s=period_s
+                )
+            }
+        )
+        for node in step.nodes
+    )
+    return step.model_copy(update={"nodes": nodes})
 
 
 def _periods(step: StepResult, period_s: int) -> range:

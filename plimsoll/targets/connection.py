@@ -27,6 +27,8 @@ def engine_target(settings: ReachSettings, address: TargetAddress) -> EngineTarg
         tls=tls_towards(address.tls, _vouching(settings, address)),
         statement_mode=address.statement_mode,
         allow_md5=address.allow_md5,
+        nodes=tuple(node.host for node in address.nodes),
+        replication=address.replication,
     )
 
 

@@ -1,10 +1,11 @@
 """Keeping a deployment from being deleted while it still has something to look after."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from plimsoll.aws import clients
 from plimsoll.errors import TargetsAliveError
 from plimsoll.targets.janitor import STACK_PREFIX
+from plimsoll.targets.snapshots import Kind, list_snapshots
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
@@ -36,7 +37,11 @@ def require_no_target(run_machine_arn: str, role_arn: str) -> None:
     stacks = [stack["StackName"] for stack in living_stacks() if _may_be_of(stack, role_arn)]
     alive = [
         f"{kind} {', '.join(names[:10])}"
-        for kind, names in (("the runs", runs), ("the targets' stacks", stacks))
+        for kind, names in (
+            ("the runs", runs),
+            ("the targets' stacks", stacks),
+            ("the datasets' snapshots", _living_snapshots()),
+        )
         if names
     ]
     if alive:
@@ -53,6 +58,11 @@ def _runs_under_way(run_machine_arn: str) -> list[str]:
         for page in pages.paginate(stateMachineArn=run_machine_arn, statusFilter="RUNNING")
         for execution in page["executions"]
     ]
+
+
+def _living_snapshots() -> list[str]:
+    """Name the snapshots of datasets in the account; which deployment's, no tag tells."""
+    return [snapshot.name for kind in get_args(Kind) for snapshot in list_snapshots(kind)]
 
 
 def living_stacks() -> "list[StackTypeDef]":

@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.cassandra_target import CassandraTarget, is_graviton
+from plimsoll.model.cassandra_target import DATA_DEVICE, CassandraTarget, is_graviton
 from plimsoll.model.databases import ManagedEngine
 from plimsoll.model.rds_versions import major_of
 from plimsoll.model.request import RdsTarget
@@ -28,6 +28,9 @@ _NEEDED: Mapping[ManagedEngine, Mapping[str, str | int]] = {
     "aurora-mysql": {"require_secure_transport": "ON"},
     "aurora-postgresql": _POSTGRES_NEEDED,
 }
+# docs.aws.amazon.com/AWSEC2/latest/APIReference/API_EbsBlockDevice.html: from 100 to 300
+INITIALIZATION_MIB_S = 300
+_FROM_SNAPSHOT = ("DBName", "MasterUsername", "StorageEncrypted", "DeleteAutomatedBackups")
 # AWS's public parameters of the newest Amazon Linux 2023, by the processor's architecture
 _IMAGE = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-"
 
@@ -47,6 +50,35 @@ def with_engine_parameters(template: str, parameters: Mapping[str, str | int]) -
     body: dict[str, Any] = json.loads(template)
     group = body["Resources"]["ParameterGroup"]["Properties"]
     group["Parameters"] = {name: str(value) for name, value in parameters.items()}
+    return json.dumps(body, indent=1)
+
+
+def restored_from(template: str, snapshot: str) -> str:
+    """Have a template make its target from a snapshot.
+
+    Of RDS the snapshot brings the database, its owner and the encryption, which CloudFormation then
+    refuses to be told, and deletion of the backups that there are none of
+    (docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-dbinstance.html,
+    DBSnapshotIdentifier). The password is managed again once the instance is there. Of EBS the data
+    volume is made from it, its blocks fetched at the highest rate that can be asked for.
+
+    Args:
+        template: RDS's or Cassandra's.
+        snapshot: As AWS names it.
+    """
+    body: dict[str, Any] = json.loads(template)
+    properties = {name: made.get("Properties") for name, made in body["Resources"].items()}
+    if "LaunchTemplate" in properties:
+        mappings = properties["LaunchTemplate"]["LaunchTemplateData"]["BlockDeviceMappings"]
+        _, with_data, _ = mappings["Fn::If"]
+        (volume,) = (one["Ebs"] for one in with_data if one["DeviceName"] == DATA_DEVICE)
+        del volume["Encrypted"]  # as its snapshot is; EC2 refuses to be told
+        volume |= {"SnapshotId": snapshot, "VolumeInitializationRate": INITIALIZATION_MIB_S}
+    else:
+        instance = properties["Instance"]
+        for name in _FROM_SNAPSHOT:
+            del instance[name]
+        instance["DBSnapshotIdentifier"] = snapshot
     return json.dumps(body, indent=1)
 
 

@@ -3,9 +3,17 @@
 from dataclasses import dataclass
 
 from plimsoll.complaints import Scalar
-from plimsoll.model.engine import DatasetSpec, EngineTarget, EngineWorkload, KeySpace, Protocol
+from plimsoll.model.engine import (
+    DatasetSpec,
+    EngineTarget,
+    EngineWorkload,
+    KeySpace,
+    LoadOrder,
+    Protocol,
+)
 from plimsoll.model.values import Value
 
+ROWS_PER_STATEMENT = 500  # of one INSERT, while a dataset is loaded
 ROWS_PER_LOAD = 2**40  # how far apart the new rows of successive loads are
 
 
@@ -42,7 +50,8 @@ class Table:
         share: int = 0,
         shares: int = 1,
         connections: int = 8,
-        rows_per_statement: int = 500,
+        load_order: LoadOrder = "key",
+        rows_per_statement: int = ROWS_PER_STATEMENT,
         timeout_ms: int = 60_000,
         seed: int = 1,
     ) -> DatasetSpec:
@@ -53,6 +62,7 @@ class Table:
             share: The loader's share, counted from 0.
             shares: How many loaders there are.
             connections: Connections that insert at the same time.
+            load_order: `number`: as YCSB inserts, so that hashed keys come in no order.
             rows_per_statement: Rows of one INSERT.
             timeout_ms: After which an INSERT has failed.
             seed: Seed of the rows' random parts.
@@ -64,6 +74,7 @@ class Table:
             row=self.row,
             from_row=self.first + self.rows * share // shares,
             to_row=self.first + self.rows * (share + 1) // shares,
+            load_order=load_order,
             rows_per_statement=rows_per_statement,
             connections=connections,
             timeout_ms=timeout_ms,

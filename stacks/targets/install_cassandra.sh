@@ -36,9 +36,10 @@ if [ "${#found[@]}" -gt 1 ]; then # several disks of an instance store: one volu
   device=/dev/md0
   mdadm --create "$device" --run --level 0 --raid-devices "${#found[@]}" "${found[@]}"
 fi
-mkfs.xfs -q -f "$device"
+blkid "$device" >/dev/null || mkfs.xfs -q -f "$device" # one made from a snapshot has its data
 mkdir -p /var/lib/cassandra
 mount -o noatime "$device" /var/lib/cassandra
+xfs_growfs /var/lib/cassandra >/dev/null # a snapshot may be of a smaller volume
 blockdev --setra 8 "$device" # 4 KiB: reads are random, and read-ahead would be measured as well
 
 # --- the machine, as Cassandra's production guide asks ---

@@ -20,6 +20,8 @@ from tests.infrastructure.template import Template, as_list
 IMPLIED = {
     "cloudformation:CreateStack": {"cloudformation:TagResource", "iam:PassRole"},
     "scheduler:CreateSchedule": {"iam:PassRole"},
+    "rds:CreateDBSnapshot": {"rds:AddTagsToResource"},
+    "ec2:CreateSnapshot": {"ec2:CreateTags"},
 }
 OWN_LOG = {"logs:CreateLogStream", "logs:PutLogEvents"}
 # actions that know no resource, for which "*" is the only way (IAM's service authorization
@@ -32,6 +34,8 @@ WITHOUT_RESOURCE = {
     "rds:DescribeDBClusters",
     "rds:DescribeDBInstances",
     "rds:DescribeEngineDefaultClusterParameters",
+    "rds:DescribeDBSnapshots",  # of all snapshots
+    "ec2:DescribeSnapshots",
     "rds:DescribeEngineDefaultParameters",
     "rds:DescribeEvents",
     "rds:DescribeGlobalClusters",

@@ -69,10 +69,11 @@ JUDGED = {
     "latency_us": {"read": {"p99": 1.5}},
 }
 
+RECORDED = {"provisioned": True, "prepares": False, "load_clients": 2, "clients_in": ""}
 # The answers of a success, by machine.
 BASE: Mapping[str, Script] = {
     "run": {
-        "record-run": [{"provisioned": True, "load_clients": 2, "clients_in": ""}],
+        "record-run": [RECORDED],
         "arm-deletion": [None],
         "create-target": [{"clients_in": ""}],
         "await-target": [_looked(), _looked(ready=True)],
@@ -92,14 +93,16 @@ BASE: Mapping[str, Script] = {
     },
     "teardown": {"delete-target": [{"gone": False, "wait_s": 0}, GONE], "end-run": _told},
     "experiment": {
-        "plan-experiment": [{"batches": [[2, 0], [1]], "at_once": 1}],
+        "plan-experiment": [{"datasets": [], "batches": [[2, 0], [1]], "at_once": 1}],
         "submit-cell": lambda payload: {"run_id": f"@--cell-{payload['cell']}"},
         "run": [CELL_RAN],
         "settle-cells": [{"settled": False, "wait_s": 0}, SETTLED],
+        "delete-datasets": [GONE],
         "conclude-experiment": _told,
     },
     "experiment-end": {
         "settle-cells": [{"settled": False, "wait_s": 0}, SETTLED],
+        "delete-datasets": [GONE],
         "conclude-experiment": _told,
     },
 }
@@ -223,7 +226,7 @@ def _of_runs() -> Iterator[Scenario]:
     yield Scenario(
         "run",
         "an endpoint",
-        {"record-run": [{"provisioned": False, "load_clients": 1, "clients_in": ""}]},
+        {"record-run": [{**RECORDED, "provisioned": False, "load_clients": 1}]},
     )
     elsewhere = {
         "create-target": [{"clients_in": ""}, {"clients_in": "-2"}],
@@ -278,11 +281,17 @@ def _of_runs() -> Iterator[Scenario]:
 
 
 def _of_experiments() -> Iterator[Scenario]:
-    yield Scenario("experiment", "no cells", {"plan-experiment": [{"batches": [], "at_once": 1}]})
     yield Scenario(
-        "experiment", "an empty batch", {"plan-experiment": [{"batches": [[]], "at_once": 1}]}
+        "experiment",
+        "no cells",
+        {"plan-experiment": [{"datasets": [], "batches": [], "at_once": 1}]},
     )
-    two = {"plan-experiment": [{"batches": [[0, 1], [2, 3]], "at_once": 2}]}
+    yield Scenario(
+        "experiment",
+        "an empty batch",
+        {"plan-experiment": [{"datasets": [], "batches": [[]], "at_once": 1}]},
+    )
+    two = {"plan-experiment": [{"datasets": [], "batches": [[0, 1], [2, 3]], "at_once": 2}]}
     yield Scenario("experiment", "two cells at once", two, cells_at_once=2)
     no_room = Failed("NoRoomYetError")
     yield Scenario(

@@ -12,6 +12,7 @@ from plimsoll.model.function_settings import (
     AwaitTargetSettings,
     ConcludeSettings,
     CreateTargetSettings,
+    DeleteDatasetsSettings,
     DeleteTargetSettings,
     JanitorSettings,
     JudgeStepSettings,
@@ -20,6 +21,7 @@ from plimsoll.model.function_settings import (
     SettleCellsSettings,
     StartCheckSettings,
     SwitchTargetSettings,
+    TakeSnapshotSettings,
 )
 from plimsoll.model.settings import Setting
 from plimsoll.model.tables import TABLES
@@ -29,6 +31,8 @@ from plimsoll.model.timings import AWS_TIMINGS
 class EverySetting(
     StartCheckSettings,
     ApiSettings,
+    TakeSnapshotSettings,
+    DeleteDatasetsSettings,
     ArmDeletionSettings,
     AwaitTargetSettings,
     CreateTargetSettings,

@@ -10,9 +10,9 @@ use crate::support::serving::Conversation;
 /// Feeds a damaged answer, and damaged ones after it, to one parser.
 pub fn parse(seed: u64) {
     let mut rng = Rng::for_stream(seed, &[]);
-    let mut answer = Answer::new(rng.below(2) == 0);
+    let mut answer = Answer::new(answers::agreed(rng.below(4)));
     for _ in 0..4 {
-        let (mut bytes, _) = answers::draw(&mut rng, seed.is_multiple_of(2));
+        let (mut bytes, _) = answers::draw(&mut rng, answers::agreed(seed));
         answers::damage(&mut rng, &mut bytes);
         let pieces = answers::pieces(&mut rng, &bytes);
         crate::bounded(|| {
@@ -28,11 +28,11 @@ pub fn parse(seed: u64) {
 
 /// A server that answers commands at random, and asks every third client for another plugin.
 pub fn talk(mut rng: Rng, connection: usize) -> impl Conversation {
-    let switch = (rng.below(3) == 0).then(|| switch(&mut rng));
+    let (switch, mariadb) = ((rng.below(3) == 0).then(|| switch(&mut rng)), rng.below(2) == 0);
     let behavior = move |command: &Command<'_>| {
-        Action::Bytes(answers::draw(&mut rng, command.deprecate_eof).0.into())
+        Action::Bytes(answers::draw(&mut rng, command.agreed).0.into())
     };
-    let talk = Talk::new(connection, 1, behavior);
+    let talk = Talk::new(connection, 1, behavior).offering_as_mariadb(mariadb);
     match switch {
         Some(payload) => talk.switching(payload),
         None => talk,

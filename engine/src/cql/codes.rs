@@ -6,6 +6,7 @@ use crate::error::{EngineError, Failure};
 pub const UNPREPARED: i32 = 0x2500;
 const WRITE_TIMEOUT: i32 = 0x1100;
 const READ_TIMEOUT: i32 = 0x1200;
+pub const INVALID: i32 = 0x2200;
 
 /// An ERROR's number and message.
 pub fn error(body: &[u8]) -> (i32, String) {
@@ -49,7 +50,7 @@ pub fn name(code: i32) -> String {
         0x1700 => "cas_write_unknown",
         0x2000 => "syntax_error",
         0x2100 => "unauthorized",
-        0x2200 => "invalid",
+        INVALID => "invalid",
         0x2300 => "config_error",
         0x2400 => "already_exists",
         UNPREPARED => "unprepared",

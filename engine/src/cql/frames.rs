@@ -182,6 +182,14 @@ impl<'a> Cursor<'a> {
         self.take(length.into())
     }
 
+    /// A `[bytes]` or a `[value]`: None within, where it is null.
+    pub fn value(&mut self) -> Option<Option<&'a [u8]>> {
+        match usize::try_from(self.int()?) {
+            Ok(length) => self.take(length).map(Some),
+            Err(_) => Some(None),
+        }
+    }
+
     /// A `[string]`, or as much of it as has been kept.
     pub fn text_at_hand(&mut self) -> String {
         let length = usize::from(self.short().unwrap_or(0)).min(self.0.len()).min(PREFIX);

@@ -14,6 +14,8 @@ use crate::spec::{Consistency, Dataset};
 
 /// Inserts that are under way on one connection.
 const STREAMS: usize = 32;
+/// Who counts the rows reads them likewise: of several copies, both have one in common.
+const OF_ROWS: Consistency = Consistency::LocalQuorum;
 
 /// A session that inserts. A row that is there is written again with the same values.
 pub struct CqlInserter {
@@ -62,7 +64,7 @@ impl Inserter for CqlInserter {
             {
                 sent.free.pop();
                 sent.on_stream[usize::from(stream)] = Some(row);
-                let how = (&self.session.known.statements[0], Consistency::One);
+                let how = (&self.session.known.statements[0], OF_ROWS);
                 let Rows { values, drawing, scope } = &mut *rows;
                 drawing.start_row(row);
                 request::execute(stream, how, values, drawing, scope, &mut self.out);

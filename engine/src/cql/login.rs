@@ -34,10 +34,7 @@ impl Login for Known {
         stream: TcpStream,
         deadline: Instant,
     ) -> Result<Session<Self>, EngineError> {
-        let tls = opener.tls.as_ref().map(|tls| tls::client(tls, &opener.target.host));
-        let link = Link { stream, tls: tls.transpose()? };
-        let mut channel = Channel { link, deadline, out: Vec::new(), body: Vec::new() };
-        start(&mut channel, &opener.target.user, &opener.target.password)?;
+        let mut channel = Channel::start(opener, stream, deadline)?;
         let keyspace = opener.target.database.replace('"', "\"\"");
         request::query(&format!("USE \"{keyspace}\""), &mut channel.out);
         channel.ask()?.expect(opcode::RESULT)?;
@@ -48,7 +45,7 @@ impl Login for Known {
     }
 }
 
-fn start(channel: &mut Channel, user: &str, password: &str) -> Result<(), EngineError> {
+fn authenticate(channel: &mut Channel, user: &str, password: &str) -> Result<(), EngineError> {
     request::startup(&mut channel.out);
     let answer = channel.ask()?;
     if answer.opcode == opcode::READY {
@@ -86,16 +83,29 @@ fn prepare(channel: &mut Channel, wanted: &Prepared) -> Result<Statement, Engine
 }
 
 /// Requests and their answers over a blocking link, one by one, until a deadline.
-struct Channel {
+pub(super) struct Channel {
     link: Link,
     deadline: Instant,
-    out: Vec<u8>,
+    pub out: Vec<u8>,
     body: Vec<u8>,
 }
 
 impl Channel {
+    /// Begins a session, with the target's user.
+    pub fn start(
+        opener: &Opener,
+        stream: TcpStream,
+        deadline: Instant,
+    ) -> Result<Self, EngineError> {
+        let tls = opener.tls.as_ref().map(|tls| tls::client(tls, &opener.target.host));
+        let link = Link { stream, tls: tls.transpose()? };
+        let mut channel = Channel { link, deadline, out: Vec::new(), body: Vec::new() };
+        authenticate(&mut channel, &opener.target.user, &opener.target.password)?;
+        Ok(channel)
+    }
+
     /// Sends what has been written to `out`, and awaits the answer.
-    fn ask(&mut self) -> Result<Frame<'_>, EngineError> {
+    pub fn ask(&mut self) -> Result<Frame<'_>, EngineError> {
         self.link.send_all(&self.out, self.deadline).map_err(lost)?;
         self.out.clear();
         for _ in 0..MOST_EVENTS {
@@ -139,7 +149,7 @@ impl Channel {
 impl<'a> Frame<'a> {
     /// The body of an answer of this kind. An error for any other answer: the server's own, if the
     /// answer is one.
-    fn expect(&self, opcode: u8) -> Result<&'a [u8], EngineError> {
+    pub(super) fn expect(&self, opcode: u8) -> Result<&'a [u8], EngineError> {
         if self.opcode == opcode {
             return Ok(self.body());
         }

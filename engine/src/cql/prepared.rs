@@ -28,6 +28,8 @@ pub enum Type {
 pub struct Statement {
     pub id: Vec<u8>,
     pub types: Vec<Type>,
+    /// Which binds are the partition's key, in its order; empty where not all of it is bound.
+    pub partition_key: Vec<u16>,
 }
 
 impl Type {
@@ -71,15 +73,15 @@ pub fn read(body: &[u8]) -> Result<Statement, EngineError> {
     let cut_short = || EngineError::protocol("an answer to PREPARE that cannot be read");
     let id = id(body).ok_or_else(cut_short)?;
     let mut cursor = Cursor(&body[4 + 2 + id.len()..]);
-    let types = types(&mut cursor).ok_or_else(cut_short)?;
-    Ok(Statement { id: id.to_vec(), types })
+    let (types, partition_key) = binds(&mut cursor).ok_or_else(cut_short)?;
+    Ok(Statement { id: id.to_vec(), types, partition_key })
 }
 
-fn types(cursor: &mut Cursor<'_>) -> Option<Vec<Type>> {
+fn binds(cursor: &mut Cursor<'_>) -> Option<(Vec<Type>, Vec<u16>)> {
     let flags = cursor.int()?;
     let columns = u16::try_from(cursor.int()?).ok()?;
     let keys = u16::try_from(cursor.int()?).ok()?;
-    cursor.take(usize::from(keys) * 2)?;
+    let keys = (0..keys).map(|_| cursor.short()).collect::<Option<_>>()?;
     let global = flags & GLOBAL_TABLE != 0;
     if global {
         cursor.short_bytes()?;
@@ -94,11 +96,11 @@ fn types(cursor: &mut Cursor<'_>) -> Option<Vec<Type>> {
         cursor.short_bytes()?;
         types.push(Type::of(option(cursor, 0)?));
     }
-    Some(types)
+    Some((types, keys))
 }
 
-/// An `[option]`: a type's number. Its inner types are skipped.
-fn option(cursor: &mut Cursor<'_>, depth: usize) -> Option<u16> {
+/// An `[option]`: a type's number. Its inner types are skipped. `depth`: how deep it lies in others.
+pub fn option(cursor: &mut Cursor<'_>, depth: usize) -> Option<u16> {
     if depth > DEEPEST {
         return None;
     }

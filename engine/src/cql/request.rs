@@ -1,7 +1,8 @@
 //! Builds requests, in buffers that are used again and again.
 
-use super::frames::{close, opcode, open};
+use super::frames::{Cursor, HEADER, close, opcode, open};
 use super::prepared::{Statement, Type};
+use super::token;
 use crate::generators::values::{Drawing, Kind, Scope, Value};
 use crate::spec::Consistency;
 
@@ -11,7 +12,7 @@ const FLAG_SKIP_METADATA: u8 = 0x02;
 const NULL: i32 = -1;
 
 /// Where in an EXECUTE the statement's id begins, with its length: after the header.
-pub const ID_AT: usize = super::frames::HEADER;
+pub const ID_AT: usize = HEADER;
 
 pub fn startup(out: &mut Vec<u8>) {
     let start = open(0, opcode::STARTUP, out);
@@ -69,6 +70,37 @@ pub fn execute(
         }
     }
     close(start, out);
+}
+
+/// The token of the partition that an execution is for, by the places of the key's binds. None: not
+/// all of the key is bound.
+pub fn token(packet: &[u8], partition_key: &[u16]) -> Option<i64> {
+    let bound = |place: u16| {
+        let mut cursor = Cursor(packet.get(HEADER..)?);
+        cursor.short_bytes()?; // the statement's id
+        cursor.take(2 + 1)?; // consistency and flags
+        let binds = cursor.short()?;
+        (place < binds).then(|| (0..place).try_for_each(|_| cursor.value().map(drop)))??;
+        cursor.value()?
+    };
+    match partition_key {
+        [] => None,
+        [only] => bound(*only).map(token::of),
+        parts => {
+            let mut key = Vec::new();
+            for part in parts {
+                token::append_part(bound(*part)?, &mut key);
+            }
+            Some(token::of(&key))
+        }
+    }
+}
+
+/// Appends a copy of an execution on another stream, under the statement's id there.
+pub fn execute_elsewhere(packet: &[u8], stream: u16, statement: &Statement, out: &mut Vec<u8>) {
+    let start = out.len();
+    execute_again(packet, statement, out);
+    out[start + 2..start + 4].copy_from_slice(&stream.to_be_bytes());
 }
 
 /// Appends a copy of an execution, under the statement's new id.

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::codes;
+use super::discovery;
 use super::frames::{Frame, Reader, opcode};
 use super::login::Known;
 use super::prepared;
@@ -10,8 +11,9 @@ use super::request;
 use super::streams::{Holder, Streams};
 use crate::error::{EngineError, Failure, Violation};
 use crate::generators::values::{Drawing, Scope};
+use crate::load::cluster::Cluster;
 use crate::load::wire::{Answered, Execution, Wire};
-use crate::session::connect::Session;
+use crate::session::connect::{Opener, Session};
 use crate::session::link::Link;
 use crate::spec::Load;
 
@@ -55,6 +57,7 @@ enum Awaits {
 impl Wire for CqlWire {
     type Known = Known;
     const GATHERS: bool = true;
+    const ROUTES: bool = true;
 
     fn check(load: &Load) -> Result<(), EngineError> {
         match load.workload.operations.iter().find(|operation| operation.transaction) {
@@ -64,6 +67,10 @@ impl Wire for CqlWire {
             ))),
             None => Ok(()),
         }
+    }
+
+    fn cluster(opener: Opener) -> Result<Cluster, EngineError> {
+        discovery::cluster(opener)
     }
 
     fn lanes_of(load: &Load) -> usize {
@@ -169,6 +176,26 @@ impl Wire for CqlWire {
             self.send().map_err(Failure::connection_lost)?;
         }
         Ok(more)
+    }
+
+    fn token(&self, slot: usize) -> Option<i64> {
+        let Requests { known, slots, .. } = &self.requests;
+        let slot = &slots[slot];
+        request::token(&slot.packet, &known.statements[slot.prepared].partition_key)
+    }
+
+    fn hand_over(&mut self, slot: usize, to: &mut Self) {
+        let Requests { slots, out, .. } = &mut self.requests;
+        let mine = &mut slots[slot];
+        mine.awaits = Awaits::Nothing;
+        out.truncate(out.len() - mine.packet.len());
+        let Requests { known, streams, slots, out } = &mut to.requests;
+        let (its, start) = (&mut slots[slot], out.len());
+        let statement = &known.statements[mine.prepared];
+        request::execute_elsewhere(&mine.packet, streams.of(slot), statement, out);
+        its.packet.clear();
+        its.packet.extend_from_slice(&out[start..]);
+        (its.prepared, its.awaits) = (mine.prepared, Awaits::Result);
     }
 
     fn abandon(&mut self, slot: usize) -> bool {

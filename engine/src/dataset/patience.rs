@@ -99,8 +99,8 @@ mod tests {
         let stream = TcpStream::connect(address).expect("listens");
         let mut link = Link { stream, tls: None };
         let cancelled = AtomicBool::new(false);
-        let timeout = Duration::from_millis(50);
-        let wait = Patience { timeout, cancelled: &cancelled }.begin();
+        let short = Patience { timeout: Duration::from_millis(50), cancelled: &cancelled };
+        let wait = short.begin();
         let error = loop {
             if let Err(error) = wait.receive(&mut link, &mut [0; 4096]) {
                 break error;
@@ -108,8 +108,8 @@ mod tests {
         };
         assert_eq!(error.code, "timeout");
         cancelled.store(true, Ordering::Relaxed);
-        let wait = Patience { timeout: Duration::from_secs(60), cancelled: &cancelled }.begin();
-        let error = wait.receive(&mut link, &mut [0; 4096]).expect_err("cancelled");
+        let long = Patience { timeout: Duration::from_secs(60), cancelled: &cancelled };
+        let error = long.begin().receive(&mut link, &mut [0; 4096]).expect_err("cancelled");
         assert_eq!(error.code, "cancelled");
         drop(link);
         talking.join().expect("ends with its client");

@@ -96,6 +96,17 @@ impl Cpu {
     }
 }
 
+/// How often the calling thread has lost its processor to others while it had work; 0: not known.
+pub fn preemptions() -> u64 {
+    // SAFETY: as above
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+        usage
+    };
+    usage.ru_nivcsw.max(0) as u64
+}
+
 /// Linux counts in `/proc` in hundredths of a second, whatever its own tick is.
 const TICK_MS: u64 = 10;
 

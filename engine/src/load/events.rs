@@ -82,7 +82,10 @@ impl<W: Wire> Worker<'_, W> {
         let (line, scope) = (lane.line, &mut self.scopes[lane.scope]);
         let wire = &mut self.lines[line].wire;
         match lane.answered(answer.failure, self.shared.program, scope, wire, &mut self.sent) {
-            Next::Send => self.pass_on(line),
+            Next::Send => {
+                let line = self.route(index);
+                self.pass_on(line);
+            }
             Next::Succeeded => self.operation_answered(index, None),
             Next::Failed(failure) => self.operation_answered(index, Some(&failure)),
         }
@@ -101,10 +104,13 @@ impl<W: Wire> Worker<'_, W> {
         } else if !self.ending {
             let latency = now.saturating_sub(due);
             match failure {
-                None => self.recorder.success(operation, latency, now),
+                None => {
+                    self.recorder.success(operation, latency, now);
+                    self.count_success(index, latency, now);
+                }
                 Some(failure) => {
                     let latency = failure.timed_out.then_some(latency);
-                    self.recorder.failure(operation, failure, latency, now);
+                    self.record_failure(index, failure, latency, now);
                 }
             }
         }
@@ -120,7 +126,7 @@ impl<W: Wire> Worker<'_, W> {
     }
 
     /// A lane is idle: it rests, or sends its next operation.
-    fn go_on(&mut self, index: usize, now: u64) {
+    pub(super) fn go_on(&mut self, index: usize, now: u64) {
         if self.open_loop.is_some() {
             self.rest(index);
             self.send_due(now);
@@ -135,11 +141,14 @@ impl<W: Wire> Worker<'_, W> {
         let now = self.shared.clock.now();
         self.lines[line].wire.close();
         for index in self.lines[line].lanes.clone() {
+            if self.lanes[index].line != line {
+                continue; // it is at another node
+            }
             let busy = self.lanes[index].state == State::Busy;
             if busy && self.lanes[index].deadline <= now {
                 self.record_time_out(index, now);
             } else if busy && !self.ending {
-                self.recorder.failure(self.lanes[index].operation(), failure, None, now);
+                self.record_failure(index, failure, None, now);
             }
             if busy {
                 self.busy -= 1;
@@ -150,6 +159,7 @@ impl<W: Wire> Worker<'_, W> {
         }
         self.lines[line].standing = Standing::Waiting { until: now };
         self.next_scan = self.next_scan.min(now);
+        self.go_elsewhere(line, now);
     }
 
     /// Gives up the operations that take too long, and has missing sessions opened again.
@@ -192,7 +202,7 @@ impl<W: Wire> Worker<'_, W> {
         let latency = lane.deadline - lane.due;
         let message = format!("no answer within {} ms", self.shared.timeout_ns / 1_000_000);
         let failure = Failure::new("timeout", message);
-        self.recorder.failure(lane.operation(), &failure, Some(latency), now);
+        self.record_failure(index, &failure, Some(latency), now);
     }
 
     /// An attempt to replace a wire's session has ended.
@@ -209,8 +219,10 @@ impl<W: Wire> Worker<'_, W> {
                 self.report.opened += 1;
                 self.report.replaced += 1;
                 for lane in line.lanes.clone() {
-                    self.lanes[lane].state = State::Idle;
-                    self.go_on(lane, now);
+                    if self.lanes[lane].state == State::Away {
+                        self.lanes[lane].state = State::Idle;
+                        self.go_on(lane, now);
+                    }
                 }
             }
             Err(error) => {

@@ -2,14 +2,18 @@
 
 pub mod alarm;
 pub mod clock;
+pub mod cluster;
 pub mod events;
 pub mod lane;
 pub mod open_loop;
 pub mod operation;
 pub mod pacing;
 pub mod plan;
+pub mod polling;
 pub mod record;
 pub mod reopen;
+pub mod ring;
+pub mod routing;
 pub mod run;
 pub mod seconds;
 pub mod sending;

@@ -27,15 +27,16 @@ impl Plan<'_> {
         (all / threads + u64::from(self.thread < all % threads)) as usize
     }
 
-    /// How many wires its lanes need.
+    /// How many wires its lanes need, to each node.
     pub fn wires<W: Wire>(&self) -> usize {
         self.count().div_ceil(W::lanes_of(self.load))
     }
 
-    /// Puts the thread's lanes on wires, as many on each as can be.
-    pub fn lines<W: Wire>(&self, sessions: Vec<Session<W::Known>>) -> Vec<Line<W>> {
-        let (lanes, wires) = (self.count(), sessions.len());
+    /// Puts the thread's lanes on wires, as many on each as can be, and one to each node.
+    pub fn lines<W: Wire>(&self, sessions: Vec<Session<W::Known>>, nodes: usize) -> Vec<Line<W>> {
+        let (lanes, wires) = (self.count(), sessions.len() / nodes);
         let line = |(index, session): (usize, Session<W::Known>)| {
+            let index = index / nodes;
             let lanes = lanes * index / wires..lanes * (index + 1) / wires;
             let wire = W::new(lanes.len());
             let standing = Standing::Opening;

@@ -8,8 +8,9 @@ use std::thread;
 
 use rustix::event::{EventfdFlags, eventfd};
 
+use super::cluster::Cluster;
 use crate::error::EngineError;
-use crate::session::connect::{Login, Opener, Session};
+use crate::session::connect::{Login, Session};
 
 const THREADS: usize = 8;
 
@@ -19,7 +20,7 @@ pub type Reopened<K> = (usize, Result<Session<K>, EngineError>);
 /// The threads that open sessions, started when the first is asked for. They end by themselves
 /// once this is dropped.
 pub struct Reopener<K> {
-    opener: Arc<Opener>,
+    cluster: Arc<Cluster>,
     /// An eventfd, readable while results wait.
     bell: Arc<OwnedFd>,
     requests: Option<Sender<usize>>,
@@ -27,10 +28,10 @@ pub struct Reopener<K> {
 }
 
 impl<K: Login> Reopener<K> {
-    pub fn new(opener: Arc<Opener>) -> Result<Self, EngineError> {
+    pub fn new(cluster: Arc<Cluster>) -> Result<Self, EngineError> {
         let bell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)
             .map_err(|error| EngineError::new("system", format!("eventfd: {error}")))?;
-        Ok(Reopener { opener, bell: Arc::new(bell), requests: None, results: channel() })
+        Ok(Reopener { cluster, bell: Arc::new(bell), requests: None, results: channel() })
     }
 
     /// Becomes readable when a result is there.
@@ -60,8 +61,8 @@ impl<K: Login> Reopener<K> {
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..THREADS {
             let (queue, results) = (queue.clone(), self.results.0.clone());
-            let (opener, bell) = (self.opener.clone(), self.bell.clone());
-            thread::spawn(move || work(&queue, &results, &opener, &bell));
+            let (cluster, bell) = (self.cluster.clone(), self.bell.clone());
+            thread::spawn(move || work(&queue, &results, &cluster, &bell));
         }
         requests
     }
@@ -70,7 +71,7 @@ impl<K: Login> Reopener<K> {
 fn work<K: Login>(
     queue: &Mutex<Receiver<usize>>,
     results: &Sender<Reopened<K>>,
-    opener: &Opener,
+    cluster: &Cluster,
     bell: &OwnedFd,
 ) {
     loop {
@@ -81,7 +82,7 @@ fn work<K: Login>(
         let Ok(index) = next else {
             return;
         };
-        if results.send((index, opener.open())).is_err() {
+        if results.send((index, cluster.opener(index).open())).is_err() {
             return;
         }
         let _ = rustix::io::write(bell, &1_u64.to_ne_bytes()); // full means that it rings already

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::clock::Clock;
+use super::cluster::{self, Cluster};
 use super::pacing::SECOND;
 use super::plan::Plan;
 use super::record::{Recorder, Window};
@@ -41,13 +42,14 @@ pub fn run_over<W: Wire>(
 ) -> Result<LoadReport, EngineError> {
     W::check(load)?;
     let program = Program::new(&load.workload)?;
-    let opener = Arc::new(Opener::new(load.target.clone(), program.prepared.clone())?);
+    let opener = Opener::new(load.target.clone(), program.prepared.clone())?;
+    let cluster = Arc::new(cluster::find::<W>(opener, cancelled, listener)?);
     let clock = Clock::start();
     let threads = u64::from(load.threads.min(load.connections));
     let plans: Vec<Plan<'_>> =
         (0..threads).map(|thread| Plan { load, program: &program, thread, threads }).collect();
-    let wires = plans.iter().map(Plan::wires::<W>).sum();
-    let sessions = open_all(&opener, wires, cancelled, listener)?;
+    let wires: usize = plans.iter().map(Plan::wires::<W>).sum();
+    let sessions = open_all(&cluster, wires * cluster.openers.len(), cancelled, listener)?;
     let times = Times::new(load, &clock);
     let shared = Shared {
         program: &program,
@@ -55,10 +57,11 @@ pub fn run_over<W: Wire>(
         start: times.start,
         window: times.window,
         timeout_ns: load.timeout_ms.saturating_mul(1_000_000),
+        poll_us: load.poll_us,
         cancelled,
     };
-    let (finished, seconds) = send::<W>(&plans, &shared, &opener, sessions, listener)?;
-    Ok(summarize(load, &shared, times.late_ns / 1_000_000, finished, seconds))
+    let (finished, seconds) = send::<W>(&plans, &shared, &cluster, sessions, listener)?;
+    Ok(summarize(load, &shared, &cluster, times.late_ns / 1_000_000, finished, seconds))
 }
 
 /// When a load starts and is measured.
@@ -91,30 +94,32 @@ impl Times {
     }
 }
 
-/// Opens all connections, several at a time; the first failure stops it.
+/// Opens all connections, several at a time; the first failure stops it. They are in the order of the
+/// nodes: one to each, and again.
 fn open_all<K: Login>(
-    opener: &Opener,
+    cluster: &Cluster,
     n: usize,
     cancelled: &AtomicBool,
     listener: &mut dyn Listener,
 ) -> Result<Vec<Session<K>>, EngineError> {
-    let opened: Mutex<(Vec<Session<K>>, Option<EngineError>)> = Mutex::new((Vec::new(), None));
+    let opened = Mutex::new((Vec::new(), None::<EngineError>));
     let left = Mutex::new(n);
     let lock = || opened.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let work = || {
         loop {
-            {
+            let index = {
                 let mut left = left.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 if *left == 0 || cancelled.load(Ordering::Relaxed) {
                     return;
                 }
                 *left -= 1;
-            }
+                *left
+            };
             if lock().1.is_some() {
                 return;
             }
-            match opener.open() {
-                Ok(session) => lock().0.push(session),
+            match cluster.opener(index).open() {
+                Ok(session) => lock().0.push((index, session)),
                 Err(error) => {
                     lock().1.get_or_insert(error);
                 }
@@ -123,14 +128,10 @@ fn open_all<K: Login>(
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (0..OPENERS.min(n)).map(|_| scope.spawn(work)).collect();
-        while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
-            if !listener.seconds_passed(&[]) {
-                cancelled.store(true, Ordering::Relaxed);
-            }
-            thread::park_timeout(Duration::from_millis(2));
-        }
+        attend(&threads, cancelled, listener);
     });
-    let (sessions, error) = opened.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (mut sessions, error) =
+        opened.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     match error {
         Some(error) if n > 1 => {
             let message =
@@ -141,7 +142,24 @@ fn open_all<K: Login>(
         None if sessions.len() < n => {
             Err(EngineError::new("cancelled", "cancelled before the start"))
         }
-        None => Ok(sessions),
+        None => {
+            sessions.sort_unstable_by_key(|(index, _)| *index);
+            Ok(sessions.into_iter().map(|(_, session)| session).collect())
+        }
+    }
+}
+
+/// Waits until threads have ended; the caller is asked meanwhile whether to go on.
+pub(super) fn attend<T>(
+    threads: &[thread::ScopedJoinHandle<'_, T>],
+    cancelled: &AtomicBool,
+    listener: &mut dyn Listener,
+) {
+    while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
+        if !listener.seconds_passed(&[]) {
+            cancelled.store(true, Ordering::Relaxed);
+        }
+        thread::park_timeout(Duration::from_millis(2));
     }
 }
 
@@ -149,7 +167,7 @@ fn open_all<K: Login>(
 fn send<W: Wire>(
     plans: &[Plan<'_>],
     shared: &Shared<'_>,
-    opener: &Arc<Opener>,
+    cluster: &Arc<Cluster>,
     sessions: Vec<Session<W::Known>>,
     listener: &mut dyn Listener,
 ) -> Result<(Vec<Finished>, Vec<SecondReport>), EngineError> {
@@ -161,8 +179,10 @@ fn send<W: Wire>(
         let operations = shared.program.operations.len();
         let recorder =
             Recorder::new(operations, shared.start, shared.window, thread, hand_overs.clone());
-        let lines = plan.lines::<W>(sessions.by_ref().take(plan.wires::<W>()).collect());
-        let reopener = Reopener::new(opener.clone())?;
+        let nodes = cluster.openers.len();
+        let own = sessions.by_ref().take(nodes * plan.wires::<W>()).collect();
+        let lines = (plan.lines::<W>(own, nodes), cluster.router());
+        let reopener = Reopener::new(cluster.clone())?;
         let (lanes, open_loop) = (plan.lanes()?, plan.open_loop());
         workers.push(Worker::new(shared, lanes, lines, open_loop, recorder, reopener)?);
     }

@@ -99,6 +99,8 @@ impl<W: Wire> Worker<'_, W> {
         let lane = &mut self.lanes[index];
         let (line, scope) = (lane.line, &mut self.scopes[lane.scope]);
         lane.begin(self.shared.program, scope, &mut self.lines[line].wire, &mut self.sent);
+        let line = self.route(index);
+        let lane = &mut self.lanes[index];
         self.busy += 1;
         let now = self.shared.clock.now();
         lane.due = due.unwrap_or(now);

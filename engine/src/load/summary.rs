@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::clock::Cpu;
+use super::cluster::Cluster;
 use super::record::Tally;
 use super::worker::{Finished, Shared};
 use crate::histogram::{self, Summary};
@@ -16,6 +17,7 @@ use crate::spec::{Load, Loop};
 pub fn summarize(
     load: &Load,
     shared: &Shared<'_>,
+    cluster: &Cluster,
     late_start_ms: u64,
     finished: Vec<Finished>,
     seconds: Vec<SecondReport>,
@@ -39,11 +41,13 @@ pub fn summarize(
         late_start_ms,
         connections: load.connections,
         threads: finished.len() as u32,
+        poll_us: load.poll_us,
         rate_ops_per_second: match load.pacing {
             Loop::Closed {} => None,
             Loop::Open { rate_ops_per_second, .. } => Some(rate_ops_per_second),
         },
         operations: operations(shared, &finished),
+        nodes: cluster.reports(finished.iter().map(|thread| thread.nodes.as_slice())),
         seconds,
         client: client(shared, &finished),
         connection_report: ConnectionReport::default(),
@@ -88,6 +92,7 @@ fn operations(shared: &Shared<'_>, finished: &[Finished]) -> BTreeMap<String, Op
 fn client(shared: &Shared<'_>, finished: &[Finished]) -> SelfReport {
     // every thread measures the whole process: the first one's figure is that of all
     let cpu = finished.first().map_or_else(Cpu::default, |first| first.cpu);
+    let polled_s = finished.iter().map(|thread| thread.polled_ns).sum::<u64>() as f64 / 1e9;
     let cpu_s = cpu.user.as_secs_f64() + cpu.system.as_secs_f64();
     let ended: u64 = finished.iter().map(|thread| thread.recorder.ended).sum();
     // each thread's own window: one whose operations are all done ends before the others
@@ -107,7 +112,8 @@ fn client(shared: &Shared<'_>, finished: &[Finished]) -> SelfReport {
     SelfReport {
         cpu_user_s: cpu.user.as_secs_f64(),
         cpu_system_s: cpu.system.as_secs_f64(),
-        cpu_us_per_operation: (ended > 0).then(|| cpu_s * 1e6 / ended as f64),
+        polled_s,
+        cpu_us_per_operation: (ended > 0).then(|| (cpu_s - polled_s).max(0.0) * 1e6 / ended as f64),
         busy_fraction: (window_ns > 0)
             .then(|| (1.0 - waited as f64 / window_ns as f64).clamp(0.0, 1.0)),
         processor_wait_s: processor_wait_s(finished),

@@ -6,11 +6,13 @@ use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 
 use super::alarm::ALARM;
+use super::clock::preemptions;
 use super::wire::Wire;
 use super::worker::{EVENTS, Worker};
 
-/// A wait that returns sooner than this did not wait: its events were there already.
+/// A sleep that ends sooner than this was none: its events were there already.
 const NO_WAIT_NS: u64 = 3_000;
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 impl<W: Wire> Worker<'_, W> {
     /// Waits for events, until something else is due. Before an operation's due time it wakes
@@ -36,16 +38,20 @@ impl<W: Wire> Worker<'_, W> {
                 timed = true;
             }
         }
-        let timeout = until.saturating_sub(now);
-        self.poll(until, now);
+        let Some(looked) = self.look(until, now) else {
+            return; // there was no wait
+        };
+        let found = !self.events.is_empty();
+        if !found {
+            self.poll(until, looked);
+        }
         let after = shared.clock.now();
-        let took = after.saturating_sub(now);
-        if self.events.is_empty() || took > NO_WAIT_NS {
-            let from = now.max(shared.window.start);
-            self.waited_ns += after.min(shared.window.end).saturating_sub(from);
+        self.polling.waited(after, looked - now, found, after - now);
+        if found || self.events.is_empty() || after - now > NO_WAIT_NS {
+            self.waited_ns += self.within_window(now, after);
         }
         if timed
-            && timeout > 0
+            && until > looked
             && self.events.is_empty()
             && let Some(open) = &mut self.open_loop
         {
@@ -53,15 +59,47 @@ impl<W: Wire> Worker<'_, W> {
         }
     }
 
+    /// Looks for events without sleeping, for as long as that may pay and at most until a time.
+    /// Returns when it stopped; nothing where events were there at once.
+    fn look(&mut self, until: u64, now: u64) -> Option<u64> {
+        if self.polling.sees(now) {
+            self.polling.saw(now, preemptions());
+        }
+        let end = until.min(now + self.polling.length(now));
+        let mut at = now;
+        while at < end {
+            self.collect(Some(&AT_ONCE));
+            let found = !self.events.is_empty();
+            if found && at == now {
+                return None;
+            }
+            at = self.shared.clock.now();
+            if found {
+                break;
+            }
+        }
+        self.polled_ns += self.within_window(now, at);
+        Some(at)
+    }
+
+    /// How much of a time lies in the measured window.
+    fn within_window(&self, from: u64, to: u64) -> u64 {
+        let window = self.shared.window;
+        to.min(window.end).saturating_sub(from.max(window.start))
+    }
+
     /// Collects events. Where there are none it waits for some, at most until a time; where that
     /// has passed, it does not wait.
     pub(super) fn poll(&mut self, until: u64, now: u64) {
-        self.events.clear();
-        let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let timeout = if until > now { None } else { Some(&nothing) };
-        if timeout.is_none() {
-            self.alarm.set(until, now).expect("a timer of our own can be set");
+        if until <= now {
+            return self.collect(Some(&AT_ONCE));
         }
+        self.alarm.set(until, now).expect("a timer of our own can be set");
+        self.collect(None);
+    }
+
+    fn collect(&mut self, timeout: Option<&Timespec>) {
+        self.events.clear();
         let mut buffer = [MaybeUninit::uninit(); EVENTS];
         match epoll::wait(&self.epoll, &mut buffer, timeout) {
             Ok((events, _)) => {

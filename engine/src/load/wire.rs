@@ -7,9 +7,10 @@
 use std::io;
 use std::ops::Range;
 
+use super::cluster::Cluster;
 use crate::error::{EngineError, Failure};
 use crate::generators::values::{Drawing, Scope, Value};
-use crate::session::connect::{Login, Session};
+use crate::session::connect::{Login, Opener, Session};
 use crate::session::link::Link;
 use crate::spec::{Consistency, Load};
 
@@ -37,9 +38,16 @@ pub trait Wire: Sized + Send {
     type Known: Login;
     /// Whether the requests of several lanes are gathered, and sent together.
     const GATHERS: bool;
+    /// Whether a target may have several nodes, each with the rows of its own tokens.
+    const ROUTES: bool = false;
 
     /// Refuses a load that the protocol cannot carry, before anything is connected.
     fn check(load: &Load) -> Result<(), EngineError>;
+
+    /// The nodes that a load goes to, where the target has several: asks it.
+    fn cluster(opener: Opener) -> Result<Cluster, EngineError> {
+        Ok(Cluster::single(opener))
+    }
 
     /// The most lanes that a load gives to one wire.
     fn lanes_of(load: &Load) -> usize;
@@ -93,6 +101,16 @@ pub trait Wire: Sized + Send {
         drain: bool,
         answers: &mut Vec<Answered>,
     ) -> Result<bool, Failure>;
+
+    /// The token of the partition that a slot's execution is for; None where it has none.
+    fn token(&self, _slot: usize) -> Option<i64> {
+        None
+    }
+
+    /// Moves a slot's execution, appended last and not sent, to the same slot of another wire.
+    fn hand_over(&mut self, slot: usize, _to: &mut Self) {
+        unreachable!("slot {slot}: only a protocol that routes has several nodes");
+    }
 
     /// No longer awaits a slot's answer. False: the wire cannot be used any more.
     fn abandon(&mut self, slot: usize) -> bool;

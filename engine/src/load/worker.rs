@@ -9,10 +9,12 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 
 use super::alarm::Alarm;
 use super::clock::{Clock, Cpu};
+use super::cluster::{NodeTally, Router};
 use super::lane::{Lane, State};
 use super::open_loop::OpenLoop;
 use super::operation::Sent;
 use super::pacing::SECOND;
+use super::polling::Polling;
 use super::record::{Recorder, Window};
 use super::reopen::Reopener;
 use super::wire::{Answered, Line, Wire};
@@ -40,16 +42,22 @@ pub struct Shared<'a> {
     pub start: u64,
     pub window: Window,
     pub timeout_ns: u64,
+    pub poll_us: u32,
     pub cancelled: &'a AtomicBool,
 }
 
 /// What a thread returns at its end.
 pub struct Finished {
     pub recorder: Recorder,
+    /// Of a target with several nodes.
+    pub nodes: Vec<NodeTally>,
     pub connections: ConnectionReport,
     pub sent: Sent,
     pub cpu: Cpu,
+    /// Without work: asleep, or looking for answers.
     pub waited_ns: u64,
+    /// Of it: looking for answers.
+    pub polled_ns: u64,
     pub open_loop: Option<OpenLoop>,
     pub backlog_end: u64,
     pub unsent: u64,
@@ -65,7 +73,9 @@ pub struct Finished {
 pub struct Worker<'a, W: Wire> {
     pub(super) shared: &'a Shared<'a>,
     pub(super) lanes: Vec<Lane>,
+    /// Where there are several nodes, those of the same lanes to each of them lie together.
     pub(super) lines: Vec<Line<W>>,
+    pub(super) router: Option<Router>,
     pub(super) scopes: Vec<Scope>,
     pub(super) open_loop: Option<OpenLoop>,
     pub(super) recorder: Recorder,
@@ -73,6 +83,7 @@ pub struct Worker<'a, W: Wire> {
     pub(super) report: ConnectionReport,
     pub(super) epoll: OwnedFd,
     pub(super) alarm: Alarm,
+    pub(super) polling: Polling,
     /// The events of the last poll: the line's index or another name, and the flags.
     pub(super) events: Vec<(u64, EventFlags)>,
     pub(super) buffer: Vec<u8>,
@@ -90,6 +101,7 @@ pub struct Worker<'a, W: Wire> {
     pub(super) jitter: Rng,
     pub(super) cpu_at_start: Option<Cpu>,
     pub(super) waited_ns: u64,
+    pub(super) polled_ns: u64,
     pub(super) sent: Sent,
     pub(super) last_answer: u64,
     /// Operations that were answered after the window's end.
@@ -104,7 +116,7 @@ impl<'a, W: Wire> Worker<'a, W> {
     pub fn new(
         shared: &'a Shared<'a>,
         (lanes, scopes): (Vec<Lane>, Vec<Scope>),
-        lines: Vec<Line<W>>,
+        (lines, router): (Vec<Line<W>>, Option<Router>),
         open_loop: Option<OpenLoop>,
         recorder: Recorder,
         reopener: Reopener<W::Known>,
@@ -118,6 +130,7 @@ impl<'a, W: Wire> Worker<'a, W> {
             shared,
             lanes,
             lines,
+            router,
             scopes,
             open_loop: open_loop.map(|open| open.within(shared.window.after(shared.start))),
             recorder,
@@ -125,6 +138,7 @@ impl<'a, W: Wire> Worker<'a, W> {
             report: ConnectionReport::default(),
             epoll,
             alarm,
+            polling: Polling::new(shared.poll_us),
             events: Vec::with_capacity(EVENTS),
             buffer: vec![0; BUFFER],
             answers: Vec::new(),
@@ -137,6 +151,7 @@ impl<'a, W: Wire> Worker<'a, W> {
             jitter: Rng::for_stream(shared.clock.now(), &[]),
             cpu_at_start: None,
             waited_ns: 0,
+            polled_ns: 0,
             sent: Sent::default(),
             last_answer: 0,
             late_answers: 0,
@@ -219,10 +234,12 @@ impl<'a, W: Wire> Worker<'a, W> {
         self.recorder.finish(if end < shared.window.end { 0 } else { end });
         Finished {
             recorder: self.recorder,
+            nodes: self.router.map_or_else(Vec::new, |router| router.nodes),
             connections: self.report,
             sent: self.sent,
             cpu,
             waited_ns: self.waited_ns,
+            polled_ns: self.polled_ns,
             open_loop: self.open_loop,
             backlog_end,
             unsent,

@@ -1,7 +1,8 @@
 //! Reads a command's answer as it arrives: its packets are walked, its rows never kept.
 //!
 //! The formats are those of the MySQL client/server protocol ("Text and binary result sets",
-//! "Generic response packets"), with or without CLIENT_DEPRECATE_EOF.
+//! "Generic response packets"), with or without CLIENT_DEPRECATE_EOF, and MariaDB's ("Result set
+//! packets" of its documentation), with or without MARIADB_CLIENT_CACHE_METADATA.
 
 use super::frames::{FULL_FRAME, PREFIX, Partial, length_encoded, whole_packet};
 use crate::error::{EngineError, Violation};
@@ -16,6 +17,16 @@ const MORE_RESULTS: u16 = 0x0008;
 pub enum Outcome {
     Done { affected_rows: u64, rows: u64 },
     Failed { code: u16, message: String },
+}
+
+/// What client and server have agreed on for result sets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Agreed {
+    /// The server sends no EOF packets (CLIENT_DEPRECATE_EOF).
+    pub deprecate_eof: bool,
+    /// The number of columns comes with a byte that says whether their definitions follow: the server
+    /// leaves out those that it has sent before (MARIADB_CLIENT_CACHE_METADATA).
+    pub cache_metadata: bool,
 }
 
 /// What the next packet is.
@@ -33,8 +44,7 @@ enum Expect {
 /// Reads one answer; [`Answer::reset`] makes it ready for the next command's.
 #[derive(Debug)]
 pub struct Answer {
-    /// The server sends no EOF packets (CLIENT_DEPRECATE_EOF).
-    deprecate_eof: bool,
+    agreed: Agreed,
     expect: Expect,
     /// The number of the next packet.
     sequence: u8,
@@ -45,9 +55,9 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub fn new(deprecate_eof: bool) -> Self {
+    pub fn new(agreed: Agreed) -> Self {
         Answer {
-            deprecate_eof,
+            agreed,
             expect: Expect::First,
             sequence: 1,
             rows: 0,
@@ -120,8 +130,7 @@ impl Answer {
         match self.expect {
             Expect::Columns { left } => {
                 self.expect = match left {
-                    1 if self.deprecate_eof => Expect::Rows,
-                    1 => Expect::EndOfColumns,
+                    1 => self.after_columns(),
                     left => Expect::Columns { left: left - 1 },
                 };
                 Ok(None)
@@ -149,18 +158,26 @@ impl Answer {
                 0xfb => Err(Violation("the server asks for a file")),
                 _ => {
                     let (columns, rest) = length_encoded(payload)?;
-                    if columns == 0 || columns > MOST_COLUMNS || !rest.is_empty() {
+                    if columns == 0 || columns > MOST_COLUMNS {
                         return Err(Violation("an impossible number of columns"));
                     }
-                    self.expect = Expect::Columns { left: columns };
+                    self.expect = match (self.agreed.cache_metadata, rest) {
+                        (false, []) | (true, [1]) => Expect::Columns { left: columns },
+                        (true, [0]) => self.after_columns(),
+                        _ => return Err(Violation("no number of columns")),
+                    };
                     Ok(None)
                 }
             },
         }
     }
 
+    fn after_columns(&self) -> Expect {
+        if self.agreed.deprecate_eof { Expect::Rows } else { Expect::EndOfColumns }
+    }
+
     fn end_of_rows(&mut self, payload: &[u8]) -> Result<Option<Outcome>, Violation> {
-        if self.deprecate_eof {
+        if self.agreed.deprecate_eof {
             return self.ok(payload);
         }
         let status = payload.get(3..5).ok_or(Violation("a short end of rows"))?;

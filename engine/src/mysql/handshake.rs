@@ -1,13 +1,14 @@
 //! The handshake; its packets and authentication plugins come from `mysql_common`.
 
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin as _, Context, Response};
-use mysql_common::constants::CapabilityFlags as Flags;
+use mysql_common::constants::{CapabilityFlags as Flags, MariadbCapabilities as Extended};
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::{
     AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse, SslRequest,
 };
 use mysql_common::proto::MySerialize;
 
+use super::answer::Agreed;
 use super::channel::{Channel, server_error};
 use crate::error::EngineError;
 use crate::session::connect::Opener;
@@ -21,9 +22,9 @@ const ROUNDS: usize = 16;
 /// Of `caching_sha2_password`: the server has not seen the password yet, and wants it.
 const PERFORM_FULL_AUTHENTICATION: u8 = 0x04;
 
-/// Reads the server's greeting, encrypts where asked, authenticates. Returns whether the server
-/// sends no EOF packets from now on.
-pub fn handshake(channel: &mut Channel, opener: &Opener) -> Result<bool, EngineError> {
+/// Reads the server's greeting, encrypts where asked, authenticates. Returns what holds for result
+/// sets from now on.
+pub fn handshake(channel: &mut Channel, opener: &Opener) -> Result<Agreed, EngineError> {
     let Opener { target, tls, trust, .. } = opener;
     let greeting = channel.read_packet()?;
     if greeting.first() == Some(&0xff) {
@@ -33,8 +34,10 @@ pub fn handshake(channel: &mut Channel, opener: &Opener) -> Result<bool, EngineE
         .parse(())
         .map_err(|_| EngineError::protocol("the server's greeting is not MySQL's"))?;
     let capabilities = capabilities(server.capabilities(), tls.is_some())?;
+    let extended = extended(&server);
     if let Some(config) = tls {
-        let request = SslRequest::new(capabilities, MAX_PACKET, UTF8MB4_GENERAL_CI);
+        let request = SslRequest::new(capabilities, MAX_PACKET, UTF8MB4_GENERAL_CI)
+            .with_mariadb_capabilities(extended);
         channel.write_packet(&serialized(&request))?;
         channel.link.tls = Some(tls::client(config, &target.host)?);
     }
@@ -57,10 +60,14 @@ pub fn handshake(channel: &mut Channel, opener: &Opener) -> Result<bool, EngineE
         capabilities,
         None,
         MAX_PACKET,
-    );
+    )
+    .with_mariadb_ext_capabilities(extended);
     channel.write_packet(&serialized(&response))?;
     authenticate(channel, &mut account, &mut procedure)?;
-    Ok(capabilities.contains(Flags::CLIENT_DEPRECATE_EOF))
+    Ok(Agreed {
+        deprecate_eof: capabilities.contains(Flags::CLIENT_DEPRECATE_EOF),
+        cache_metadata: extended.contains(Extended::MARIADB_CLIENT_CACHE_METADATA),
+    })
 }
 
 fn capabilities(server: Flags, encrypted: bool) -> Result<Flags, EngineError> {
@@ -85,6 +92,15 @@ fn capabilities(server: Flags, encrypted: bool) -> Result<Flags, EngineError> {
         supported |= Flags::CLIENT_SSL;
     }
     Ok(supported & server | needed)
+}
+
+/// What is used of that which MariaDB can beyond MySQL. It says so where MySQL has nothing, and is
+/// known by lacking the first of MySQL's capabilities.
+fn extended(server: &HandshakePacket<'_>) -> Extended {
+    if server.capabilities().contains(Flags::CLIENT_LONG_PASSWORD) {
+        return Extended::empty();
+    }
+    server.mariadb_ext_capabilities() & Extended::MARIADB_CLIENT_CACHE_METADATA
 }
 
 /// Answers the server's challenges until it accepts the login.

@@ -79,7 +79,7 @@ impl MysqlInserter {
         let wait = patience.begin();
         let link = &mut self.session.link;
         wait.send(link, &self.out)?;
-        let mut answer = Answer::new(self.session.known.deprecate_eof);
+        let mut answer = Answer::new(self.session.known.agreed);
         loop {
             let read = wait.receive(link, &mut self.buffer)?;
             if let Some(outcome) = answer.feed(&self.buffer[..read])? {

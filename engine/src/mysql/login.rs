@@ -3,6 +3,7 @@
 use std::net::TcpStream;
 use std::time::Instant;
 
+use super::answer::Agreed;
 use super::channel::{Channel, server_error};
 use super::handshake::handshake;
 use super::packets::COM_STMT_PREPARE;
@@ -18,8 +19,7 @@ const TLS_REQUIRED: [&str; 2] = ["3159", "4238"];
 pub struct Known {
     /// The numbers of its prepared statements on this connection.
     pub statement_ids: Vec<u32>,
-    /// The server sends no EOF packets (CLIENT_DEPRECATE_EOF).
-    pub deprecate_eof: bool,
+    pub agreed: Agreed,
 }
 
 impl Login for Known {
@@ -29,13 +29,13 @@ impl Login for Known {
         deadline: Instant,
     ) -> Result<Session<Self>, EngineError> {
         let mut channel = Channel::new(stream, deadline);
-        let deprecate_eof = handshake(&mut channel, opener)
+        let agreed = handshake(&mut channel, opener)
             .map_err(|error| explain(error, opener.tls.is_some()))?;
         let mut statement_ids = Vec::with_capacity(opener.prepared.len());
         for prepared in &opener.prepared {
-            statement_ids.push(prepare(&mut channel, prepared, deprecate_eof)?);
+            statement_ids.push(prepare(&mut channel, prepared, agreed)?);
         }
-        Ok(Session { link: channel.link, known: Known { statement_ids, deprecate_eof } })
+        Ok(Session { link: channel.link, known: Known { statement_ids, agreed } })
     }
 }
 
@@ -50,11 +50,7 @@ fn explain(mut error: EngineError, encrypted: bool) -> EngineError {
 }
 
 /// Prepares a statement; returns its number on this connection.
-fn prepare(
-    channel: &mut Channel,
-    prepared: &Prepared,
-    deprecate_eof: bool,
-) -> Result<u32, EngineError> {
+fn prepare(channel: &mut Channel, prepared: &Prepared, agreed: Agreed) -> Result<u32, EngineError> {
     let doing = || format!("cannot prepare {}", prepared.excerpt());
     channel.command(COM_STMT_PREPARE, prepared.sql.as_bytes())?;
     let packet = channel.read_packet()?;
@@ -70,7 +66,7 @@ fn prepare(
     let columns = u16::from_le_bytes([columns_low, columns_high]);
     let binds = u16::from_le_bytes([binds_low, binds_high]);
     for described in [binds, columns].map(u32::from) {
-        let end = u32::from(described > 0 && !deprecate_eof);
+        let end = u32::from(described > 0 && !agreed.deprecate_eof);
         for _ in 0..described + end {
             channel.read_packet()?;
         }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::answer::{Answer, Outcome};
+use super::answer::{Agreed, Answer, Outcome};
 use super::login::Known;
 use super::packets::{self, COM_QUIT, Head};
 use crate::error::{EngineError, Failure};
@@ -50,7 +50,7 @@ impl Wire for MysqlWire {
         MysqlWire {
             link: None,
             statements: Vec::new(),
-            answer: Answer::new(true),
+            answer: Answer::new(Agreed::default()),
             awaits: false,
             out: Vec::with_capacity(256),
             sent: 0,
@@ -62,7 +62,7 @@ impl Wire for MysqlWire {
         self.link = Some(session.link);
         let ids = session.known.statement_ids.into_iter();
         self.statements = ids.map(|id| (id, Head::default())).collect();
-        self.answer = Answer::new(session.known.deprecate_eof);
+        self.answer = Answer::new(session.known.agreed);
     }
 
     fn link(&self) -> Option<&Link> {

@@ -1,7 +1,7 @@
 //! Opening a session: TCP, then the protocol's own login. Blocking, within a time limit.
 
 use std::io;
-use std::net::{TcpStream, ToSocketAddrs as _};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,8 +16,11 @@ use crate::generators::program::Prepared;
 use crate::spec::Target;
 
 /// How to open a session, again and again.
+#[derive(Clone)]
 pub struct Opener {
     pub(crate) target: Target,
+    /// The address of one of the target's nodes; None: its host's. TLS knows it by the host's name.
+    at: Option<SocketAddr>,
     pub(crate) tls: Option<Arc<ClientConfig>>,
     pub(crate) trust: Trust,
     pub(crate) prepared: Vec<Prepared>,
@@ -44,7 +47,19 @@ impl Opener {
     pub fn new(target: Target, prepared: Vec<Prepared>) -> Result<Self, EngineError> {
         let tls = target.tls.as_ref().map(tls::configure).transpose()?;
         let trust = Trust::of(target.tls.as_ref());
-        Ok(Opener { target, tls, trust, prepared })
+        Ok(Opener { target, at: None, tls, trust, prepared })
+    }
+
+    /// How to open a session with one node of the same target.
+    #[must_use]
+    pub fn at(&self, node: SocketAddr) -> Self {
+        Opener { at: Some(node), ..self.clone() }
+    }
+
+    /// Where it connects to, for people.
+    pub fn address(&self) -> String {
+        let Target { host, port, .. } = &self.target;
+        self.at.map_or_else(|| format!("{host}:{port}"), |node| node.to_string())
     }
 
     /// Opens a session, within the target's limit for all of it from the server's address on: not
@@ -57,11 +72,17 @@ impl Opener {
             .unwrap_or_else(|_| Err(EngineError::protocol("the handshake cannot be read")))
     }
 
-    fn reach(&self, deadline: Instant) -> Result<TcpStream, EngineError> {
+    pub(crate) fn reach(&self, deadline: Instant) -> Result<TcpStream, EngineError> {
         let Target { host, port, .. } = &self.target;
-        let addresses = (host.as_str(), *port)
-            .to_socket_addrs()
-            .map_err(|error| EngineError::new("dns", format!("{host} has no address: {error}")))?;
+        let addresses: Vec<SocketAddr> = match self.at {
+            Some(node) => vec![node],
+            None => (host.as_str(), *port)
+                .to_socket_addrs()
+                .map_err(|error| {
+                    EngineError::new("dns", format!("{host} has no address: {error}"))
+                })?
+                .collect(),
+        };
         let mut last = EngineError::new("dns", format!("{host} has no address"));
         for address in addresses {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -77,8 +98,8 @@ impl Opener {
                     } else {
                         "connect"
                     };
-                    last =
-                        EngineError::new(code, format!("cannot connect to {host}:{port}: {error}"));
+                    let doing = format!("cannot connect to {}: {error}", self.address());
+                    last = EngineError::new(code, doing);
                 }
             }
         }

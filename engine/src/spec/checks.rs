@@ -27,6 +27,7 @@ impl Load {
         range("connections", u64::from(self.connections), 1, 20_000)?;
         range("streams_per_connection", u64::from(self.streams_per_connection), 1, 10_000)?;
         range("threads", u64::from(self.threads), 1, 64)?;
+        range("poll_us", u64::from(self.poll_us), 0, 1_000)?;
         range("timeout_ms", self.timeout_ms, 1, 300_000_000)?;
         if self.client_index >= self.client_count {
             return Err(EngineError::spec(format!(
@@ -50,6 +51,9 @@ impl Load {
 
 impl Target {
     fn check(&self) -> Result<(), EngineError> {
+        if self.protocol != Protocol::Cql && !self.nodes.is_empty() {
+            return Err(EngineError::spec("nodes is for the protocol cql only"));
+        }
         if self.protocol == Protocol::Postgres {
             return Ok(());
         }

@@ -2,8 +2,10 @@
 //! their units are described.
 
 mod checks;
+mod network;
 mod values;
 
+pub use network::Network;
 pub use values::{Alphabet, Distribution, Literal, Value};
 
 use serde::Deserialize;
@@ -77,6 +79,10 @@ pub struct Target {
     /// PostgreSQL only: whether a server may ask for an md5 login, which whoever listens can break.
     #[serde(default)]
     pub allow_md5: bool,
+    /// CQL only: where a cluster's nodes may be, on the target's own port. Empty: the load goes to
+    /// `host` alone, and nothing is asked for others.
+    #[serde(default)]
+    pub nodes: Vec<Network>,
 }
 
 fn ten_seconds() -> u32 {
@@ -164,6 +170,8 @@ pub struct Load {
     pub streams_per_connection: u32,
     #[serde(default = "one_u32")]
     pub threads: u32,
+    #[serde(default)]
+    pub poll_us: u32,
     #[serde(default = "closed", rename = "loop")]
     pub pacing: Loop,
     #[serde(default)]
@@ -183,6 +191,17 @@ pub struct Load {
     pub start_at_epoch_ms: Option<i64>,
 }
 
+/// In which order rows are loaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadOrder {
+    /// By their keys, as far as one description has them.
+    #[default]
+    Key,
+    /// By their numbers, as YCSB does.
+    Number,
+}
+
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
@@ -192,6 +211,8 @@ pub struct Dataset {
     pub row: Vec<Value>,
     pub from_row: i64,
     pub to_row: i64,
+    #[serde(default)]
+    pub load_order: LoadOrder,
     #[serde(default = "five_hundred")]
     pub rows_per_statement: u32,
     #[serde(default = "eight")]

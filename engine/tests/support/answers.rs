@@ -2,14 +2,19 @@
 //! the fuzzer.
 
 use plimsoll_engine::generators::rng::Rng;
-use plimsoll_engine::mysql::answer::Outcome;
+use plimsoll_engine::mysql::answer::{Agreed, Outcome};
 
 use super::mysql_packets::{self as packets, Rows};
 
 const MORE_RESULTS: u16 = 0x0008;
 
+/// What a seed's client and server have agreed on: each combination in turn.
+pub fn agreed(seed: u64) -> Agreed {
+    Agreed { deprecate_eof: seed & 1 == 0, cache_metadata: seed & 2 == 0 }
+}
+
 /// A random answer, and how it ends.
-pub fn draw(rng: &mut Rng, deprecate_eof: bool) -> (Vec<u8>, Outcome) {
+pub fn draw(rng: &mut Rng, agreed: Agreed) -> (Vec<u8>, Outcome) {
     let (mut out, mut sequence) = (Vec::new(), 1);
     let (mut rows, mut affected_rows) = (0, 0);
     let results = 1 + rng.below(3);
@@ -29,7 +34,7 @@ pub fn draw(rng: &mut Rng, deprecate_eof: bool) -> (Vec<u8>, Outcome) {
             _ => {
                 let shape = shape(rng);
                 rows += shape.rows as u64;
-                packets::result_set(&mut sequence, shape, deprecate_eof, status, &mut out);
+                packets::result_set(&mut sequence, shape, agreed, status, &mut out);
             }
         }
     }
@@ -39,7 +44,7 @@ pub fn draw(rng: &mut Rng, deprecate_eof: bool) -> (Vec<u8>, Outcome) {
 fn shape(rng: &mut Rng) -> Rows {
     let columns = 1 + rng.below(8) as usize;
     let value = [0, 1, 100, 250, 251][rng.below(5) as usize];
-    Rows { columns, rows: rng.below(6) as usize, value, text: false }
+    Rows { columns, rows: rng.below(6) as usize, value, text: false, known: rng.below(2) == 0 }
 }
 
 /// Breaks an answer: changes, cuts, repeats or inserts bytes, or inserts another answer.
@@ -54,7 +59,7 @@ pub fn damage(rng: &mut Rng, bytes: &mut Vec<u8>) {
                 bytes.drain(at..end);
             }
             3 => {
-                let (other, _) = draw(rng, at.is_multiple_of(2));
+                let (other, _) = draw(rng, agreed(at as u64));
                 bytes.splice(at..at, other);
             }
             4 => {

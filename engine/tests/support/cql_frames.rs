@@ -50,14 +50,55 @@ pub fn error(stream: i16, code: i32, message: &str) -> Vec<u8> {
     frame(stream, ERROR, &body)
 }
 
-/// The answer to PREPARE: the statement's id, and the types of its binds.
+/// A row of a table: its values, null or not.
+pub type Row = Vec<Option<Vec<u8>>>;
+
+/// Rows of so many columns, with their metadata: texts, but that the third column is a set of them.
+pub fn rows(stream: i16, columns: usize, rows: &[Row]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for number in [2, 1, columns as i32] {
+        body.extend_from_slice(&i32::to_be_bytes(number));
+    }
+    string("system", &mut body);
+    string("t", &mut body);
+    for column in 0..columns {
+        string("column", &mut body);
+        if column == 2 {
+            body.extend_from_slice(&0x22_u16.to_be_bytes());
+        }
+        body.extend_from_slice(&VARCHAR.to_be_bytes());
+    }
+    body.extend_from_slice(&(rows.len() as i32).to_be_bytes());
+    for value in rows.iter().flatten() {
+        append_value(value.as_deref(), &mut body);
+    }
+    frame(stream, RESULT, &body)
+}
+
+/// The value of a set of texts, or of a map from texts to texts: `each` of them make an element.
+pub fn texts(texts: &[String], each: usize) -> Vec<u8> {
+    let mut out = ((texts.len() / each) as i32).to_be_bytes().to_vec();
+    texts.iter().for_each(|text| append_value(Some(text.as_bytes()), &mut out));
+    out
+}
+
+fn append_value(value: Option<&[u8]>, out: &mut Vec<u8>) {
+    let length = value.map_or(-1, |value| value.len() as i32);
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(value.unwrap_or_default());
+}
+
+/// The answer to PREPARE: the statement's id, and the types of its binds, of which the first is the
+/// partition's key.
 pub fn prepared(stream: i16, id: &[u8], types: &[u16]) -> Vec<u8> {
     let mut body = 4_i32.to_be_bytes().to_vec();
     body.extend_from_slice(&(id.len() as u16).to_be_bytes());
     body.extend_from_slice(id);
-    for number in [1, types.len() as i32, 0] {
+    let keys = types.len().min(1);
+    for number in [1, types.len() as i32, keys as i32] {
         body.extend_from_slice(&number.to_be_bytes());
     }
+    body.resize(body.len() + 2 * keys, 0); // the key is bind 0
     string("k", &mut body);
     string("t", &mut body);
     for kind in types {

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each program that includes this uses a part of it")]
 
 pub mod answers;
+pub mod cql_cluster;
 pub mod cql_frames;
 pub mod cql_server;
 pub mod loads;

@@ -1,5 +1,7 @@
 //! The server's side of the MySQL protocol, as far as tests and measurements need it.
 
+use plimsoll_engine::mysql::answer::Agreed;
+
 pub const PROTOCOL_41: u32 = 0x0000_0200;
 pub const SECURE_CONNECTION: u32 = 0x0000_8000;
 pub const PLUGIN_AUTH: u32 = 0x0008_0000;
@@ -8,7 +10,9 @@ const CONNECT_WITH_DB: u32 = 0x0000_0008;
 const TRANSACTIONS: u32 = 0x0000_2000;
 const MULTI_RESULTS: u32 = 0x0002_0000;
 const PS_MULTI_RESULTS: u32 = 0x0004_0000;
+/// Set by MySQL alone; MariaDB tells its extended capabilities instead.
 const LONG_PASSWORD: u32 = 0x0000_0001;
+const CACHE_METADATA: u32 = 0x0000_0010;
 const FULL_FRAME: usize = 0xff_ffff;
 
 /// Everything that a modern server without TLS offers.
@@ -56,8 +60,11 @@ pub fn length_encoded(value: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// The first packet of a connection: mysql_native_password, a fixed scramble.
-pub fn greeting(capabilities: u32) -> Vec<u8> {
+/// The first packet of a connection: mysql_native_password, a fixed scramble. `mariadb`: it offers
+/// to leave out definitions of columns, as MariaDB does.
+pub fn greeting(capabilities: u32, mariadb: bool) -> Vec<u8> {
+    let (capabilities, extended) =
+        if mariadb { (capabilities & !LONG_PASSWORD, CACHE_METADATA) } else { (capabilities, 0) };
     let mut payload = vec![10];
     payload.extend_from_slice(b"8.0.0-canned\0");
     payload.extend_from_slice(&1_u32.to_le_bytes());
@@ -67,7 +74,8 @@ pub fn greeting(capabilities: u32) -> Vec<u8> {
     payload.extend_from_slice(&2_u16.to_le_bytes());
     payload.extend_from_slice(&capabilities.to_le_bytes()[2..]);
     payload.push(21);
-    payload.extend_from_slice(&[0; 10]);
+    payload.extend_from_slice(&[0; 6]);
+    payload.extend_from_slice(&extended.to_le_bytes());
     payload.extend_from_slice(b"ijklmnopqrst\0");
     payload.extend_from_slice(b"mysql_native_password\0");
     let mut out = Vec::new();
@@ -113,7 +121,7 @@ fn column(name: &str) -> Vec<u8> {
 }
 
 /// The answer to COM_STMT_PREPARE.
-pub fn prepared(id: u32, columns: u16, binds: u16, deprecate_eof: bool) -> Vec<u8> {
+pub fn prepared(id: u32, columns: u16, binds: u16, agreed: Agreed) -> Vec<u8> {
     let mut payload = vec![0];
     payload.extend_from_slice(&id.to_le_bytes());
     payload.extend_from_slice(&columns.to_le_bytes());
@@ -125,7 +133,7 @@ pub fn prepared(id: u32, columns: u16, binds: u16, deprecate_eof: bool) -> Vec<u
         for _ in 0..described {
             packet(&mut sequence, &column("?"), &mut out);
         }
-        if described > 0 && !deprecate_eof {
+        if described > 0 && !agreed.deprecate_eof {
             eof(&mut sequence, 2, &mut out);
         }
     }
@@ -141,23 +149,23 @@ pub struct Rows {
     pub value: usize,
     /// In the text protocol, as queries are answered.
     pub text: bool,
+    /// The columns are not defined again, where that was agreed on.
+    pub known: bool,
 }
 
 /// Appends a result set.
-pub fn result_set(
-    sequence: &mut u8,
-    shape: Rows,
-    deprecate_eof: bool,
-    status: u16,
-    out: &mut Vec<u8>,
-) {
+pub fn result_set(sequence: &mut u8, shape: Rows, agreed: Agreed, status: u16, out: &mut Vec<u8>) {
     let mut count = Vec::new();
     length_encoded(shape.columns as u64, &mut count);
+    let known = shape.known && agreed.cache_metadata;
+    if agreed.cache_metadata {
+        count.push(u8::from(!known));
+    }
     packet(sequence, &count, out);
-    for index in 0..shape.columns {
+    for index in 0..if known { 0 } else { shape.columns } {
         packet(sequence, &column(&format!("field{index}")), out);
     }
-    if !deprecate_eof {
+    if !agreed.deprecate_eof {
         eof(sequence, status, out);
     }
     let bitmap = 1 + (shape.columns + 2).div_ceil(8);
@@ -169,16 +177,24 @@ pub fn result_set(
     for _ in 0..shape.rows {
         packet(sequence, &row, out);
     }
-    if deprecate_eof {
+    if agreed.deprecate_eof {
         packet(sequence, &ok_payload(0xfe, 0, status), out);
     } else {
         eof(sequence, status, out);
     }
 }
 
-/// The capabilities in a client's handshake response (its payload).
-pub fn client_capabilities(payload: &[u8]) -> u32 {
-    payload.get(..4).map_or(0, |flags| u32::from_le_bytes([flags[0], flags[1], flags[2], flags[3]]))
+/// What a client agrees to in its handshake response (its payload).
+pub fn agreed(payload: &[u8]) -> Agreed {
+    let flags = |at: usize| {
+        let bytes = payload.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        bytes.map_or(0, u32::from_le_bytes)
+    };
+    Agreed {
+        deprecate_eof: flags(0) & DEPRECATE_EOF != 0,
+        // the last four of the reserved bytes, after capabilities, packet size and character set
+        cache_metadata: flags(0) & LONG_PASSWORD == 0 && flags(28) & CACHE_METADATA != 0,
+    }
 }
 
 /// How many binds a statement takes.

@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Condvar, Mutex};
 
+use plimsoll_engine::mysql::answer::Agreed;
+
 use super::mysql_packets::{self as packets, Rows};
 use super::serving::{Conversation, Listening};
 
@@ -55,8 +57,7 @@ pub struct Command<'a> {
     pub number: usize,
     /// The command's byte, and what follows it.
     pub payload: &'a [u8],
-    /// The client wants no EOF packets.
-    pub deprecate_eof: bool,
+    pub agreed: Agreed,
 }
 
 /// How far a connection's login has come.
@@ -65,10 +66,10 @@ enum Login {
     Greeted,
     /// Its answer to another authentication plugin is awaited.
     Switched {
-        deprecate_eof: bool,
+        agreed: Agreed,
     },
     Done {
-        deprecate_eof: bool,
+        agreed: Agreed,
     },
 }
 
@@ -79,6 +80,7 @@ pub struct Talk<Behavior> {
     columns: u16,
     /// The packet that asks for another authentication plugin, where the login does.
     switch: Option<Vec<u8>>,
+    mariadb: bool,
     behavior: Behavior,
     login: Login,
     commands: usize,
@@ -87,8 +89,8 @@ pub struct Talk<Behavior> {
 
 impl<Behavior: FnMut(&Command<'_>) -> Action> Talk<Behavior> {
     pub fn new(connection: usize, columns: u16, behavior: Behavior) -> Self {
-        let (login, switch) = (Login::Greeted, None);
-        Talk { connection, columns, switch, behavior, login, commands: 0, statements: 0 }
+        let (login, switch, mariadb) = (Login::Greeted, None, false);
+        Talk { connection, columns, switch, mariadb, behavior, login, commands: 0, statements: 0 }
     }
 
     /// Asks for another authentication plugin by this packet's payload, and takes any answer.
@@ -96,11 +98,16 @@ impl<Behavior: FnMut(&Command<'_>) -> Action> Talk<Behavior> {
         Talk { switch: Some(payload), ..self }
     }
 
+    /// Offers what MariaDB does beyond MySQL.
+    pub fn offering_as_mariadb(self, mariadb: bool) -> Self {
+        Talk { mariadb, ..self }
+    }
+
     /// Answers one packet; nothing ends the connection.
     fn take(&mut self, payload: &[u8], sequence: u8, out: &mut Vec<u8>) -> Option<()> {
         let mut sequence = sequence.wrapping_add(1);
-        let deprecate_eof = match self.login {
-            Login::Done { deprecate_eof } => deprecate_eof,
+        let agreed = match self.login {
+            Login::Done { agreed } => agreed,
             Login::Greeted | Login::Switched { .. } => {
                 self.log_in(payload, &mut sequence, out);
                 return Some(());
@@ -113,36 +120,36 @@ impl<Behavior: FnMut(&Command<'_>) -> Action> Talk<Behavior> {
                 self.statements += 1;
                 let binds = packets::binds(payload);
                 let (id, columns) = (self.statements, self.columns);
-                out.extend(packets::prepared(id, columns, binds, deprecate_eof));
+                out.extend(packets::prepared(id, columns, binds, agreed));
             }
             _ => {
                 let (connection, number) = (self.connection, self.commands);
                 self.commands += 1;
-                let command = Command { connection, number, payload, deprecate_eof };
-                carry_out((self.behavior)(&command), deprecate_eof, out)?;
+                let command = Command { connection, number, payload, agreed };
+                carry_out((self.behavior)(&command), number, agreed, out)?;
             }
         }
         Some(())
     }
 
     fn log_in(&mut self, payload: &[u8], sequence: &mut u8, out: &mut Vec<u8>) {
-        let deprecate_eof = match self.login {
-            Login::Greeted => packets::client_capabilities(payload) & packets::DEPRECATE_EOF != 0,
-            Login::Switched { deprecate_eof } | Login::Done { deprecate_eof } => deprecate_eof,
+        let agreed = match self.login {
+            Login::Greeted => packets::agreed(payload),
+            Login::Switched { agreed } | Login::Done { agreed } => agreed,
         };
         if let Some(switch) = self.switch.take() {
             packets::packet(sequence, &switch, out);
-            self.login = Login::Switched { deprecate_eof };
+            self.login = Login::Switched { agreed };
         } else {
             packets::ok(sequence, 0, AUTOCOMMIT, out);
-            self.login = Login::Done { deprecate_eof };
+            self.login = Login::Done { agreed };
         }
     }
 }
 
 impl<Behavior: FnMut(&Command<'_>) -> Action> Conversation for Talk<Behavior> {
     fn greeting(&mut self) -> Vec<u8> {
-        packets::greeting(packets::CAPABILITIES)
+        packets::greeting(packets::CAPABILITIES, self.mariadb)
     }
 
     fn answer(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize> {
@@ -155,16 +162,18 @@ impl<Behavior: FnMut(&Command<'_>) -> Action> Conversation for Talk<Behavior> {
     }
 }
 
-fn carry_out(action: Action, deprecate_eof: bool, out: &mut Vec<u8>) -> Option<()> {
-    let row = Rows { columns: 1, rows: 1, value: 100, text: false };
+fn carry_out(action: Action, number: usize, agreed: Agreed, out: &mut Vec<u8>) -> Option<()> {
+    // columns are defined now and then, as after a change of the table
+    let known = !number.is_multiple_of(3);
+    let row = Rows { columns: 1, rows: 1, value: 100, text: false, known };
     match action {
-        Action::Rows => packets::result_set(&mut 1, row, deprecate_eof, AUTOCOMMIT, out),
+        Action::Rows => packets::result_set(&mut 1, row, agreed, AUTOCOMMIT, out),
         Action::Ok => packets::ok(&mut 1, 1, AUTOCOMMIT, out),
         Action::Error(code) => packets::error(&mut 1, code, "as asked", out),
         Action::Bytes(bytes) => out.extend_from_slice(&bytes),
         Action::Wait(gate) => {
             gate.pass();
-            packets::result_set(&mut 1, row, deprecate_eof, AUTOCOMMIT, out);
+            packets::result_set(&mut 1, row, agreed, AUTOCOMMIT, out);
         }
         Action::Close => return None,
     }
@@ -184,6 +193,14 @@ pub struct Server {
 
 impl Server {
     pub fn start(behavior: impl Fn(&Command<'_>) -> Action + Send + Sync + 'static) -> Self {
+        Self::start_as(false, behavior)
+    }
+
+    /// A server that offers what MariaDB does beyond MySQL, or not.
+    pub fn start_as(
+        mariadb: bool,
+        behavior: impl Fn(&Command<'_>) -> Action + Send + Sync + 'static,
+    ) -> Self {
         let log: Arc<Mutex<Vec<Log>>> = Arc::default();
         let (entries, behavior) = (log.clone(), Arc::new(behavior));
         let listening = Listening::start(move |connection| {
@@ -193,6 +210,7 @@ impl Server {
                 entries.lock().expect("sound")[connection].push(command.payload.to_vec());
                 behavior(command)
             })
+            .offering_as_mariadb(mariadb)
         });
         Server { port: listening.port, listening, log }
     }

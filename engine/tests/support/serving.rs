@@ -1,7 +1,7 @@
 //! The sockets of a fake server: a thread for each connection, or all connections on one thread.
 
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -67,17 +67,26 @@ pub fn listen() -> (TcpListener, u16) {
 /// A server with a thread for each connection; closed when this is dropped.
 pub struct Listening {
     pub port: u16,
+    address: SocketAddr,
     closed: Arc<AtomicBool>,
 }
 
 impl Listening {
     /// `converse` makes the conversation of each connection, by the connection's number from 0.
     pub fn start<C: Conversation + Send + 'static>(
+        converse: impl FnMut(usize) -> C + Send + 'static,
+    ) -> Self {
+        Self::on(listen().0, converse)
+    }
+
+    /// As above, where it listens already.
+    pub fn on<C: Conversation + Send + 'static>(
+        listener: TcpListener,
         mut converse: impl FnMut(usize) -> C + Send + 'static,
     ) -> Self {
-        let (listener, port) = listen();
+        let address = listener.local_addr().expect("bound");
         let closed = Arc::new(AtomicBool::new(false));
-        let listening = Listening { port, closed: closed.clone() };
+        let listening = Listening { port: address.port(), address, closed: closed.clone() };
         thread::spawn(move || {
             for (number, stream) in listener.incoming().enumerate() {
                 if closed.load(Ordering::SeqCst) {
@@ -98,7 +107,7 @@ impl Listening {
     /// Refuses new connections from now on.
     pub fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        let _ = TcpStream::connect(("127.0.0.1", self.port)); // wakes the listener up
+        let _ = TcpStream::connect(self.address); // wakes the listener up
     }
 }
 

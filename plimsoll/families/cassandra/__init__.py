@@ -53,10 +53,12 @@ def open_datasets(target: EngineTarget) -> AbstractContextManager["CassandraData
 
 
 def read_counters(target: EngineTarget) -> ServerCounters | None:
-    """Read the node's own counters; None where it does not answer."""
+    """Read the counters of every node together; None where one does not answer."""
+    from plimsoll.families.cassandra.cluster import sessions  # noqa: PLC0415 - see above
+
     try:
-        with _connect(target) as session:
-            return counters.read(session.execute, target.database)
+        with sessions(target) as opened:
+            return _read(opened)
     except PlimsollError:
         return None
 
@@ -74,13 +76,15 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
         False where they were not after `longest_s`.
 
     Raises:
-        PlimsollError: The node does not answer.
+        PlimsollError: A node does not answer.
     """
+    from plimsoll.families.cassandra.cluster import sessions  # noqa: PLC0415 - see above
+
     deadline = time.monotonic() + longest_s
     quiet = 0
-    with _connect(target) as session:
+    with sessions(target) as opened:
         while quiet < 2:  # in two looks: a flush ends before the compaction that it causes begins
-            busy = unfinished_work(counters.read(session.execute, target.database))
+            busy = unfinished_work(_read(opened))
             quiet = 0 if busy else quiet + 1
             if time.monotonic() >= deadline:
                 return False
@@ -90,6 +94,12 @@ def settle(target: EngineTarget, *, longest_s: float) -> bool:
 
 def make_load_user(master: EngineTarget, run_id: str) -> None:
     """Make no user: a run's Cassandra asks for no password, and only its load clients reach it."""
+
+
+def _read(sessions: Sequence["CassandraSession"]) -> ServerCounters:
+    from plimsoll.families.cassandra.cluster import together  # noqa: PLC0415 - see above
+
+    return together([counters.read(one.execute, one.target.database) for one in sessions])
 
 
 def _connect(target: EngineTarget) -> "CassandraSession":

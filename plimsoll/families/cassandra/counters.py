@@ -78,7 +78,8 @@ def _values(execute: Callable[[str], Rows], keyspace: str) -> dict[str, int]:
     return values
 
 
-def _is_gauge(name: str) -> bool:
+def is_gauge(name: str) -> bool:
+    """Whether it says what is so at a moment, not what was done in all."""
     return name.endswith("_waiting") or name in (COMPACTIONS, GENERATION)
 
 
@@ -97,12 +98,12 @@ def server_figures(
     grown = {
         name: value - (0 if restarted else before.values.get(name, 0))
         for name, value in after.values.items()
-        if not _is_gauge(name)
+        if not is_gauge(name)
     }
     return ServerFigures(
         interval_s=(after.epoch_ms - before.epoch_ms) / 1000,
         counters=grown,
-        gauges={name: value for name, value in after.values.items() if _is_gauge(name)},
+        gauges={name: value for name, value in after.values.items() if is_gauge(name)},
         restarted=restarted,
         statements_by_clients=None if restarted else statements_by_clients,
         statements_by_server=grown.get(EXECUTED),

@@ -5,10 +5,11 @@ As in MySQL, what has been made is noted in the table `plimsoll_datasets` beside
 
 import json
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 
 from plimsoll.errors import CassandraTimeoutError, PlimsollError
+from plimsoll.families.cassandra.cluster import await_agreement
 from plimsoll.families.cassandra.session import CassandraSession, quoted
 from plimsoll.families.dataset_notes import (
     DatasetNote,
@@ -16,6 +17,8 @@ from plimsoll.families.dataset_notes import (
     check_same_dataset,
     note_counted,
 )
+from plimsoll.families.layouts import cassandra_layout
+from plimsoll.model.dataset_layout import TableLayout
 from plimsoll.workload.compiled import Compiled, Table
 
 _NOTES = "plimsoll_datasets"
@@ -72,7 +75,8 @@ class CassandraDatasets:
     def create_tables(self, compiled: Compiled) -> DatasetNote:
         """Make the keyspace and the tables that are not there, and note the dataset.
 
-        The keyspace gets one replica; for another number, make it yourself beforehand.
+        An existing cluster's keyspace gets one replica; for another number, make it yourself
+        beforehand.
 
         Returns:
             What is there already.
@@ -83,7 +87,8 @@ class CassandraDatasets:
         """
         session = self._session
         if not session.keyspace_exists(self._keyspace):
-            replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
+            copies = session.target.replication
+            replication = f"{{'class': 'SimpleStrategy', 'replication_factor': {copies}}}"
             session.execute(
                 f"CREATE KEYSPACE IF NOT EXISTS {quoted(self._keyspace)}"
                 f" WITH replication = {replication}"
@@ -116,6 +121,8 @@ class CassandraDatasets:
         for table in compiled.tables:
             session.execute(table.create_sql)
             self._check_columns(table)
+        if session.target.nodes:
+            await_agreement(session)
         return made
 
     def note_progress(self, compiled: Compiled, loaded_rows: dict[str, int]) -> None:
@@ -178,6 +185,21 @@ class CassandraDatasets:
         self._session.execute(f"DELETE FROM {_NOTES} WHERE dataset = %s", [compiled.dataset])  # noqa: S608 - a name of ours
         if not self._session.execute(f"SELECT dataset FROM {_NOTES} LIMIT 1"):  # noqa: S608 - a name of ours
             self._session.execute(f"DROP TABLE {_NOTES}")
+
+    def scan(
+        self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
+    ) -> None:
+        """Read all rows of a table, at once; it has no index."""
+        del index, start, going_on
+        self.count_rows(table)
+
+    def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
+        """Say how large each table lies there, given its counted rows."""
+        return cassandra_layout(self._session.execute, self._keyspace, compiled, counts)
+
+    def count_own(self, compiled: Compiled) -> dict[str, int]:
+        """Count the rows of tables that Plimsoll did not make."""
+        return {table.name: self.count_rows(table) for table in compiled.tables}
 
     def begin_load(self, compiled: Compiled) -> int:
         """Number a load that inserts; 0 for the first on a fresh dataset.

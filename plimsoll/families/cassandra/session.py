@@ -11,6 +11,7 @@ from typing import Any
 
 from cassandra import (
     AuthenticationFailed,
+    ConsistencyLevel,
     DriverException,
     OperationTimedOut,
     ReadFailure,
@@ -73,6 +74,7 @@ class CassandraSession:
         profile = ExecutionProfile(
             load_balancing_policy=WhiteListRoundRobinPolicy([target.host]),
             retry_policy=FallthroughRetryPolicy(),  # the caller judges time-outs
+            consistency_level=ConsistencyLevel.LOCAL_QUORUM,  # as the engine inserts rows
             row_factory=lambda _, rows: rows,
             request_timeout=REQUEST_TIMEOUT_S,
         )

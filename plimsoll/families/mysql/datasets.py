@@ -1,10 +1,13 @@
 """Datasets in a MySQL-protocol database."""
 
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing
 
+from plimsoll.families.layouts import mysql_layout
 from plimsoll.families.mysql import session
 from plimsoll.families.mysql.session import Connection, Rows
 from plimsoll.families.sql_datasets import NOTES, SqlDatasets
+from plimsoll.model.dataset_layout import TableLayout
 from plimsoll.model.engine import EngineTarget
 from plimsoll.workload.compiled import Compiled, Table
 
@@ -16,6 +19,9 @@ def open_datasets(target: EngineTarget) -> AbstractContextManager["MySqlDatasets
         PlimsollError: The server cannot be reached or refuses; one line, without the password.
     """
     return closing(MySqlDatasets(session.connect(target)))
+
+
+_ROWS_READ = 200_000  # at a time, of a table that is read through
 
 
 class MySqlDatasets(SqlDatasets):
@@ -34,6 +40,35 @@ class MySqlDatasets(SqlDatasets):
     def version(self) -> str:
         """Say what server answers, as it calls itself."""
         return session.server_version(self._connection)
+
+    def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
+        """Say how large each table lies there, given its counted rows."""
+        return mysql_layout(self._execute, compiled, counts)
+
+    def scan(
+        self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
+    ) -> int | str | None:
+        """Read pages of an index, or of a table with its primary key: one tree in InnoDB.
+
+        A table goes in the order of its key, so many rows at a time; one whose key has several
+        columns, and an index, in one piece.
+        """
+        if index is not None or len(table.key) != 1:
+            chosen = index or "PRIMARY"  # left to itself, the server counts in its smallest index
+            self._execute(f"SELECT COUNT(*) FROM `{table.name}` FORCE INDEX (`{chosen}`)")  # noqa: S608 - checked names
+            return None
+        key = f"`{table.key[0]}`"
+        while going_on():
+            after = "" if start is None else f" WHERE {key} > ?"
+            part = f"SELECT {key} FROM `{table.name}` FORCE INDEX (PRIMARY){after}"  # noqa: S608 - checked names
+            ((last,),) = self._execute(
+                f"SELECT MAX({key}) FROM ({part} ORDER BY {key} LIMIT {_ROWS_READ}) AS part",  # noqa: S608 - the same
+                *([] if start is None else [start]),
+            )
+            if last is None:
+                return None
+            start = last if isinstance(last, int) else str(last)
+        return start
 
     def begin_load(self, compiled: Compiled) -> int:
         """Number a load that inserts; 0 for the first on a fresh dataset."""

@@ -1,11 +1,14 @@
 """Datasets in a PostgreSQL database: tables in the first schema of the user's search path."""
 
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing
 from itertools import count
 
+from plimsoll.families.layouts import postgres_layout
 from plimsoll.families.postgres import session
 from plimsoll.families.postgres.session import Connection, Rows, quoted
 from plimsoll.families.sql_datasets import NOTES, SqlDatasets
+from plimsoll.model.dataset_layout import TableLayout
 from plimsoll.model.engine import EngineTarget
 from plimsoll.workload.compiled import Compiled, Table
 
@@ -17,6 +20,9 @@ def open_datasets(target: EngineTarget) -> AbstractContextManager["PostgresDatas
         PlimsollError: The server cannot be reached or refuses; one line, without the password.
     """
     return closing(PostgresDatasets(session.connect(target)))
+
+
+_BLOCKS_READ = 16_384  # at a time, of a table that is read through: 128 MiB
 
 
 class PostgresDatasets(SqlDatasets):
@@ -37,6 +43,38 @@ class PostgresDatasets(SqlDatasets):
     def version(self) -> str:
         """Say what server answers, as it calls itself."""
         return session.server_version(self._connection)
+
+    def layout(self, compiled: Compiled, counts: Mapping[str, int]) -> list[TableLayout]:
+        """Say how large each table lies there, given its counted rows."""
+        return postgres_layout(self._execute, compiled, counts)
+
+    def scan(
+        self, table: Table, index: str | None, start: int | str | None, going_on: Callable[[], bool]
+    ) -> int | None:
+        """Read pages of an index, or of a table and its primary key, as long as it may go on.
+
+        By pg_prewarm, which RDS has: it reads each block of a relation, and keeps none of them.
+        """
+        self._execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
+        read = "SELECT pg_prewarm(?::regclass, 'read')"
+        if index is not None:
+            self._execute(read, quoted(index))
+            return None
+        name = quoted(table.name)
+        size = "SELECT pg_relation_size(?::regclass) / current_setting('block_size')::int"
+        blocks = int(self._execute(size, name)[0][0])
+        block = int(start or 0)
+        while block < blocks:
+            if not going_on():
+                return block
+            last = min(block + _BLOCKS_READ, blocks) - 1
+            sql = f"SELECT pg_prewarm(?::regclass, 'read', 'main', {block}, {last})"
+            self._execute(sql, name)
+            block = last + 1
+        primary = "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = ?::regclass"
+        for (key,) in self._execute(f"{primary} AND indisprimary", name):
+            self._execute(read, str(key))
+        return None
 
     def begin_load(self, compiled: Compiled) -> int:
         """Number a load that inserts; 0 for the first on a fresh dataset."""

@@ -28,7 +28,7 @@ from plimsoll.local.aws.scheduler import Scheduler
 from plimsoll.local.aws.signatures import SignedCalls
 from plimsoll.local.home import Places
 from plimsoll.local.lambdas.sandboxes import SandboxPool
-from plimsoll.local.resources import cloudformation, rds_api
+from plimsoll.local.resources import cloudformation, rds_api, snapshots
 from plimsoll.local.resources.registry import Databases
 from plimsoll.model.request import Request
 
@@ -73,7 +73,8 @@ class Services:
             metrics_late_s=configuration["metrics_late_s"],
         )
         (Path(configuration["directory"]) / RDS_CA_FILE).write_text(self._databases.authority.pem)
-        cloudformation.apply(self._databases)
+        self._snapshots = snapshots.apply(self._databases)
+        cloudformation.apply(self._databases, self._snapshots)
         rds_api.apply()
         roots = {name: Path(root) for name, root in configuration["functions"].items()}
         self._functions = Functions(
@@ -109,6 +110,7 @@ class Services:
         self._functions.close()
         self._pool.close()
         self._databases.close()
+        self._snapshots.close()
 
     def _list_invocations(self, _: dict[str, Any]) -> list[dict[str, Any]]:
         return [

@@ -1,4 +1,4 @@
-"""A private single-node Cassandra on free loopback ports, gone when its owner is."""
+"""A private Cassandra node on free loopback ports, gone when its owner is."""
 
 import os
 import socket
@@ -29,7 +29,7 @@ _HAS_ADMIN = "Created default superuser role"
 
 
 class CassandraServer(DatabaseServer):
-    """A running Cassandra of one node, which listens on the loopback interface alone.
+    """A running node of Cassandra, which listens on the loopback interface alone.
 
     Attributes:
         keyspace: The keyspace that its DSN names; nothing makes it.
@@ -59,6 +59,8 @@ class CassandraServer(DatabaseServer):
         heap_mib: int = HEAP_MIB,
         host: str = "127.0.0.1",
         port: int | None = None,
+        storage_port: int | None = None,
+        seed: str | None = None,
         ready_timeout_s: float = 180.0,
     ) -> "CassandraServer":
         """Start a server and wait until it is ready; fetch it first if it is not there.
@@ -70,6 +72,8 @@ class CassandraServer(DatabaseServer):
             heap_mib: The JVM's heap, in MiB.
             host: Its address, of the loopback network.
             port: TCP port of CQL; None takes a free one.
+            storage_port: Where nodes of one cluster reach each other; None takes a free one.
+            seed: The address of its cluster's first node; None: it is that itself, or alone.
             ready_timeout_s: How long it may take until it is ready.
 
         Raises:
@@ -83,17 +87,18 @@ class CassandraServer(DatabaseServer):
         signs = _signs_of_readiness(directory, settings)
 
         def start_server() -> CassandraServer:
-            chosen, storage_port = _free_ports(host, port)
+            chosen, chosen_storage = _free_ports(host, port, storage_port)
             write_settings(
                 directory,
                 host=host,
                 cql_port=chosen,
-                storage_port=storage_port,
+                storage_port=chosen_storage,
                 settings=settings,
+                seed=seed,
             )
             (directory / "server.log").unlink(missing_ok=True)
             process = GuardedProcess.start(
-                command(java, jars, directory, heap_mib=heap_mib),
+                command(java, jars, directory, heap_mib=heap_mib, joins=seed is not None),
                 environment={**os.environ, **environment},
                 working_directory=directory,
                 log=directory / "server.log",
@@ -157,15 +162,15 @@ def _reason(text: str) -> str:
     return (errors or exceptions or [line for line in lines if line] or ["it said nothing"])[-1]
 
 
-def _free_ports(host: str, cql_port: int | None) -> tuple[int, int]:
-    """Give the ports of CQL and of the storage protocol, the first one as asked.
+def _free_ports(host: str, cql_port: int | None, storage_port: int | None) -> tuple[int, int]:
+    """Give the ports of CQL and of the storage protocol, as asked or free ones.
 
     Raises:
         PlimsollError: The port asked for is taken; Cassandra would say so after seconds.
     """
     with ExitStack() as held:
         ports = []
-        for wanted in (cql_port or 0, 0):
+        for wanted in (cql_port or 0, storage_port or 0):
             probe = held.enter_context(socket.socket())
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as Cassandra's own
             try:

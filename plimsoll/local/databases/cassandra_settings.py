@@ -34,6 +34,8 @@ DEFAULT_SETTINGS: Mapping[str, object] = {
     "user_defined_functions_enabled": False,
 }
 
+_JOINING_MS = 60_000  # at most
+
 _LOGBACK = """\
 <configuration>
   <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
@@ -81,8 +83,18 @@ def write_settings(
     cql_port: int,
     storage_port: int,
     settings: Mapping[str, object],
+    seed: str | None = None,
 ) -> None:
-    """Write `cassandra.yaml` and `logback.xml` into the server's folder."""
+    """Write `cassandra.yaml` and `logback.xml` into the server's folder.
+
+    Args:
+        directory: The server's.
+        host: Its address.
+        cql_port: Where clients reach it.
+        storage_port: Where the other nodes reach it; a cluster's have the same.
+        settings: Over the defaults.
+        seed: The address of its cluster's first node; None: it is that itself.
+    """
     data = directory / "data"
     configuration = {
         **DEFAULT_SETTINGS,
@@ -94,7 +106,7 @@ def write_settings(
         "seed_provider": [
             {
                 "class_name": "org.apache.cassandra.locator.SimpleSeedProvider",
-                "parameters": [{"seeds": f"{host}:{storage_port}"}],
+                "parameters": [{"seeds": f"{seed or host}:{storage_port}"}],
             }
         ],
         "data_file_directories": [str(data / "data")],
@@ -106,7 +118,9 @@ def write_settings(
     (directory / "logback.xml").write_text(_LOGBACK)
 
 
-def command(java: Path, jars: Path, directory: Path, *, heap_mib: int) -> list[str | Path]:
+def command(
+    java: Path, jars: Path, directory: Path, *, heap_mib: int, joins: bool = False
+) -> list[str | Path]:
     """Give the command that runs the server in the foreground, all its files in its folder."""
     (jamm,) = jars.glob("jamm-*.jar")
     return [
@@ -130,9 +144,9 @@ def command(java: Path, jars: Path, directory: Path, *, heap_mib: int) -> list[s
         f"-Dcassandra.storagedir={directory}/data",
         f"-Dcassandra.logdir={directory}",
         "-Dcassandra-foreground=yes",
-        # a single node waits for nobody
+        # a first node waits for nobody; one that joins others gives them time to answer, or it ends
         "-Dcassandra.skip_wait_for_gossip_to_settle=0",
-        "-Dcassandra.ring_delay_ms=0",
+        f"-Dcassandra.ring_delay_ms={_JOINING_MS if joins else 0}",
         "-Dcassandra.superuser_setup_delay_ms=0",
         *(f"--add-exports={name}=ALL-UNNAMED" for name in _EXPORTS),
         *(f"--add-opens={name}=ALL-UNNAMED" for name in _OPENS),

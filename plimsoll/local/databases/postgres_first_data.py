@@ -45,10 +45,22 @@ def new_data_directory(
         ],
         "none\n",
     )
-    # each ends with an empty line (-j)
-    script = "".join(f"{statement};\n\n" for statement in _statements(account, as_on_rds=as_on_rds))
-    _run([postgres, "--single", "-j", "-D", part, "-c", "exit_on_error=on", "template1"], script)
+    _run_single(postgres, part, _statements(account, as_on_rds=as_on_rds))
     part.rename(target)
+
+
+def renew_password(postgres: Path, data: Path, user: str, password: str) -> None:
+    """Give a user of a data directory, which no server runs on, another password.
+
+    Raises:
+        PlimsollError: The server could not.
+    """
+    _run_single(postgres, data, [f"ALTER ROLE {_name(user)} PASSWORD {_text(password)}"])
+
+
+def _run_single(postgres: Path, data: Path, statements: list[str]) -> None:
+    script = "".join(f"{statement};\n\n" for statement in statements)  # each ends so (-j)
+    _run([postgres, "--single", "-j", "-D", data, "-c", "exit_on_error=on", "template1"], script)
 
 
 def _statements(account: tuple[str, str, str], *, as_on_rds: bool) -> list[str]:

@@ -14,27 +14,41 @@ from moto.ec2.utils import random_instance_id
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import ACCOUNT, REGION
+from plimsoll.local.databases.cassandra_ring import await_peers, ring_settings
 from plimsoll.local.databases.cassandra_server import CassandraServer
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
 from plimsoll.local.resources.sampler import as_ec2
+from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.model.cassandra_target import CQL_PORT, DATA_DEVICE, has_instance_store
+from plimsoll.model.cluster_place import ClusterPlace
 from plimsoll.model.instances import InstanceLimits, instance_limits
 from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 
+ALONE = ClusterPlace()
+_STORAGE_PORT = 7000  # one for all nodes of a cluster, each of which has an address of its own
 _MIN_MEMTABLES_MIB = 32  # with less, small flushes and their compactions take all of two cores
 
 
 def create_instance(
-    databases: Databases, *, run_id: str, instance_type: str, data: Mapping[str, Any] | None
+    databases: Databases,
+    snapshots: Snapshots,
+    *,
+    run_id: str,
+    instance_type: str,
+    data: Mapping[str, Any] | None,
+    place: ClusterPlace = ALONE,
 ) -> Database:
     """Start what the template's instance runs: Cassandra, with its data on the data volume.
 
     Args:
-        databases: Where it is registered, as `plimsoll-<run id>`.
+        databases: Where it is registered, as `plimsoll-<run id>`; a cluster's further nodes as
+            `plimsoll-<run id>-2` and so on.
+        snapshots: From which its data volume may be made.
         run_id: The run that the instance's tags name.
         instance_type: Its type.
         data: The data volume as a launch template describes it (`Ebs`); None: the instance's disks.
+        place: In its cluster, if it is of one.
 
     Raises:
         UsageError: EC2 has no such instance or volume.
@@ -44,6 +58,7 @@ def create_instance(
     if data is None and not has_instance_store(instance_type):
         raise UsageError(f"the instance has no nvme volume: {instance_type}")
     instance_id = random_instance_id()
+    identifier = f"plimsoll-{run_id}" + (f"-{place.number}" if place.number > 1 else "")
 
     def start(directory: Path, undo: ExitStack) -> Database:
         heap_mib = default_heap_mib(memory_mib)
@@ -57,19 +72,25 @@ def create_instance(
             ),
         )
         undo.callback(volume.close)
+        if data is not None and "SnapshotId" in data:
+            snapshots.restore(str(data["SnapshotId"]), directory)
         server = CassandraServer.start(
             directory=directory / "server",
-            settings=memory_settings(heap_mib, databases.memory_scale),
+            settings=memory_settings(heap_mib, databases.memory_scale) | ring_settings(place),
             environment=volume.environment(),
             host=_address(),
             port=CQL_PORT,
+            storage_port=None if place.nodes == 1 else _STORAGE_PORT,
+            seed=place.seed,
         )
         undo.callback(server.remove)
+        if place.seed is not None:
+            await_peers(place.seed, place.number - 1)
         volume_id = None if data is None else _describe_volume(instance_id, volume.volume)
         sampler = databases.sample(volume, server.pid, as_ec2(instance_id, volume_id))
         attributes = {"InstanceId": instance_id, "PrivateIp": server.host}
         return Database(
-            identifier=f"plimsoll-{run_id}",
+            identifier=identifier,
             directory=directory,
             volume=volume,
             server=server,
@@ -78,7 +99,7 @@ def create_instance(
             forget=lambda: _forget_volume(volume_id),
         )
 
-    return databases.create(f"plimsoll-{run_id}", start)
+    return databases.create(identifier, start)
 
 
 def default_heap_mib(memory_mib: int) -> int:

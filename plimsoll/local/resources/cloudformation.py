@@ -20,6 +20,7 @@ from plimsoll.local.replacing import replace
 from plimsoll.local.resources.ec2_resources import EC2_RESOURCES, Instance
 from plimsoll.local.resources.rds_resources import RDS_RESOURCES, DatabaseInstance
 from plimsoll.local.resources.registry import Databases
+from plimsoll.local.resources.snapshots import Snapshots
 
 RESOURCES = {resource.TYPE: resource for resource in (*RDS_RESOURCES, *EC2_RESOURCES)}
 
@@ -205,10 +206,12 @@ def _name_property(resource_type: str) -> str | None:
     return _original_name_property(resource_type)
 
 
-def apply(databases: Databases) -> None:
+def apply(databases: Databases, snapshots: Snapshots) -> None:
     """Put stacks right, and have their database instances run here."""
     DatabaseInstance.databases = databases
+    DatabaseInstance.snapshots = snapshots
     Instance.databases = databases
+    Instance.snapshots = snapshots
     replace(
         parsing,
         resource_class_from_type=_resource_class,

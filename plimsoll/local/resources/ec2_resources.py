@@ -7,7 +7,9 @@ from plimsoll.errors import UsageError
 from plimsoll.local.resources.cassandra_instances import create_instance
 from plimsoll.local.resources.registry import Database, Databases
 from plimsoll.local.resources.resource import Resource, check_properties
+from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.model.cassandra_target import DATA_DEVICE
+from plimsoll.model.cluster_place import place_of
 
 _TEMPLATE_DATA = {"BlockDeviceMappings", "MetadataOptions"}
 _RUN_ID = "plimsoll:run-id"
@@ -74,6 +76,7 @@ class Instance(Resource):
     ATTRIBUTES = frozenset({"PrivateIp"})
 
     databases: ClassVar[Databases]
+    snapshots: ClassVar[Snapshots]
 
     def __init__(self, database: Database) -> None:
         super().__init__(database.attributes["InstanceId"], database.attributes)
@@ -91,9 +94,11 @@ class Instance(Resource):
             raise UsageError(f"The specified launch template, {template}, does not exist")
         database = create_instance(
             cls.databases,
+            cls.snapshots,
             run_id=str(tags[_RUN_ID]),
             instance_type=str(properties["InstanceType"]),
             data=_data_volume(LaunchTemplate.templates[template].get("BlockDeviceMappings", [])),
+            place=place_of(tags),
         )
         return cls(database)
 

@@ -17,6 +17,7 @@ from plimsoll.local.resources.rds_servers import Asked
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
 from plimsoll.local.resources.restarting import Restarting
 from plimsoll.local.resources.sampler import Sampler, as_rds
+from plimsoll.local.resources.snapshots import Snapshots
 from plimsoll.model.databases import rds_facts
 from plimsoll.model.instances import instance_limits
 from plimsoll.model.volumes import Volume
@@ -26,7 +27,10 @@ MIB = 2**20
 
 
 def create_rds(
-    databases: Databases, properties: Mapping[str, Any], parameters: Mapping[str, str]
+    databases: Databases,
+    properties: Mapping[str, Any],
+    parameters: Mapping[str, str],
+    snapshots: Snapshots,
 ) -> Database:
     """Start an instance as `AWS::RDS::DBInstance` describes it.
 
@@ -34,6 +38,7 @@ def create_rds(
         databases: Where it is registered.
         properties: Of the resource.
         parameters: Of its parameter group.
+        snapshots: From which it may be restored.
 
     Raises:
         UsageError: RDS, or this machine, has no such instance.
@@ -44,7 +49,12 @@ def create_rds(
     engine = check_engine(str(properties["Engine"]), version)
     instance_class = str(properties["DBInstanceClass"])
     class_memory_bytes = instance_memory_mib(instance_class) * MIB
-    user = str(properties.get("MasterUsername", "admin"))
+    snapshot = properties.get("DBSnapshotIdentifier")
+    if snapshot is None:
+        user = str(properties.get("MasterUsername", "admin"))
+        database = str(properties.get("DBName", user))
+    else:
+        user, database = snapshots.whole(str(snapshot)).account
     password = secrets.token_urlsafe(24)
     asked = Asked(
         engine=engine,
@@ -52,7 +62,7 @@ def create_rds(
         parameters=parameters,
         class_memory_bytes=class_memory_bytes,
         memory_bytes=round(class_memory_bytes * databases.memory_scale),
-        account=(user, password, str(properties.get("DBName", user))),
+        account=(user, password, database),
     )
 
     def start(directory: Path, undo: ExitStack) -> Database:
@@ -64,6 +74,8 @@ def create_rds(
             settings=asked.volume_settings,
         )
         undo.callback(volume.close)
+        if snapshot is not None:
+            snapshots.restore(str(snapshot), directory)
         certificate = databases.authority.sign(directory / "tls", "127.0.0.1")
         server = asked.start(directory / "server", volume, certificate)
         port = server.port
@@ -82,10 +94,11 @@ def create_rds(
             "MasterUserSecret.SecretArn": secret.arn,
         }
         forget = lambda: _delete_secret(secret)  # noqa: E731 - it remembers the secret, no more
-        database = Database(identifier, directory, volume, server, sampler, attributes, forget)
+        made = Database(identifier, directory, volume, server, sampler, attributes, forget)
+        made.account = user, database
         if (group := properties.get("DBParameterGroupName")) is not None:
-            database.restarting = Restarting(start_again, str(group))
-        return database
+            made.restarting = Restarting(start_again, str(group))
+        return made
 
     return databases.create(identifier, start)
 

@@ -7,6 +7,7 @@ from plimsoll.errors import UsageError
 from plimsoll.local.resources.rds_instances import create_rds
 from plimsoll.local.resources.registry import Database, Databases
 from plimsoll.local.resources.resource import Resource
+from plimsoll.local.resources.snapshots import Snapshots
 
 
 class ParameterGroup(Resource):
@@ -30,6 +31,11 @@ class ParameterGroup(Resource):
         self.groups.pop(self.physical_resource_id, None)
 
 
+# what a snapshot brings: docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/
+# aws-resource-rds-dbinstance.html, DBSnapshotIdentifier
+_OF_SNAPSHOT = {"DBName", "DeleteAutomatedBackups", "MasterUsername", "StorageEncrypted"}
+
+
 class DatabaseInstance(Resource):
     """`AWS::RDS::DBInstance`."""
 
@@ -45,6 +51,7 @@ class DatabaseInstance(Resource):
             "DBInstanceIdentifier",
             "DBName",
             "DBParameterGroupName",
+            "DBSnapshotIdentifier",
             "DBSubnetGroupName",
             "DeleteAutomatedBackups",
             "DeletionProtection",
@@ -65,6 +72,7 @@ class DatabaseInstance(Resource):
     ATTRIBUTES = frozenset({"Endpoint.Address", "Endpoint.Port", "MasterUserSecret.SecretArn"})
 
     databases: ClassVar[Databases]
+    snapshots: ClassVar[Snapshots]
 
     def __init__(self, database: Database) -> None:
         super().__init__(database.identifier, database.attributes)
@@ -75,12 +83,18 @@ class DatabaseInstance(Resource):
         """Start the server."""
         if not properties.get("ManageMasterUserPassword"):
             raise UsageError("ManageMasterUserPassword must be true: no password in a template")
+        told = sorted(_OF_SNAPSHOT & set(properties))
+        if "DBSnapshotIdentifier" in properties and told:
+            raise UsageError(f"{told[0]} cannot be given with DBSnapshotIdentifier")
         group = properties.get("DBParameterGroupName")
         if group is not None and group not in ParameterGroup.groups:
             raise UsageError(f"DBParameterGroup not found: {group}")
         parameters = ParameterGroup.groups.get(str(group), {})
         database = create_rds(
-            cls.databases, {**properties, "DBInstanceIdentifier": name}, parameters
+            cls.databases,
+            {**properties, "DBInstanceIdentifier": name},
+            parameters,
+            cls.snapshots,
         )
         protection = properties.get("DeletionProtection", False)
         database.protected = str(protection).lower() == "true"

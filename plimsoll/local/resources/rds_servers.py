@@ -8,6 +8,8 @@ from typing import assert_never
 from plimsoll.local.databases.certificates import CertificateFiles
 from plimsoll.local.databases.database_server import DatabaseServer
 from plimsoll.local.databases.mariadb_server import MariaDbServer
+from plimsoll.local.databases.postgres_first_data import renew_password
+from plimsoll.local.databases.postgres_program import found_or_fetched
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.local.resources.rds_mariadb_settings import server_settings
 from plimsoll.local.resources.rds_postgres_settings import PostgresPlan, plan, tls_settings
@@ -111,9 +113,12 @@ class Asked:
         port: int | None,
     ) -> PostgresServer:
         user, password, database = self.account
+        major, data = int(major_of(self.engine, self.version)), directory / "data"
+        if data.exists():  # restored: the password is another one
+            renew_password(found_or_fetched(major), data, user, password)
         return PostgresServer.start(
             directory=directory,
-            major=int(major_of(self.engine, self.version)),
+            major=major,
             settings={**self._postgres_plan.settings, **tls_settings(certificate)},
             environment=volume.environment(),
             port=port,

@@ -39,6 +39,7 @@ class Database:
     forget: Callable[[], None]  # removes what other services of AWS know of it
     protected: bool = False  # against deletion by RDS
     restarting: Restarting | None = None  # None: nobody may restart it
+    account: tuple[str, str] = ("", "")  # its master user and first database, of RDS
 
 
 Start = Callable[[Path, ExitStack], Database]

@@ -14,6 +14,7 @@ from plimsoll.model.capacity import Capacity
 from plimsoll.model.results import Candidate, LimitingResource, StepResult
 from plimsoll.model.volumes import VolumeLimits
 from plimsoll.runs.limits import processors, server, storage
+from plimsoll.runs.limits.nodes import of_nodes
 from plimsoll.runs.limits.seen import Seen
 
 MET = {  # some limit was met
@@ -26,10 +27,10 @@ MET = {  # some limit was met
 }
 TOLD_FROM = 0.01  # of the share that explains a limit
 _STORAGE = (
-    storage.storage_iops,
-    storage.storage_throughput,
-    storage.io_credits,
-    storage.byte_credits,
+    of_nodes(storage.storage_iops, "IOPS"),
+    of_nodes(storage.storage_throughput, "throughput"),
+    of_nodes(storage.io_credits, "last I/O credits"),
+    of_nodes(storage.byte_credits, "last throughput credits"),
 )
 _WAITS = (
     server.row_locks,

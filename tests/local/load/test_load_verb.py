@@ -34,6 +34,27 @@ def test_load_prints_each_operation_its_errors_and_the_client(
     assert re.search(second, err, re.MULTILINE)
 
 
+def test_a_load_that_polls_says_so_and_tells_it_apart_from_work(
+    plimsoll: Callable[..., Output], fresh_database: str
+) -> None:
+    plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-c", "--records", "500")
+    load = ["load", "--dsn", fresh_database, "--workload", "ycsb-c", "--warmup", "0"]
+    load += ["--operations", "2000", "--duration", "120"]
+    code, out, _ = plimsoll(*load, "--poll-us", "1000", "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert (result["load"]["poll_us"], result["report"]["poll_us"]) == (1000, 1000)
+    client = result["report"]["client"]
+    assert client["polled_s"] > 0
+    worked_s = client["cpu_us_per_operation"] * 2000 / 1e6
+    assert worked_s <= client["cpu_user_s"] + client["cpu_system_s"]
+    code, out, _ = plimsoll(*load, "--poll-us", "1000")
+    assert re.search(r"busy [\d.]+ % of the window; looked for answers for ", out)
+    code, out, _ = plimsoll(*load, "--json")
+    here = json.loads(out)["report"]
+    assert (here["poll_us"], here["client"]["polled_s"]) == (0, 0.0), "the database is here too"
+
+
 def test_load_as_json_in_an_open_loop(plimsoll: Callable[..., Output], fresh_database: str) -> None:
     plimsoll("prepare", "--dsn", fresh_database, "--workload", "ycsb-a", "--records", "500")
     load = ["load", "--dsn", fresh_database, "--workload", "ycsb-a", "--json", "--warmup", "0"]

@@ -39,6 +39,31 @@ def test_prepare_makes_counts_and_never_doubles(
     assert length == 100
 
 
+def test_rows_in_ycsbs_own_order_are_the_same_rows_in_a_larger_table(
+    plimsoll: Callable[..., Output], connection: Connection, fresh_database: str
+) -> None:
+    seen = []
+    for order in ("key", "number"):
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE IF EXISTS usertable, plimsoll_datasets")
+        arguments = ["prepare", "--dsn", fresh_database, "--workload", "ycsb-a", "--json"]
+        code, out, _ = plimsoll(*arguments, "--records", "3000", "--load-order", order)
+        assert code == 0
+        assert json.loads(out)["load_order"] == order
+        checksum = query(connection, fresh_database, "CHECKSUM TABLE usertable")
+        query(connection, fresh_database, "ANALYZE TABLE usertable")
+        (pages,) = query(
+            connection,
+            fresh_database,
+            "SELECT DATA_LENGTH FROM information_schema.TABLES"
+            " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'usertable'",
+        )
+        seen.append((checksum, int(str(pages))))
+    (by_key, packed), (by_number, split) = seen
+    assert by_key == by_number
+    assert split > packed
+
+
 def test_a_dataset_grows_and_rows_that_went_missing_come_back(
     plimsoll: Callable[..., Output], connection: Connection, fresh_database: str
 ) -> None:

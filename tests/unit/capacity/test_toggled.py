@@ -84,6 +84,12 @@ def test_nothing_to_be_seen_has_a_bound() -> None:
     assert " at most (1.0" in found.detail
 
 
+def test_an_interval_that_is_wide_decides_nothing() -> None:
+    found = told(ran(lambda asked: (1_000, 1_300, 800, 1_100)[asked.index * 7 % 4]))
+    assert found.throughput.differs is False
+    assert "whether on and off differ at 2 clients is not decided: throughput by" in found.detail
+
+
 def test_a_void_step_is_asked_for_again_in_its_state() -> None:
     steps = ran(lambda _: 1_000)[:3]
     steps[2] = steps[2].model_copy(update={"void": "its clients were late"})

@@ -5,9 +5,10 @@ import os
 import pytest
 
 from plimsoll.finding import host as module
-from plimsoll.finding.host import Host, Look
+from plimsoll.finding.host import Host, Look, poll_us_here
 from plimsoll.machine import TICKS_PER_S, CpuTimes
 from plimsoll.model.dsn import parse_dsn
+from plimsoll.model.engine import POLL_US
 from tests.support.synthetic_run import synthetic_run
 
 
@@ -27,6 +28,21 @@ def test_whose_processor_time_is_no_others(
     monkeypatch.setattr(module, "servers", lambda *_: found)
     seen = Host.of(parse_dsn(f"mysql://u@{address}/d"))
     assert (seen.shared, set(seen.ours)) == (shared, ours)
+
+
+@pytest.mark.parametrize(
+    ("address", "threads", "polls_us"),
+    [
+        ("192.0.2.1", 1, POLL_US),
+        ("192.0.2.1", 2, 0),  # no processor is left for anyone else
+        ("127.0.0.1", 1, 0),  # the database has the others
+    ],
+)
+def test_clients_poll_only_on_processors_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, address: str, threads: int, polls_us: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    assert poll_us_here(parse_dsn(f"mysql://u@{address}/d"), threads) == polls_us
 
 
 def looked(server_s: tuple[float | None, float | None]) -> list[Look]:

@@ -160,6 +160,19 @@ def test_a_step_names_who_failed_who_is_missing_and_how_busy_the_busiest_was() -
     assert "1 client never answered: 3" in step.problems
 
 
+def test_looking_for_answers_is_told_apart_from_work() -> None:
+    def polled(client: int, polled_s: float | None) -> ClientResult:
+        one = result(client, [1] * 8)
+        myself = one.report.client.model_copy(update={"polled_s": polled_s})
+        return one.model_copy(update={"report": one.report.model_copy(update={"client": myself})})
+
+    fleet = merge.fleet_figures(folded(planned(), [polled(0, 0.2), polled(1, 0.1)]), [])
+    assert fleet.polled_share == pytest.approx((0.2 + 0.1) / (4 + 4))
+    assert fleet.cpu_us_per_operation == pytest.approx((0.8 - 0.3) * 1e6 / 16)
+    unknown = folded(planned(), [polled(0, 0.2), polled(1, None)])
+    assert merge.fleet_figures(unknown, []).polled_share is None
+
+
 def test_the_servers_count_is_compared_only_where_every_client_has_counted() -> None:
     both = [result(0, [1]), result(1, [1])]
     step = merged_step(planned(), both, [], server_after=after(1100)).step

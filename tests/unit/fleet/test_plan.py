@@ -9,11 +9,13 @@ from plimsoll.fleet.plan import (
     connections_of,
     finished,
     late_in_a_row,
+    load_spec,
     plan_step,
     rate_of,
     warming_step,
 )
 from plimsoll.fleet.step import merged_step
+from plimsoll.model.engine import EngineTarget, EngineWorkload
 from plimsoll.model.fleet import FailedClient, StepPlan
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.history import FinishedStep
@@ -42,6 +44,10 @@ REQUEST = Request.model_validate(
 )
 
 
+NOTHING = EngineWorkload(key_spaces=(), operations=())
+NOWHERE = EngineTarget(protocol="mysql", host="h", port=1, user="u", password="", database="d")
+
+
 def planned(clients: int, connections: int, rate: float | None = None) -> StepPlan:
     following = NextStep(
         index=2,
@@ -54,6 +60,25 @@ def planned(clients: int, connections: int, rate: float | None = None) -> StepPl
     return plan_step(
         following, REQUEST, start_at_epoch_ms=1_000, recovered=None, server_before=None
     )
+
+
+def test_who_asks_for_polling_is_heard_the_search_first_then_the_request_then_the_place() -> None:
+    def polls(asked: int | None, of_request: int | None) -> int:
+        following = NextStep(
+            index=2, clients=1, connections=1, purpose="climb", why="", poll_us=asked
+        )  # fmt: skip
+        load = REQUEST.load.model_copy(update={"poll_us": of_request})
+        request = REQUEST.model_copy(update={"load": load})
+        plan = plan_step(
+            following, request, start_at_epoch_ms=0, recovered=None, server_before=None, poll_us=50
+        )
+        spec = load_spec(plan, 0, workload=NOTHING, target=NOWHERE)
+        assert spec.poll_us == plan.poll_us
+        return plan.poll_us
+
+    assert polls(None, None) == 50
+    assert polls(None, 0) == 0
+    assert polls(20, 0) == 20
 
 
 def test_steps_are_numbered_from_one_and_know_their_window() -> None:

@@ -16,9 +16,9 @@ from plimsoll.local.room import (
     free_disk_bytes,
     memory_bytes,
     require_room,
-    rows_bytes,
 )
 from plimsoll.model.request import Request
+from plimsoll.requests.row_bytes import rows_bytes
 from tests.support.requested import REQUESTED
 
 GIB = 2**30

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.local.deploying import default_settings
+from plimsoll.model.engine import POLL_US
 from plimsoll.model.function_settings import (
     DeleteTargetSettings,
     JudgeStepSettings,
@@ -24,6 +25,7 @@ def test_functions_read_the_times_as_they_are_told(timings: Timings) -> None:
     told = default_settings() | timings.settings
     plan = PlanStepSettings.of_deployment(told)
     assert plan.poll_seconds == timings.poll_s
+    assert plan.poll_us == timings.poll_us
     assert plan.start_lead_ms + 7 * plan.start_lead_ms_per_client == 1000 * timings.lead_s(7)
     judge = JudgeStepSettings.of_deployment(told)
     assert judge.metric_period_seconds == timings.metric_period_s
@@ -34,6 +36,7 @@ def test_functions_read_the_times_as_they_are_told(timings: Timings) -> None:
 def test_one_machine_keeps_its_own_times() -> None:
     told = default_settings()
     assert {s: told[s] for s in ONE_MACHINE_TIMINGS.settings} == ONE_MACHINE_TIMINGS.settings
+    assert (told[Setting.POLL_US], AWS_TIMINGS.poll_us) == ("0", POLL_US), "it shares its cores"
     assert told[Setting.START_LEAD_MS] != AWS_TIMINGS.settings[Setting.START_LEAD_MS]
 
 

@@ -42,6 +42,7 @@ RATE = {
 }
 STALL = {"step": 1, "volume": {"kind": "stall", "duration_s": 1}}
 COMMITS = {"name": "log-flush", "records": 1000}
+SNAPSHOT = r"^arn:aws[a-z-]*:rds:[a-z0-9-]+:\d{12}:snapshot:[A-Za-z][A-Za-z0-9:-]{0,254}$"
 NAME = "^[a-z0-9]+(-[a-z0-9]+)*$"
 
 
@@ -69,6 +70,7 @@ def toggle(**changes: Any) -> dict[str, Any]:
 
 WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"name": "Not A Name"}, "name", "Not A Name", [NAME]),
+    (of("target", RDS, "snapshot", "mine"), "target.snapshot", "mine", [SNAPSHOT]),
     ({"name": "n" * 41}, "name", "n" * 41, ["at most 40 long"]),
     ({"description": 3}, "description", 3, []),
     ({"team": "A"}, "team", "A", [NAME]),
@@ -123,6 +125,10 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     (of("target", CASSANDRA, "version", "4"), "target.version", "4", ["5.0.8"]),
     (of("target", CASSANDRA, "instance_type", "x"), "target.instance_type", "x",
      [r"^[a-z]+\d[a-z0-9-]*\.[a-z0-9-]+$"]),
+    (of("target", CASSANDRA, "nodes", 4), "target.nodes", 4, ["<= 3"]),
+    (of("target", CASSANDRA, "replication", 0), "target.replication", 0, [">= 1"]),
+    (of("target", CASSANDRA, "replication", 2), "target.replication", 2, []),
+    (of("target", ENDPOINT, "nodes", ["10.0.0.0/24"]), "target.nodes", None, []),
     (of("target", CASSANDRA, "volume", {"type": "nvme", "size_gib": 1}), "target.volume.type",
      "nvme", []),
     (of("target", ENDPOINT, "host", ""), "target.host", "", ["at least 1 long"]),
@@ -249,8 +255,8 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     # fields that nothing knows of: what stands there is not repeated
     ({"foo": "hunter2"}, "foo", None, sorted(Request.model_fields)),
     (of("target", ENDPOINT, "password", "hunter2"), "target.password", None,
-     ["allow_md5", "database", "engine", "host", "kind", "port", "secret_arn", "statement_mode",
-      "tls"]),
+     ["allow_md5", "database", "engine", "host", "kind", "nodes", "port", "secret_arn",
+      "statement_mode", "tls"]),
 ]  # fmt: skip
 
 

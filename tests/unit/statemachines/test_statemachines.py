@@ -15,7 +15,8 @@ FOLDER = Path(__file__).parents[3] / "statemachines"
 MACHINES = sorted(path.name for path in FOLDER.glob("*.asl.json"))
 BEFORE_TEARDOWN = {
     "Record", "ArmDeletion", "CreateTarget", "AwaitTarget", "CreateSchema", "LoadDataset",
-    "VerifyDataset", "PlanStep", "SwitchTarget", "RunClients", "JudgeStep", "Conclude",
+    "VerifyDataset", "TakeSnapshot", "PlanStep", "SwitchTarget", "RunClients", "JudgeStep",
+    "Conclude",
 }  # fmt: skip
 
 
@@ -100,14 +101,31 @@ def test_no_end_is_reached_without_teardown_and_no_failure_reads_succeeded() -> 
 
 def test_every_way_out_of_an_experiment_settles_its_cells_and_concludes() -> None:
     machine = definition("experiment.asl.json")["States"]
-    for name in ("Plan", "RunBatches"):
+    for name in ("Plan", "PrepareDatasets", "RunBatches"):
         (catch,) = machine[name]["Catch"]
         assert (catch["ErrorEquals"], catch["Next"]) == (["States.ALL"], "SettleCells"), name
         assert "failure" in catch["Assign"], f"{name} forgets that it failed"
     ends = {name for name, state in machine.items() if state["Type"] in {"Succeed", "Fail"}}
     assert {name for name, state in machine.items() if successors(state) & ends} == {"Failed?"}
     assert {n for n, state in machine.items() if "Failed?" in successors(state)} == {"Conclude"}
-    assert {n for n, state in machine.items() if "Conclude" in successors(state)} == {"Settled?"}
+    before = {n for n, state in machine.items() if "Conclude" in successors(state)}
+    assert before == {"DatasetsGone?"}
+
+
+@pytest.mark.parametrize("name", ["experiment", "experiment-end"])
+def test_no_experiment_is_concluded_before_its_datasets_are_gone(name: str) -> None:
+    machine = definition(f"{name}.asl.json")["States"]
+    to = {state: {n for n, s in machine.items() if state in successors(s)} for state in machine}
+    assert to["Conclude"] == {"DatasetsGone?"}
+    assert to["DatasetsGone?"] == {"DeleteDatasets"}
+    assert to["DeleteDatasets"] == {"Settled?", "PauseForDatasets"}
+
+
+def test_a_dataset_that_is_not_prepared_leaves_the_others_going() -> None:
+    found = dict(states(definition("experiment.asl.json")))
+    for name in ("SubmitDataset", "RunDataset"):
+        (catch,) = found[name]["Catch"]
+        assert (catch["ErrorEquals"], catch["Next"]) == (["States.ALL"], "DatasetFailed")
 
 
 def test_a_cell_that_fails_or_is_refused_leaves_the_matrix_going() -> None:

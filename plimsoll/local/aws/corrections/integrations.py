@@ -77,7 +77,9 @@ def to_output(value: Any, shape: Shape | None) -> Any:
 
 
 def _pascal(name: str) -> str:
-    return name[:1].upper() + name[1:]
+    """Write a member as Java's SDK does: RDS's `DBSnapshotIdentifier` is `DbSnapshotIdentifier`."""
+    pascal = name[:1].upper() + name[1:]
+    return f"Db{pascal[2:]}" if pascal.startswith("DB") else pascal
 
 
 def _operation(task: Any, service: str | None, action: str | None) -> Any:

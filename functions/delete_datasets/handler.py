@@ -1,0 +1,14 @@
+"""Deletes the snapshots of an experiment's datasets, and says whether all are gone."""
+
+import os
+from typing import Any
+
+from plimsoll.experiments.datasets import delete_datasets
+from plimsoll.model.function_settings import DeleteDatasetsSettings
+
+SETTINGS = DeleteDatasetsSettings.read(os.environ)
+
+
+def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
+    """Answer the workflow."""
+    return delete_datasets(SETTINGS, event["experiment_id"])

@@ -1,0 +1,14 @@
+"""Takes the snapshot of a prepared dataset, arms its deletion, and says whether it is whole."""
+
+import os
+from typing import Any
+
+from plimsoll.model.function_settings import TakeSnapshotSettings
+from plimsoll.runs.take_snapshot import keep_dataset
+
+SETTINGS = TakeSnapshotSettings.read(os.environ)
+
+
+def handler(event: dict[str, Any], _context: object) -> dict[str, object]:
+    """Answer the workflow."""
+    return keep_dataset(SETTINGS, event["run_id"])

@@ -1,0 +1,119 @@
+"""What the workflow of an experiment calls for its datasets: prepared first, deleted last."""
+
+from datetime import timedelta
+
+from plimsoll.aws.run_files import DATASET, files_of
+from plimsoll.aws.run_records import now, records_of
+from plimsoll.errors import DatasetError, LimitReachedError, NoRoomYetError
+from plimsoll.experiments.records import asked, experiments_of
+from plimsoll.model.dataset_layout import DatasetLayout
+from plimsoll.model.experiment import Cell, Experiment
+from plimsoll.model.experiment_record import DatasetOutcome, ExperimentRecord
+from plimsoll.model.function_settings import DeleteDatasetsSettings, RunSettings, SubmitSettings
+from plimsoll.model.run_record import Restored, RunState
+from plimsoll.model.snapshots import snapshot_name
+from plimsoll.requests.prepared_datasets import (
+    SharedDataset,
+    dataset_of,
+    kept_for_s,
+    shared_datasets,
+)
+from plimsoll.runs.submit import record_request
+from plimsoll.runs.take_snapshot import snapshot_kind
+from plimsoll.targets.deletion_schedule import disarm_deletion
+from plimsoll.targets.snapshots import delete_snapshot
+from plimsoll.targets.target_stacks import Deletion
+
+
+def datasets_of(experiment: Experiment, record: ExperimentRecord) -> tuple[SharedDataset, ...]:
+    """Say which datasets an experiment prepares once."""
+    return shared_datasets(experiment, local=record.local)
+
+
+def record_dataset(
+    settings: SubmitSettings, experiment: Experiment, record: ExperimentRecord, number: int
+) -> str:
+    """Record the run that prepares a dataset; returns its id.
+
+    Raises:
+        NoRoomYetError: The team's limits leave no room for it until other runs have ended.
+        LimitReachedError: They never do.
+        UsageError: The run cannot be.
+    """
+    shared = next(one for one in datasets_of(experiment, record) if one.number == number)
+    run_id = shared.run_id(record.experiment_id)
+    until = (now() + timedelta(seconds=kept_for_s(experiment, shared))).replace(microsecond=0)
+    try:
+        record_request(settings, shared.request, run_id=run_id, prepares_until=until)
+    except LimitReachedError as error:
+        if error.waiting_helps:
+            raise NoRoomYetError(str(error)) from error
+        raise
+    return run_id
+
+
+def restored_for(
+    settings: RunSettings, experiment: Experiment, record: ExperimentRecord, cell: Cell
+) -> Restored | None:
+    """Say what a run's target is restored from; None: it loads its own rows.
+
+    Raises:
+        DatasetError: The dataset that it shares was not prepared.
+    """
+    shared = dataset_of(datasets_of(experiment, record), cell)
+    if shared is None:
+        return None
+    run_id = shared.run_id(record.experiment_id)
+    run = records_of(settings).find(run_id)
+    if run is None or run.snapshot is None or run.state is not RunState.SUCCEEDED:
+        why = "it could not be submitted" if run is None else f"it ended {run.state}"
+        cause = f": {run.failure.cause}" if run and run.failure else ""
+        raise DatasetError(f"{shared.name}, which it shares, was not prepared: {why}{cause}")
+    return Restored(snapshot=run.snapshot, prepared_by=run_id)
+
+
+def delete_datasets(settings: DeleteDatasetsSettings, experiment_id: str) -> dict[str, object]:
+    """Ask for the deletion of every snapshot of an experiment, and look whether all are gone.
+
+    They are found by the names that they would have, whether or not a record tells of them.
+    """
+    experiment = asked(settings, experiment_id)
+    experiments = experiments_of(settings)
+    record = experiments.get(experiment.team, experiment_id)
+    left = 0
+    shared = datasets_of(experiment, record)
+    for one in shared:
+        run_id = one.run_id(experiment_id)
+        if delete_snapshot(snapshot_kind(one.request), run_id) is Deletion.SEEN:
+            disarm_deletion(stack_name=snapshot_name(run_id), group=settings.schedule_group)
+        else:
+            left += 1
+    if shared and not left and record.datasets_deleted_at is None:
+        experiments.change(record, datasets_deleted_at=now())
+    return {"gone": not left, "wait_s": settings.poll_seconds}
+
+
+def dataset_outcomes(
+    settings: RunSettings, experiment: Experiment, record: ExperimentRecord
+) -> tuple[DatasetOutcome, ...]:
+    """Say what has become of each dataset."""
+    outcomes = []
+    for shared in datasets_of(experiment, record):
+        run_id = shared.run_id(record.experiment_id)
+        run = records_of(settings).find(run_id)
+        counted = run is not None and run.rows is not None
+        files = files_of(settings, run_id)
+        outcomes.append(
+            DatasetOutcome(
+                name=shared.name,
+                run_id=run_id,
+                runs=len(shared.cells),
+                state=run and run.state,
+                phase=run and run.phase,
+                rows=run and run.rows,
+                layout=files.find_model(DATASET, DatasetLayout) if counted else None,
+                snapshot=run and run.snapshot,
+                deleted_at=record.datasets_deleted_at,
+            )
+        )
+    return tuple(outcomes)

@@ -1,0 +1,67 @@
+"""Adding up what the clients of a step saw of each node of a cluster, as their results come."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import plimsoll_engine
+from plimsoll.model.engine_report import LatencySummary, NodeReport
+from plimsoll.model.results import NodeTotals
+
+
+@dataclass(slots=True)
+class _Node:
+    """One node's counts."""
+
+    clients: int = 0
+    ring_shares: float = 0.0
+    succeeded: int = 0
+    statements_sent: int = 0
+    taken_over: int = 0
+    lost: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    histograms: tuple[str, ...] = ()  # of all clients so far: one, once there is any
+
+    def add(self, seen: NodeReport) -> None:
+        self.histograms = (plimsoll_engine.merge_histograms([*self.histograms, seen.histogram]),)
+        self.clients += 1
+        self.ring_shares += seen.ring_share
+        self.succeeded += seen.succeeded
+        self.statements_sent += seen.statements_sent
+        self.taken_over += seen.taken_over
+        self.lost += seen.lost
+        self.errors.update(seen.errors)
+
+
+@dataclass(slots=True)
+class NodeSums:
+    """The nodes so far; none for a target of one.
+
+    They are told apart by their addresses: each client asks the cluster for itself.
+    """
+
+    _nodes: dict[str, _Node] = field(default_factory=dict)
+
+    def add(self, seen: Iterable[NodeReport]) -> None:
+        """Add what one client saw."""
+        for node in seen:
+            self._nodes.setdefault(node.address, _Node()).add(node)
+
+    def totals(self) -> tuple[NodeTotals, ...]:
+        """Give each node's sums over all clients, by address."""
+        return tuple(_totals(address, node) for address, node in sorted(self._nodes.items()))
+
+
+def _totals(address: str, node: _Node) -> NodeTotals:
+    (histogram,) = node.histograms
+    return NodeTotals(
+        address=address,
+        ring_share=node.ring_shares / node.clients,
+        succeeded=node.succeeded,
+        errors=dict(node.errors),
+        latency_us=LatencySummary.model_validate_json(plimsoll_engine.histogram_summary(histogram)),
+        histogram=histogram,
+        statements_sent=node.statements_sent,
+        taken_over=node.taken_over,
+        lost=node.lost,
+    )

@@ -1,0 +1,27 @@
+"""How many bytes a request's rows are, before any server stores them. Pure."""
+
+from plimsoll.model.request import Request
+from plimsoll.model.values import FormatValue, LiteralValue, PatternValue, TextValue, Value
+from plimsoll.requests.request_workload import prepared_tables
+
+_NUMBER_BYTES = 20
+
+
+def rows_bytes(request: Request) -> int:
+    """Give the bytes of a request's rows, at most, before its load."""
+    tables = prepared_tables(request)
+    return sum(table.rows * sum(map(_width, table.row)) for table in tables)
+
+
+def _width(value: Value) -> int:
+    """Give the most bytes that a value takes in a row."""
+    match value:
+        case TextValue():
+            return value.length
+        case PatternValue():
+            return len(value.pattern)
+        case FormatValue():
+            return len(value.template) + sum(map(_width, value.of))
+        case LiteralValue():
+            return max(_NUMBER_BYTES, len(str(value.value)))
+    return _NUMBER_BYTES

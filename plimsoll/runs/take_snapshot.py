@@ -1,0 +1,79 @@
+"""The last state of a run that prepares a dataset: its target's snapshot."""
+
+from plimsoll.aws.run_files import REQUEST, files_of
+from plimsoll.aws.run_records import records_of
+from plimsoll.errors import RunStoppedError
+from plimsoll.model.function_settings import TakeSnapshotSettings
+from plimsoll.model.request import Request
+from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.targets.snapshots import (
+    EXPIRES_AT,
+    RUN_ID,
+    Kind,
+    SeenSnapshot,
+    arm_snapshot_deletion,
+    delete_snapshot,
+    find_snapshot,
+    require_sound,
+    take_snapshot,
+)
+
+
+def snapshot_kind(request: Request) -> Kind:
+    """Say whose snapshot a target has: RDS's own, or one of its EBS volume."""
+    return "cassandra" if request.target.kind == "cassandra" else "rds"
+
+
+def keep_dataset(settings: TakeSnapshotSettings, run_id: str) -> dict[str, object]:
+    """Take the snapshot of the run's target, arm its deletion, and look whether it is whole.
+
+    A stop marks the record before it looks for snapshots. So either this sees the mark and takes
+    the snapshot back, or the stop sees the snapshot; what neither can delete yet the schedule does.
+
+    Returns:
+        Whether it is `taken`; if not, look again after `wait_s`.
+
+    Raises:
+        RunStoppedError: The run was stopped.
+        DatasetError: The snapshot could not be taken.
+    """
+    records = records_of(settings)
+    record = records.require_running(run_id)
+    request = files_of(settings, run_id).get(REQUEST, Request)
+    kind = snapshot_kind(request)
+    take_snapshot(kind, run_id, source=_source(record), tags=_tags(record))
+    seen = find_snapshot(kind, run_id)
+    if seen is None:  # a listing may lag behind
+        return {"taken": False, "wait_s": settings.poll_seconds}
+    _arm(settings, record, seen)
+    if not records.change(run_id, states=(RunState.RUNNING,), snapshot=seen.id):
+        delete_snapshot(kind, run_id)
+        raise RunStoppedError(f"run {run_id} was stopped while its snapshot was being taken")
+    require_sound(seen)
+    return {"taken": seen.whole, "wait_s": settings.poll_seconds}
+
+
+def _source(record: RunRecord) -> str:
+    assert record.target is not None  # noqa: S101 - the states before this one have set it
+    source = record.target.volume_id or record.target.identifier
+    assert source is not None  # noqa: S101 - a target that is made for a run has one
+    return source
+
+
+def _arm(settings: TakeSnapshotSettings, record: RunRecord, seen: SeenSnapshot) -> None:
+    assert record.prepares_until is not None  # noqa: S101 - of a run that prepares a dataset
+    arm_snapshot_deletion(
+        seen,
+        at=record.prepares_until,
+        group=settings.schedule_group,
+        role_arn=settings.deletion_role_arn,
+    )
+
+
+def _tags(record: RunRecord) -> dict[str, str]:
+    assert record.prepares_until is not None  # noqa: S101 - of a run that prepares a dataset
+    return {
+        RUN_ID: record.run_id,
+        "plimsoll:team": record.team,
+        EXPIRES_AT: f"{record.prepares_until:%Y-%m-%dT%H:%M:%SZ}",
+    }

@@ -1,0 +1,92 @@
+"""The last resort for snapshots of datasets: those whose time has passed are deleted, and told."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import get_args
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from plimsoll.aws import clients
+from plimsoll.aws.event_bus import emit
+from plimsoll.errors import PlimsollError
+from plimsoll.model.events import TargetLeaked
+from plimsoll.model.snapshots import preparing_run
+from plimsoll.targets.snapshots import (
+    EXPIRES_AT,
+    Kind,
+    SeenSnapshot,
+    ask_deletion,
+    list_snapshots,
+)
+
+LONGEST = timedelta(days=30)  # an experiment's workflow lasts no longer
+_GOING = {"deleting", "creating", "pending"}
+
+
+def sweep_snapshots(topic_arn: str, event_bus: str, *, at: datetime) -> list[str]:
+    """Delete every snapshot of Plimsoll's own that should be gone.
+
+    Args:
+        topic_arn: Where each one is reported to people.
+        event_bus: Where each one is reported to programs.
+        at: The time to compare with.
+
+    Returns:
+        The names of those whose deletion was asked for.
+
+    Raises:
+        PlimsollError: Something of it failed, after all the rest was done.
+    """
+    asked: list[str] = []
+    failures: list[str] = []
+    for snapshot in expired_snapshots(at):
+        try:
+            ask_deletion(snapshot)
+            print(json.dumps({"expired_target": snapshot.name}))  # an alarm counts these lines
+            asked.append(snapshot.name)
+            _report(snapshot, at, topic_arn, event_bus)
+        except (BotoCoreError, ClientError, PlimsollError) as error:
+            failures.append(f"{snapshot.name}: {error}")
+            print(json.dumps({"janitor_failed": snapshot.name, "error": str(error)}))
+    if failures:
+        raise PlimsollError("; ".join(failures))
+    return asked
+
+
+def expired_snapshots(at: datetime) -> Iterator[SeenSnapshot]:
+    """Find snapshots whose time has passed, and which can be deleted now."""
+    for kind in get_args(Kind):
+        for snapshot in list_snapshots(kind):
+            expires_at = _expires_at(snapshot)
+            if expires_at is not None and expires_at <= at and snapshot.state not in _GOING:
+                yield snapshot
+
+
+def _expires_at(snapshot: SeenSnapshot) -> datetime | None:
+    """Say when it should be gone; None where the tag is missing: then it is none of ours."""
+    if EXPIRES_AT not in snapshot.tags:
+        return None
+    try:
+        expires_at = datetime.fromisoformat(snapshot.tags[EXPIRES_AT])
+    except ValueError:
+        return None if snapshot.made_at is None else snapshot.made_at + LONGEST
+    return expires_at if expires_at.tzinfo else expires_at.replace(tzinfo=UTC)
+
+
+def _report(snapshot: SeenSnapshot, at: datetime, topic_arn: str, event_bus: str) -> None:
+    expired_at = _expires_at(snapshot)
+    assert expired_at is not None  # noqa: S101 - it has expired
+    leaked = TargetLeaked(
+        run_id=preparing_run(snapshot.name),
+        stack_name=snapshot.name,
+        expired_at=expired_at,
+        found_at=at,
+    )
+    emit(event_bus, leaked)
+    clients.sns().publish(
+        TopicArn=topic_arn,
+        Subject="Plimsoll: a snapshot outlived its time limit",
+        Message=f"{snapshot.name} should have been gone at {expired_at.isoformat()};"
+        " the janitor has asked for its deletion",
+    )

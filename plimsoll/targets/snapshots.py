@@ -1,0 +1,205 @@
+"""Snapshots of prepared datasets: taken, seen, deleted. Every call is safe to repeat.
+
+Of RDS a snapshot is known by its name, of EBS by its tags. Either is deleted only once it is whole
+(docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBSnapshot.html).
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+from botocore.exceptions import ClientError
+
+from plimsoll.aws import clients
+from plimsoll.errors import DatasetError
+from plimsoll.model.snapshots import PREFIX, snapshot_name
+from plimsoll.targets.target_stacks import Deletion
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2.type_defs import TagTypeDef as Ec2Tag
+    from mypy_boto3_rds.type_defs import TagTypeDef
+
+Kind = Literal["rds", "cassandra"]  # of the target that it is of: RDS's, or EBS's
+RUN_ID = "plimsoll:run-id"
+EXPIRES_AT = "plimsoll:expires-at"
+DELETE_ACTIONS: Mapping[Kind, tuple[str, str]] = {  # of Scheduler, and what names the snapshot
+    "rds": ("arn:aws:scheduler:::aws-sdk:rds:deleteDBSnapshot", "DbSnapshotIdentifier"),
+    "cassandra": ("arn:aws:scheduler:::aws-sdk:ec2:deleteSnapshot", "SnapshotId"),
+}
+_WHOLE = {"available", "completed"}
+_BROKEN = {"failed", "error", "incompatible-restore"}
+
+
+@dataclass(frozen=True)
+class SeenSnapshot:
+    """A snapshot as AWS describes it.
+
+    Attributes:
+        kind: Whose it is.
+        id: What a target is restored from, and what deletes it.
+        name: What people call it: the run that prepared it stands in it.
+        state: By AWS's words.
+        tags: By key.
+        made_at: When it was asked for.
+    """
+
+    kind: Kind
+    id: str
+    name: str
+    state: str
+    tags: Mapping[str, str]
+    made_at: datetime | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether a target can be restored from it."""
+        return self.state in _WHOLE
+
+
+def find_snapshot(kind: Kind, run_id: str) -> SeenSnapshot | None:
+    """Describe the snapshot that a run has taken; None where there is none."""
+    name = snapshot_name(run_id)
+    return next((one for one in list_snapshots(kind, run_id=run_id) if one.name == name), None)
+
+
+def list_snapshots(kind: Kind, *, run_id: str | None = None) -> Iterator[SeenSnapshot]:
+    """Describe Plimsoll's snapshots in the account: all, or those of one run."""
+    match kind:
+        case "rds":
+            yield from _of_rds(run_id)
+        case "cassandra":
+            yield from _of_ebs(run_id)
+
+
+def _of_rds(run_id: str | None) -> Iterator[SeenSnapshot]:
+    pages = clients.rds().get_paginator("describe_db_snapshots")
+    name = None if run_id is None else snapshot_name(run_id)
+    try:
+        for page in (
+            pages.paginate(SnapshotType="manual")
+            if name is None
+            else pages.paginate(SnapshotType="manual", DBSnapshotIdentifier=name)
+        ):
+            for found in page["DBSnapshots"]:
+                if found["DBSnapshotIdentifier"].startswith(PREFIX):
+                    yield SeenSnapshot(
+                        kind="rds",
+                        id=found["DBSnapshotIdentifier"],
+                        name=found["DBSnapshotIdentifier"],
+                        state=found["Status"],
+                        tags={tag["Key"]: tag["Value"] for tag in found.get("TagList", [])},
+                        made_at=found.get("SnapshotCreateTime"),
+                    )
+    except ClientError as error:
+        if not error.response["Error"]["Code"].startswith("DBSnapshotNotFound"):
+            raise
+
+
+def _of_ebs(run_id: str | None) -> Iterator[SeenSnapshot]:
+    wanted = "*" if run_id is None else run_id
+    pages = clients.ec2().get_paginator("describe_snapshots")
+    for page in pages.paginate(
+        OwnerIds=["self"], Filters=[{"Name": f"tag:{RUN_ID}", "Values": [wanted]}]
+    ):
+        for found in page["Snapshots"]:
+            tags = {tag["Key"]: tag["Value"] for tag in found.get("Tags", [])}
+            yield SeenSnapshot(
+                kind="cassandra",
+                id=found["SnapshotId"],
+                name=tags.get("Name", found["SnapshotId"]),
+                state=found["State"],
+                tags=tags,
+                made_at=found.get("StartTime"),
+            )
+
+
+def take_snapshot(kind: Kind, run_id: str, *, source: str, tags: Mapping[str, str]) -> None:
+    """Ask for a snapshot; one that the run has taken already stays as it is.
+
+    Args:
+        kind: Of the target.
+        run_id: The run that has prepared the dataset.
+        source: The RDS instance, or the EBS volume.
+        tags: By key.
+    """
+    if find_snapshot(kind, run_id) is not None:
+        return
+    name = snapshot_name(run_id)
+    listed: list[TagTypeDef] = [{"Key": key, "Value": value} for key, value in tags.items()]
+    match kind:
+        case "rds":
+            clients.rds().create_db_snapshot(
+                DBSnapshotIdentifier=name, DBInstanceIdentifier=source, Tags=listed
+            )
+        case "cassandra":
+            named: list[Ec2Tag] = [
+                {"Key": key, "Value": value} for key, value in {**tags, "Name": name}.items()
+            ]
+            clients.ec2().create_snapshot(
+                VolumeId=source,
+                Description=f"Plimsoll: the dataset of {run_id}",
+                TagSpecifications=[{"ResourceType": "snapshot", "Tags": named}],
+            )
+
+
+def require_sound(snapshot: SeenSnapshot) -> None:
+    """Refuse a snapshot that will never be whole.
+
+    Raises:
+        DatasetError: AWS says so.
+    """
+    if snapshot.state in _BROKEN:
+        raise DatasetError(f"the snapshot {snapshot.name} could not be taken: {snapshot.state}")
+
+
+def delete_snapshot(kind: Kind, run_id: str) -> Deletion:
+    """Ask for the deletion of a run's snapshot, and say how far it is; seen: there is none."""
+    found = find_snapshot(kind, run_id)
+    if found is None:
+        return Deletion.SEEN
+    if found.whole or found.state in _BROKEN:
+        ask_deletion(found)
+    return Deletion.UNDER_WAY
+
+
+def ask_deletion(snapshot: SeenSnapshot) -> None:
+    """Ask AWS to delete a snapshot."""
+    match snapshot.kind:
+        case "rds":
+            clients.rds().delete_db_snapshot(DBSnapshotIdentifier=snapshot.id)
+        case "cassandra":
+            clients.ec2().delete_snapshot(SnapshotId=snapshot.id)
+
+
+def arm_snapshot_deletion(
+    snapshot: SeenSnapshot, *, at: datetime, group: str, role_arn: str
+) -> None:
+    """Make the schedule that deletes a snapshot by itself; one that is there stays as it is.
+
+    Args:
+        snapshot: Which; its name is the schedule's.
+        at: When, in UTC.
+        group: The schedule group.
+        role_arn: The role with which Scheduler deletes it.
+    """
+    client = clients.scheduler()
+    action, named = DELETE_ACTIONS[snapshot.kind]
+    try:
+        client.create_schedule(
+            Name=snapshot.name,
+            GroupName=group,
+            ScheduleExpression=f"at({at:%Y-%m-%dT%H:%M:%S})",
+            ScheduleExpressionTimezone="UTC",
+            FlexibleTimeWindow={"Mode": "OFF"},
+            ActionAfterCompletion="DELETE",
+            Target={
+                "Arn": action,
+                "RoleArn": role_arn,
+                "Input": json.dumps({named: snapshot.id}),
+                "RetryPolicy": {"MaximumEventAgeInSeconds": 86_400, "MaximumRetryAttempts": 185},
+            },
+        )
+    except client.exceptions.ConflictException:
+        return

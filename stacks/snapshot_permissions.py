@@ -1,0 +1,75 @@
+"""Snapshots of datasets: what may be taken, restored and deleted, and nothing of anybody else's."""
+
+from collections.abc import Iterable
+
+from aws_cdk import Stack
+from aws_cdk import aws_iam as iam
+
+from plimsoll.model.functions import Resource
+from plimsoll.model.snapshots import PREFIX
+from stacks.permissions import Grant, Grants, arn
+
+_TAGGED = {"Null": {"aws:ResourceTag/plimsoll:run-id": "false"}}
+_BEING_TAGGED = {"Null": {"aws:RequestTag/plimsoll:run-id": "false"}}
+_WHILE_MADE = {"StringEquals": {"ec2:CreateAction": "CreateSnapshot"}}
+
+
+def snapshot_arn(stack: Stack) -> str:
+    """Name the snapshots of RDS that hold datasets of Plimsoll's own."""
+    return arn(stack, "rds", f"snapshot:{PREFIX}*")
+
+
+def volume_snapshots(stack: Stack) -> str:
+    """Name the snapshots of EBS; their ids are drawn, and their account is in no ARN."""
+    return f"arn:{stack.partition}:ec2:{stack.region}::snapshot/*"
+
+
+def snapshot_grants(stack: Stack) -> Grants:
+    """Say what the function table's snapshots and volumes are here."""
+    volumes = arn(stack, "ec2", "volume/*")
+    of_ebs = volume_snapshots(stack)
+    return {
+        Resource.DATASET_SNAPSHOTS: (Grant(snapshot_arn(stack)),),
+        Resource.DATASET_VOLUME_SNAPSHOTS: (Grant(of_ebs, conditions=_TAGGED),),
+        Resource.NEW_VOLUME_SNAPSHOTS: (
+            Grant(of_ebs, conditions=_BEING_TAGGED, of_action={"ec2:CreateTags": _WHILE_MADE}),
+        ),
+        Resource.TARGET_VOLUMES: (Grant(volumes, conditions=_TAGGED),),
+    }
+
+
+def restoring(stack: Stack, subnet_group: str, allowed: Iterable[str]) -> list[iam.PolicyStatement]:
+    """Let CloudFormation restore targets from snapshots: Plimsoll's own, and those allowed.
+
+    Args:
+        stack: The deployment's.
+        subnet_group: Of its targets.
+        allowed: ARNs of the users' own snapshots.
+    """
+    return [
+        iam.PolicyStatement(
+            actions=["rds:RestoreDBInstanceFromDBSnapshot"],
+            resources=[
+                *(arn(stack, "rds", f"{kind}:plimsoll-*") for kind in ("db", "pg")),
+                arn(stack, "rds", f"subgrp:{subnet_group}"),
+                arn(stack, "rds", "og:default:*"),
+                snapshot_arn(stack),
+                *allowed,
+            ],
+        ),
+        iam.PolicyStatement(
+            actions=["rds:DescribeDBSnapshots"], resources=[snapshot_arn(stack), *allowed]
+        ),
+    ]
+
+
+def deleting(stack: Stack) -> list[iam.PolicyStatement]:
+    """Let Scheduler delete snapshots of datasets when their time is up."""
+    return [
+        iam.PolicyStatement(actions=["rds:DeleteDBSnapshot"], resources=[snapshot_arn(stack)]),
+        iam.PolicyStatement(
+            actions=["ec2:DeleteSnapshot"],
+            resources=[volume_snapshots(stack)],
+            conditions=_TAGGED,
+        ),
+    ]

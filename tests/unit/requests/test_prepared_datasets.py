@@ -1,0 +1,118 @@
+"""Which runs of an experiment share a dataset, and what cannot be prepared for several."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from plimsoll.errors import UsageError
+from plimsoll.model.experiment import Experiment
+from plimsoll.requests.prepared_datasets import KEEPING_MARGIN_S, kept_for_s, shared_datasets
+from tests.support.requested import REQUESTED
+
+SHARED = {name: value for name, value in REQUESTED.items() if name != "name"}
+VOLUMES = {
+    "slow": {"target": {"volume": {"iops": 1000}}},
+    "fast": {"target": {"volume": {"iops": 2000}}},
+}
+MIXES = {"reads": {"workload": {"name": "ycsb-c"}}, "both": {"workload": {"name": "ycsb-a"}}}
+
+
+def experiment(**changes: Any) -> Experiment:
+    asked = {"name": "m", "request": SHARED, "axes": {"mix": MIXES}, "dataset": {}}
+    return Experiment.model_validate(asked | changes)
+
+
+def test_nothing_is_prepared_for_whom_does_not_ask() -> None:
+    assert shared_datasets(experiment(dataset=None), local=True) == ()
+
+
+def test_workloads_on_the_same_tables_share_one_dataset() -> None:
+    (shared,) = shared_datasets(experiment(), local=False)
+    assert (shared.name, shared.cells) == ("dataset-1", (0, 1))
+    assert shared.request.name == "dataset-1"
+    assert shared.request.tags == {"experiment": "m", "dataset": "1"}
+    assert shared.run_id("20260101-000000-abcdef") == "20260101-000000-abcdef-d01"
+
+
+@pytest.mark.parametrize(("local", "datasets"), [(True, [(0, 1)]), (False, [(0,), (1,)])])
+def test_a_volume_that_rds_would_have_to_change_has_a_dataset_of_its_own(
+    local: bool, datasets: list[tuple[int, ...]]
+) -> None:
+    found = shared_datasets(experiment(axes={"storage": VOLUMES}), local=local)
+    assert [shared.cells for shared in found] == datasets
+
+
+@pytest.mark.parametrize(
+    "variants",
+    [
+        {"few": {"workload": {"records": 10}}, "many": {"workload": {"records": 20}}},
+        {"a": {"load": {"seed": 1}}, "b": {"load": {"seed": 2}}},  # the rows' random parts
+        {
+            "ycsb": {"workload": {"name": "ycsb-c"}},
+            "sysbench": {"workload": {"name": "sysbench-oltp-point-select"}},
+        },
+        {
+            "old": {"target": {"engine_version": "10.11"}},
+            "new": {"target": {"engine_version": "11.4"}},
+        },
+    ],
+)
+def test_other_rows_or_another_version_are_another_dataset(variants: dict[str, Any]) -> None:
+    found = shared_datasets(experiment(axes={"what": variants}), local=True)
+    assert [shared.cells for shared in found] == [(0,), (1,)]
+
+
+def test_what_prepares_it_may_be_larger_than_what_measures() -> None:
+    dataset = {"target": {"instance_class": "db.m5.4xlarge"}, "time_limit_s": 3600}
+    (shared,) = shared_datasets(experiment(dataset=dataset), local=False)
+    assert shared.request.target.instance_class == "db.m5.4xlarge"  # type: ignore[union-attr]
+    assert shared.request.time_limit_s == 3600
+    assert kept_for_s(experiment(dataset=dataset), shared) == 3600 + 2 * 7200 + KEEPING_MARGIN_S
+
+
+@pytest.mark.parametrize(
+    "dataset", [{"workload": {"records": 5}}, {"target": {"engine_version": "10.11"}}]
+)
+def test_what_prepares_it_may_not_change_what_is_in_it(dataset: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="dataset: it changes the dataset's engine"):
+        shared_datasets(experiment(dataset=dataset), local=True)
+
+
+def test_a_wrong_field_is_named_where_it_was_written() -> None:
+    with pytest.raises(UsageError, match=r"dataset\.target\.instance_class"):
+        shared_datasets(experiment(dataset={"target": {"instance_class": 5}}), local=True)
+    with pytest.raises(
+        ValidationError, match=r"dataset\.name: a run of an experiment gets its own"
+    ):
+        experiment(dataset={"name": "mine"})
+
+
+ENDPOINT = {"kind": "endpoint", "engine": "mariadb", "host": "db", "port": 3306}
+AURORA = {
+    "kind": "aurora",
+    "engine": "aurora-mysql",
+    "engine_version": "8.0",
+    "instance_class": "db.r6g.large",
+}
+NVME = {"kind": "cassandra", "instance_type": "i3.large", "volume": {"type": "nvme", "size_gib": 1}}
+OWN = {
+    **REQUESTED["target"],
+    "snapshot": "arn:aws:rds:eu-west-1:123456789012:snapshot:orders-2026",
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        (ENDPOINT, "a target of kind endpoint is not restored from a snapshot"),
+        (AURORA, "a target of kind aurora is not restored from a snapshot"),
+        (NVME, "nvme, the instance's own disks, has no snapshots"),
+        (OWN, "target.snapshot is a dataset of your own: nothing is prepared"),
+    ],
+)
+def test_what_has_no_snapshot_is_refused_in_a_sentence(target: dict[str, Any], why: str) -> None:
+    mixes = {"a": {"workload": {"name": "ycsb-c"}}, "b": {"workload": {"name": "ycsb-b"}}}
+    shared = {**SHARED, "target": target}
+    with pytest.raises(UsageError, match=f"dataset: {why}"):
+        shared_datasets(experiment(request=shared, axes={"mix": mixes}), local=True)
