@@ -189,3 +189,48 @@ fn what_cannot_be_sent_is_refused_with_the_field_named() {
     }
     assert!(server.log().is_empty(), "nothing was connected");
 }
+
+#[test]
+fn a_sequence_begins_where_it_is_told_and_its_connections_share_it() {
+    let server = Server::start(|_| Action::Rows);
+    let mut workload = mixed_workload();
+    workload["operations"] = json!([workload["operations"][2]]);
+    let changes = json!({"connections": 2, "operations_limit": 6, "sequence_from": 997,
+                         "workload": workload});
+    run(mysql(server.port), &changes).expect("it starts");
+    let mut keys: Vec<i64> = Vec::new();
+    for commands in server.log() {
+        for command in commands.iter().filter(|command| command[0] == EXECUTE) {
+            let value = command[command.len() - 8..].try_into().expect("8 bytes");
+            keys.push(i64::from_le_bytes(value));
+        }
+    }
+    keys.sort_unstable();
+    assert_eq!(keys, [0, 1, 2, 997, 998, 999], "past the last row it begins again");
+}
+
+#[test]
+fn the_columns_of_an_input_go_on_together_on_each_connection() {
+    let server = Server::start(|_| Action::Ok);
+    let column = |values: [i64; 4]| json!({"kind": "column", "values": values});
+    let workload = json!({
+        "key_spaces": [],
+        "operations": [{"name": "insert", "weight": 1, "statements": [
+            {"sql": ["INSERT INTO t VALUES (?, ?)"],
+             "binds": [column([1, 2, 3, 4]), column([10, 20, 30, 40])]}]}],
+    });
+    let changes = json!({"connections": 2, "operations_limit": 8, "sequence_from": 3,
+                         "workload": workload});
+    run(mysql(server.port), &changes).expect("it starts");
+    let mut lines: Vec<(i64, i64)> = Vec::new();
+    for commands in server.log() {
+        for command in commands.iter().filter(|command| command[0] == EXECUTE) {
+            let cells = &command[command.len() - 16..];
+            let cell = |at: usize| i64::from_le_bytes(cells[at..at + 8].try_into().expect("8"));
+            lines.push((cell(0), cell(8)));
+        }
+    }
+    lines.sort_unstable();
+    let twice = |line| [line, line];
+    assert_eq!(lines, [(1, 10), (2, 20), (3, 30), (4, 40)].map(twice).concat());
+}

@@ -12,6 +12,8 @@ from plimsoll.report.experiment_page import (
     gains_table,
     matrix_table,
 )
+from plimsoll.report.factorial_table import factorials_table
+from plimsoll.report.phase_tables import phases_table
 
 
 def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
@@ -27,6 +29,10 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
     if (gains := gains_table(result)) is not None:
         click.echo("\nWhat each step up in IOPS gained")
         print_report_table(gains)
+    if (phases := phases_table(result)) is not None:
+        click.echo("\nPhases to completion, records/s")
+        print_report_table(phases)
+    _print_factorials(result)
     if toggles := [cell for cell in result.cells if cell.toggle]:
         click.echo("\nWhat the toggle does")
         for cell in toggles:
@@ -39,3 +45,12 @@ def print_experiment(result: ExperimentResult, *, as_json: bool) -> None:
             click.echo(f"  {warning}")
     click.echo("\nEvery cell")
     print_report_table(cells_table(result))
+
+
+def _print_factorials(result: ExperimentResult) -> None:
+    if (table := factorials_table(result.factorials)) is None:
+        return
+    click.echo("\nWhat one axis gains, and on what that depends")
+    print_report_table(table)
+    for each in result.factorials:
+        click.echo(f"  {each.question}: {each.sentence}")

@@ -9,6 +9,7 @@ from rich.status import Status
 
 from plimsoll import words
 from plimsoll.model.fleet import WARMING_STEP
+from plimsoll.model.phase_request import phase_steps
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import Recovery, RunRecord
 from plimsoll.model.search_request import StepsSearch
@@ -145,10 +146,12 @@ class RunProgress(Lines):
         search, load = self._request.search, self._request.load
         if now.record.teardown_asked_at:
             return ""
-        if isinstance(search, StepsSearch) and now.plan is not None:
+        plan = now.plan
+        if isinstance(search, StepsSearch) and plan is not None and plan.phase is None:
             each = load.warmup_s + load.duration_s + STEP_OVERHEAD_S
-            steps = len(search.clients) - max(0, now.plan.index - 1)
-            end = now.plan.start_at_epoch_ms / 1000 + steps * each
+            before = phase_steps(self._request.phases)
+            steps = len(search.clients) - max(0, plan.index - before - 1)
+            end = plan.start_at_epoch_ms / 1000 + steps * each
             return f", about {_until(end)} left" if steps > 0 else ""
         if now.record.expires_at is not None:
             return f", at most {_until(now.record.expires_at.timestamp())} left"

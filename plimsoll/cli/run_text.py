@@ -29,6 +29,7 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
     """Print one run, and the folder of its files if there is one."""
     target = escape(target_words(result))
     console.print(f"[bold]{result.name}[/]  {target}", highlight=False, soft_wrap=True)
+    _print_phases(result, console)
     if result.steps:
         print_figures(console, steps_table(result))
     if result.failure is not None:
@@ -62,6 +63,12 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
         )
     if directory is not None:
         console.print(f"Files: {directory}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_phases(result: RunResult, console: Console) -> None:
+    for phase in result.phases:
+        text = f"[bold]{escape(phase.name)}[/]: {escape(phase.sentence)}"
+        console.print(text, highlight=False, soft_wrap=True)
 
 
 def _print_toggle(result: RunResult, console: Console) -> None:

@@ -32,6 +32,7 @@ from plimsoll.model.run_record import RunState
 from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS
 from plimsoll.report.answer import answer
 from plimsoll.report.experiment_summary import CellRun, by_question, decisions, layout, outcome
+from plimsoll.report.factorials import factorials
 from plimsoll.report.gains import gains
 from plimsoll.requests.cells import cells_of
 
@@ -145,6 +146,7 @@ def concluded(
         answer=answer(decided),
         decisions=decided,
         gains=gains(rows, apart_s=apart_s),
+        factorials=factorials(experiment, cells),
         warnings=tuple(
             f"{outcome.name}: {outcome.no_answer}" for outcome in outcomes if outcome.no_answer
         ),

@@ -23,12 +23,17 @@ class Window:
     def __init__(self, fold: Fold) -> None:
         """Intersect the windows of clients that ran.
 
+        Those of a pass to completion end as they are done: it lasts from the first to the last.
+
         Raises:
             ValueError: None ran.
         """
         starts, ends = fold.window_starts, fold.window_ends
-        if starts.most is None or ends.least is None:
+        if starts.least is None or starts.most is None or ends.least is None or ends.most is None:
             raise ValueError("no client ran")
+        if fold.plan.operations is not None:
+            self.start_epoch_ms, self.end_epoch_ms, self.whole = starts.least, ends.most, True
+            return
         self.start_epoch_ms = starts.most
         self.end_epoch_ms = ends.least
         self.whole = max(starts.spread or 0, ends.spread or 0) < SAME_WINDOW_MS

@@ -5,11 +5,14 @@ from itertools import takewhile
 
 from plimsoll.capacity.audits import MISSING_SHARE_MOST
 from plimsoll.fleet.failures import too_late
+from plimsoll.fleet.phase_plan import slice_of
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
 from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
 from plimsoll.model.history import FinishedStep
 from plimsoll.model.load_request import ENDING_S, SECONDS_OF_A_CLIENT, load_most_s
 from plimsoll.model.metric_periods import wait_ms
+from plimsoll.model.phase_passes import records_of_one
+from plimsoll.model.phase_request import phase_steps
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.search_request import NextStep, RampSearch, StepsSearch
@@ -49,10 +52,10 @@ def wait_for_period_ms(plan: StepPlan, period_s: int | None) -> int:
 
     Args:
         plan: The step, to start as soon as its clients can be there. A warming step waits for
-            nothing: it is not measured.
+            nothing: it is not measured. Nor does a pass of a phase: when it ends is not known.
         period_s: Of its target's metrics; None: it has none.
     """
-    if plan.index == WARMING_STEP or period_s is None:
+    if plan.index == WARMING_STEP or plan.phase is not None or period_s is None:
         return 0
     return wait_ms(
         plan.start_at_epoch_ms,
@@ -70,7 +73,8 @@ def finished(step: StepResult) -> FinishedStep:
     many = late > MISSING_SHARE_MOST * step.plan.clients
     # a step without its background is void: there one is too many
     beside = (client for one in step.background for client in one.failed)
-    return FinishedStep(step=step.step, late=many or any(map(too_late, beside)))
+    too_many = many or any(map(too_late, beside))
+    return FinishedStep(step=step.step, phase=step.plan.phase, late=too_many)
 
 
 def late_in_a_row(steps: Sequence[FinishedStep]) -> int:
@@ -102,7 +106,7 @@ def plan_step(
     parameters: Mapping[str, str] | None = None,
     poll_us: int = 0,
 ) -> StepPlan:
-    """Turn what the search asks for into a step; steps are numbered from 1.
+    """Turn what the search asks for into a step; they are numbered from 1, after the phases'.
 
     `poll_us` is for where neither the search nor the request says how long clients poll.
     """
@@ -111,7 +115,7 @@ def plan_step(
     room_s = load_most_s(following.clients + request.clients_beside) - warm_s
     factor = min(following.window_factor, room_s / (load.warmup_s + load.duration_s))
     return StepPlan(
-        index=following.index + 1,
+        index=phase_steps(request.phases) + following.index + 1,
         purpose=following.purpose,
         why=following.why,
         clients=following.clients,
@@ -195,6 +199,10 @@ def load_spec(
 ) -> LoadSpec:
     """Tell the engine what one client of a step does."""
     rate = rate_of(plan, client)
+    operations, sequence_from = None, 0
+    if plan.operations is not None:
+        records_each = records_of_one(workload.operations)
+        operations, sequence_from = slice_of(plan, client, records_each)
     return LoadSpec(
         target=target,
         workload=workload,
@@ -202,6 +210,8 @@ def load_spec(
         loop=ClosedLoop() if rate is None else OpenLoop(rate_ops_per_second=rate),
         warmup_s=plan.warmup_s,
         duration_s=plan.duration_s,
+        operations_limit=operations,
+        sequence_from=sequence_from,
         timeout_ms=plan.timeout_ms,
         poll_us=plan.poll_us,
         seed=plan.seed,

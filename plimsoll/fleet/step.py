@@ -43,6 +43,9 @@ def step_of(
     server = _server((fold, *beside), server_after)
     operations, seconds = fold.operations(), fold.seconds()
     window = merge.Window(fold) if fold.ran else None
+    plan = fold.plan
+    if window is not None and plan.operations is not None:  # to completion: as long as it took
+        plan = plan.model_copy(update={"duration_s": window.length_s})
     step = _step(fold, operations, window=window, fleet=fleet, server=server)
     if window is not None:
         read = {
@@ -52,14 +55,14 @@ def step_of(
         }
         step = step.model_copy(update=read)
     return StepResult(
-        plan=fold.plan,
+        plan=plan,
         window_start_epoch_ms=window.start_epoch_ms if window else None,
         window_end_epoch_ms=window.end_epoch_ms if window else None,
         operations=operations,
         nodes=fold.nodes.totals(),
         fleet=fleet,
         server=server,
-        problems=tuple(_problems(fold.plan, fleet, server, window)),
+        problems=tuple(_problems(plan, fleet, server, window)),
         step=step,
         seconds=seconds,
     )
@@ -93,7 +96,7 @@ def _step(
     return Step(
         index=plan.index,
         source=f"steps/{plan.index}",
-        purpose=None if plan.purpose == "warm" else plan.purpose,
+        purpose=None if plan.purpose in {"warm", "phase"} else plan.purpose,
         state=plan.state,
         clients=plan.clients,
         connections=plan.connections,

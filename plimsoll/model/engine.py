@@ -175,6 +175,7 @@ class LoadSpec(Model):
     warmup_s: Annotated[float, Field(ge=0)] = 0.0
     duration_s: Annotated[float, Field(gt=0)]
     operations_limit: Annotated[int, Field(ge=1)] | None = None  # ends earlier after so many in all
+    sequence_from: Annotated[int, Field(ge=0)] = 0  # the first number of sequential draws
     timeout_ms: Annotated[int, Field(ge=1)] = 60_000
     seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
     client_index: Annotated[int, Field(ge=0)] = 0

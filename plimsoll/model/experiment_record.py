@@ -7,6 +7,8 @@ from plimsoll.model.base import Model
 from plimsoll.model.capacity import Bound
 from plimsoll.model.dataset_layout import DatasetLayout
 from plimsoll.model.experiment import Experiment
+from plimsoll.model.factorial import Factorial
+from plimsoll.model.phase_result import PhaseResult
 from plimsoll.model.run_record import RunState
 
 
@@ -102,6 +104,7 @@ class CellOutcome(Model):
     no_answer: str | None  # why there is no figure; None: there is one
     usd_per_hour: float | None = None  # what the target costs, by its list price
     usd_unknown: str | None = None  # why there are no dollars; None: there are, or no result
+    phases: tuple[PhaseResult, ...] = ()  # of its run, before the search
 
 
 class Gain(Model):
@@ -165,6 +168,7 @@ class ExperimentResult(Model):
     cells: tuple[CellOutcome, ...]
     decisions: tuple[Decision, ...]
     gains: tuple[Gain, ...]
+    factorials: tuple[Factorial, ...] = ()  # of axes with two variants each
     warnings: tuple[str, ...]
     experiment: Experiment
     answer: str = ""  # all decisions in one sentence; empty: an older result

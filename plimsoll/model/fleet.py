@@ -48,7 +48,7 @@ class StepPlan(Model):
     """One step, the same for all of its clients: `steps/<index>/plan.json`."""
 
     index: Annotated[int, Field(ge=0)]
-    purpose: Purpose | Literal["warm"]
+    purpose: Purpose | Literal["warm", "phase"]
     why: str
     clients: Annotated[int, Field(ge=1)]
     connections: Annotated[int, Field(ge=1)]  # of all clients together, spread evenly
@@ -68,6 +68,9 @@ class StepPlan(Model):
     parameters: dict[str, str] = Field(default_factory=dict)
     recovery: str | None = None  # how the wait for that ended; None: nothing was left to wait for
     server_before: ServerCounters | None  # None: it did not answer
+    phase: str | None = None  # whose pass it is; None: a step of the search
+    operations: Annotated[int, Field(ge=1)] | None = None  # of a pass, all clients: its end
+    sequence_from: Annotated[int, Field(ge=0)] = 0  # of a pass: the first record of its slice
     background: tuple[BackgroundLoad, ...] = ()  # what runs beside it, with clients of its own
 
     @property

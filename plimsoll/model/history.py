@@ -12,6 +12,7 @@ class FinishedStep(Model):
     """One of them."""
 
     step: Step  # as capacity is judged from it
+    phase: str | None = None  # whose pass it is; None: a step of the search
     late: bool  # clients came after its window had begun; of thousands, more than a few
 
 

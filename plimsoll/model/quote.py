@@ -18,7 +18,9 @@ class Amounts(Model):
 class QuotePhase(Model):
     """One phase of the run's time, with what is assumed of it."""
 
-    name: Literal["provision", "prepare", "snapshot", "warm", "search", "conclude", "teardown"]
+    name: Literal[
+        "provision", "prepare", "snapshot", "warm", "phases", "search", "conclude", "teardown"
+    ]
     expected_s: float
     most_s: float
     assumption: str

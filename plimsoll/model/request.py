@@ -25,6 +25,7 @@ from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.expectations import rule_of
 from plimsoll.model.instances import require_plausible
 from plimsoll.model.load_request import LOAD_MAX_S, Load, Preparation, WorkloadChoice, load_most_s
+from plimsoll.model.phase_request import Phase, require_different_names
 from plimsoll.model.rds_versions import require_measurable
 from plimsoll.model.search_request import RateSearch, Search, clients_most
 from plimsoll.model.snapshots import SnapshotArn
@@ -133,6 +134,11 @@ class Request(Model):
     prepare: Preparation = Field(
         Preparation(), description="How the dataset gets there, and the caches warm."
     )
+    phases: Annotated[tuple[Phase, ...], Field(max_length=10)] = Field(
+        (),
+        description="Workloads that run to completion before the search, one after another, each on"
+        " the database as the one before has left it (docs/phases.md).",
+    )
     search: Search = Field(description="Which loads are tried.")
     toggle: Toggle | None = Field(
         None,
@@ -186,6 +192,11 @@ class Request(Model):
             )
             allowed = Range(least=least_s)
             raise UsageError(Complaint(("time_limit_s",), problem, self.time_limit_s, allowed))
+        return self
+
+    @model_validator(mode="after")
+    def _phases_are_told_apart(self) -> Self:
+        require_different_names(self.phases)
         return self
 
     @model_validator(mode="after")

@@ -12,6 +12,7 @@ from plimsoll.model.dataset_layout import DatasetLayout
 from plimsoll.model.engine_report import LatencySummary
 from plimsoll.model.expectations import Expectation
 from plimsoll.model.fleet import FailedClient, StepPlan
+from plimsoll.model.phase_result import PhaseResult
 from plimsoll.model.quote import RunCost
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import Failure, RunState
@@ -311,7 +312,8 @@ class RunResult(Model):
     limiting: LimitingResource | None
     toggle: ToggleResult | None = None  # None: no toggle was asked for, or it did not get as far
     expect: tuple[Expectation, ...] = ()  # what became of each rule; of an older run: none
-    steps: tuple[StepResult, ...]
+    steps: tuple[StepResult, ...]  # of the search
+    phases: tuple[PhaseResult, ...] = ()  # before it, each to completion
     rows: int | None  # of the dataset, counted
     dataset: DatasetLayout | None = None  # as it lay there; None: of an older run, or not reached
     zone: str | None = None  # of its load clients, and of a target made for it; None: not known

@@ -185,6 +185,13 @@ class PatternValue(Model):
     pattern: str
 
 
+class ColumnValue(Model):
+    """Values of a list, one after another and round again; columns of one list go on together."""
+
+    kind: Literal["column"] = "column"
+    values: Annotated[tuple[int | str, ...], Field(min_length=1)]
+
+
 Value = Annotated[
     LiteralValue
     | IntegerValue
@@ -196,6 +203,7 @@ Value = Annotated[
     | HashValue
     | FormatValue
     | TextValue
-    | PatternValue,
+    | PatternValue
+    | ColumnValue,
     Field(discriminator="kind"),
 ]

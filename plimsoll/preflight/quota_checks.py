@@ -13,9 +13,9 @@ from plimsoll.aws import clients
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.request import RdsTarget, Request
-from plimsoll.model.search_request import clients_most
 from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
 from plimsoll.preflight.ec2_checks import family_of, vcpus_of, vcpus_running
+from plimsoll.quoting.phase_time import fleet_most
 
 FUNCTIONS_BESIDE = 20  # of a run at once, besides its clients (docs/deploying.md)
 STANDARD = frozenset({"a", "c", "d", "h", "i", "im", "is", "m", "r", "t", "z"})
@@ -73,8 +73,7 @@ def quota_checks(requests: Sequence[Request]) -> tuple[Check, ...]:
 
 
 def _functions(request: Request) -> int:
-    stepping = clients_most(request.search) + request.clients_beside
-    return max(stepping, request.prepare.clients) + FUNCTIONS_BESIDE
+    return max(fleet_most(request), request.prepare.clients) + FUNCTIONS_BESIDE
 
 
 def _vcpus(types: Sequence[str]) -> int:

@@ -13,6 +13,7 @@ from plimsoll.capacity.soak import SPARE_TRIES, windows
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
+from plimsoll.model.phase_request import phase_steps
 from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import Request, TargetKind
 from plimsoll.model.search_request import clients_most
@@ -26,6 +27,7 @@ from plimsoll.model.timings import (
 from plimsoll.model.volumes import limits
 from plimsoll.quoting import toggle_time
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
+from plimsoll.quoting.phase_time import pass_clients, phase_time
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, rehearse
 from plimsoll.quoting.search_time import pairs_assumption, soak_assumption
 
@@ -53,13 +55,15 @@ class Duration:
     rehearsed: Rehearsed
     soak_steps: int  # windows of the soak at most, and the load of each, in seconds
     soak_step_s: float
+    passes: int  # of phases, before the search
 
     @property
     def first_step_s(self) -> float:
         """Seconds after which the first step is expected to have been judged."""
         seconds = {phase.name: phase.expected_s for phase in self.phases}
-        each = seconds["search"] / self.steps[1]
-        return seconds["provision"] + seconds["prepare"] + seconds["warm"] + each
+        each = seconds["search"] / (self.steps[1] - self.passes)
+        passes_s = seconds.get("phases", 0.0)
+        return seconds["provision"] + seconds["prepare"] + seconds["warm"] + passes_s + each
 
 
 def duration(request: Request, rows: int) -> Duration:
@@ -91,6 +95,7 @@ def duration(request: Request, rows: int) -> Duration:
     creation = STACK_CREATION if made else _NO_TIME
     deletion = STACK_DELETION if made else _NO_TIME
     arrival = METRICS_ARRIVAL if made else _NO_TIME
+    of_phases = phase_time(request, JUDGING_S)
     phases = (
         QuotePhase(
             name="provision",
@@ -112,6 +117,7 @@ def duration(request: Request, rows: int) -> Duration:
             assumption=f"prepare.warm_s and {words.duration(overhead)} to start and end; at worst"
             f" {words.plural(rounds, 'round')} of it until writes settle",
         ),
+        *([of_phases] if of_phases else []),
         QuotePhase(
             name="search",
             expected_s=count * each
@@ -142,8 +148,9 @@ def duration(request: Request, rows: int) -> Duration:
             assumption=f"a deletion takes {STACK_DELETION.in_minutes}",
         ),
     )
-    steps = (1.0, count, float(probes))
-    return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s)
+    first = phase_steps(request.phases)
+    steps = (first + 1.0, first + count, float(first + probes))
+    return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s, first)
 
 
 def _provision_assumption(kind: TargetKind) -> str:
@@ -219,6 +226,7 @@ def expected(request: Request, length: Duration) -> Extent:
         step_clients=[(clients, client_s(length.step_s, clients))] * (count - soaked)
         + [(clients, client_s(length.soak_step_s, clients))] * soaked
         + [(clients, client_s(toggled_s, clients))] * toggled
+        + [(n, client_s(s, n)) for n, s in pass_clients(request, at_worst=False)]
         + [(1, client_s(seconds["warm"], 1))],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,
@@ -241,6 +249,7 @@ def most(request: Request, length: Duration) -> Extent:
         step_clients=[(clients, client_s(length.step_s, clients))] * max(count, 1)
         + [(clients, client_s(length.soak_step_s, clients))] * soaked
         + [(clients, client_s(request.prepare.warm_s, clients))] * toggle_time.toggle_steps(request)
+        + [(n, client_s(s, n)) for n, s in pass_clients(request, at_worst=True)]
         + [(1, warm_s)],
         polls=(seconds["provision"] + seconds["conclude"] + seconds["teardown"])
         / AWS_TIMINGS.poll_s,

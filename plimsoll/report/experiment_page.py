@@ -10,8 +10,10 @@ from plimsoll.report import theme
 from plimsoll.report.chart import Chart
 from plimsoll.report.dollars import AS_IF
 from plimsoll.report.experiment_summary import layout
+from plimsoll.report.factorial_table import factorials_table
 from plimsoll.report.headline import VERDICTS
 from plimsoll.report.page import fill
+from plimsoll.report.phase_tables import phases_table
 from plimsoll.report.report_tables import ReportCell, ReportTable
 
 BAR_PX = 22
@@ -28,6 +30,8 @@ def render(result: ExperimentResult) -> str:
         as_if=AS_IF,
         matrix=matrix_table(result),
         gains=gains_table(result),
+        factorials=factorials_table(result.factorials),
+        phases=phases_table(result),
         cells=cells_table(result),
         datasets=dataset_sentences(result),
     )

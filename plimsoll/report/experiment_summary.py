@@ -107,6 +107,7 @@ def outcome(run: CellRun) -> CellOutcome:
         no_answer=None if figure is not None else _why(run, errors),
         usd_per_hour=hourly,
         usd_unknown=why_no_dollars(result) if result and hourly is None else None,
+        phases=result.phases if result else (),
     )
 
 

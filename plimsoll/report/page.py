@@ -15,6 +15,7 @@ from plimsoll.report import by_load, curve, heat_map, report_tables, rows, theme
 from plimsoll.report.beside import background_lines, background_table
 from plimsoll.report.chart import Chart, Rows
 from plimsoll.report.headline import headline
+from plimsoll.report.phase_tables import run_phases_table
 from plimsoll.report.target_words import target_words
 from plimsoll.report.toggle_words import toggle_table
 
@@ -96,6 +97,7 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
         operations=names,
         limit_of={name: by_load.limit_words(capacity, name) for name in names} if capacity else {},
         repeated=capacity is not None and any(step.repetitions > 1 for step in capacity.steps),
+        phases=run_phases_table(result.phases),
         toggle=toggle_table(result.toggle),
         steps=report_tables.steps_table(result),
         beside=background_table(result),

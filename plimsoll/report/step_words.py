@@ -11,6 +11,8 @@ def planned_words(plan: StepPlan) -> str:
     if plan.index == WARMING_STEP:
         return f"warming: {words.duration(plan.duration_s)} of unmeasured load"
     parts = [words.plural(plan.clients, "client"), words.plural(plan.connections, "connection")]
+    if plan.phase is not None:
+        parts.insert(0, plan.why)
     if plan.rate_ops_per_second:
         parts.append(words.load(plan.rate_ops_per_second, "rate_ops_per_second"))
     if plan.background:
@@ -24,12 +26,16 @@ def planned_words(plan: StepPlan) -> str:
 
 def finished_words(step: StepResult, statistic: Statistic) -> str:
     """Describe a finished step in one line."""
-    figure = step.step.throughput_ops_per_second
+    figure, length_s = step.step.throughput_ops_per_second, step.step.window_s
     parts = ["nothing succeeded" if figure is None else words.throughput(figure)]
     parts += [
         f"{name} {words.statistic(statistic)} {words.latency(latencies.get(statistic))}"
         for name, latencies in sorted(step.step.latency_us.items())
     ]
+    if step.plan.phase is not None and length_s:
+        records = sum(totals.records for totals in step.operations.values())
+        rate = f"{words.rate(records / length_s)} records/s"
+        parts = [f"{words.number(records)} records in {words.duration(length_s)}: {rate}"]
     if step.step.errors:
         parts.append(words.plural(step.step.errors, "error"))
     return "; ".join(parts)

@@ -6,6 +6,7 @@ from plimsoll.documents import read_document, read_text
 from plimsoll.model.experiment import Experiment
 from plimsoll.model.request import Request
 from plimsoll.requests.cells import checked_experiment
+from plimsoll.requests.input_files import read_inputs
 from plimsoll.requests.request_file import requests_of
 
 AXES = "axes"  # the field by which a file is known for an experiment
@@ -18,6 +19,7 @@ def read_file(path: Path) -> Experiment | dict[str, Request]:
         UsageError: Something in it cannot be: one line for each error.
     """
     document = read_document(read_text(path), str(path))
+    read_inputs(document.root, path.parent)
     if isinstance(document.value, dict) and AXES in document.value:
         return document.checked(checked_experiment)
     return requests_of(document)

@@ -93,6 +93,7 @@ def _shared(
         "tags": {"experiment": experiment.name, "dataset": str(number)},
         "faults": [],
         "toggle": None,  # it measures nothing
+        "phases": [],
         "budget_usd": (experiment.dataset or {}).get("budget_usd"),
     }
     try:

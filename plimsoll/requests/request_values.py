@@ -8,9 +8,11 @@ from plimsoll.errors import UsageError
 from plimsoll.model.expectations import require_operations, rule_of
 from plimsoll.model.request import Request
 from plimsoll.model.validation import validated
+from plimsoll.requests.phase_workload import compiled_step, require_phases_possible
 from plimsoll.requests.request_workload import (
     background_workload,
     compiled_workload,
+    prepared_workloads,
     require_possible_background,
 )
 
@@ -23,6 +25,7 @@ def checked_request(value: Mapping[str, Any]) -> Request:
     """
     request = validated(Request, value)
     require_known_operations(request)
+    require_phases_possible(request)
     require_own_tables(request)
     return request
 
@@ -33,9 +36,15 @@ def require_own_tables(request: Request) -> None:
     Raises:
         UsageError: It does.
     """
-    beside = (background_workload(request, number) for number in range(len(request.background)))
-    inserts = any(workload.inserts for workload in (compiled_workload(request), *beside))
-    if request.target.snapshot is not None and inserts:
+    if request.target.snapshot is None:
+        return
+    if len(prepared_workloads(request)) > 1:
+        problem = "a target made from a snapshot has no tables of its own for it: use the same ones"
+        raise UsageError(Complaint(("background",), problem))
+    names = (None, *(phase.name for phase in request.phases))
+    sent = [compiled_step(request, name) for name in names]
+    sent += [background_workload(request, number) for number in range(len(request.background))]
+    if any(workload.inserts for workload in sent):
         problem = (
             "a workload that inserts rows needs the note of them that `prepare` makes; in a"
             " snapshot of your own it may read, update and delete"

@@ -16,7 +16,8 @@ from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.fleet import WARMING_STEP, ClientResult, ServerLook, StepPlan
 from plimsoll.model.function_settings import ReachSettings
 from plimsoll.model.request import Request
-from plimsoll.requests.request_workload import background_workload, compiled_workload
+from plimsoll.requests.phase_workload import compiled_step
+from plimsoll.requests.request_workload import background_workload
 from plimsoll.runs.metric_points import client_points
 from plimsoll.runs.sending import send, send_watched
 from plimsoll.targets.connection import load_target
@@ -87,7 +88,7 @@ def _load(
         workload = compiled.engine_workload(load_number=beside.load_number)
         spans = list(span_loads(plan, beside, client, workload=workload, target=target))
         return joined(plan, [(span, send(span.spec)) for span in spans]), ()
-    workload = compiled_workload(request).engine_workload(load_number=plan.load_number)
+    workload = compiled_step(request, plan.phase).engine_workload(load_number=plan.load_number)
     return send_watched(load_spec(plan, client, workload=workload, target=target), plan)
 
 

@@ -19,15 +19,17 @@ from plimsoll.model.closing import Closing
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import ConcludeSettings
 from plimsoll.model.metric_periods import PATIENCE_PERIODS
+from plimsoll.model.phase_result import PhaseResult
 from plimsoll.model.request import Request
 from plimsoll.model.results import LimitingResource, Seconds, StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.toggle import ToggleResult
 from plimsoll.model.volumes import VolumeLimits, limits
 from plimsoll.runs.credit_use import with_credits
-from plimsoll.runs.history import finished_steps
+from plimsoll.runs.history import measured_steps
 from plimsoll.runs.limits import limiting_resource
 from plimsoll.runs.metric_points import run_points
+from plimsoll.runs.phases import phase_results
 from plimsoll.runs.target_figures import (
     lack_points,
     node_samples,
@@ -57,6 +59,7 @@ class Conclusion(Model):
     notes: tuple[str, ...] = ()
     billed_io: BilledIo | None = None  # of Aurora
     toggle: ToggleResult | None = None
+    phases: tuple[PhaseResult, ...] = ()
 
 
 def volume_limits(request: Request) -> VolumeLimits | None:
@@ -85,13 +88,15 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     period_s = settings.metric_period_seconds
     steps = [
         with_credits(with_figures(step, samples, period_s), request.target, samples)
-        for step in (with_node_figures(s, by_node, period_s) for s in finished_steps(files))
+        for step in (with_node_figures(s, by_node, period_s) for s in measured_steps(files))
     ]
     lacking = has_metrics(record.target, kind) and lack_points(steps, samples, period_s)
     if lacking and _goes_on_waiting(settings, record):
         return {"concluded": False, "wait_s": settings.poll_seconds}
     for step in steps:
         files.put_model(step_path(step.plan.index), step)
+    passes = [step for step in steps if step.plan.phase is not None]
+    steps = [step for step in steps if step.plan.phase is None]
     seconds = Seconds.of(run_id, steps, samples)
     files.put_model(SECONDS, seconds)
     axis = axis_of(request.search)
@@ -117,6 +122,7 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         notes=tuple(notes),
         billed_io=billed,
         toggle=_toggled(request, steps),
+        phases=phase_results(request, passes, volume_limits(request)),
     )
     files.put_model(CONCLUSION, conclusion)
     figure = capacity.max_sustainable_throughput_ops_per_second

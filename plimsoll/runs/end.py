@@ -24,6 +24,7 @@ from plimsoll.model.dataset_layout import DatasetLayout
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.events import RunEnded
 from plimsoll.model.function_settings import EndRunSettings, TeamSettings
+from plimsoll.model.phase_result import PhaseResult
 from plimsoll.model.quote import Quote, RunCost
 from plimsoll.model.request import Request
 from plimsoll.model.results import Moments, RunResult, Seconds, Versions
@@ -32,7 +33,8 @@ from plimsoll.quoting.costs import cost_lines, run_cost, total_usd
 from plimsoll.report.expectations import with_expectations
 from plimsoll.requests.request_workload import workload_sha256
 from plimsoll.runs.conclude import Conclusion, volume_limits
-from plimsoll.runs.history import finished_steps
+from plimsoll.runs.history import finished_steps, measured_steps
+from plimsoll.runs.phases import phase_results
 from plimsoll.runs.step_budget import planned_steps
 from plimsoll.teams.limits import limits_of
 
@@ -194,6 +196,7 @@ def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResu
     request = files.get(REQUEST, Request)
     conclusion = files.find_model(CONCLUSION, Conclusion)
     steps = finished_steps(files)
+    begun = steps or measured_steps(files)
     notes = [*conclusion.notes] if conclusion else []
     if isinstance(request.target, EndpointTarget):
         notes.append("the target is an existing endpoint: its dataset stays there")
@@ -208,6 +211,7 @@ def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResu
         limiting=conclusion.limiting if conclusion else None,
         toggle=conclusion.toggle if conclusion else None,
         steps=tuple(step.without_seconds for step in steps),
+        phases=conclusion.phases if conclusion else _phases_so_far(request, files),
         rows=record.rows,
         dataset=files.find_model(DATASET, DatasetLayout),
         volume_limits=volume_limits(request),
@@ -216,7 +220,7 @@ def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResu
         zone=record.zone,
         versions=Versions(
             plimsoll=plimsoll.__version__,
-            engine=next((step.fleet.engine_version for step in steps), None),
+            engine=next((step.fleet.engine_version for step in begun), None),
             database=record.database_version,
             server=record.server_version,
             workload_sha256=workload_sha256(request),
@@ -224,6 +228,14 @@ def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResu
         notes=tuple(notes),
         request=request,
     )
+
+
+def _phases_so_far(request: Request, files: RunFiles) -> tuple[PhaseResult, ...]:
+    """Sum up the phases of a run that ended before its conclusion."""
+    if not request.phases:
+        return ()
+    passes = [step for step in measured_steps(files) if step.plan.phase is not None]
+    return phase_results(request, passes, volume_limits(request))
 
 
 def _moments(record: RunRecord) -> Moments:

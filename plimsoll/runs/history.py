@@ -10,7 +10,12 @@ from plimsoll.model.results import StepResult
 
 
 def finished_steps(files: RunFiles) -> list[StepResult]:
-    """Read every judged step but the warming one, in order, with all that its file holds."""
+    """Read every judged step of the search, in order, with all that its file holds."""
+    return [step for step in measured_steps(files) if step.plan.phase is None]
+
+
+def measured_steps(files: RunFiles) -> list[StepResult]:
+    """Read every judged step but the warming one, those of phases first, in order."""
     paths = [path for path in files.paths("steps/") if path.endswith("/step.json")]
     numbers = sorted(int(path.split("/")[1]) for path in paths)
     wanted = [step_path(number) for number in numbers if number != WARMING_STEP]
@@ -19,16 +24,21 @@ def finished_steps(files: RunFiles) -> list[StepResult]:
 
 
 def so_far(files: RunFiles) -> tuple[FinishedStep, ...]:
-    """Read what the search needs of every judged step but the warming one, in order."""
+    """Read what the search needs of every judged step of its own, in order."""
+    return tuple(done for done in measured_so_far(files) if done.phase is None)
+
+
+def measured_so_far(files: RunFiles) -> tuple[FinishedStep, ...]:
+    """Read the same of every judged step but the warming one, those of phases first, in order."""
     history = files.find_model(HISTORY, History)
     if history is None:  # nothing is judged yet, or an older version has judged it
-        return tuple(map(finished, finished_steps(files)))
+        return tuple(map(finished, measured_steps(files)))
     return history.steps
 
 
 def noted(files: RunFiles, step: StepResult) -> tuple[FinishedStep, ...]:
-    """Write down a judged step, once however often it is judged; gives all so far."""
-    before = so_far(files)
+    """Write down a judged step, once however often it is judged; gives all so far, passes too."""
+    before = measured_so_far(files)
     if step.plan.index == WARMING_STEP:
         return before
     kept = [done for done in before if done.step.index != step.plan.index]

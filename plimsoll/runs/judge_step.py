@@ -69,6 +69,8 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     merged = step_of(fold, failures, server_after=after, beside=others)
     merged = with_background(merged, others, failures)
     merged = soaked(merged, request.limits.statistic)
+    if plan.phase is not None:  # how long it took is known now: what it cost follows from that
+        files.put_model(plan_path(step), merged.plan)
     if settings.on_one_machine:  # here metrics are there at once; on AWS they come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
         kind = request.target.kind
@@ -82,10 +84,12 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
         files.put_model(PRECONDITIONING, so_far)
         records_of(settings).change(run_id, preconditioned=so_far.text)
     files.put_model(step_path(step), _published(run_id, merged))
-    finished = [done.step for done in noted(files, merged)]
-    records_of(settings).change(run_id, step=step, steps_finished=len(finished))
+    measured = noted(files, merged)
+    finished = [done.step for done in measured if done.phase is None]
+    records_of(settings).change(run_id, step=step, steps_finished=len(measured))
     if plan.purpose not in CLOSING:  # an answer stands, whatever becomes of these
-        require_sense(merged, nothing, finished, answers=after is not None)
+        steps = [done.step for done in measured]
+        require_sense(merged, nothing, steps, answers=after is not None)
     return step_judged(record, merged, finished, request)
 
 

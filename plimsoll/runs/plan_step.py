@@ -32,8 +32,10 @@ from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.search_request import Done, NextStep
 from plimsoll.model.steps import CLOSING
-from plimsoll.requests.request_workload import background_workload, compiled_workload
-from plimsoll.runs.history import finished_steps, so_far
+from plimsoll.requests.phase_workload import compiled_step
+from plimsoll.requests.request_workload import background_workload
+from plimsoll.runs.history import finished_steps, measured_so_far, so_far
+from plimsoll.runs.phases import next_pass, planned_pass
 from plimsoll.runs.precondition import goes_on
 from plimsoll.runs.recovery import Recovered, outcome, watched
 from plimsoll.runs.step_budget import require_step_budget
@@ -129,6 +131,12 @@ def plan_next(settings: PlanStepSettings, run_id: str) -> dict[str, object]:
         except (TimeLimitPassedError, BudgetPassedError):
             if number == 0:
                 raise
+    coming = next_pass(request, measured_so_far(files)) if request.phases else None
+    if coming is not None:
+        before = family_of(target.protocol).read_counters(target)
+        plan = planned_pass(coming, request, before, poll_us=settings.poll_us)
+        plan = _in_time(settings, record, plan)
+        return _start(settings, record, request, plan, finished=[])
     return _of_search(settings, record, request, target)
 
 
@@ -246,7 +254,7 @@ def _start(
         return Next.pause(pause_s)
     target = engine_target(settings, record.target)
     with family_of(target.protocol).open_datasets(target) as datasets:
-        number = datasets.begin_load(compiled_workload(request))
+        number = datasets.begin_load(compiled_step(request, plan.phase))
         numbered = []
         for load in plan.background:
             own = datasets.begin_load(background_workload(request, load.number))
@@ -266,6 +274,15 @@ def _start(
     files_of(settings, record.run_id).put_model(plan_path(plan.index), plan)
     records_of(settings).change(record.run_id, step=plan.index, recovery=None)
     return Next.step(plan)
+
+
+def _in_time(settings: PlanStepSettings, record: RunRecord, plan: StepPlan) -> StepPlan:
+    """Let a pass last no longer than the run may: when it ends is not known beforehand."""
+    if record.expires_at is None:
+        return plan
+    start_s = _with_barrier(settings, plan, 0).start_at_epoch_ms / 1000
+    left_s = record.expires_at.timestamp() - start_s - 2 * AFTER_STEP_S
+    return plan.model_copy(update={"duration_s": max(1.0, min(plan.duration_s, left_s))})
 
 
 def _with_barrier(settings: PlanStepSettings, plan: StepPlan, late_before: int) -> StepPlan:

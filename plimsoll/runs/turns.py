@@ -40,6 +40,6 @@ def wait_ms(plan: StepPlan, period_s: int | None, turn: Turn | None) -> int:
         period_s: Of its target's metrics; None: it has none.
         turn: Whose slots it keeps to; None: it takes no turns.
     """
-    if turn is None or plan.index == WARMING_STEP:
+    if turn is None or plan.index == WARMING_STEP or plan.phase is not None:
         return wait_for_period_ms(plan, period_s)
     return turn.wait_ms(plan.window_start_epoch_ms)  # a slot begins with a period, and so with it

@@ -16,7 +16,7 @@ from plimsoll.model.base import Model
 from plimsoll.model.deployment import Team
 from plimsoll.model.quote import Quote
 from plimsoll.model.request import Request
-from plimsoll.model.search_request import clients_most
+from plimsoll.quoting.phase_time import fleet_most
 
 MICRO = 1_000_000  # of a dollar
 _IOPS_PATH: FieldPath = ("target", "volume", "iops")
@@ -49,8 +49,7 @@ def ask_of(request: Request, quote: Quote) -> Ask:
     if usd is not None and request.budget_usd is not None:
         usd = min(usd, request.budget_usd)
     volume = getattr(request.target, "volume", None)
-    stepping = clients_most(request.search) + request.clients_beside
-    loading = request.prepare.clients
+    stepping, loading = fleet_most(request), request.prepare.clients
     of_search = "clients" if request.search.strategy == "steps" else "clients_max"
     return Ask(
         clients=max(stepping, loading),

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 from plimsoll.complaints import unknown
 from plimsoll.errors import WorkloadError
 from plimsoll.model.values import (
+    ColumnValue,
     Distribution,
     FormatValue,
     HashValue,
@@ -85,6 +86,8 @@ def is_number(value: Value, scope: Scope) -> bool:
             return is_number(scope.variables[name], scope)
         case FormatValue() | TextValue() | PatternValue():
             return False
+        case ColumnValue(values=values):
+            return all(isinstance(each, int) for each in values)
         case _:
             return True
 
@@ -253,6 +256,11 @@ class _Text(_Form):
 class _Pattern(_Form):
     engine = PatternValue, "pattern"
     pattern: ShortText
+
+
+class _Column(_Form):
+    engine = ColumnValue, "values"
+    column: Annotated[Listed[BigInt | ShortText], Field(min_length=1)]
 
 
 _FORMS = {next(iter(form.model_fields)): form for form in _Form.__subclasses__()}

@@ -6,7 +6,7 @@ use super::chooser::Share;
 use super::program::{Operation, Prepared, Program, Statement};
 use super::values::{Kind, Scope, Value};
 use crate::error::EngineError;
-use crate::spec::{self, Literal};
+use crate::spec::{self, Distribution, Literal};
 
 /// The variables of an operation, by name: each one's index among the variables, and its kind.
 #[derive(Debug, Default)]
@@ -111,6 +111,7 @@ impl Program {
                 Value::RandomText { length: *length as usize, alphabet: *alphabet }
             }
             spec::Value::Pattern { pattern } => Value::Pattern(pattern.as_bytes().into()),
+            spec::Value::Column { values } => self.column(values)?,
         })
     }
 
@@ -144,6 +145,27 @@ impl Program {
         }
         let of = of.iter().map(|value| self.value(value, names)).collect::<Result<_, _>>()?;
         Ok(Value::Format { around, of })
+    }
+
+    /// Whole numbers where all are, else texts.
+    fn column(&mut self, values: &[Literal]) -> Result<Value, EngineError> {
+        if values.is_empty() {
+            return Err(EngineError::spec("a column needs values"));
+        }
+        let chooser = self.chooser(&Distribution::Sequential {}, values.len() as u64, None);
+        let number = |value: &Literal| match value {
+            Literal::Integer(number) => Some(*number),
+            _ => None,
+        };
+        if let Some(of) = values.iter().map(number).collect() {
+            return Ok(Value::Numbers { of, chooser });
+        }
+        let text = |value: &Literal| match value {
+            Literal::Integer(number) => Ok(number.to_string().into_bytes().into()),
+            Literal::Text(text) => Ok(text.as_bytes().into()),
+            _ => Err(EngineError::spec("a column holds whole numbers and texts only")),
+        };
+        Ok(Value::Texts { of: values.iter().map(text).collect::<Result<_, _>>()?, chooser })
     }
 
     fn space(&self, name: &str) -> Result<usize, EngineError> {

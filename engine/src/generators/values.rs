@@ -35,6 +35,8 @@ pub enum Value {
     Format { around: Vec<Box<[u8]>>, of: Vec<Value> },
     RandomText { length: usize, alphabet: Alphabet },
     Pattern(Box<[u8]>),
+    Numbers { of: Box<[i64]>, chooser: usize },
+    Texts { of: Box<[Box<[u8]>]>, chooser: usize },
 }
 
 /// A value drawn by an operation's `let`.
@@ -95,7 +97,8 @@ impl Value {
             Value::Text(_)
             | Value::Format { .. }
             | Value::RandomText { .. }
-            | Value::Pattern(_) => Kind::Text,
+            | Value::Pattern(_)
+            | Value::Texts { .. } => Kind::Text,
             _ => Kind::Integer,
         }
     }
@@ -125,6 +128,7 @@ impl Value {
             },
             Value::Sum { of, plus } => of.integer(drawing, scope).wrapping_add(*plus),
             Value::FnvHash(of) => fnv_hash(of.integer(drawing, scope) as u64) as i64,
+            Value::Numbers { of, chooser } => of[position(*chooser, of.len(), drawing, scope)],
             _ => 0,
         }
     }
@@ -149,6 +153,9 @@ impl Value {
                 write_text(&mut drawing.rng, *length, *alphabet, out);
             }
             Value::Pattern(pattern) => write_pattern(&mut drawing.rng, pattern, out),
+            Value::Texts { of, chooser } => {
+                out.extend_from_slice(&of[position(*chooser, of.len(), drawing, scope)]);
+            }
             Value::Format { around, of } => {
                 for (before, value) in around.iter().zip(of) {
                     out.extend_from_slice(before);
@@ -182,6 +189,12 @@ impl Value {
             }
         }
     }
+}
+
+/// Draws a place in a list of this length, which is not empty.
+fn position(chooser: usize, length: usize, drawing: &mut Drawing, scope: &mut Scope) -> usize {
+    let extent = Extent { initial: length as u64, now: length as u64 };
+    scope.choosers[chooser].draw(&mut drawing.rng, extent) as usize
 }
 
 fn append_display(value: impl std::fmt::Display, out: &mut Vec<u8>) {

@@ -78,7 +78,7 @@ impl Plan<'_> {
         let clients = u64::from(self.load.client_count);
         let client = u64::from(self.load.client_index);
         let keys = Share { offset: client + clients * index, step: clients * of };
-        let counters = Share { offset: index, step: of };
+        let counters = Share { offset: self.load.sequence_from + index, step: of };
         self.program.scope(keys, counters, self.expected_operations())
     }
 

@@ -38,6 +38,7 @@ impl Load {
         if self.operations_limit == Some(0) {
             return Err(EngineError::spec("operations_limit is 0: allowed is 1 and more"));
         }
+        range("sequence_from", self.sequence_from, 0, 1 << 53)?;
         if let Loop::Open { rate_ops_per_second: rate, .. } = self.pacing
             && !(rate.is_finite() && rate > 0.0 && rate <= 1e7)
         {

@@ -179,6 +179,8 @@ pub struct Load {
     pub duration_s: f64,
     #[serde(default)]
     pub operations_limit: Option<u64>,
+    #[serde(default)]
+    pub sequence_from: u64,
     #[serde(default = "minute_ms")]
     pub timeout_ms: u64,
     #[serde(default = "one_u64")]

@@ -113,6 +113,9 @@ pub enum Value {
     Pattern {
         pattern: String,
     },
+    Column {
+        values: Vec<Literal>,
+    },
 }
 
 fn yes() -> bool {

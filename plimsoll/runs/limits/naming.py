@@ -56,7 +56,11 @@ class _Ranked:
 
 
 def limiting_resource(
-    capacity: Capacity, steps: Sequence[StepResult], volume: VolumeLimits | None
+    capacity: Capacity,
+    steps: Sequence[StepResult],
+    volume: VolumeLimits | None,
+    *,
+    flat_out: bool = False,
 ) -> LimitingResource:
     """Name what set the limit, or what is nearest to its own.
 
@@ -64,6 +68,8 @@ def limiting_resource(
         capacity: The verdict.
         steps: Every step, with the target's figures.
         volume: What the target's volume promises; None: not known.
+        flat_out: The load went as fast as it could, so that whatever is at its limit set it,
+            whether or not a step failed.
     """
     step = deciding_step(capacity, steps)
     lightest = _lightest(capacity, steps)
@@ -82,7 +88,7 @@ def limiting_resource(
     evidence += _signs(step)
     return LimitingResource(
         resource=first.resource if first else "unknown",
-        reached=bool(first and first.reached and capacity.verdict in MET),
+        reached=bool(first and first.reached and (flat_out or capacity.verdict in MET)),
         share=first.share if first else None,
         to_change=first.to_change if first else None,
         second=second,

@@ -1,0 +1,66 @@
+"""A pass of a phase as a step of the fleet, and each client's slice of it. Pure."""
+
+from plimsoll import words
+from plimsoll.model.fleet import ServerCounters, StepPlan
+from plimsoll.model.phase_passes import Pass
+from plimsoll.model.request import Request
+
+
+def pass_step(
+    planned: Pass,
+    request: Request,
+    *,
+    records_each: float,
+    server_before: ServerCounters | None,
+    poll_us: int = 0,
+) -> StepPlan:
+    """Plan a pass: so many operations, without warm-up, which end it.
+
+    Args:
+        planned: The pass.
+        request: Whose.
+        records_each: Records of one operation, on average.
+        server_before: The server's counters; None: it did not answer.
+        poll_us: How long clients poll where the request does not say.
+    """
+    asked = planned.phase.to_completion
+    operations = max(planned.connections, round(asked.records / records_each))
+    turn = planned.number // len(asked.connections) + 1
+    return StepPlan(
+        index=planned.index,
+        purpose="phase",
+        why=f"phase {planned.phase.name}: {words.number(asked.records)} records to completion, pass"
+        f" {turn} of {asked.repetitions}",
+        clients=planned.clients,
+        connections=planned.connections,
+        rate_ops_per_second=None,
+        warmup_s=0,
+        duration_s=asked.longest_s,
+        timeout_ms=request.load.timeout_ms,
+        poll_us=poll_us if request.load.poll_us is None else request.load.poll_us,
+        seed=request.load.seed + planned.index,
+        start_at_epoch_ms=0,
+        recovered=None,
+        server_before=server_before,
+        phase=planned.phase.name,
+        operations=operations,
+        sequence_from=planned.number * asked.records,
+    )
+
+
+def slice_of(plan: StepPlan, client: int, records_each: float) -> tuple[int, int]:
+    """Give a client its operations of a pass, and where in the input its part begins.
+
+    Args:
+        plan: Of a pass.
+        client: Which of its clients.
+        records_each: Records of one operation, on average.
+
+    Returns:
+        How many operations, and the number of the first record.
+    """
+    assert plan.operations is not None  # noqa: S101 - it is of a pass
+    share, rest = divmod(plan.connections, plan.clients)
+    before, upto = (each * share + min(each, rest) for each in (client, client + 1))
+    first, last = (plan.operations * edge // plan.connections for edge in (before, upto))
+    return last - first, plan.sequence_from + round(first * records_each)

@@ -1,0 +1,133 @@
+"""The phases of a request: workloads to completion, one after another, before the search."""
+
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from plimsoll.complaints import Complaint, Range
+from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
+from plimsoll.model.load_request import LOAD_MAX_S, WorkloadChoice, load_most_s
+from plimsoll.model.phase_input import PhaseInput, filled
+
+PhaseName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
+Connections = Annotated[int, Field(ge=1, le=20_000)]
+REPETITIONS_MOST = 15
+
+
+class PhaseWorkload(Model):
+    """The workload of a phase, on the tables and records of the run's own."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$")] | None = Field(
+        None, description="A built-in workload (`plimsoll workloads`)."
+    )
+    definition: dict[str, Any] | None = Field(
+        None, description="A workload in the format of workloads/*.yaml, in place of a name."
+    )
+    parameters: dict[str, int | float | str] = Field(
+        default_factory=dict, description="Values for the workload's own parameters, by name."
+    )
+    input: PhaseInput | None = Field(
+        None,
+        description="Records that the clients go through one after another, and round again:"
+        " `{input: NAME}` in the `definition` is a column of them.",
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.name is None) == (self.definition is None):
+            raise UsageError("give either `name` or `definition`")
+        if self.input is not None and self.definition is None:
+            problem = "is for a `definition`, which names its columns"
+            raise UsageError(Complaint(("input",), problem))
+        return self
+
+    def on(self, dataset: WorkloadChoice) -> WorkloadChoice:
+        """The same on the records of a dataset, with the columns of the input in their places.
+
+        Raises:
+            UsageError: The input is no table, or has no such column.
+        """
+        definition = self.definition
+        if self.input is not None:
+            try:
+                columns = self.input.columns()
+            except UsageError as error:
+                raise error.within("workload", "input") from None
+            definition = filled(definition, columns)
+        return WorkloadChoice(
+            name=self.name,
+            definition=definition,
+            records=dataset.records,
+            parameters=self.parameters,
+        )
+
+
+class Completion(Model):
+    """A fixed number of records, from the first one to the last, at growing loads."""
+
+    records: Annotated[int, Field(ge=1, le=10**9)] = Field(
+        description="Records of one pass, all clients together; each pass is a slice of its own."
+    )
+    connections: Annotated[tuple[Connections, ...], Field(min_length=1, max_length=20)] = Field(
+        description="Connections of all clients together, ascending: so hard the target is pushed."
+    )
+    connections_per_client: Connections = Field(
+        64, description="A client is added for every so many connections."
+    )
+    repetitions: Annotated[int, Field(ge=1, le=REPETITIONS_MOST)] = Field(
+        3, description="Passes at each of the loads, which take turns."
+    )
+    longest_s: Annotated[float, Field(gt=0, le=LOAD_MAX_S)] = Field(
+        600, description="After which a pass ends unfinished, in seconds."
+    )
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if list(self.connections) != sorted(set(self.connections)):
+            problem = "a list of different numbers in ascending order"
+            raise UsageError(Complaint(("connections",), problem))
+        return self
+
+    @model_validator(mode="after")
+    def _clients_have_time_to_start(self) -> Self:
+        """Who is called first waits for the last one, and ends its pass in time."""
+        clients = -(-self.connections[-1] // self.connections_per_client)
+        most_s = load_most_s(clients)
+        if self.longest_s > most_s:
+            problem = f"is too much: of {clients:,} clients the first waits for the last"
+            allowed = Range(most=most_s)
+            raise UsageError(Complaint(("longest_s",), problem, self.longest_s, allowed))
+        return self
+
+    @property
+    def passes(self) -> int:
+        """How often the records are gone through, a slice of the input each time."""
+        return len(self.connections) * self.repetitions
+
+
+class Phase(Model):
+    """One phase: its workload, on the database as the phase before has left it."""
+
+    name: PhaseName = Field(description="What the phase is called; each has a name of its own.")
+    workload: PhaseWorkload = Field(
+        description="What is asked; its dataset is that of the run's own workload."
+    )
+    to_completion: Completion = Field(description="How much of it, and how hard it is pushed.")
+
+
+def phase_steps(phases: tuple[Phase, ...]) -> int:
+    """Count the steps that phases take: those of the search are numbered after them."""
+    return sum(phase.to_completion.passes for phase in phases)
+
+
+def require_different_names(phases: tuple[Phase, ...]) -> None:
+    """Refuse two phases of one name.
+
+    Raises:
+        UsageError: There are two.
+    """
+    for number, phase in enumerate(phases):
+        if phase.name in {other.name for other in phases[:number]}:
+            path = ("phases", number, "name")
+            raise UsageError(Complaint(path, "another phase has this name", phase.name))

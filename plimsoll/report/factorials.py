@@ -1,0 +1,182 @@
+"""The 2 x 2s of an experiment: what one axis gains depends on another, in a sentence. Pure.
+
+Two axes with two variants each are laid against each other, one table for each combination of all
+other axes; at least one of the two changes the target, or nothing could be bought by it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from plimsoll import words
+from plimsoll.capacity.factorial import Effects, Square, effects
+from plimsoll.model.experiment import Experiment, leaves
+from plimsoll.model.factorial import Effect, Factorial
+from plimsoll.report.experiment_summary import ALL, CellRun, answers, layout
+from plimsoll.report.limit_words import limit_sentence
+from plimsoll.report.phase_figures import Figures, figures_of
+from plimsoll.report.ratios import WORTH, only_load, repetitions_of
+
+
+def factorials(experiment: Experiment, cells: Sequence[CellRun]) -> tuple[Factorial, ...]:
+    """Lay every two axes of two variants against each other."""
+    return tuple(
+        each
+        for beside, axis in _pairs(experiment)
+        for question, square in _squares(experiment, cells, beside, axis)
+        for each in _asked(question, experiment, beside, axis, square)
+    )
+
+
+def _pairs(experiment: Experiment) -> Iterator[tuple[str, str]]:
+    """Two axes each, the one whose gain is told last: storage, or the later one."""
+    targets = set(layout(experiment).target_axes)
+    twos = [axis for axis, variants in experiment.axes.items() if len(variants) == 2]
+    for first, second in combinations(twos, 2):
+        if targets & {first, second}:
+            of_storage = _is_storage(experiment, first) and not _is_storage(experiment, second)
+            yield (second, first) if of_storage else (first, second)
+
+
+def _is_storage(experiment: Experiment, axis: str) -> bool:
+    changed = [leaf for patch in experiment.axes[axis].values() for leaf in leaves(patch)]
+    return all(leaf[:2] == ("target", "volume") for leaf in changed)
+
+
+Runs = tuple[CellRun, CellRun, CellRun, CellRun]  # (beside, axis): 00, 01, 10, 11
+
+
+def _squares(
+    experiment: Experiment, cells: Sequence[CellRun], beside: str, axis: str
+) -> Iterator[tuple[str, Runs]]:
+    """The four cells of each combination of all other axes, with its name."""
+    by_variants = {tuple(sorted(run.cell.variants.items())): run for run in cells}
+    others = [name for name in experiment.axes if name not in {beside, axis}]
+    seen: dict[tuple[str, ...], Mapping[str, str]] = {}
+    for run in cells:
+        seen.setdefault(tuple(run.cell.variants[name] for name in others), run.cell.variants)
+    for question, variants in seen.items():
+        low, high = (
+            [
+                by_variants[tuple(sorted({**variants, beside: one, axis: two}.items()))]
+                for two in experiment.axes[axis]
+            ]
+            for one in experiment.axes[beside]
+        )
+        yield ", ".join(question) or ALL, (low[0], low[1], high[0], high[1])
+
+
+def _asked(
+    question: str, experiment: Experiment, beside: str, axis: str, runs: Runs
+) -> Iterator[Factorial]:
+    """What four cells tell: of each phase at each of its loads, and of the answer of each."""
+    phases = [figures_of(run.result) for run in runs]
+    for name in phases[0]:
+        if all(name in of_run for of_run in phases):
+            named = name if question == ALL else f"{question}, {name}"
+            figures = [of_run[name] for of_run in phases]
+            yield _factorial(named, experiment, (beside, axis), runs, figures)
+    named = f"{question}, the search" if phases[0] else question
+    answered = [_answer(run, runs) for run in runs]
+    yield _factorial(named, experiment, (beside, axis), runs, answered)
+
+
+def _answer(run: CellRun, runs: Runs) -> Figures:
+    """A cell's repetitions at its answer; none where it has no exact one."""
+    capacity = run.result.capacity if run.result and answers(run) else None
+    others = [other.result.capacity for other in runs if other.result and other.result.capacity]
+    one_load = capacity is not None and all(only_load(capacity, other) for other in others)
+    exact = capacity is not None and (capacity.bound == "=" or one_load)
+    limiting = run.result.limiting if run.result else None
+    return Figures(
+        values=tuple(repetitions_of(capacity)) if capacity is not None and exact else (),
+        limit=None if limiting is None else limit_sentence(limiting),
+    )
+
+
+def _factorial(
+    question: str,
+    experiment: Experiment,
+    axes: tuple[str, str],
+    runs: Runs,
+    figures: Sequence[Figures],
+) -> Factorial:
+    beside, axis = axes
+    one, two = experiment.axes[axis]
+    few, many = experiment.axes[beside]
+    values = [each.values for each in figures]
+    square: Square = ((values[0], values[1]), (values[2], values[3]))
+    found = effects(square)
+    silent = [r.cell.name for r, v in zip(runs, values, strict=True) if not v]
+    if found is None:
+        told = f"not decided: no exact figure of {', '.join(silent) or 'a cell'}"
+    else:
+        limits = figures[1].limit, figures[3].limit
+        told = _sentence(found, axis, (few, many), limits)
+    a, b, c, d = (len(each) for each in values)
+    return Factorial(
+        question=question,
+        axis=axis,
+        levels=(one, two),
+        beside=beside,
+        beside_levels=(few, many),
+        repetitions=(a, b, c, d) if found else None,
+        main=found.second if found else None,
+        beside_main=found.first if found else None,
+        interaction=found.interaction if found else None,
+        gain_on=(found.second_at_low, found.second_at_high) if found else None,
+        sentence=f"{one} to {two}: {told}",
+    )
+
+
+def _sentence(
+    found: Effects,
+    axis: str,
+    beside: tuple[str, str],
+    limits: tuple[str | None, str | None],
+) -> str:
+    """Say what an axis gains on either variant of another, and whether that differs.
+
+    Args:
+        found: The effects.
+        axis: Whose gain.
+        beside: The variants of the other axis.
+        limits: What set the limit on each of them, with the second variant of `axis`.
+    """
+    gains = (found.second_at_low, found.second_at_high)
+    parts = [
+        f"{_gain(gain)} on {name}" + (f", where {limit}" if limit and gained_nothing(gain) else "")
+        for gain, name, limit in zip(gains, beside, limits, strict=True)
+    ]
+    return f"{', '.join(parts)}; {_depends(found.interaction, axis, beside)}"
+
+
+def _gain(effect: Effect) -> str:
+    """Name a gain: nothing, so many times, or that it is not decided."""
+    low, high = effect.low, effect.high
+    if low is None or high is None:
+        return f"{words.ratio(effect.ratio)} times (no interval without repetitions)"
+    interval = f"95 % {words.ratio_interval(low, high)}"
+    if low <= 1 <= high:
+        word = "nothing" if gained_nothing(effect) else "not decided"
+        return f"{word} ({words.ratio(effect.ratio)} times, {interval})"
+    return f"{words.ratio(effect.ratio)} times ({interval})"
+
+
+def gained_nothing(effect: Effect) -> bool:
+    """Whether it is sure that less was gained than is worth anything."""
+    low, high = effect.low, effect.high
+    return low is not None and high is not None and low <= 1 and high <= WORTH
+
+
+def _depends(interaction: Effect, axis: str, beside: tuple[str, str]) -> str:
+    """Say on which variant the gain is larger, if that is sure."""
+    ratio, low, high = interaction.ratio, interaction.low, interaction.high
+    if low is None or high is None:
+        return "without repetitions it is not known whether that differs"
+    few, many = beside
+    if ratio < 1:
+        few, many, ratio, low, high = many, few, 1 / ratio, 1 / high, 1 / low
+    shown = f"{words.ratio(ratio)} times, 95 % {words.ratio_interval(low, high)}"
+    if low <= 1:
+        return f"that {axis} gains more on one of them cannot be shown ({shown})"
+    return f"{axis} gains more on {many} than on {few} ({shown})"

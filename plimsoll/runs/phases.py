@@ -1,0 +1,158 @@
+"""The phases of a run: which pass comes next, and what all of them came to."""
+
+from collections.abc import Sequence
+
+from plimsoll import words
+from plimsoll.capacity import judge
+from plimsoll.capacity.intervals import interval
+from plimsoll.fleet.phase_plan import pass_step
+from plimsoll.model.capacity import Rules
+from plimsoll.model.fleet import ServerCounters, StepPlan
+from plimsoll.model.history import FinishedStep
+from plimsoll.model.phase_passes import Pass, passes, records_of_one
+from plimsoll.model.phase_request import Phase
+from plimsoll.model.phase_result import PhaseLoad, PhaseResult
+from plimsoll.model.request import Request
+from plimsoll.model.results import LimitingResource, StepResult
+from plimsoll.model.volumes import VolumeLimits
+from plimsoll.report.limit_words import limit_sentence
+from plimsoll.report.ratios import WORTH
+from plimsoll.requests.phase_workload import compiled_step
+from plimsoll.runs.limits import limiting_resource
+
+# A pass is judged by nothing but its end: neither by its latency nor by whether it was steady.
+RULES = Rules(deterioration=1e9, confirmation=None, audits_off=frozenset({"steady_state", "drift"}))
+
+
+def next_pass(request: Request, finished: Sequence[FinishedStep]) -> Pass | None:
+    """Give the pass that comes next; None where every phase has come to its end."""
+    done = {one.step.index for one in finished}
+    return next((one for one in passes(request.phases) if one.index not in done), None)
+
+
+def planned_pass(
+    coming: Pass, request: Request, before: ServerCounters | None, *, poll_us: int = 0
+) -> StepPlan:
+    """Plan a pass.
+
+    Args:
+        coming: Which.
+        request: Whose.
+        before: The server's counters; None: it did not answer.
+        poll_us: How long clients poll where the request does not say.
+    """
+    operations = compiled_step(request, coming.phase.name).engine.operations
+    each = records_of_one(operations)
+    return pass_step(coming, request, records_each=each, server_before=before, poll_us=poll_us)
+
+
+def phase_results(
+    request: Request, steps: Sequence[StepResult], volume: VolumeLimits | None
+) -> tuple[PhaseResult, ...]:
+    """Sum up each phase that has begun.
+
+    Args:
+        request: Whose.
+        steps: The passes that have ended, in order.
+        volume: What the target's volume promises; None: not known.
+    """
+    found = []
+    for phase in request.phases:
+        own = [step for step in steps if step.plan.phase == phase.name]
+        loads = [
+            _load(at_load, volume)
+            for connections in phase.to_completion.connections
+            if (at_load := [step for step in own if step.plan.connections == connections])
+        ]
+        if loads:
+            found.append(
+                PhaseResult(
+                    name=phase.name,
+                    workload=phase.workload.name or "a workload of its own",
+                    records=phase.to_completion.records,
+                    loads=tuple(loads),
+                    sentence=phase_sentence(phase, loads),
+                )
+            )
+    return tuple(found)
+
+
+def _load(steps: Sequence[StepResult], volume: VolumeLimits | None) -> PhaseLoad:
+    rates = [records_per_second(step) for step in steps]
+    between = interval([rate for rate in rates if rate])
+    limiting = _limiting([step for step in steps if step.step.void is None], volume)
+    plan = steps[0].plan
+    return PhaseLoad(
+        connections=plan.connections,
+        clients=plan.clients,
+        steps=tuple(step.plan.index for step in steps),
+        records_per_second=tuple(rates),
+        low_records_per_second=between.low_ops_per_second if between else None,
+        high_records_per_second=between.high_ops_per_second if between else None,
+        unfinished=sum(not is_finished(step) for step in steps),
+        errors=sum(step.step.errors or 0 for step in steps),
+        resource=limiting.resource if limiting else None,
+        reached=bool(limiting and limiting.reached),
+        limit=None if limiting is None else limit_words(limiting),
+    )
+
+
+def records_per_second(step: StepResult) -> float | None:
+    """Give the records of a pass per second, from its first to its last; None: it says nothing."""
+    if step.step.void is not None or not step.step.window_s:
+        return None
+    return sum(totals.records for totals in step.operations.values()) / step.step.window_s
+
+
+def is_finished(step: StepResult) -> bool:
+    """Whether a pass came to its last operation, failed ones among them."""
+    return (step.step.operations or 0) + (step.step.errors or 0) >= (step.plan.operations or 0)
+
+
+def _limiting(steps: Sequence[StepResult], volume: VolumeLimits | None) -> LimitingResource | None:
+    """What set the limit at one load, which went as fast as it could."""
+    measured = [step.step for step in steps if step.step.throughput_ops_per_second]
+    if not measured:
+        return None
+    capacity = judge(measured, RULES, axis="connections")
+    return limiting_resource(capacity, steps, volume, flat_out=True)
+
+
+def limit_words(limiting: LimitingResource) -> str:
+    """Say what set the limit: something at its limit, or nobody but who did not push harder."""
+    if limiting.reached or limiting.resource == "unknown":
+        return limit_sentence(limiting)
+    near = "" if limiting.share is None else f", {words.percent(limiting.share)}"
+    nearest = f"nearest: {words.RESOURCES[limiting.resource]}{near}"
+    return f"nothing was at its limit: its connections did not push harder ({nearest})"
+
+
+def phase_sentence(phase: Phase, loads: Sequence[PhaseLoad]) -> str:
+    """Say how many records a second a phase gets done, and whether pushing harder gains any more.
+
+    Args:
+        phase: Which.
+        loads: Those that were tried, ascending.
+    """
+    told = [(load, load.middle_records_per_second) for load in loads]
+    measured = [(load, middle) for load, middle in told if middle]
+    if not measured:
+        return "no pass says anything"
+    best, most = max(measured, key=lambda each: each[1])
+    text = f"{words.rate(most)} records/s with {words.load(best.connections, 'connections')}"
+    if best.low_records_per_second is not None and best.high_records_per_second is not None:
+        low, high = best.low_records_per_second, best.high_records_per_second
+        text += f" (95 % {words.rate(low)} to {words.rate(high)})"
+    (first, least), (last, end) = measured[0], measured[-1]
+    if first is not best:
+        text += f", {words.ratio(most / least)} times those with {words.number(first.connections)}"
+    if len(measured) > 1:
+        step_up = end / measured[-2][1]
+        more = "pushing harder may gain more" if step_up > WORTH else "pushing harder gains no more"
+        text += f"; {more} ({words.ratio(step_up)} times in the last step up)"
+    text += f"; {last.limit}" if last.limit else ""
+    unfinished = sum(load.unfinished for load in loads)
+    if unfinished:
+        longest = words.duration(phase.to_completion.longest_s)
+        text += f"; {words.plural(unfinished, 'pass', 'passes')} cut off after {longest}"
+    return text

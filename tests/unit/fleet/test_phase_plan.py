@@ -1,0 +1,149 @@
+"""A phase is passes of a fixed number of records, each a slice of its own."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plimsoll.errors import UsageError
+from plimsoll.fleet import merge
+from plimsoll.fleet.fold import folded
+from plimsoll.fleet.phase_plan import pass_step, slice_of
+from plimsoll.fleet.plan import load_spec, wait_for_period_ms
+from plimsoll.fleet.step import merged_step
+from plimsoll.model.engine import ClosedLoop, EngineTarget
+from plimsoll.model.phase_passes import passes, records_of_one
+from plimsoll.model.request import Request
+from plimsoll.model.validation import validated
+from plimsoll.requests.phase_workload import compiled_step
+from plimsoll.requests.request_values import checked_request
+from tests.support.requested import REQUESTED
+from tests.unit.fleet.test_merge import planned, result
+from tests.unit.fleet.test_plan import planned as planned_of_search
+
+LOAD = {
+    "name": "load",
+    "workload": {"name": "batch-1-bulk-insert", "parameters": {"rows_per_statement": 20}},
+    "to_completion": {"records": 1000, "connections": [1, 6], "connections_per_client": 4,
+                      "repetitions": 2, "longest_s": 90},
+}  # fmt: skip
+CHARGE = {
+    "name": "charge",
+    "workload": {"name": "batch-3-charges"},
+    "to_completion": {"records": 500, "connections": [8], "repetitions": 3},
+}
+JOB = {
+    **REQUESTED,
+    "workload": {"name": "batch-3-charges", "records": 2000},
+    "phases": [LOAD, CHARGE],
+}
+REQUEST = checked_request(JOB)
+TARGET = EngineTarget(
+    protocol="mysql",
+    host="h",
+    port=3306,
+    user="u",
+    password="p",
+    database="d",
+)
+
+
+def test_the_loads_of_a_phase_take_turns_and_phases_follow_one_another() -> None:
+    planned = passes(REQUEST.phases)
+    assert [(one.index, one.phase.name, one.connections, one.clients) for one in planned] == [
+        (1, "load", 1, 1), (2, "load", 6, 2), (3, "load", 1, 1), (4, "load", 6, 2),
+        (5, "charge", 8, 1), (6, "charge", 8, 1), (7, "charge", 8, 1),
+    ]  # fmt: skip
+
+
+def test_a_pass_is_so_many_operations_and_its_window_ends_with_them() -> None:
+    fourth = passes(REQUEST.phases)[3]
+    each = records_of_one(compiled_step(REQUEST, "load").engine.operations)
+    assert each == 20
+    plan = pass_step(fourth, REQUEST, records_each=each, server_before=None)
+    assert (plan.index, plan.phase, plan.purpose, plan.operations) == (4, "load", "phase", 50)
+    assert (plan.warmup_s, plan.duration_s) == (0, 90)
+    assert plan.sequence_from == 3000  # three passes of 1,000 were before it
+    assert plan.why == "phase load: 1,000 records to completion, pass 2 of 2"
+    assert wait_for_period_ms(plan, 60) == 0
+
+
+def test_its_clients_divide_operations_and_input_by_their_connections() -> None:
+    plan = pass_step(passes(REQUEST.phases)[3], REQUEST, records_each=20, server_before=None)
+    workload = compiled_step(REQUEST, "load").engine
+    specs = [load_spec(plan, client, workload=workload, target=TARGET) for client in (0, 1)]
+    assert [spec.connections for spec in specs] == [3, 3]
+    assert [spec.operations_limit for spec in specs] == [25, 25]
+    assert [spec.sequence_from for spec in specs] == [3000, 3500]
+    assert specs[0].loop == ClosedLoop()
+
+
+@given(
+    connections=st.integers(1, 200), per_client=st.integers(1, 50), records=st.integers(1, 10_000)
+)
+def test_slices_are_all_of_the_input_once(connections: int, per_client: int, records: int) -> None:
+    phase = REQUEST.phases[1]
+    completion = phase.to_completion.model_copy(
+        update={"connections": (connections,), "connections_per_client": per_client,
+                "records": records + connections}
+    )  # fmt: skip
+    (one, *_) = passes([phase.model_copy(update={"to_completion": completion})])
+    plan = pass_step(one, REQUEST, records_each=1.0, server_before=None)
+    slices = [slice_of(plan, client, 1.0) for client in range(plan.clients)]
+    assert all(operations >= 1 for operations, _ in slices)
+    assert sum(operations for operations, _ in slices) == records + connections
+    ends = [begin + operations for operations, begin in slices]
+    assert [begin for _, begin in slices] == [0, *ends[:-1]]
+
+
+def test_a_step_of_the_search_is_numbered_after_the_phases() -> None:
+    assert planned_of_search(4, 12).index == 3
+    request = REQUEST.model_copy(update={"search": REQUEST.search})
+    assert sum(phase.to_completion.passes for phase in request.phases) == 7
+
+
+def test_a_pass_lasts_from_its_first_record_to_the_last_of_the_slowest_client() -> None:
+    """The window in which all ran would leave out what the slowest had still to do."""
+    plan = planned(warmup_s=0, duration_s=600).model_copy(
+        update={"phase": "load", "operations": 100, "purpose": "phase"}
+    )
+    quick = result(0, [100] * 60, window=(0, 2_000))
+    slow = result(1, [100] * 40, window=(0, 5_000))
+    step = merged_step(plan, [quick, slow], [], server_after=None)
+    assert step.step.window_s == 5.0
+    assert step.step.throughput_ops_per_second == pytest.approx(20.0)
+    assert step.plan.duration_s == 5.0  # what it cost follows from how long it took
+    assert step.step.purpose is None
+    assert not any("ran together" in problem for problem in step.problems)
+    fold = folded(planned(warmup_s=0, duration_s=600), [quick, slow])
+    assert merge.Window(fold).length_s == 2.0  # of a step of the search
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "problem"),
+    [
+        ({"phases": [LOAD, LOAD]}, ("phases", 1, "name"), "another phase has this name"),
+        ({"workload": {"name": "ycsb-a", "records": 2000}}, ("phases", 0, "workload"),
+         "is of the dataset billing; the run's own is ycsb"),
+        ({"phases": [{**LOAD, "workload": {"name": "no-such"}}]}, ("phases", 0, "workload", "name"),
+         "no-such"),
+        ({"phases": [{**LOAD, "to_completion": {"records": 9, "connections": [10, 2]}}]},
+         ("phases", 0, "to_completion", "connections"), "ascending"),
+        ({"phases": [{**LOAD, "to_completion": {"records": 9, "connections": [10]}}]},
+         ("phases", 0, "to_completion", "records"), "are fewer than its 10 connections"),
+        ({"phases": [{"name": "x", "workload": {"name": "batch-3-charges"}}]},
+         ("phases", 0, "to_completion"), ""),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_with_its_field(
+    changes: dict[str, object], path: tuple[str | int, ...], problem: str
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        checked_request({**JOB, **changes})
+    (complaint,) = raised.value.complaints
+    assert complaint.path == path
+    assert problem in str(complaint)
+
+
+def test_a_request_without_phases_has_none() -> None:
+    assert validated(Request, REQUESTED).phases == ()
+    assert passes(()) == []
