@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from plimsoll.aws.run_files import REQUEST, plan_path, step_path
+from plimsoll.aws.run_files import HISTORY, REQUEST, plan_path, step_path
 from plimsoll.aws.run_records import now
 from plimsoll.model.fleet import ServerCounters, StepPlan
+from plimsoll.model.history import History
 from plimsoll.model.request import Request
+from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunState
 from plimsoll.runs import plan_step
-from plimsoll.runs.history import finished_steps, measured_so_far, measured_steps, so_far
+from plimsoll.runs.history import finished_steps, measured_so_far, measured_steps, noted, so_far
 from tests.aws.runs.conftest import RUN, recorded
 from tests.aws.runs.test_plan_step import TARGET
 from tests.support.every_setting import EverySetting
@@ -83,6 +85,20 @@ def test_the_passes_are_planned_in_turn_and_the_search_after_them(
     assert [step.plan.index for step in finished_steps(files)] == [8]
     assert [done.step.index for done in measured_so_far(files)] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert [done.step.index for done in so_far(files)] == [8]
+
+
+def test_what_is_kept_of_judged_steps_counts_passes_which_the_search_does_not_see(
+    deployment: EverySetting, family: Family
+) -> None:
+    files = deployment.files(RUN)
+    for number in range(1, 9):
+        do_next(deployment)
+        judged = files.get(step_path(number), StepResult)
+        assert [done.step.index for done in noted(files, judged)] == [*range(1, number + 1)]
+    assert files.get(HISTORY, History).steps == measured_so_far(files)
+    assert [done.phase for done in measured_so_far(files)] == [*["load"] * 4, *["charge"] * 3, None]
+    assert [done.step.index for done in so_far(files)] == [8]
+    assert len(family.begun) == 8
 
 
 def test_a_repeated_call_plans_the_same_pass(deployment: EverySetting, family: Family) -> None:

@@ -55,6 +55,13 @@ def fault(**volume: object) -> dict[str, Any]:
     return {"faults": [{"step": 1, "volume": volume}]}
 
 
+def phase(workload: dict[str, Any] | None = None, **completion: Any) -> dict[str, Any]:
+    """Change the workload of a phase, or how it is pushed."""
+    asked = {"name": "batch-3-charges", **(workload or {})}
+    pushed = {"records": 9, "connections": [1], **completion}
+    return {"phases": [{"name": "load", "workload": asked, "to_completion": pushed}]}
+
+
 def beside(**changes: object) -> dict[str, Any]:
     return {"background": [{"name": "nightly", "workload": COMMITS, **changes}]}
 
@@ -157,10 +164,12 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     ({"load": {"duration_s": 0}}, "load.duration_s", 0, ["> 0.0"]),
     ({"load": {"duration_s": 601}}, "load.duration_s", 601, ["<= 600.0"]),
     ({"load": {"timeout_ms": 0}}, "load.timeout_ms", 0, [">= 1"]),
+    ({"load": {"poll_us": -1}}, "load.poll_us", -1, [">= 0"]),
     ({"load": {"recovery_max_s": 3601}}, "load.recovery_max_s", 3601, ["<= 3600.0"]),
     ({"load": {"seed": 2**63}}, "load.seed", 2**63, [f"< {2**63}"]),
     ({"prepare": {"clients": 101}}, "prepare.clients", 101, ["<= 100"]),
     ({"prepare": {"connections_per_client": 0}}, "prepare.connections_per_client", 0, [">= 1"]),
+    ({"prepare": {"load_order": "x"}}, "prepare.load_order", "x", ["key", "number"]),
     ({"prepare": {"warm_s": 601}}, "prepare.warm_s", 601, ["<= 600.0"]),
     ({"prepare": {"warm_max_s": 3601}}, "prepare.warm_max_s", 3601, ["<= 3600.0"]),
     ({"search": {"strategy": "magic"}}, "search.strategy", "magic", ["steps", "ramp", "rate"]),
@@ -212,6 +221,22 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
      ["> 0.5"]),
     ({"limits": {"confirmation": {"precision": 1}}}, "limits.confirmation.precision", 1,
      ["<= 0.5"]),
+    # phases before the search
+    ({"phases": [{**phase()["phases"][0], "name": "A"}]}, "phases[0].name", "A", [NAME]),
+    (phase({"name": "no such"}), "phases[0].workload.name", "no such",
+     ["^[a-z0-9]+([-_][a-z0-9]+)*$"]),
+    (phase({"definition": 3}), "phases[0].workload.definition", 3, []),
+    (phase({"parameters": {"x": 1}}), "phases[0].workload.parameters.x", None,
+     ["rows_per_statement"]),
+    (phase({"input": {"csv": ""}}), "phases[0].workload.input.csv", "", ["at least 1 long"]),
+    (phase(records=0), "phases[0].to_completion.records", 0, [">= 1"]),
+    (phase(connections=[0]), "phases[0].to_completion.connections[0]", 0, [">= 1"]),
+    (phase(connections_per_client=0), "phases[0].to_completion.connections_per_client", 0,
+     [">= 1"]),
+    (phase(repetitions=16), "phases[0].to_completion.repetitions", 16, ["<= 15"]),
+    (phase(longest_s=811), "phases[0].to_completion.longest_s", 811, ["<= 810.0"]),
+    (phase(records=20_000, connections=[20_000], connections_per_client=2, longest_s=800),
+     "phases[0].to_completion.longest_s", 800, ["<= 760.0"]),
     # two states of the target
     (toggle(states=[OFF, {**ON, "name": "A"}]), "toggle.states[1].name", "A", [NAME]),
     (toggle(states=[OFF, {**ON, "parameters": {}}]), "toggle.states[1].parameters", None,
