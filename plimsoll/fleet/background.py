@@ -22,8 +22,11 @@ LATE_MS = 500  # a span that begins so much later has lost a part of it
 
 
 def beside(request: Request, plan: StepPlan) -> StepPlan:
-    """Add to a plan what runs beside it; nothing where it is there to be compared without."""
-    if plan.purpose in ("without_background", "warm"):
+    """Add to a plan what runs beside it; nothing where it is there to be compared without.
+
+    Nor to a pass of a phase: that ends with its last record, whose time nobody knows before.
+    """
+    if plan.purpose in ("without_background", "warm", "phase"):
         return plan
     loads, first, warm_s = [], plan.clients, warmed_s(request, plan.state)
     for number, one in enumerate(request.background):

@@ -58,6 +58,7 @@ def span_loads(
             warmup_s=warmup_s,
             duration_s=end_s - start_s - warmup_s,
             timeout_ms=plan.timeout_ms,
+            poll_us=plan.poll_us,
             seed=plan.seed,
             client_index=index + number * load.clients,
             client_count=load.clients * len(load.spans_s),
@@ -88,6 +89,7 @@ def joined(plan: StepPlan, spans: Sequence[tuple[SpanLoad, LoadReport]]) -> Load
             "error_examples": {k: v for r in reports for k, v in r.error_examples.items()},
             "statements_sent": sum(report.statements_sent for report in reports),
             "transaction_commands_sent": sum(r.transaction_commands_sent for r in reports),
+            "nodes": (),  # the step's own clients tell them
             "operations_sent": sum(report.operations_sent for report in reports),
         }
     )
@@ -112,11 +114,13 @@ def _operation(name: str, reports: Sequence[LoadReport]) -> OperationReport:
 def _selves(parts: Sequence[SelfReport]) -> SelfReport:
     """Add up what a client measured of itself; lateness and backlog stay with each span."""
     waits = [part.processor_wait_s for part in parts if part.processor_wait_s is not None]
+    polled = [part.polled_s for part in parts if part.polled_s is not None]
     return SelfReport(
         cpu_user_s=sum(part.cpu_user_s for part in parts),
         cpu_system_s=sum(part.cpu_system_s for part in parts),
         cpu_us_per_operation=None,
         processor_wait_s=sum(waits) if len(waits) == len(parts) else None,
+        polled_s=sum(polled) if len(polled) == len(parts) else None,
         busy_fraction=max((p.busy_fraction for p in parts if p.busy_fraction), default=None),
         send_lateness_us=None,
         backlog_max=None,

@@ -83,8 +83,7 @@ class Closing(Model):
         """What was looked at, and what it showed, one sentence each."""
         parts: tuple[
             tuple[str, Drift | MoreClients | Waiting | OpenLoop | Soak | BackgroundCost | None], ...
-        ]
-        parts = (
+        ] = (
             ("background", self.background),
             ("soak", self.soak),
             ("drift", self.drift),

@@ -11,7 +11,7 @@ from plimsoll.model.experiment import Cell, Experiment, laid
 from plimsoll.model.request import RdsTarget, Request
 from plimsoll.requests.cells import cells_of
 from plimsoll.requests.request_values import checked_request
-from plimsoll.requests.request_workload import compiled_workload, prepared_workloads
+from plimsoll.requests.request_workload import prepared_workloads
 
 KEEPING_MARGIN_S = 86_400  # for runs that wait until their team has room for them
 _MOST = 99
@@ -93,7 +93,6 @@ def _shared(
         "tags": {"experiment": experiment.name, "dataset": str(number)},
         "faults": [],
         "toggle": None,  # it measures nothing
-        "background": [],
         "phases": [],
         "budget_usd": (experiment.dataset or {}).get("budget_usd"),
     }
@@ -121,8 +120,6 @@ def _require_restorable(cell: Cell) -> None:
         problem = f"a target of kind {target.kind} is not restored from a snapshot"
     elif target.snapshot is not None:
         problem = "target.snapshot is a dataset of your own: nothing is prepared"
-    elif len(prepared_workloads(cell.request)) > 1:
-        problem = "a background with tables of its own is in no snapshot"
     elif target.volume.type == "nvme":
         problem = "nvme, the instance's own disks, has no snapshots"
     if problem is not None:
@@ -133,8 +130,14 @@ def _require_restorable(cell: Cell) -> None:
 
 def _key(request: Request, *, local: bool) -> str:
     """Write what two runs must have in common to share a dataset."""
-    target, compiled = request.target, compiled_workload(request)
-    tables = [[table.create_sql, table.index_sql, repr(table.row)] for table in compiled.tables]
+    target = request.target
+    datasets = [
+        [
+            [compiled.dataset, compiled.records, compiled.dataset_parameters],
+            [[table.create_sql, table.index_sql, repr(table.row)] for table in compiled.tables],
+        ]
+        for compiled in prepared_workloads(request)
+    ]
     volume, version = None, None
     if isinstance(target, RdsTarget):
         version = target.engine_version
@@ -142,7 +145,7 @@ def _key(request: Request, *, local: bool) -> str:
     return json.dumps(
         [
             [target.kind, target.engine, version, target.database, volume],
-            [compiled.dataset, compiled.records, compiled.dataset_parameters, tables],
+            datasets,
             request.load.seed,
         ]
     )

@@ -36,19 +36,20 @@ def require_own_tables(request: Request) -> None:
     Raises:
         UsageError: It does.
     """
+    if request.target.snapshot is None:
+        return
+    if len(prepared_workloads(request)) > 1:
+        problem = "a target made from a snapshot has no tables of its own for it: use the same ones"
+        raise UsageError(Complaint(("background",), problem))
     names = (None, *(phase.name for phase in request.phases))
-    beside = (background_workload(request, number) for number in range(len(request.background)))
-    sent = (*(compiled_step(request, name) for name in names), *beside)
-    inserts = any(workload.inserts for workload in sent)
-    if request.target.snapshot is not None and inserts:
+    sent = [compiled_step(request, name) for name in names]
+    sent += [background_workload(request, number) for number in range(len(request.background))]
+    if any(workload.inserts for workload in sent):
         problem = (
             "a workload that inserts rows needs the note of them that `prepare` makes; in a"
             " snapshot of your own it may read, update and delete"
         )
         raise UsageError(Complaint(("target", "snapshot"), problem, request.target.snapshot))
-    if request.target.snapshot is not None and len(prepared_workloads(request)) > 1:
-        problem = "a target made from a snapshot has no tables of its own for it: use the same ones"
-        raise UsageError(Complaint(("background",), problem))
 
 
 def require_known_operations(request: Request) -> None:

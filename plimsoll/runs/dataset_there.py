@@ -1,7 +1,7 @@
 """A dataset that is there: what it lies like, and, restored from a snapshot, read through once."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plimsoll.aws.run_files import DATASET, files_of
@@ -12,8 +12,8 @@ from plimsoll.model.engine import EngineTarget
 from plimsoll.model.function_settings import RunSettings
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunRecord
-from plimsoll.requests.request_workload import compiled_workload
-from plimsoll.workload.compiled import ROWS_PER_STATEMENT, Compiled
+from plimsoll.requests.request_workload import prepared_tables, prepared_workloads
+from plimsoll.workload.compiled import ROWS_PER_STATEMENT, Compiled, Table
 
 READING_S = 720.0  # of a call's 900 s; the last piece that it reads takes a while
 ROWS_OF_A_PART = 500_000  # a part of wide rows on a slow volume ends within a client's 15 minutes
@@ -40,7 +40,7 @@ def note_layout(
 
     A server that does not tell keeps no run from its measurement: then that stands there.
     """
-    tables, unknown = _asked(target, compiled_workload(request), counts)
+    tables, unknown = _asked(target, prepared_workloads(request), counts)
     layout = DatasetLayout(
         tables=tables,
         order=_order(settings, record, request),
@@ -51,11 +51,12 @@ def note_layout(
 
 
 def _asked(
-    target: EngineTarget, compiled: Compiled, counts: Mapping[str, int]
+    target: EngineTarget, workloads: Sequence[Compiled], counts: Mapping[str, int]
 ) -> tuple[tuple[TableLayout, ...], str | None]:
     try:
         with family_of(target.protocol).open_datasets(target) as datasets:
-            return tuple(datasets.layout(compiled, counts)), None
+            tables = [table for one in workloads for table in datasets.layout(one, counts)]
+            return tuple(tables), None
     except PlimsollError as error:
         known = (TableLayout(name=name, rows=rows) for name, rows in counts.items())
         return tuple(known), str(error)
@@ -77,8 +78,7 @@ def _order(settings: RunSettings, record: RunRecord, request: Request) -> LoadOr
         clients=clients,
         connections_per_client=request.prepare.connections_per_client,
         parts={
-            table.name: parts_of(table.rows, clients=clients)
-            for table in compiled_workload(request).tables
+            table.name: parts_of(table.rows, clients=clients) for table in prepared_tables(request)
         },
         rows_per_statement=ROWS_PER_STATEMENT,
     )
@@ -110,7 +110,7 @@ def require_rows(compiled: Compiled, counts: Mapping[str, int]) -> None:
             )
 
 
-def to_read(compiled: Compiled) -> list[dict[str, object]]:
+def to_read(tables: Sequence[Table]) -> list[dict[str, object]]:
     """Divide what a restored volume has to be read through for: one item for each call.
 
     A volume made from a snapshot fetches each block from S3 when it is first read, at many times
@@ -119,13 +119,13 @@ def to_read(compiled: Compiled) -> list[dict[str, object]]:
     """
     return [
         {"table": number, "share": share, "shares": 0, "index": index}
-        for number, table in enumerate(compiled.tables)
+        for number, table in enumerate(tables)
         for share, index in enumerate([None, *table.index_sql])
     ]
 
 
 def read_through(
-    target: EngineTarget, compiled: Compiled, part: Mapping[str, Any]
+    target: EngineTarget, table: Table, part: Mapping[str, Any]
 ) -> dict[str, Any] | None:
     """Read a table, or one of its indexes, for as long as a call may last.
 
@@ -134,7 +134,6 @@ def read_through(
     """
     ends_at = time.monotonic() + READING_S
     with family_of(target.protocol).open_datasets(target) as datasets:
-        table = compiled.tables[part["table"]]
         going_on = lambda: time.monotonic() < ends_at  # noqa: E731 - read with the next line
         rest = datasets.scan(table, part["index"], part.get("start"), going_on)
     return None if rest is None else {**part, "start": rest}

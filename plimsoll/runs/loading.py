@@ -7,7 +7,7 @@ from typing import Any
 import plimsoll_engine
 from plimsoll.aws.run_records import deadline_passed, now, require_loading_budget
 from plimsoll.model.function_settings import ReachSettings
-from plimsoll.requests.request_workload import compiled_workload, prepared_tables
+from plimsoll.requests.request_workload import prepared_tables
 from plimsoll.runs.dataset_there import is_restored, read_through
 from plimsoll.runs.prepare_dataset import running
 from plimsoll.targets.connection import engine_target, load_target
@@ -25,11 +25,11 @@ def load_part(settings: ReachSettings, run_id: str, part: Mapping[str, Any]) -> 
     """
     record, request = running(settings, run_id)
     assert record.target is not None  # noqa: S101 - the states before this one have set it
+    table = prepared_tables(request)[part["table"]]
     if is_restored(record, request):
-        own = compiled_workload(request)
-        rest = read_through(engine_target(settings, record.target), own, part)
+        rest = read_through(engine_target(settings, record.target), table, part)
         return {"rows": 0} if rest is None else {"rows": 0, "rest": rest}
-    spec = prepared_tables(request)[part["table"]].dataset_spec(
+    spec = table.dataset_spec(
         load_target(settings, record.target, run_id),
         share=part["share"],
         shares=part["shares"],

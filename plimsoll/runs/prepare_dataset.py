@@ -36,25 +36,25 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
     record, request = running(settings, run_id)
     records_of(settings).change(run_id, phase="prepare", prepare_at=now())
     assert record.target is not None  # noqa: S101 - the states before this one have set it
-    workload, *others = prepared_workloads(request)
+    loaded: dict[str, int] = {}
     master = engine_target(settings, record.target)
     family = family_of(master.protocol)
     with family.open_datasets(master) as datasets:
         version = datasets.version()
-        own = is_own(datasets, request, workload)
-        loaded = {} if own else datasets.create_tables(workload).loaded_rows
-        if own:
-            require_rows(workload, datasets.count_own(workload))
-        for one in others:  # of what runs beside, in tables of its own
-            loaded |= datasets.create_tables(one).loaded_rows
+        for workload in prepared_workloads(request):
+            if is_own(datasets, request, workload):
+                require_rows(workload, datasets.count_own(workload))
+            else:
+                loaded |= datasets.create_tables(workload).loaded_rows
     target = record.target
     if request.target.provisioned:  # the users of an existing endpoint are its owner's business
         load_user = family.make_load_user(master, run_id)
         target = target.model_copy(update={"load_user": load_user})
     records_of(settings).change(run_id, target=target, server_version=version)
     if is_restored(record, request):  # on one machine a copy lies there whole
-        return {"parts": [] if record.local else to_read(workload)}
-    return {"parts": _to_load(prepared_tables(request), loaded, clients=request.prepare.clients)}
+        return {"parts": [] if record.local else to_read(prepared_tables(request))}
+    parts = _to_load(prepared_tables(request), loaded, clients=request.prepare.clients)
+    return {"parts": parts}
 
 
 def _to_load(
@@ -93,19 +93,18 @@ def verify_dataset(settings: ReachSettings, run_id: str, failed_parts: int) -> N
         raise DatasetError(f"{parts} of the dataset could not be loaded; the first: {first}")
     target = engine_target(settings, record.target)
     family = family_of(target.protocol)
-    workload, *others = prepared_workloads(request)
+    counted: dict[str, int] = {}
     with family.open_datasets(target) as datasets:
-        own = is_own(datasets, request, workload)
-        counted = datasets.count_own(workload) if own else datasets.finish(workload)
-        beside = [datasets.finish(one) for one in others]
+        for workload in prepared_workloads(request):
+            own = is_own(datasets, request, workload)
+            counted |= datasets.count_own(workload) if own else datasets.finish(workload)
     if not family.settle(target, longest_s=SETTLING_MAX_S):
         raise DatasetError(
             "the server was still busy with the rows loaded when"
             f" {words.duration(SETTLING_MAX_S)} had passed"
         )
     note_layout(settings, record, request, target, counted)
-    rows = sum(sum(counts.values()) for counts in (counted, *beside))
-    records_of(settings).change(run_id, rows=rows)
+    records_of(settings).change(run_id, rows=sum(counted.values()))
 
 
 def running(settings: RunSettings, run_id: str) -> tuple[RunRecord, Request]:

@@ -53,8 +53,10 @@ def test_its_clients_are_numbered_after_the_steps_own() -> None:
     assert names == [None, None, "nightly", "nightly", "other", "other", "other", None]
 
 
-@pytest.mark.parametrize("purpose", ["without_background", "warm"])
-def test_nothing_runs_beside_a_step_that_is_to_be_compared_without(purpose: str) -> None:
+@pytest.mark.parametrize("purpose", ["without_background", "warm", "phase"])
+def test_nothing_runs_beside_a_step_without_it_nor_one_of_no_known_end(
+    purpose: str,
+) -> None:
     request = Request.model_validate({**REQUESTED, "background": [SCAN]})
     plan = planned().model_copy(update={"purpose": purpose})
     assert beside(request, plan).background == ()

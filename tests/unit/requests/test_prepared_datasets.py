@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from plimsoll.errors import UsageError
 from plimsoll.model.experiment import Experiment
 from plimsoll.requests.prepared_datasets import KEEPING_MARGIN_S, kept_for_s, shared_datasets
+from plimsoll.requests.request_workload import prepared_workloads
 from tests.support.requested import REQUESTED
 
 SHARED = {name: value for name, value in REQUESTED.items() if name != "name"}
@@ -21,6 +22,16 @@ MIXES = {"reads": {"workload": {"name": "ycsb-c"}}, "both": {"workload": {"name"
 def experiment(**changes: Any) -> Experiment:
     asked = {"name": "m", "request": SHARED, "axes": {"mix": MIXES}, "dataset": {}}
     return Experiment.model_validate(asked | changes)
+
+
+def test_the_tables_of_a_background_are_prepared_with_the_others() -> None:
+    scan = {"name": "nightly", "workload": {"name": "batch-full-scan", "records": 5000}}
+    asked = experiment(request={**SHARED, "background": [scan]})
+    (shared,) = shared_datasets(asked, local=False)
+    assert [one.dataset for one in prepared_workloads(shared.request)] == ["ycsb", "batch"]
+    axes = {"beside": {"alone": {"background": []}, "nightly": {"background": [scan]}}}
+    apart = shared_datasets(experiment(axes=axes), local=False)
+    assert [one.cells for one in apart] == [(0,), (1,)], "only one of both needs its tables"
 
 
 def test_nothing_is_prepared_for_whom_does_not_ask() -> None:

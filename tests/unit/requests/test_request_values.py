@@ -41,8 +41,8 @@ RATE = {
     "rate_max_ops_per_second": 100,
 }
 STALL = {"step": 1, "volume": {"kind": "stall", "duration_s": 1}}
-SNAPSHOT = r"^arn:aws[a-z-]*:rds:[a-z0-9-]+:\d{12}:snapshot:[A-Za-z][A-Za-z0-9:-]{0,254}$"
 COMMITS = {"name": "log-flush", "records": 1000}
+SNAPSHOT = r"^arn:aws[a-z-]*:rds:[a-z0-9-]+:\d{12}:snapshot:[A-Za-z][A-Za-z0-9:-]{0,254}$"
 NAME = "^[a-z0-9]+(-[a-z0-9]+)*$"
 
 
