@@ -80,6 +80,7 @@ BASE: Mapping[str, Script] = {
         "create-schema": [_parts(3)],
         "load-dataset": [None],
         "verify-dataset": [{"rows": 10}],
+        "take-snapshot": [{"taken": False, "wait_s": 0}, {"taken": True, "wait_s": 0}],
         "plan-step": [_step(0, 1), _step(1, 2), PAUSE, SWITCH, _step(2, 3), CONCLUDE],
         "switch-target": [_looked(), _looked(ready=True)],
         "load-client": [None],
@@ -193,6 +194,11 @@ PASSED_OVER = {"load-dataset", "load-client", "bus", "publish-target", "submit-c
 
 RETRIED_LONG = {"delete-target", "settle-cells"}
 
+# What leads to a state that a run comes by only then.
+LEADING: Mapping[str, Script] = {
+    "take-snapshot": {"record-run": [{**RECORDED, "prepares": True}]},
+}
+
 
 def _failures_of_every_state() -> Iterator[Scenario]:
     for machine in STATE_MACHINES:
@@ -201,18 +207,19 @@ def _failures_of_every_state() -> Iterator[Scenario]:
                 continue
             status = "SUCCEEDED" if called in PASSED_OVER else "FAILED"
             always = {"bus": BUS_IS_GONE, "run": CELL_FAILED}.get(called, BROKEN)
-            slow = called in RETRIED_LONG
-            yield Scenario(machine, f"{state} always fails", {called: [always]}, status, slow=slow)
+            slow, leading = called in RETRIED_LONG, LEADING.get(called, {})
+            fails = {**leading, called: [always]}
+            yield Scenario(machine, f"{state} always fails", fails, status, slow=slow)
             if called in ("bus", "run"):
                 continue
             first = BASE[machine][called]
             if not callable(first):
-                answers = {called: [THROTTLED, *first]}
+                answers = {**leading, called: [THROTTLED, *first]}
                 yield Scenario(machine, f"{state} is throttled once", answers, None)
                 yield Scenario(
                     machine,
                     f"{state} meets a fault once",
-                    {called: [SERVICE_FAULT, *first]},
+                    {**leading, called: [SERVICE_FAULT, *first]},
                     None,
                     slow=True,
                 )
@@ -235,6 +242,7 @@ def _of_runs() -> Iterator[Scenario]:
     }
     yield Scenario("run", "the second zone has room", elsewhere)
     yield Scenario("run", "nothing to measure", {"plan-step": [CONCLUDE]})
+    yield Scenario("run", "a dataset is prepared", LEADING["take-snapshot"])
     for what, answer in {"fails": BROKEN, "runs long": LONG}.items():
         yield Scenario("run", f"one client {what}", {"load-client:1": [answer]})
     many: Script = {

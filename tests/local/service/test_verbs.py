@@ -171,7 +171,8 @@ def test_an_experiment_is_started_watched_and_told(verb: Verb, tmp_path: Path) -
     )
     experiment_id = result["experiment_id"]
     assert experiment_id in started.stderr
-    assert "What to buy" in verb("experiment", "status", experiment_id).stdout
+    told = verb("experiment", "status", experiment_id).stdout
+    assert "No cell has an answer: nothing can be decided." in told
     assert verb("experiment", "watch", experiment_id).return_value == 3
     stopped = verb("experiment", "stop", experiment_id)
     assert stopped.stdout.strip() == f"{experiment_id} is SUCCEEDED"

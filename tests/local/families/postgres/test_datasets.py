@@ -99,7 +99,8 @@ def test_a_row_is_what_it_is_in_mysql(
 ) -> None:
     other = parse_dsn(fresh_database)
     prepare(target, compiled(name), connections=2, seed=7)
-    prepare(other, load_workload(name).compile(500), connections=1, seed=7)
+    records = RECORDS[load_workload(name).dataset]
+    prepare(other, load_workload(name).compile(records), connections=1, seed=7)
     with closing(mysql_session.connect(other)) as connection:
         there = mysql_session.execute(connection, sql)
     here = rows(target, sql)
@@ -123,7 +124,7 @@ def test_a_number_of_the_servers_own_is_behind_those_that_were_loaded(
 ) -> None:
     prepare(target, compiled("sysbench-oltp-insert"), connections=2)
     ((number,),) = rows(target, "INSERT INTO sbtest1 (k) VALUES (1) RETURNING id")
-    assert number == 501
+    assert number == RECORDS["sysbench"] + 1
 
 
 def test_a_finished_dataset_has_its_indexes_and_the_planners_figures(target: EngineTarget) -> None:
@@ -133,7 +134,10 @@ def test_a_finished_dataset_has_its_indexes_and_the_planners_figures(target: Eng
     ((known, unseen),) = rows(
         target, "SELECT reltuples, relpages - relallvisible FROM pg_class WHERE relname = 'sbtest1'"
     )
-    assert (known, unseen) == (500, 0)  # rows, and pages that need no look at their rows
+    assert (known, unseen) == (
+        RECORDS["sysbench"],
+        0,
+    )  # rows, and pages that need no look at their rows
     assert family.settle(target, longest_s=60)
 
 
