@@ -12,6 +12,7 @@ from plimsoll import words
 from plimsoll.capacity.trends import is_significant
 from plimsoll.capacity.under_way import under_way
 from plimsoll.model.capacity import Audit, AuditName, Rules
+from plimsoll.model.fleet import MISSING_SHARE_MOST
 from plimsoll.model.steps import Statistic, Step
 from plimsoll.model.volume_escapes import ESCAPED_SHARE
 
@@ -20,7 +21,6 @@ SOFT: frozenset[AuditName] = frozenset({"enough_operations", "steady_state"})
 CLOCK_SKEW_SHARE = 0.01  # of the window
 CLOCK_SKEW_MS = 100.0  # where the window is not known
 SERVER_COUNT_SHARE = 0.01
-MISSING_SHARE_MOST = 0.001  # of the clients: one of a thousand, none of fewer
 # One machine only. Beyond a tenth its disk is what set the limit (plimsoll.runs.limits); beyond
 # these a step says more of this machine than of the target.
 HOST_LATE_PERCENT = 25.0

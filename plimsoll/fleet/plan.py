@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
-from plimsoll.capacity.audits import MISSING_SHARE_MOST
 from plimsoll.fleet.failures import too_late
 from plimsoll.fleet.phase_plan import slice_of
 from plimsoll.model.engine import ClosedLoop, EngineTarget, EngineWorkload, LoadSpec, OpenLoop
-from plimsoll.model.fleet import WARMING_STEP, ServerCounters, StepPlan
+from plimsoll.model.fleet import MISSING_SHARE_MOST, WARMING_STEP, ServerCounters, StepPlan
 from plimsoll.model.history import FinishedStep
 from plimsoll.model.load_request import ENDING_S, SECONDS_OF_A_CLIENT, load_most_s
 from plimsoll.model.metric_periods import wait_ms

@@ -10,6 +10,7 @@ from plimsoll.model.engine import Protocol
 from plimsoll.model.engine_report import LoadReport
 from plimsoll.model.steps import Purpose
 
+MISSING_SHARE_MOST = 0.001  # of the clients: one of a thousand, none of fewer
 WARMING_STEP = 0  # fills the caches; never measured, never judged
 
 
