@@ -7,6 +7,7 @@ unit: `warmup_s + duration_s = 1200 s`.
 
 import math
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
@@ -123,6 +124,12 @@ def number(value: float | None) -> str:
     if value is None:
         return NOTHING
     return f"{value:,.0f}" if abs(value) >= 99_999.5 else f"{value:,.6g}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Join names: `a`, `a and b`, `a, b and c`; nothing for none."""
+    *before, last = list(names) or [""]
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def plural(value: int, noun: str, many: str | None = None) -> str:

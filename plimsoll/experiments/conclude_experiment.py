@@ -34,6 +34,7 @@ from plimsoll.report.answer import answer
 from plimsoll.report.experiment_summary import CellRun, by_question, decisions, layout, outcome
 from plimsoll.report.factorials import factorials
 from plimsoll.report.gains import gains
+from plimsoll.report.phase_answer import phase_answers
 from plimsoll.requests.cells import cells_of
 
 WAYS_OUT = {  # the outcome of an execution that could not record its own end
@@ -126,6 +127,7 @@ def concluded(
     outcomes = tuple(outcome(cell) for cell in cells)
     apart_s = _apart_s(experiment, cells, local=record.local)
     decided = decisions(rows, apart_s=apart_s)
+    laid = factorials(experiment, cells)
     assert record.ended_at is not None  # noqa: S101 - the caller has set it
     return ExperimentResult(
         experiment_id=record.experiment_id,
@@ -143,10 +145,10 @@ def concluded(
         questions=tuple(rows),
         datasets=datasets,
         cells=outcomes,
-        answer=answer(decided),
+        answer=" ".join([*phase_answers(laid), answer(decided)]),
         decisions=decided,
         gains=gains(rows, apart_s=apart_s),
-        factorials=factorials(experiment, cells),
+        factorials=laid,
         warnings=tuple(
             f"{outcome.name}: {outcome.no_answer}" for outcome in outcomes if outcome.no_answer
         ),

@@ -142,7 +142,7 @@ class EngineWorkload(Model):
 # --- the load ---
 
 POLL_MOST_US = 1_000
-POLL_US = 50  # most of what polling gains (docs/performance.md)
+POLL_US = 500  # most of what polling gains, on slow hosts too (docs/performance.md)
 
 
 class ClosedLoop(Model):

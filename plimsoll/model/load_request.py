@@ -71,7 +71,7 @@ class Load(Model):
     poll_us: Annotated[int, Field(ge=0, le=POLL_MOST_US)] | None = Field(
         None,
         description="For how long a client looks for answers before it sleeps, in microseconds,"
-        " where that pays; 0: never. None: 50 on AWS, where a client has a processor of its own,"
+        " where that pays; 0: never. None: 500 on AWS, where a client has a processor of its own,"
         " and 0 on one machine.",
     )
 

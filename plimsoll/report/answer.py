@@ -50,7 +50,7 @@ def _alike(group: Sequence[Decision], everything: Sequence[str]) -> str:
     first = group[0]
     others = dict.fromkeys(n for one in group for n in (one.best, one.second) if n)
     others.pop(first.buy or "", None)
-    differ = f"it and {_and(list(others))} differ by too little to matter"
+    differ = f"it and {words.listed(list(others))} differ by too little to matter"
     interval = f"95 % {_range(*_ends(group), words.ratio)} times"
     what = f"{first.buy}{_loads(group, everything)}"
     return f"buy {what}: {differ} ({interval}){_cost(group)}"
@@ -66,7 +66,7 @@ def _not_told_apart(group: Sequence[Decision], everything: Sequence[str]) -> str
 
 def _partial(group: Sequence[Decision], everything: Sequence[str]) -> str:
     first = group[0]
-    silent = _and(first.unknown)
+    silent = words.listed(first.unknown)
     if first.best is None:
         return f"nothing is decided{_loads(group, everything)}, since {silent} gave no answer"
     named = first.buy or f"{first.best} or {first.second}, not told apart,"
@@ -133,7 +133,7 @@ def _cost(group: Sequence[Decision]) -> str:
     if not others:
         return told + (", the least of all" if cheapest else "")
     where = " for some" if len(cheapest) > 1 else ""
-    return f"{told} ({_and(others)} costs less an operation{where})"
+    return f"{told} ({words.listed(others)} costs less an operation{where})"
 
 
 def _without(group: Sequence[Decision], everything: Sequence[str]) -> str:
@@ -143,7 +143,7 @@ def _without(group: Sequence[Decision], everything: Sequence[str]) -> str:
         return ""
     failing = [one for one in group if one.cannot]
     where = "there" if len(failing) == len(group) else _loads(failing, everything).strip()
-    return f" ({_and(names)} fail{'s' if len(names) == 1 else ''} {where})"
+    return f" ({words.listed(names)} fail{'s' if len(names) == 1 else ''} {where})"
 
 
 def _range(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
@@ -163,7 +163,7 @@ def _loads(group: Sequence[Decision], everything: Sequence[str]) -> str:
     names = list(_shared(of, everything))
     rest = len(names) - NAMED_MOST
     shown = [*names[:NAMED_MOST], words.plural(rest, "more load")] if rest > 0 else names
-    return f" for {_and(shown)}"
+    return f" for {words.listed(shown)}"
 
 
 def _shared(of: Sequence[str], everything: Sequence[str]) -> Iterator[str]:
@@ -177,8 +177,3 @@ def _shared(of: Sequence[str], everything: Sequence[str]) -> Iterator[str]:
                 yield variant
                 left = [question for question in left if question not in having]
     yield from (" at ".join(parts[question]) for question in left)
-
-
-def _and(names: Sequence[str]) -> str:
-    *before, last = names
-    return f"{', '.join(before)} and {last}" if before else last

@@ -92,9 +92,9 @@ def decide(candidates: Candidates, names: Sequence[str], *, apart_s: float | Non
     chosen = _among(contenders, apart_s)
     tail = _cost_words(contenders)
     if cannot:
-        tail += f"; {_listed(cannot)} {_fails(cannot)}"
+        tail += f"; {words.listed(cannot)} {_fails(cannot)}"
     if unknown:
-        tail += f"; no answer from {_listed(unknown)}"
+        tail += f"; no answer from {words.listed(unknown)}"
         chosen = chosen.model_copy(update={"outcome": "partial"})
     return chosen.model_copy(update={**without, "sentence": chosen.sentence + tail})
 
@@ -102,7 +102,7 @@ def decide(candidates: Candidates, names: Sequence[str], *, apart_s: float | Non
 def _none(cannot: Sequence[str], unknown: Sequence[str]) -> Choice:
     told = "no target gave a figure"
     if cannot and not unknown:
-        told = f"no target bears the lightest load: {_listed(cannot)} {_fails(cannot)}"
+        told = f"no target bears the lightest load: {words.listed(cannot)} {_fails(cannot)}"
     return Choice(outcome="none", cannot=tuple(cannot), unknown=tuple(unknown), sentence=told)
 
 
@@ -110,11 +110,16 @@ def _alone(one: Contender, cannot: Sequence[str], unknown: Sequence[str]) -> Cho
     """The only target with a figure: an answer only where something is known of all others."""
     measured = f"{one.name} ({words.throughput(one.ops_per_second)})"
     if unknown:
-        told = f"not decided: of {_listed(unknown)} nothing is known, {measured} alone was measured"
+        nothing = f"of {words.listed(unknown)} nothing is known"
+        told = f"not decided: {nothing}, {measured} alone was measured"
         return Choice(
             outcome="partial", cannot=tuple(cannot), unknown=tuple(unknown), sentence=told
         )
-    told = f"{measured} alone bears it: {_listed(cannot)} {_fails(cannot)}" if cannot else measured
+    told = (
+        f"{measured} alone bears it: {words.listed(cannot)} {_fails(cannot)}"
+        if cannot
+        else measured
+    )
     return Choice(
         outcome="chosen" if cannot else "only one",
         best=one.name,
@@ -193,7 +198,7 @@ def _cost_words(contenders: Sequence[Contender]) -> str:
         return "; what they cost is not known" if len(contenders) > 1 else "; its cost is not known"
     cost = f"{words.usd_each(_usd(priced[0]))} per million"
     unpriced = [c.name for c in contenders if c.usd_per_million is None]
-    lacking = f"; no price is known of {_listed(unpriced)}" if unpriced else ""
+    lacking = f"; no price is known of {words.listed(unpriced)}" if unpriced else ""
     if len(priced) == 1:
         return f"; {priced[0].name} costs {cost}{lacking}"
     return f"; cheapest an operation: {priced[0].name} at {cost}{lacking}"
@@ -201,7 +206,3 @@ def _cost_words(contenders: Sequence[Contender]) -> str:
 
 def _fails(names: Sequence[str]) -> str:
     return f"fail{'s' if len(names) == 1 else ''} at the lightest load"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -16,6 +16,8 @@ from plimsoll.report.limit_words import limit_sentence
 from plimsoll.report.phase_figures import Figures, figures_of
 from plimsoll.report.ratios import WORTH, only_load, repetitions_of
 
+THE_SEARCH = "the search"  # after phases: the question that is none of theirs
+
 
 def factorials(experiment: Experiment, cells: Sequence[CellRun]) -> tuple[Factorial, ...]:
     """Lay every two axes of two variants against each other."""
@@ -75,7 +77,7 @@ def _asked(
             named = name if question == ALL else f"{question}, {name}"
             figures = [of_run[name] for of_run in phases]
             yield _factorial(named, experiment, (beside, axis), runs, figures)
-    named = f"{question}, the search" if phases[0] else question
+    named = f"{question}, {THE_SEARCH}" if phases[0] else question
     answered = [_answer(run, runs) for run in runs]
     yield _factorial(named, experiment, (beside, axis), runs, answered)
 

@@ -54,7 +54,7 @@ def test_clients_whose_waiting_limits_them_are_told_from_a_database(search: Sear
     assert (trial.capacity.verdict, trial.capacity.causes) == ("CLIENT_BOUND", ("client",))
     assert trial.capacity.max_sustainable_throughput_ops_per_second is None
     assert "let them poll: clients that poll gave" in trial.capacity.summary
-    assert "their waiting was the limit (load.poll_us 50)" in trial.capacity.summary
+    assert f"their waiting was the limit (load.poll_us {POLL_US})" in trial.capacity.summary
     assert len(asked(trial)) == 2, "it has to be seen twice"
 
 

@@ -1,0 +1,204 @@
+"""A knee found by hand beside `plimsoll find`: `python -m benchmarks.knee_by_hand TOOL`.
+
+TOOL is sysbench (point_select or read_write on MariaDB) or pgbench (-S on PostgreSQL). Its tables,
+some times the server's memory, lie on an emulated volume. By hand: the tool runs with more and more
+threads, and the most throughput whose p99 is within the limit is the knee. Then `plimsoll find` is
+asked the same about the same tables, and then the tool again, so that a drift shows. Does nothing
+but this on the machine. Needs sysbench or pgbench (on Debian: sysbench, postgresql-contrib).
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from benchmarks.volume_fio import table
+from benchmarks.volume_mariadb import sysbench
+from benchmarks.volume_postgres import pgbench, printed
+from plimsoll.local.databases.mariadb_server import MariaDbServer
+from plimsoll.local.databases.postgres_server import PostgresServer
+from plimsoll.model.volumes import Volume, rates
+from plimsoll.volumes import EmulatedVolume, VolumeSettings
+
+THREADS = (1, 2, 3, 4, 6, 8, 10, 12, 16)
+ROWS = 400_000  # of sysbench: about 95 MB
+SCALE = 10  # of pgbench: 1 million rows, about 150 MB with their index
+PGBENCH_READ = """\
+about: "pgbench -S: one account by its key"
+dataset: pgbench
+operations:
+  read:
+    weight: 1
+    statements:
+      - sql: SELECT abalance FROM {pgbench_accounts} WHERE aid = ?
+        binds: [{key: pgbench_accounts}]
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the tool printed: threads, operations a second, p99 in ms."""
+
+    threads: int
+    ops_per_second: float
+    p99_ms: float
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A server with its tables, and how each of the two asks it.
+
+    Attributes:
+        run: Runs the tool with so many threads for so many seconds.
+        dsn: For `plimsoll find`, without its password.
+        password: That.
+        find: The options of `find` that say what is asked.
+    """
+
+    run: Callable[[int, int], Step]
+    dsn: str
+    password: str
+    find: tuple[str, ...]
+
+
+def _number(pattern: str, text: str) -> float:
+    found = re.search(pattern, text, re.MULTILINE)
+    if found is None:
+        sys.exit(f"no {pattern} in: {text}")
+    return float(found[1])
+
+
+@contextmanager
+def mariadb(volume: EmulatedVolume, script: str) -> Iterator[Subject]:
+    """MariaDB with sysbench's own tables."""
+    directory = volume.directory / "server"
+    loading = {"innodb_buffer_pool_size": "512M", "innodb_flush_log_at_trx_commit": 0}
+    loader = MariaDbServer.start(directory=directory, settings=loading)
+    size = ("--tables=1", f"--table-size={ROWS}")
+    sysbench(loader, script, *size, "prepare")
+    loader.stop()
+    server = MariaDbServer.start(
+        directory=directory,
+        settings={"innodb_buffer_pool_size": "16M"},
+        environment=volume.environment(),
+    )
+
+    def run(threads: int, seconds: int) -> Step:
+        many = (f"--threads={threads}", f"--time={seconds}", "--warmup-time=3", "--percentile=99")
+        text = sysbench(server, script, *size, *many, "run")
+        rate = _number(r"transactions:\s+\d+\s+\(([\d.]+) per sec", text)
+        return Step(threads, rate, _number(r"99th percentile:\s+([\d.]+)", text))
+
+    workload = f"sysbench-{script.replace('_', '-')}"
+    yield Subject(
+        run=run,
+        dsn=f"mysql://{server.user}@{server.host}:{server.port}/{server.database}",
+        password=server.password,
+        find=("--workload", workload, "--tables", "1", "--set", "distribution=uniform"),
+    )
+    server.remove()
+
+
+@contextmanager
+def postgres(volume: EmulatedVolume, scratch: Path) -> Iterator[Subject]:
+    """PostgreSQL with pgbench's own tables."""
+    directory = volume.directory / "server"
+    loader = PostgresServer.start(directory=directory, settings={"shared_buffers": "256MB"})
+    printed(pgbench(loader, "--initialize", "--quiet", f"--scale={SCALE}"))
+    loader.stop()
+    server = PostgresServer.start(
+        directory=directory,
+        settings={"shared_buffers": "16MB"},
+        environment=volume.environment(),
+    )
+    logs = scratch / "logs"
+    logs.mkdir()
+
+    def run(threads: int, seconds: int) -> Step:
+        options = ("-S", "-n", "-Mprepared", f"-c{threads}", "-j1", f"-T{seconds}")
+        text = printed(pgbench(server, *options, "--log", f"--log-prefix={logs / 'log'}"))
+        files = list(logs.iterdir())
+        took_us = sorted(
+            int(line.split()[2]) for file in files for line in file.read_text().splitlines()
+        )
+        for file in files:
+            file.unlink()
+        rate = _number(r"^tps = ([\d.]+)", text)
+        return Step(threads, rate, took_us[int(0.99 * len(took_us))] / 1e3)
+
+    workload = scratch / "pgbench-read.yaml"
+    workload.write_text(PGBENCH_READ)
+    yield Subject(
+        run=run,
+        dsn=f"postgres://{server.user}@{server.host}:{server.port}/{server.database}",
+        password=server.password,
+        find=("--workload", str(workload)),
+    )
+    server.remove()
+
+
+def by_hand(subject: Subject, limit_ms: float, seconds: int) -> Step | None:
+    """Find the knee with the tool alone: print its steps; give the best within the limit."""
+    steps = [subject.run(threads, seconds) for threads in THREADS]
+    table(
+        "threads | ops/s | p99 ms",
+        ((s.threads, f"{s.ops_per_second:,.0f}", f"{s.p99_ms:.2f}") for s in steps),  # type: ignore[arg-type]  # a generator of tuples
+    )
+    within = [step for step in steps if step.p99_ms <= limit_ms]
+    return max(within, key=lambda step: step.ops_per_second, default=None)
+
+
+def found(subject: Subject, limit_ms: float, out: Path) -> dict[str, object]:
+    """Ask `plimsoll find` the same; give its capacity."""
+    command = [Path(sys.executable).parent / "plimsoll", "find", subject.dsn, *subject.find]
+    command += ["--allow-writes", "--max-connections", "64", "--limit", f"{limit_ms:g}ms"]
+    command += ["--json", "--out", str(out)]
+    done = subprocess.run(
+        [*command],
+        env={**os.environ, "PLIMSOLL_PASSWORD": subject.password},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    answer: dict[str, object] = json.loads(done.stdout)["capacity"]
+    return answer
+
+
+@click.command()
+@click.argument("tool", type=click.Choice(["point_select", "read_write", "pgbench"]))
+@click.option("--iops", default=1_000, show_default=True)
+@click.option("--limit-ms", default=10.0, show_default=True, help="Of p99.")
+@click.option("--seconds", default=15, show_default=True, help="Of each step by hand.")
+@click.option("--keep", type=click.Path(path_type=Path), help="Where find's results go.")
+def main(tool: str, iops: int, limit_ms: float, seconds: int, keep: Path | None) -> None:
+    """Find one knee three times: by hand, by `plimsoll find`, by hand."""
+    with tempfile.TemporaryDirectory(prefix="plimsoll-benchmark-") as directory:
+        scratch = Path(directory)
+        scratch.chmod(0o755)  # PostgreSQL does not run as root
+        volume = Volume(type="io1", size_gib=200, iops=iops)
+        cache = VolumeSettings(page_cache_mib=32 if tool == "pgbench" else 0)
+        with EmulatedVolume.create(scratch / "volume", volume, settings=cache) as on:
+            open_subject = (
+                postgres(on, scratch) if tool == "pgbench" else mariadb(on, f"oltp_{tool}")
+            )
+            with open_subject as subject:
+                subject.run(8, 2 * seconds)  # until the caches are full
+                first = by_hand(subject, limit_ms, seconds)
+                before = on.sample()
+                answer = found(subject, limit_ms, keep or scratch / "find")
+                seen = rates(before, on.sample())
+                second = by_hand(subject, limit_ms, seconds)
+    print(f"by hand, before: {first}\nfind: {json.dumps(answer)[:2000]}\nby hand, after: {second}")
+    print(f"while find ran, its pauses with it: {seen.read_iops + seen.write_iops:,.0f} I/Os per s")
+
+
+if __name__ == "__main__":
+    main()
