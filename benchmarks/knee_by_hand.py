@@ -92,7 +92,7 @@ def mariadb(volume: EmulatedVolume, script: str) -> Iterator[Subject]:
     )
 
     def run(threads: int, seconds: int) -> Step:
-        many = (f"--threads={threads}", f"--time={seconds}", "--warmup-time=3", "--percentile=99")
+        many = (f"--threads={threads}", f"--time={seconds}", "--percentile=99")
         text = sysbench(server, script, *size, *many, "run")
         rate = _number(r"transactions:\s+\d+\s+\(([\d.]+) per sec", text)
         return Step(threads, rate, _number(r"99th percentile:\s+([\d.]+)", text))
@@ -102,7 +102,10 @@ def mariadb(volume: EmulatedVolume, script: str) -> Iterator[Subject]:
         run=run,
         dsn=f"mysql://{server.user}@{server.host}:{server.port}/{server.database}",
         password=server.password,
-        find=("--workload", workload, "--tables", "1", "--set", "distribution=uniform"),
+        find=(
+            *("--workload", workload, "--records", str(ROWS)),
+            *("--tables", "1", "--set", "distribution=uniform"),
+        ),
     )
     server.remove()
 
@@ -140,7 +143,7 @@ def postgres(volume: EmulatedVolume, scratch: Path) -> Iterator[Subject]:
         run=run,
         dsn=f"postgres://{server.user}@{server.host}:{server.port}/{server.database}",
         password=server.password,
-        find=("--workload", str(workload)),
+        find=("--workload", str(workload), "--records", str(SCALE)),
     )
     server.remove()
 

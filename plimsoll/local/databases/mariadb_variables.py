@@ -1,6 +1,7 @@
 """Settings of a MariaDB server while it runs: which may be changed, and changing them."""
 
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from urllib.parse import unquote, urlsplit
@@ -10,6 +11,7 @@ from pymysql.cursors import Cursor
 
 from plimsoll.errors import PlimsollError
 
+RESIZED_WITHIN_S = 60.0  # the buffer pool, whose changed pages may have to be written first
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _CHANGEABLE = """
 SELECT LOWER(VARIABLE_NAME) FROM information_schema.SYSTEM_VARIABLES
@@ -31,8 +33,10 @@ def changeable(dsn: str, names: Sequence[str]) -> frozenset[str]:
 def change(dsn: str, settings: Mapping[str, str]) -> None:
     """Change settings of a running server; its connections from then on have them.
 
+    A buffer pool is resized while the server runs on, so that its end is waited for.
+
     Raises:
-        PlimsollError: It refuses one.
+        PlimsollError: It refuses one, or does not come to its end within a minute.
     """
     with _logged_in(dsn) as cursor:
         for name, value in settings.items():
@@ -40,6 +44,20 @@ def change(dsn: str, settings: Mapping[str, str]) -> None:
                 raise PlimsollError(f"{name} is no name of a setting")
             number = re.fullmatch(r"-?\d+", value)
             cursor.execute(f"SET GLOBAL {name} = %s", (int(value) if number else value,))
+        if "innodb_buffer_pool_size" in settings:
+            _wait_until_resized(cursor)
+
+
+def _wait_until_resized(cursor: Cursor) -> None:
+    """Wait for what mariadb.com/docs/server/server-usage/storage-engines/innodb says of resizing."""
+    until = time.monotonic() + RESIZED_WITHIN_S
+    while time.monotonic() < until:
+        cursor.execute("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_resize_status'")
+        _, told = cursor.fetchone() or ("", "")
+        if not told or str(told).startswith("Completed"):
+            return
+        time.sleep(0.05)  # the server tells nobody
+    raise PlimsollError(f"its buffer pool is not resized within {RESIZED_WITHIN_S:.0f} s: {told}")
 
 
 @contextmanager

@@ -51,6 +51,19 @@ def test_settings_and_account_are_as_asked(tmp_path: Path) -> None:
         )
 
 
+def test_a_buffer_pool_full_of_changed_pages_has_shrunk_once_its_size_is_changed(
+    tmp_path: Path,
+) -> None:
+    large = {"innodb_buffer_pool_size": "48M", "innodb_max_dirty_pages_pct": "99"}
+    with MariaDbServer.start(directory=tmp_path / "s", settings=large) as server:
+        rows = "SELECT seq AS id, REPEAT('x', 1000) AS c FROM seq_1_to_30000"
+        query(server, f"CREATE TABLE t (id INT PRIMARY KEY) {rows}")
+        for mib in (8, 48, 8):
+            query(server, "UPDATE t SET c = REVERSE(c)")
+            server.change({"innodb_buffer_pool_size": str(mib << 20)})
+            assert query(server, "SELECT @@innodb_buffer_pool_size") == ((mib << 20,),)
+
+
 def test_data_outlives_a_kill_and_is_served_again_on_the_same_port(
     mariadb_factory: MariaDbFactory,
 ) -> None:
