@@ -265,6 +265,33 @@ fn a_node_that_stays_away_is_asked_ever_less_often() {
     assert!(report.operations[READ].succeeded > 1_400);
 }
 
+/// Its second node answers once it was asked by all of so many, and breaks off; the first never does.
+struct Breaking(usize);
+
+impl Behavior for Breaking {
+    fn act(&self, node: usize, command: &Command<'_>) -> Action {
+        let last = (node, command.connection, command.number + 1) == (1, 0, self.0);
+        if last { Action::ReleaseAndBreak } else { Action::Hold }
+    }
+}
+
+#[test]
+fn what_a_node_said_before_it_left_is_no_other_nodes_answer() {
+    let tokens: [&[i64]; 2] = [&[i64::MIN + 1], &[i64::MAX]]; // all rows are the second's
+    let cluster = Cluster::start(2, Tables::of(&tokens), Breaking(64));
+    // so long that each is sent at once, while answers that came together are taken in
+    let mut key = text_key();
+    key["template"] = json!("user{}".to_owned() + &"x".repeat(17_000));
+    let statement = json!({"sql": ["SELECT c FROM t WHERE id = ?"], "binds": [key]});
+    let operation = json!({"name": READ, "weight": 1, "statements": [statement]});
+    let changes = json!({"connections": 64, "duration_s": 0.4, "timeout_ms": 200, "workload": {
+        "key_spaces": [{"name": "rows", "records": 1_000}], "operations": [operation]}});
+    let report = measured(&cluster, &changes);
+    assert_eq!((report.nodes[0].succeeded, report.nodes[1].lost), (0, 1));
+    assert!(report.nodes[0].taken_over >= 64, "{:?}", report.nodes);
+    assert!((1..=64).contains(&report.nodes[1].succeeded));
+}
+
 /// All nodes hang up at their 6th statement of the first connection.
 struct Falling;
 

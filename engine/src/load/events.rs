@@ -49,7 +49,7 @@ impl<W: Wire> Worker<'_, W> {
             let received = wire.receive(&mut self.buffer, hung_up, &mut answers);
             let first = self.lines[line].lanes.start;
             for answer in answers.drain(..) {
-                self.lane_answered(first + answer.slot, answer);
+                self.lane_answered(line, first + answer.slot, answer);
             }
             match received {
                 Ok(true) if self.reads_on() => {}
@@ -74,13 +74,12 @@ impl<W: Wire> Worker<'_, W> {
     }
 
     /// A lane has its answer: it sends its operation's next packet, or the operation is over.
-    fn lane_answered(&mut self, index: usize, answer: Answered) {
+    fn lane_answered(&mut self, line: usize, index: usize, answer: Answered) {
         let lane = &mut self.lanes[index];
-        if lane.state != State::Busy {
-            return; // its wire was lost before
+        if lane.state != State::Busy || lane.line != line {
+            return; // its wire was lost before; it may be busy at another node
         }
-        let (line, scope) = (lane.line, &mut self.scopes[lane.scope]);
-        let wire = &mut self.lines[line].wire;
+        let (scope, wire) = (&mut self.scopes[lane.scope], &mut self.lines[line].wire);
         match lane.answered(answer.failure, self.shared.program, scope, wire, &mut self.sent) {
             Next::Send => {
                 let line = self.route(index);

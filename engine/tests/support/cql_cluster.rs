@@ -204,4 +204,8 @@ impl<Act: FnMut(&Command<'_>) -> Action> Conversation for Node<Act> {
         }
         Some(at)
     }
+
+    fn breaks_off(&self) -> bool {
+        self.talk.breaks_off()
+    }
 }
