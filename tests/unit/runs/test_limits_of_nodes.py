@@ -38,6 +38,14 @@ def test_the_nodes_at_their_iops_are_counted() -> None:
     assert "1.80 now" in limiting.to_change
 
 
+def test_nodes_without_figures_of_their_own_are_not_judged_by_those_of_all_together() -> None:
+    capacity, (first, last) = cluster(950.0, 500.0, 990.0)
+    blind = tuple(one.model_copy(update={"target": None}) for one in last.nodes)
+    limiting = limiting_resource(capacity, [first, last.model_copy(update={"nodes": blind})], IO1)
+    assert limiting.resource != "storage_iops"
+    assert not limiting.reached
+
+
 def busy(*cpu_percent: float, **of_machine: float) -> tuple[Capacity, list[StepResult]]:
     figures = {"read_iops": 30.0, "write_iops": 0.0, "cpu_percent": fmean(cpu_percent)}
     capacity, steps = knee(figures | of_machine)
