@@ -8,7 +8,7 @@ node.
 
 import re
 from collections.abc import Container, Iterable, Sequence
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from plimsoll.aws import clients
 from plimsoll.errors import TargetCreationError
@@ -26,8 +26,8 @@ _NO_ROOM = re.compile(
     re.IGNORECASE,
 )
 
-
 Made = RdsTarget | AuroraTarget | CassandraTarget
+Place = TypeVar("Place")
 
 
 def storage_type(target: RdsTarget | AuroraTarget) -> str:
@@ -45,7 +45,7 @@ def full_zone(reason: str, zones: Iterable[Zone]) -> str | None:
     return next((zone.name for zone in zones if f"({zone.name})" in reason), None)
 
 
-def spread[T](nodes: int, places: Sequence[T]) -> Sequence[T]:
+def spread(nodes: int, places: Sequence[Place]) -> Sequence[Place]:
     """Take so many of the places, the first ones first, that each gets as many nodes."""
     return places[: max(n for n in range(1, nodes + 1) if nodes % n == 0 and n <= len(places))]
 
