@@ -6,6 +6,7 @@ Nothing here has been measured on AWS yet: each figure is an assumption, which t
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+
 from plimsoll import words
 from plimsoll.capacity.soak import SPARE_TRIES, windows
 from plimsoll.model.aurora_target import AuroraTarget

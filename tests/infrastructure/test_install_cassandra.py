@@ -1,4 +1,4 @@
-"""A Cassandra target's user data, executed: its steps, its answer, and what it says of a failure."""
+"""A Cassandra target's user data, executed: its steps, its answer, what it says of a failure."""
 
 from pathlib import Path
 

@@ -60,7 +60,9 @@ def test_a_node_is_there_once_it_sees_itself_and_all_before_it_up(
 def test_a_node_that_does_not_join_says_how_many_it_sees(
     instance: Instance, target_templates: dict[str, Template]
 ) -> None:
-    ends_later = 'if [ "$1" = is-active ] && [ "$(wc -l <"$ANSWERS.asked")" -ge 3 ]; then exit 3; fi'
+    ends_later = (
+        'if [ "$1" = is-active ] && [ "$(wc -l <"$ANSWERS.asked")" -ge 3 ]; then exit 3; fi'
+    )
     instance.replace("systemctl", ends_later)
     done = instance.install(user_data(target_templates["cassandra"], node=3, nodes=4))
     assert [answer["Reason"] for answer in done.answers] == [

@@ -64,7 +64,11 @@ def test_every_node_is_noted_with_its_instance_and_its_volume(
     assert provision.await_target(asked, RUN)["ready"] is True
     address = asked.records.get(RUN).target
     assert address is not None
-    assert (address.host, address.identifier, address.volume_id) == ("10.0.0.1", "i-1", "vol-of-i-1")
+    assert (address.host, address.identifier, address.volume_id) == (
+        "10.0.0.1",
+        "i-1",
+        "vol-of-i-1",
+    )
     assert [(node.host, node.volume_id) for node in address.nodes] == [
         (f"10.0.0.{number}", f"vol-of-i-{number}") for number in (2, 3, 4)
     ]

@@ -109,7 +109,7 @@ def test_nor_in_clear_text_or_by_md5_to_whoever_answers(
 @both
 def test_a_verified_server_gets_it(client: Client, tmp_path: Path) -> None:
     script = in_tls(context_of(tmp_path, "ours"), sends(CLEAR_TEXT))
-    late = pytest.raises((EngineError, PlimsollError), match="in time|within")
+    late = pytest.raises((EngineError, PlimsollError), match=r"in time|within")
     with HostileServer(script) as server:
         target = target_on(server.port, "postgres", VERIFY, IN_TIME_MS)
         with late:  # it says nothing after the login
@@ -118,9 +118,7 @@ def test_a_verified_server_gets_it(client: Client, tmp_path: Path) -> None:
 
 
 @both
-def test_a_proof_is_bound_to_tls_where_the_server_offers_it(
-    client: Client, tmp_path: Path
-) -> None:
+def test_a_proof_is_bound_to_tls_where_the_server_offers_it(client: Client, tmp_path: Path) -> None:
     refused = scram(PASSWORD.encode(), offers=(PLUS, SCRAM), then=error())
     script = in_tls(context_of(tmp_path, "ours"), refused)
     seen = attempt(client, script, "postgres", tls=REQUIRE)

@@ -68,7 +68,9 @@ def test_the_pages_say_the_same() -> None:
     assert f"{lead_s:g} s before each" in METHOD
     assert f"the time limit, and {STACK_DELETION.most_s / 60:g} minutes" in words("costs.md")
     made, gone = NODE_CREATION, NODE_DELETION
-    each = f"{made.expected_s / 60:g} minutes for each after the first, {made.most_s / 60:g} at most"
+    each = (
+        f"{made.expected_s / 60:g} minutes for each after the first, {made.most_s / 60:g} at most"
+    )
     assert f"{each}, and a minute of deletion, {gone.most_s / 60:g} at most" in words("costs.md")
     assert gone.expected_s == 60
     asked = f"asked for again for {AWS_TIMINGS.teardown_patience_s / 60:g} minutes"
