@@ -31,8 +31,7 @@ def test_it_comes_to_an_answer_of_success(instance: Instance, script: str) -> No
         },
     )
     assert f"mount -o noatime /dev/nvme1n1 {done.root}/var/lib/cassandra" in done.calls
-    settings = (done.root / "opt/cassandra/conf/cassandra.yaml").read_text()
-    assert "\nlisten_address: 127.0.0.1\nrpc_address: 10.73.0.5\n" in settings
+    assert done.settings["data_file_directories"] == [f"{done.root}/var/lib/cassandra/data"]
     unit = (done.root / "etc/systemd/system/cassandra.service").read_text()
     assert f"\nExecStart={done.root}/opt/cassandra/bin/cassandra -f\n" in unit
     huge_pages = done.root / "sys/kernel/mm/transparent_hugepage/defrag"
