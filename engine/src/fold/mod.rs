@@ -67,8 +67,7 @@ impl Fold {
             fields.insert("histogram".to_owned(), &no_text);
         }
         let (operations, nodes) = (raw(&operations)?, raw(&nodes)?);
-        let changed =
-            [("operations", &*operations), ("nodes", &*nodes), ("seconds", &*no_list)];
+        let changed = [("operations", &*operations), ("nodes", &*nodes), ("seconds", &*no_list)];
         let report = with(report, &changed)?;
         Ok(with(file, &[("report", &*report)])?.get().to_owned())
     }
@@ -215,10 +214,7 @@ mod tests {
         assert_eq!(rest["report"]["nodes"][1], kept);
         fold.add(files[1].to_string().as_bytes()).expect("a file");
         let most = fold.nodes().into_iter().map(|(address, sum)| (address, sum.latency_us.max));
-        assert_eq!(
-            most.collect::<Vec<_>>(),
-            [("a", Some(10)), ("b", Some(40)), ("c", Some(30))]
-        );
+        assert_eq!(most.collect::<Vec<_>>(), [("a", Some(10)), ("b", Some(40)), ("c", Some(30))]);
     }
 
     #[test]

@@ -16,7 +16,11 @@ const LONGEST_BACK_OFF_NS: u64 = SECOND;
 impl<W: Wire> Worker<'_, W> {
     /// An attempt to replace a wire's session has ended.
     #[cold]
-    pub(super) fn reopened(&mut self, index: usize, session: Result<Session<W::Known>, EngineError>) {
+    pub(super) fn reopened(
+        &mut self,
+        index: usize,
+        session: Result<Session<W::Known>, EngineError>,
+    ) {
         let now = self.shared.clock.now();
         let opened = session.and_then(|session| {
             self.lines[index].open(session);
