@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn no_more_is_made_room_for_than_there_is() {
         let believed = header(u32::MAX, 3, HIGHEST_US);
-        let bomb = [header(64 << 20, 3, HIGHEST_US), vec![0; 64 << 20]].concat();
+        let bomb = [header(LARGEST as u32, 3, HIGHEST_US), vec![0; LARGEST]].concat();
         let cases = [
             (believed.clone(), "cut short"),
             (packed(&believed), "cut short"),
