@@ -32,6 +32,9 @@ class Fold:
     def operations(self) -> str:
         """JSON by operation: `latency_us`, a `LatencySummary`, and the merged `histogram`."""
 
+    def nodes(self) -> str:
+        """JSON of the same by the address of each node of a cluster."""
+
     def seconds(self, start_epoch_s: int, step: int) -> str:
         """JSON list of `SecondTotals`, by second and operation, of a load that began then."""
 

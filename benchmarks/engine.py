@@ -8,7 +8,6 @@ interleaved repetitions; the tables are in docs/performance.md.
 import json
 import os
 import re
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -20,64 +19,26 @@ import click
 from benchmarks import engine_clients as clients
 from benchmarks.comparison import Client, compare
 from benchmarks.engine_clients import ROWS
+from benchmarks.engine_loads import (
+    PROJECT,
+    build_examples,
+    canned,
+    closed,
+    length,
+    pinned,
+    point_select,
+    repeat,
+)
 from benchmarks.measuring import CLIENT_CORE, SERVER_CORE
 from plimsoll.local.databases.certificates import Authority
 from plimsoll.local.databases.mariadb_server import MariaDbServer
-from plimsoll.model.engine import (
-    ClosedLoop,
-    EngineOperation,
-    EngineStatement,
-    EngineTarget,
-    EngineWorkload,
-    KeySpace,
-    LoadSpec,
-    OpenLoop,
-    Tls,
-)
+from plimsoll.model.engine import EngineTarget, OpenLoop, Tls
 from plimsoll.model.engine_report import LoadReport
-from plimsoll.model.values import KeyValue
 from plimsoll.workload import load_workload
 
-PROJECT = Path(__file__).parents[1]
 # oltp_point_select's row: one CHAR(120); the size of its question and of its answer on the wire
 CANNED_ROW = ("1", "120")
 ECHO_BYTES = ("27", "198")
-
-
-def point_select(target: EngineTarget, connections: int, seconds: int) -> LoadSpec:
-    """The oltp_point_select of sysbench with uniform keys."""
-    statement = EngineStatement(
-        sql=("SELECT c FROM sbtest1 WHERE id=?",), binds=(KeyValue(key_space="rows"),)
-    )
-    workload = EngineWorkload(
-        key_spaces=(KeySpace(name="rows", first=1, records=ROWS),),
-        operations=(EngineOperation(name="point_select", weight=1, statements=(statement,)),),
-    )
-    return closed(target, workload, connections, seconds)
-
-
-def closed(
-    target: EngineTarget, workload: EngineWorkload, connections: int, seconds: int
-) -> LoadSpec:
-    """A closed loop without warm-up, since every client's whole run is counted."""
-    return LoadSpec(
-        target=target,
-        workload=workload,
-        connections=connections,
-        loop=ClosedLoop(),
-        duration_s=seconds,
-    )
-
-
-@contextmanager
-def pinned(core: int) -> Iterator[None]:
-    """What is started here runs on one core."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {core})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
 
 
 @contextmanager
@@ -106,39 +67,12 @@ def database(
             )
 
 
-@contextmanager
-def canned(*arguments: str) -> Iterator[EngineTarget]:
-    """The canned server (engine/examples/canned.rs) on its core."""
-    program = PROJECT / "engine/target/release/examples/canned"
-    with pinned(SERVER_CORE):
-        server = subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        port = int(server.stdout.readline())
-        yield EngineTarget(
-            protocol="mysql",
-            host="127.0.0.1",
-            port=port,
-            user="u",
-            password="p",  # noqa: S106 - it takes any
-            database="d",
-        )
-    finally:
-        server.kill()
-        server.wait()
-
-
 @click.group()
 def main() -> None:
     """Measures the engine beside other clients."""
     for problem in clients.install():
         click.echo(f"not measured: {problem}", err=True)
-    examples = ["cargo", "build", "--quiet", "--release", "--locked", "--examples"]
-    subprocess.run(examples, cwd=PROJECT / "engine", check=True)
-
-
-repeat = click.option("--repetitions", default=3, show_default=True)
-length = click.option("--seconds", default=3, show_default=True)
+    build_examples()
 
 
 @main.command("database")
@@ -192,7 +126,10 @@ def with_tls(repetitions: int, seconds: int) -> None:
 @length
 def against_canned(repetitions: int, seconds: int) -> None:
     """The clients alone: a server that answers at once."""
-    with canned(*CANNED_ROW) as target, canned("echo", *ECHO_BYTES) as echo:
+    with (
+        canned("mysql", "canned", *CANNED_ROW) as target,
+        canned("mysql", "canned", "echo", *ECHO_BYTES) as echo,
+    ):
         runs: dict[tuple[str, int], Client] = {}
         for n in (8, 64):
             spec = point_select(target, n, seconds)

@@ -11,7 +11,6 @@ median of the repetitions. LATTE=/path/to/latte measures it (`cargo install latt
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -23,8 +22,8 @@ import click
 
 import plimsoll_engine
 from benchmarks.comparison import Client, compare
-from benchmarks.engine import pinned
 from benchmarks.engine_clients import engine
+from benchmarks.engine_loads import canned, pinned
 from benchmarks.measuring import SERVER_CORE, Outcome, measure
 from plimsoll.families.cassandra.session import CassandraSession
 from plimsoll.local.databases.cassandra_server import CassandraServer
@@ -90,20 +89,6 @@ def cassandra(server: str | None) -> Iterator[EngineTarget]:
             yield parse_dsn(f"cassandra://{started.host}:{started.port}/{KEYSPACE}")
 
 
-@contextmanager
-def canned() -> Iterator[EngineTarget]:
-    """The canned server on its core."""
-    program = Path(__file__).parents[1] / "engine/target/release/examples/canned_cql"
-    with pinned(SERVER_CORE):
-        process = subprocess.Popen([program, "1000"], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield parse_dsn(f"cassandra://127.0.0.1:{int(process.stdout.readline())}/{KEYSPACE}")
-    finally:
-        process.kill()
-        process.wait()
-
-
 def latte(program: str, target: EngineTarget, *, in_flight: int, seconds: int) -> Outcome:
     """Latte, one thread; one connection for each 128 in flight, as the engine has them."""
     with tempfile.TemporaryDirectory() as folder:
@@ -156,7 +141,7 @@ def clients(
 @click.option("--canned", "canned_server", is_flag=True, help="Against a server that costs little.")
 def main(repetitions: int, seconds: int, server: str | None, *, canned_server: bool) -> None:
     """Measures the engine on Cassandra beside other clients."""
-    with canned() if canned_server else cassandra(server) as target:
+    with canned("cql", "canned_cql", "1000") if canned_server else cassandra(server) as target:
         if not canned_server:
             fill(target)
             for _ in range(3):  # the server's compiler has seen the path before anything counts

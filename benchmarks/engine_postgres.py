@@ -20,35 +20,22 @@ import click
 import pg8000.native
 
 from benchmarks.comparison import Client, compare
-from benchmarks.engine import PROJECT, closed, pinned
 from benchmarks.engine_clients import ROWS, echo, engine
+from benchmarks.engine_loads import (
+    build_examples,
+    canned,
+    length,
+    pinned,
+    point_select,
+    repeat,
+)
 from benchmarks.measuring import CLIENT_CORE, SERVER_CORE, Outcome, measure
 from plimsoll.local.databases.postgres_server import PostgresServer
-from plimsoll.model.engine import (
-    EngineOperation,
-    EngineStatement,
-    EngineTarget,
-    EngineWorkload,
-    KeySpace,
-    LoadSpec,
-)
-from plimsoll.model.values import KeyValue
+from plimsoll.model.engine import EngineTarget
 
 # what is asked and answered for one row, on the wire
 ECHO_BYTES = ("42", "156")
 SCRIPT = f"\\set id random(1, {ROWS})\nSELECT c FROM sbtest1 WHERE id=:id;\n"
-
-
-def point_select(target: EngineTarget, connections: int, seconds: int) -> LoadSpec:
-    """The same as pgbench's script."""
-    statement = EngineStatement(
-        sql=("SELECT c FROM sbtest1 WHERE id=$1",), binds=(KeyValue(key_space="rows"),)
-    )
-    workload = EngineWorkload(
-        key_spaces=(KeySpace(name="rows", first=1, records=ROWS),),
-        operations=(EngineOperation(name="point_select", weight=1, statements=(statement,)),),
-    )
-    return closed(target, workload, connections, seconds)
 
 
 def pgbench(target: EngineTarget, script: Path, *, connections: int, seconds: int) -> Outcome:
@@ -92,42 +79,13 @@ def database() -> Iterator[EngineTarget]:
             )
 
 
-@contextmanager
-def canned(example: str, *arguments: str) -> Iterator[EngineTarget]:
-    """A server of engine/examples on its core, which answers at once."""
-    program = PROJECT / "engine/target/release/examples" / example
-    with pinned(SERVER_CORE):
-        server = subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        port = int(server.stdout.readline())
-        yield EngineTarget(
-            protocol="postgres",
-            host="127.0.0.1",
-            port=port,
-            user="u",
-            password="p",  # noqa: S106 - it takes any
-            database="d",
-        )
-    finally:
-        server.kill()
-        server.wait()
-
-
 @click.group()
 def main() -> None:
     """Measures the engine beside pgbench."""
     if shutil.which("pgbench") is None:
         apt = ["apt-get", "install", "-qq", "-y", "postgresql-contrib"]
         subprocess.run(apt, check=True, capture_output=True)
-    examples = ["canned", "canned_postgres", "echo"]
-    build = ["cargo", "build", "--quiet", "--release", "--locked"]
-    build += [word for example in examples for word in ("--example", example)]
-    subprocess.run(build, cwd=PROJECT / "engine", check=True)
-
-
-repeat = click.option("--repetitions", default=3, show_default=True)
-length = click.option("--seconds", default=3, show_default=True)
+    build_examples()
 
 
 def both(target: EngineTarget, script: Path, n: int, seconds: int) -> dict[str, Client]:
@@ -158,8 +116,8 @@ def against_database(repetitions: int, seconds: int) -> None:
 def against_canned(repetitions: int, seconds: int) -> None:
     """The clients alone: a server that answers at once."""
     with (
-        canned("canned_postgres", "120") as target,
-        canned("canned", "echo", *ECHO_BYTES) as bare,
+        canned("postgres", "canned_postgres", "120") as target,
+        canned("postgres", "canned", "echo", *ECHO_BYTES) as bare,
         tempfile.TemporaryDirectory() as directory,
     ):
         runs: dict[tuple[str, int], Client] = {}

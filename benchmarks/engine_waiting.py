@@ -25,8 +25,9 @@ from benchmarks.comparison import (
     print_table,
     throughput,
 )
-from benchmarks.engine import closed, database, point_select
+from benchmarks.engine import database
 from benchmarks.engine_clients import GO_YCSB_TABLE, ROWS
+from benchmarks.engine_loads import closed, point_select
 from benchmarks.measuring import CLIENT_CORE, SERVER_CORE
 from plimsoll.model.engine import (
     POLL_US,

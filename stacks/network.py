@@ -5,6 +5,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_rds as rds
 from constructs import Construct
 
+from plimsoll.model.cassandra_target import STORAGE_PORT
 from plimsoll.model.deployment import TARGET_PORTS, DeploymentConfig, ExistingVpc
 
 HTTPS = ec2.Port.tcp(443)
@@ -105,6 +106,8 @@ class NetworkPart(Construct):
         """
         group = self._group("CassandraTarget", "Cassandra targets of Plimsoll: they reach S3")
         self._let_fleet_in(group, "cassandra")
+        for rule in (group.add_ingress_rule, group.add_egress_rule):
+            rule(group, ec2.Port.tcp(STORAGE_PORT), "nodes of one cluster")
         to = ec2.Peer.any_ipv4()
         if existing:
             assert existing.s3_prefix_list_id  # noqa: S101 - the configuration has been checked

@@ -1,15 +1,26 @@
 //! Latency histograms: HdrHistogram, 1 us to 5 minutes, 3 significant digits.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use flate2::read::ZlibDecoder;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 use serde::Serialize;
 
 use crate::error::EngineError;
 
 pub type Histogram = hdrhistogram::Histogram<u64>;
+
+/// In bytes, unpacked: many times what any program's histogram takes.
+const LARGEST: usize = 4 << 20;
+/// What a compressed histogram begins with, and the length of what goes before its packed bytes.
+const COMPRESSED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
+const COMPRESSED_HEADER: usize = 8;
+/// The length of what goes before a histogram's counts, and where in it their length stands.
+const HEADER: usize = 40;
+const LENGTH_AT: std::ops::Range<usize> = 4..8;
 
 /// 5 minutes, in microseconds; a longer time is recorded as this one.
 pub const HIGHEST_US: u64 = 300_000_000;
@@ -79,7 +90,32 @@ pub fn encode(histogram: &Histogram) -> String {
 pub fn decode(text: &str) -> Result<Histogram, EngineError> {
     let wrong = |error: String| EngineError::new("histogram", format!("no histogram: {error}"));
     let bytes = BASE64.decode(text.trim()).map_err(|error| wrong(error.to_string()))?;
+    let bytes = unpacked(bytes).map_err(wrong)?;
     Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| wrong(error.to_string()))
+}
+
+/// A histogram's bytes as they are without compression, the counts as long as it says: the reader
+/// makes room for that length before it reads any of them.
+fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    let plain = if bytes.starts_with(&COMPRESSED) {
+        let packed = bytes.get(COMPRESSED_HEADER..).unwrap_or_default();
+        let mut plain = Vec::new();
+        let most = LARGEST as u64 + 1;
+        let read = ZlibDecoder::new(packed).take(most).read_to_end(&mut plain);
+        read.map_err(|error| error.to_string())?;
+        plain
+    } else {
+        bytes
+    };
+    if plain.len() > LARGEST {
+        return Err(format!("it has more than {LARGEST} bytes"));
+    }
+    let length = plain.get(LENGTH_AT).map(|length| length.try_into().expect("4 bytes"));
+    let length = length.map_or(0, |length| u32::from_be_bytes(length) as usize);
+    if length > plain.len().saturating_sub(HEADER) {
+        return Err("it is cut short".to_owned());
+    }
+    Ok(plain)
 }
 
 /// Adds histograms up without loss.
@@ -96,7 +132,14 @@ pub fn merge(texts: &[String]) -> Result<Histogram, EngineError> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::ZlibEncoder;
+    use hdrhistogram::serialization::V2Serializer;
+
     use super::*;
+    use crate::generators::rng::Rng;
 
     #[test]
     fn nanoseconds_round_to_the_nearest_microsecond() {
@@ -132,6 +175,64 @@ mod tests {
         let merged = merge(&[encode(&a), encode(&b)]).expect("both are histograms");
         assert_eq!(merged, both);
         assert_eq!(Summary::of(&merged), Summary::of(&both));
+    }
+
+    /// The header of a histogram without compression, whose counts are said to be so long.
+    fn header(length: u32, digits: u32, high: u64) -> Vec<u8> {
+        let cookie = 0x1c84_9313_u32;
+        let mut bytes = Vec::new();
+        for word in [cookie, length, 0, digits] {
+            bytes.extend_from_slice(&word.to_be_bytes());
+        }
+        bytes.extend_from_slice(&1_u64.to_be_bytes());
+        bytes.extend_from_slice(&high.to_be_bytes());
+        bytes.extend_from_slice(&1_f64.to_be_bytes());
+        bytes
+    }
+
+    fn packed(plain: &[u8]) -> Vec<u8> {
+        let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+        packed.write_all(plain).expect("it is written to memory");
+        let packed = packed.finish().expect("likewise");
+        [&COMPRESSED[..], &(packed.len() as u32).to_be_bytes(), &packed].concat()
+    }
+
+    #[test]
+    fn no_more_is_made_room_for_than_there_is() {
+        let believed = header(u32::MAX, 3, HIGHEST_US);
+        let bomb = [header(LARGEST as u32, 3, HIGHEST_US), vec![0; LARGEST]].concat();
+        let cases = [
+            (believed.clone(), "cut short"),
+            (packed(&believed), "cut short"),
+            (packed(&bomb), "more than"),
+            (bomb, "more than"),
+            (COMPRESSED.to_vec(), "no histogram"),
+            (header(0, 9, HIGHEST_US), "no histogram"),
+            (header(0, 3, 0), "no histogram"),
+        ];
+        for (bytes, said) in cases {
+            let error = decode(&BASE64.encode(&bytes[..])).expect_err(said);
+            assert!(error.message.contains(said), "{} is not {said}", error.message);
+        }
+        let whole = packed(&[header(1, 5, u64::MAX), vec![2]].concat());
+        assert_eq!(decode(&BASE64.encode(whole)).expect("of other bounds").len(), 1);
+    }
+
+    #[test]
+    fn whatever_a_histogram_says_it_is_read_or_refused() {
+        let mut histogram = new();
+        (1..5_000).for_each(|us| histogram.record(us * 7).expect("in range"));
+        let mut plain = Vec::new();
+        V2Serializer::new().serialize(&histogram, &mut plain).expect("to memory");
+        let mut rng = Rng::for_stream(5, &[]);
+        for _ in 0..500 {
+            let mut changed = plain.clone();
+            for _ in 0..1 + rng.below(4) {
+                let at = rng.below(changed.len().min(120) as u64) as usize;
+                changed[at] = rng.below(256) as u8;
+            }
+            let _ = merge(&[BASE64.encode(&changed)]).map(|merged| Summary::of(&merged));
+        }
     }
 
     #[test]

@@ -161,6 +161,11 @@ impl Fold {
         json(py, &self.0.operations())
     }
 
+    /// The same of each node of a cluster, by its address.
+    fn nodes(&self, py: Python<'_>) -> PyResult<String> {
+        json(py, &self.0.nodes())
+    }
+
     /// The sums of each second, as JSON.
     fn seconds(&self, py: Python<'_>, start_epoch_s: u64, step: u64) -> PyResult<String> {
         json(py, &self.0.seconds(start_epoch_s, step))

@@ -8,28 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use plimsoll_engine::report::{Ended, LoadReport};
 use serde_json::{Value, json};
 
-use support::loads::{READ, mysql, run, run_calling, undisturbed};
+use support::loads::{READ, mixed, mysql, run, run_calling, undisturbed};
 use support::mysql_server::{Action, EXECUTE, Gate, QUERY, Server};
 
-/// Reads of 3 kinds of keys, inserts, texts; the second operation is a transaction.
 fn mixed_workload() -> Value {
-    let key =
-        |kind: &str| json!({"kind": "key", "key_space": "rows", "distribution": {"kind": kind}});
-    let text = json!({"kind": "text", "length": 300});
-    let new = json!({"kind": "next_key", "key_space": "rows"});
-    json!({
-        "key_spaces": [{"name": "rows", "records": 1000}],
-        "operations": [
-            {"name": "insert", "weight": 1, "statements": [
-                {"sql": ["INSERT INTO t VALUES (?, ?)"], "binds": [new, text]}]},
-            {"name": "transfer", "weight": 1, "transaction": true, "statements": [
-                {"sql": ["SELECT c FROM t WHERE id = ?", "SELECT c FROM s WHERE id = ?"],
-                 "binds": [key("latest")], "repeat": 3},
-                {"sql": ["UPDATE t SET c = ? WHERE id = ?"], "binds": [text, key("zipfian")]}]},
-            {"name": "walk", "weight": 1, "statements": [
-                {"sql": ["SELECT c FROM t WHERE id = ?"], "binds": [key("sequential")]}]},
-        ],
-    })
+    mixed(["?", "?"], &json!({"kind": "text", "length": 300}))
 }
 
 #[test]

@@ -7,30 +7,13 @@ use std::sync::Arc;
 use plimsoll_engine::report::{Ended, LoadReport};
 use serde_json::{Value, json};
 
-use support::loads::{READ, postgres, run, undisturbed};
+use support::loads::{READ, mixed, postgres, run, undisturbed};
 use support::mysql_server::Gate;
 use support::postgres_messages as messages;
 use support::postgres_server::{Action, Asks, Server};
 
-/// Inserts, a transaction of four statements, and reads that walk.
 fn mixed_workload() -> Value {
-    let key =
-        |kind: &str| json!({"kind": "key", "key_space": "rows", "distribution": {"kind": kind}});
-    let number = json!({"kind": "integer", "low": -5, "high": 5});
-    let new = json!({"kind": "next_key", "key_space": "rows"});
-    json!({
-        "key_spaces": [{"name": "rows", "records": 1000}],
-        "operations": [
-            {"name": "insert", "weight": 1, "statements": [
-                {"sql": ["INSERT INTO t VALUES ($1, $2)"], "binds": [new, number]}]},
-            {"name": "transfer", "weight": 1, "transaction": true, "statements": [
-                {"sql": ["SELECT c FROM t WHERE id = $1", "SELECT c FROM s WHERE id = $1"],
-                 "binds": [key("latest")], "repeat": 3},
-                {"sql": ["UPDATE t SET c = $1 WHERE id = $2"], "binds": [number, key("zipfian")]}]},
-            {"name": "walk", "weight": 1, "statements": [
-                {"sql": ["SELECT c FROM t WHERE id = $1"], "binds": [key("sequential")]}]},
-        ],
-    })
+    mixed(["$1", "$2"], &json!({"kind": "integer", "low": -5, "high": 5}))
 }
 
 fn transfers() -> Value {

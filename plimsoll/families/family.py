@@ -78,6 +78,13 @@ class Family(typing.Protocol):
             PlimsollError: It cannot be reached or refuses; one line, without the password.
         """
 
+    def await_ready(self, target: EngineTarget) -> None:
+        """Wait until a target that was made for a run serves as a whole.
+
+        Raises:
+            PlimsollError: It does not.
+        """
+
     def make_load_user(self, master: EngineTarget, run_id: str) -> str | None:
         """Make the user that a run's load connects as, with no more rights than it needs.
 

@@ -17,7 +17,7 @@ from plimsoll.errors import UnreadableFileError
 from plimsoll.fleet.nodes import NodeSums
 from plimsoll.model.engine_report import LatencySummary, LoadReport, SelfReport
 from plimsoll.model.fleet import ClientResult, ServerLook, StepPlan
-from plimsoll.model.results import OperationTotals, SecondTotals
+from plimsoll.model.results import NodeTotals, OperationTotals, SecondTotals
 
 Number = TypeVar("Number", int, float)
 _SECONDS: TypeAdapter[tuple[SecondTotals, ...]] = TypeAdapter(tuple[SecondTotals, ...])
@@ -63,7 +63,6 @@ class Fold:
         late: {client: milliseconds after the barrier}.
         looks: What those that looked at the server saw.
         error_examples: A message of each error code.
-        nodes: What they saw of each node of a cluster.
         cpu_s: Processor time of their work, in seconds: without polling.
         polled_s: What they spent on polling, in seconds; None: of one it is not known.
         threads_s: Their threads' windows together, in seconds.
@@ -81,7 +80,6 @@ class Fold:
     late: dict[int, int] = field(default_factory=dict)
     looks: list[ServerLook] = field(default_factory=list)
     error_examples: dict[str, str] = field(default_factory=dict)
-    nodes: NodeSums = field(default_factory=NodeSums)
     cold_starts: int = 0
     cpu_s: float = 0.0
     polled_s: float | None = 0.0
@@ -95,6 +93,7 @@ class Fold:
     send_lateness_us: int | None = None
     backlog_end: int | None = None
     _operations: dict[str, _Operation] = field(default_factory=dict)
+    _nodes: NodeSums = field(default_factory=NodeSums)
     _sums: plimsoll_engine.Fold = field(default_factory=plimsoll_engine.Fold)
 
     def add(self, file: bytes, *, name: str) -> None:
@@ -127,7 +126,7 @@ class Fold:
             self.late[client.client] = report.late_start_ms
         self.looks.extend(client.looks)
         self.error_examples.update(report.error_examples)
-        self.nodes.add(report.nodes)
+        self._nodes.add(report.nodes)
         self.cold_starts += client.cold_start
         self.statements_sent += report.statements_sent
         self.engine_version = self.engine_version or report.engine_version
@@ -181,6 +180,10 @@ class Fold:
             )
             for name, counts in self._operations.items()
         }
+
+    def nodes(self) -> tuple[NodeTotals, ...]:
+        """Give what the clients saw of each node of a cluster; of a target of one none."""
+        return self._nodes.totals(json.loads(self._sums.nodes()))
 
     def seconds(self) -> tuple[SecondTotals, ...]:
         """Give each second of the load, warm-up included, all clients together."""

@@ -1,10 +1,13 @@
-"""Adding up what the clients of a step saw of each node of a cluster, as their results come."""
+"""Adding up what the clients of a step saw of each node of a cluster, as their results come.
+
+The engine adds up the nodes' histograms, as it does those of operations.
+"""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-import plimsoll_engine
 from plimsoll.model.engine_report import LatencySummary, NodeReport
 from plimsoll.model.results import NodeTotals
 
@@ -20,10 +23,8 @@ class _Node:
     taken_over: int = 0
     lost: int = 0
     errors: Counter[str] = field(default_factory=Counter)
-    histograms: tuple[str, ...] = ()  # of all clients so far: one, once there is any
 
     def add(self, seen: NodeReport) -> None:
-        self.histograms = (plimsoll_engine.merge_histograms([*self.histograms, seen.histogram]),)
         self.clients += 1
         self.ring_shares += seen.ring_share
         self.succeeded += seen.succeeded
@@ -47,20 +48,25 @@ class NodeSums:
         for node in seen:
             self._nodes.setdefault(node.address, _Node()).add(node)
 
-    def totals(self) -> tuple[NodeTotals, ...]:
-        """Give each node's sums over all clients, by address."""
-        return tuple(_totals(address, node) for address, node in sorted(self._nodes.items()))
+    def totals(self, merged: Mapping[str, Any]) -> tuple[NodeTotals, ...]:
+        """Give each node's sums over all clients, by address.
+
+        Args:
+            merged: What the engine gives of them (`Fold.nodes`).
+        """
+        return tuple(
+            _totals(address, node, merged[address]) for address, node in sorted(self._nodes.items())
+        )
 
 
-def _totals(address: str, node: _Node) -> NodeTotals:
-    (histogram,) = node.histograms
+def _totals(address: str, node: _Node, merged: Mapping[str, Any]) -> NodeTotals:
     return NodeTotals(
         address=address,
         ring_share=node.ring_shares / node.clients,
         succeeded=node.succeeded,
         errors=dict(node.errors),
-        latency_us=LatencySummary.model_validate_json(plimsoll_engine.histogram_summary(histogram)),
-        histogram=histogram,
+        latency_us=LatencySummary.model_validate(merged["latency_us"]),
+        histogram=merged["histogram"],
         statements_sent=node.statements_sent,
         taken_over=node.taken_over,
         lost=node.lost,

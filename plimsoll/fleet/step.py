@@ -59,7 +59,7 @@ def step_of(
         window_start_epoch_ms=window.start_epoch_ms if window else None,
         window_end_epoch_ms=window.end_epoch_ms if window else None,
         operations=operations,
-        nodes=fold.nodes.totals(),
+        nodes=fold.nodes(),
         fleet=fleet,
         server=server,
         problems=tuple(_problems(plan, fleet, server, window)),

@@ -15,7 +15,9 @@ from plimsoll.model.volumes import Service, Volume, check
 # The newest of the series that today's users run. R2's 3.11.1 needs Java 8, and is out of support.
 VERSION: Literal["5.0.8"] = "5.0.8"
 CQL_PORT = 9042
-MOST_NODES = 3  # of a cluster that one machine has room for
+STORAGE_PORT = 7000  # where a cluster's nodes reach each other
+MOST_NODES = 12  # of a cluster
+MOST_NODES_HERE = 3  # of one that one machine has room for
 USUAL_COPIES = 3  # what production clusters have
 KEYSPACE = "plimsoll"
 ROOT_GIB = 16  # of the instance's own volume, a gp3, which holds the system and the server
@@ -60,13 +62,15 @@ class CassandraTarget(Model):
     )
     nodes: Annotated[int, Field(ge=1, le=MOST_NODES)] = Field(
         1,
-        description="Of how many nodes it is, each an instance with a volume of its own; more than"
-        " one on one machine only.",
+        description="Of how many nodes it is, each an instance with a volume of its own and a range"
+        f" of the ring as long as every other's; on one machine at most {MOST_NODES_HERE}. On AWS"
+        " they stand in the deployment's zones, in so many that each has as many of them, and each"
+        " zone is a rack.",
     )
     replication: Annotated[int, Field(ge=1, le=MOST_NODES)] | None = Field(
         None,
-        description="On how many nodes each row is (`SimpleStrategy`); without one on three, or on"
-        " all where there are fewer.",
+        description="On how many nodes each row is, in as many racks as there are"
+        " (`NetworkTopologyStrategy`); without one on three, or on all where there are fewer.",
     )
 
     @property

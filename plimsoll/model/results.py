@@ -317,7 +317,7 @@ class RunResult(Model):
     rows: int | None  # of the dataset, counted
     dataset: DatasetLayout | None = None  # as it lay there; None: of an older run, or not reached
     zone: str | None = None  # of its load clients, and of a target made for it; None: not known
-    volume_limits: VolumeLimits | None  # what the volume promises; None: an endpoint
+    volume_limits: VolumeLimits | None  # what a volume (a cluster's: each) promises; None: unknown
     cost: RunCost | None = None  # an estimate by list prices; None: of an older run
     moments: Moments
     versions: Versions

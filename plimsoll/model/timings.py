@@ -71,10 +71,20 @@ class Assumed(Model):
         """Both in words: `10 minutes, 30 at most`."""
         return f"{self.expected_s / 60:g} minutes, {self.most_s / 60:g} at most"
 
+    def and_then(self, times: int, more: "Assumed") -> "Assumed":
+        """Add another one so many times over: of what is done one after the other."""
+        return Assumed(
+            expected_s=self.expected_s + times * more.expected_s,
+            most_s=self.most_s + times * more.most_s,
+        )
+
 
 STACK_CREATION = Assumed(expected_s=600, most_s=1800)
 METRICS_ARRIVAL = Assumed(
     expected_s=120, most_s=PATIENCE_PERIODS * AWS_TIMINGS.metric_period_s
 )  # after a step's window
 STACK_DELETION = Assumed(expected_s=300, most_s=900)
+# of a cluster's further nodes, each of which is made and goes alone
+NODE_CREATION = Assumed(expected_s=180, most_s=600)
+NODE_DELETION = Assumed(expected_s=60, most_s=180)
 INSTANCE_RESTART = Assumed(expected_s=120, most_s=600)  # with new parameters

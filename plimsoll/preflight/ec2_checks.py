@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
+from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.preflight.checks import Check, asked, failed, passed, unknown
 from plimsoll.preflight.rds_checks import ZONE, zone_check
+from plimsoll.targets.zones import spread
 
 TYPE = "instance type"
 
@@ -33,9 +35,20 @@ def cassandra_target_checks(target: CassandraTarget, zones: Sequence[str]) -> tu
             problem = f"EC2 has no {name} in {clients.ec2().meta.region_name}"
             to_do = "target.instance_type: what there is says aws ec2 describe-instance-types"
             return [failed(TYPE, problem, to_do), unknown(ZONE, f"it depends on the {TYPE}")]
-        return [passed(TYPE, f"{name} can be had"), zone_check(name, offered, zones)]
+        return [passed(TYPE, f"{name} can be had"), _zone(target, offered, zones)]
 
     return asked((TYPE, ZONE), look)
+
+
+def _zone(target: CassandraTarget, offered: Sequence[str], zones: Sequence[str]) -> Check:
+    """Look where the instances can stand; of a cluster, how many in which zone."""
+    check = zone_check(target.instance_type, offered, zones)
+    if target.nodes == 1 or check.state != "passed":
+        return check
+    used = spread(target.nodes, [zone for zone in zones if zone in offered])
+    each = words.plural(target.nodes // len(used), "node")
+    where = f"{each} in {used[0]}" if len(used) == 1 else f"{each} in each of {', '.join(used)}"
+    return passed(ZONE, f"{check.detail}; {where}")
 
 
 def vcpus_of(types: Iterable[str]) -> dict[str, int]:

@@ -97,11 +97,13 @@ def _of_target(request: Request, zones: Sequence[str]) -> tuple[Check, ...]:
 
 def _order(request: Request) -> str:
     versioned = {"kind", "engine", "engine_version"}
-    ordered = versioned | {"instance_class", "instance_type", "volume", "storage"}
+    ordered = versioned | {"instance_class", "instance_type", "volume", "storage", "nodes"}
     return json.dumps(request.target.model_dump(mode="json", include=ordered), sort_keys=True)
 
 
 def _weight(request: Request) -> tuple[int, int]:
     """Put runs that take more of the account first."""
-    volume = getattr(request.target, "volume", None)
-    return (volume.size_gib if volume else 0, request.prepare.clients)
+    target = request.target
+    volume = getattr(target, "volume", None)
+    nodes = target.nodes if isinstance(target, CassandraTarget) else 1
+    return (nodes * volume.size_gib if volume else 0, request.prepare.clients)

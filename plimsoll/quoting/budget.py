@@ -18,7 +18,6 @@ from plimsoll.model.prices import Item
 from plimsoll.model.quote import Amounts, Quote
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import HeldBudget, RunRecord
-from plimsoll.model.timings import STACK_DELETION
 from plimsoll.quoting.charges import CLIENT_GIB, Extent, fleet_charges
 from plimsoll.quoting.extents import client_s, extent, longest_s
 
@@ -54,7 +53,7 @@ def held_budget(request: Request, quote: Quote) -> HeldBudget | None:
     require_sufficient_budget(budget, quote)
     fleet = _fleet(quote)
     per_s = (quote.target_usd_per_hour or 0.0) / 3600
-    kept = STACK_DELETION.most_s
+    kept = _kept_s(quote)
     least_target = per_s * (LEAST_RUN_S + kept)
     for_fleet = _part_of_fleet(request, quote, fleet, per_s)
     for_fleet = min(for_fleet, budget - least_target)
@@ -99,13 +98,14 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
     require_countable(budget_usd, quote)
     if quote.usd is None:
         return
-    target_usd = (quote.target_usd_per_hour or 0.0) / 3600 * (LEAST_RUN_S + STACK_DELETION.most_s)
+    kept = _kept_s(quote)
+    target_usd = (quote.target_usd_per_hour or 0.0) / 3600 * (LEAST_RUN_S + kept)
     least = max(quote.usd.least, target_usd + _fleet(quote).least)
     if budget_usd >= least:
         return
     problem = (
         f"{words.usd_each(budget_usd)} is less than the run costs at least, with a single step and"
-        f" {words.duration(STACK_DELETION.most_s)} kept for its target's deletion"
+        f" {words.duration(kept)} kept for its target's deletion"
     )
     enough = Range(least=Decimal(math.ceil(least / CENT)).scaleb(-2))
     raise UsageError(Complaint(("budget_usd",), problem, budget_usd, enough))
@@ -137,10 +137,15 @@ def _part_of_fleet(request: Request, quote: Quote, fleet: Amounts, usd_per_s: fl
     """Give the load what the target's expected time leaves; of too little, its share."""
     assert request.budget_usd is not None  # noqa: S101 - the caller has looked
     budget = request.budget_usd
-    for_target = usd_per_s * min(quote.time_s.expected + STACK_DELETION.most_s, longest_s(request))
+    for_target = usd_per_s * min(quote.time_s.expected + _kept_s(quote), longest_s(request))
     if budget >= for_target + fleet.expected:
         return min(budget - for_target, fleet.most)
     return max(fleet.least, budget * fleet.expected / (for_target + fleet.expected))
+
+
+def _kept_s(quote: Quote) -> float:
+    """Give the longest that the target's deletion may take."""
+    return next(phase.most_s for phase in quote.phases if phase.name == "teardown")
 
 
 def _client_usd(quote: Quote) -> float:

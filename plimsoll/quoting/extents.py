@@ -6,34 +6,28 @@ Nothing here has been measured on AWS yet: each figure is an assumption, which t
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from plimsoll import words
 from plimsoll.capacity.soak import SPARE_TRIES, windows
 from plimsoll.model.aurora_target import AuroraTarget
+from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.metric_periods import longest_wait_s, mean_wait_s
 from plimsoll.model.phase_request import phase_steps
 from plimsoll.model.quote import QuotePhase
-from plimsoll.model.request import Request, TargetKind
+from plimsoll.model.request import Request
 from plimsoll.model.search_request import clients_most
-from plimsoll.model.timings import (
-    AWS_TIMINGS,
-    METRICS_ARRIVAL,
-    STACK_CREATION,
-    STACK_DELETION,
-    Assumed,
-)
+from plimsoll.model.timings import AWS_TIMINGS, METRICS_ARRIVAL
 from plimsoll.model.volumes import limits
 from plimsoll.quoting import toggle_time
 from plimsoll.quoting.charges import CLIENT_GIB, Extent
 from plimsoll.quoting.phase_time import pass_clients, phase_time
 from plimsoll.quoting.rehearsal import Rehearsed, clients_least, rehearse
 from plimsoll.quoting.search_time import pairs_assumption, soak_assumption
+from plimsoll.quoting.stack_time import NO_TIME, provision_phase, teardown_phase
 
 JUDGING_S = 15.0  # writing results, judging, planning the next
 _WRITING_S = 3.0  # a client's results, after its load
-_NO_TIME = Assumed(expected_s=0, most_s=0)
 _SCHEMA_AND_COUNT_S = (60.0, 900.0)
 _ROWS_PER_IO = (5.0, 1.0)  # while loading
 _ROWS_MOST_PER_S = (20_000.0, 5_000.0)  # whatever the volume
@@ -92,17 +86,10 @@ def duration(request: Request, rows: int) -> Duration:
     overhead = AWS_TIMINGS.lead_s(0) + JUDGING_S if warm_s else 0.0
     rounds = max(1, int(request.prepare.warm_longest_s // warm_s)) if warm_s else 1
     count = rehearsed.steps + toggle_time.toggle_steps(request)
-    creation = STACK_CREATION if made else _NO_TIME
-    deletion = STACK_DELETION if made else _NO_TIME
-    arrival = METRICS_ARRIVAL if made else _NO_TIME
+    arrival = METRICS_ARRIVAL if made else NO_TIME
     of_phases = phase_time(request, JUDGING_S)
     phases = (
-        QuotePhase(
-            name="provision",
-            expected_s=creation.expected_s,
-            most_s=creation.most_s,
-            assumption=_provision_assumption(request.target.kind),
-        ),
+        provision_phase(request.target),
         QuotePhase(
             name="prepare",
             expected_s=load_expected + _SCHEMA_AND_COUNT_S[0],
@@ -141,30 +128,11 @@ def duration(request: Request, rows: int) -> Duration:
             if made
             else "an endpoint's metrics are not read",
         ),
-        QuotePhase(
-            name="teardown",
-            expected_s=deletion.expected_s,
-            most_s=deletion.most_s,
-            assumption=f"a deletion takes {STACK_DELETION.in_minutes}",
-        ),
+        teardown_phase(request.target),
     )
     first = phase_steps(request.phases)
     steps = (first + 1.0, first + count, float(first + probes))
     return Duration(phases, steps, step_s, rehearsed, soak_steps, soak_step_s, first)
-
-
-def _provision_assumption(kind: TargetKind) -> str:
-    match kind:
-        case "rds":
-            return "RDS makes an instance in 10 minutes, 30 at most"
-        case "aurora":
-            return "RDS makes a cluster and its writer in 10 minutes, 30 at most"
-        case "cassandra":
-            return "EC2 starts an instance that installs Cassandra in 10 minutes, 30 at most"
-        case "endpoint":
-            return "the endpoint is there"
-        case _:
-            assert_never(kind)
 
 
 def _waits_s(request: Request) -> tuple[float, float]:
@@ -186,17 +154,18 @@ def _waiting_assumption(request: Request) -> str:
 
 
 def _loading_s(request: Request, rows: int, way: int) -> float:
-    """Seconds that loading takes: the volume's or the processor's, whichever is slower."""
-    iops = _IOPS_WITHOUT_LIMIT
-    if not isinstance(request.target, EndpointTarget | AuroraTarget):
-        of_volume = limits(request.target.volume, service=request.target.service)
-        iops = of_volume.baseline_iops or iops
+    """Seconds that loading takes: the volumes' or the processor's, whichever is slower."""
+    iops, target = _IOPS_WITHOUT_LIMIT, request.target
+    if not isinstance(target, EndpointTarget | AuroraTarget):
+        iops = limits(target.volume, service=target.service).baseline_iops or iops
+    if isinstance(target, CassandraTarget):
+        iops *= target.nodes / target.copies
     return rows / min(_ROWS_MOST_PER_S[way], _ROWS_PER_IO[way] * iops)
 
 
 def longest_s(request: Request) -> float:
     """Give the longest that a target is assumed to be there: its limit, and its deletion."""
-    return request.time_limit_s + (STACK_DELETION.most_s if request.target.provisioned else 0)
+    return request.time_limit_s + teardown_phase(request.target).most_s
 
 
 def least(request: Request, length: Duration) -> Extent:

@@ -8,10 +8,10 @@ from datetime import UTC, date, datetime
 from typing import assert_never
 
 from plimsoll import words
-from plimsoll.complaints import Complaint
+from plimsoll.complaints import Complaint, Range
 from plimsoll.errors import UsageError
 from plimsoll.model.aurora_target import AuroraTarget
-from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.cassandra_target import MOST_NODES_HERE, CassandraTarget
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.instances import instance_limits, known_families
 from plimsoll.model.prices import PriceTable
@@ -34,8 +34,6 @@ def require_possible(request: Request, prices: PriceTable, *, local: bool) -> No
     """
     if local:
         require_stand_in(request)
-    else:
-        require_one_node(request)
     if request.budget_usd is not None:
         held_budget(request, quote(request, prices))
 
@@ -56,12 +54,13 @@ def require_known_version(request: Request, *, on: date) -> None:
 
 
 def require_stand_in(request: Request) -> None:
-    """Refuse Aurora, and an RDS instance that one machine has no limits, memory or server for.
+    """Refuse Aurora, a large cluster, and an RDS instance without limits, memory or server here.
 
     Of a Cassandra's unknown instance the volume alone is the limit.
 
     Raises:
-        UsageError: Its class is not in the table, or the engine has no such major version.
+        UsageError: Its class is not in the table, the engine has no such major version, or the
+            cluster has too many nodes.
     """
     match request.target:
         case RdsTarget():
@@ -75,22 +74,15 @@ def require_stand_in(request: Request) -> None:
         case AuroraTarget():
             problem = "one machine cannot stand in for Aurora, whose storage is a service of AWS"
             raise UsageError(Complaint(("target", "kind"), problem, "aurora"))
-        case CassandraTarget() | EndpointTarget():
+        case CassandraTarget():
+            if (nodes := request.target.nodes) > MOST_NODES_HERE:
+                problem = "one machine has no room for a Cassandra of so many nodes"
+                few = Range(least=1, most=MOST_NODES_HERE)
+                raise UsageError(Complaint(("target", "nodes"), problem, nodes, few))
+        case EndpointTarget():
             pass
         case _:
             assert_never(request.target)
-
-
-def require_one_node(request: Request) -> None:
-    """Refuse a cluster on AWS.
-
-    Raises:
-        UsageError: It is of several nodes.
-    """
-    target = request.target
-    if isinstance(target, CassandraTarget) and target.nodes > 1:
-        problem = "a Cassandra of several nodes is made on one machine only, not yet on AWS"
-        raise UsageError(Complaint(("target", "nodes"), problem, target.nodes, ("1",)))
 
 
 def _require_instance_class(asked: str) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime
 
 from plimsoll import words
 from plimsoll.model.aurora_target import AuroraTarget
+from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.prices import Price, PriceTable
 from plimsoll.model.quote import Amounts, Quote, QuoteLine
 from plimsoll.model.rds_versions import extended_support_note
@@ -20,6 +21,11 @@ NOTES = (
     "List prices, on demand; free tiers, reservations and taxes are not reckoned with.",
     "Nothing of this has been measured on AWS yet: the times are assumptions, written beside each.",
     "Without: the deployment's own costs, metrics in Timestream, logs, storage of the results.",
+)
+# docs/costs.md has the source
+BETWEEN_ZONES = (
+    "Where its nodes stand in several zones, AWS charges the traffic between them and with the load"
+    " clients, $0.01 a GB out and as much in: nobody knows its amount before, and it is in no sum."
 )
 
 
@@ -167,5 +173,7 @@ def _notes(
             f" of {time_limit}: it will probably end without a verdict."
         )
     yield from extended_support(request)
+    if isinstance(request.target, CassandraTarget) and request.target.nodes > 1:
+        yield BETWEEN_ZONES
     if not request.target.provisioned:
         yield "The endpoint's own cost is not known here, nor whether the load changes it."

@@ -6,7 +6,9 @@ from typing import Any
 import altair as alt
 
 from plimsoll import words
+from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.results import RunResult
+from plimsoll.model.volumes import VolumeLimits
 from plimsoll.report import clock as clocks
 from plimsoll.report import theme
 from plimsoll.report.chart import Rows
@@ -22,25 +24,35 @@ BALANCES = {
 
 
 def add_target(panels: Panels) -> None:
-    """Add a panel for each kind of figure that the target gave."""
-    _add_panel(panels, "iops", "volume, I/O per second", IOPS, limits=_iops_limits(panels.result))
-    promised = panels.result.volume_limits
+    """Add a panel for each kind of figure that the target gave.
+
+    Of a cluster they are of all its volumes together, beside what all of them promise.
+    """
+    promised, count = panels.result.volume_limits, _volumes(panels.result)
+    name = "volume" if count == 1 else f"{count} volumes"
+    iops = _iops_limits(promised, count)
+    _add_panel(panels, "iops", f"{name}, I/O per second", IOPS, limits=iops)
     mib_s = promised.throughput_mib_s if promised else None
-    limits = [] if mib_s is None else [_limit("limit", mib_s, "MiB/s")]
-    _add_panel(panels, "mib", "volume, MiB/s", MIB_S, limits=limits)
-    _add_panel(panels, "queue", "volume, queue: I/Os under way", {"queue": "queue"})
+    limits = [] if mib_s is None else [_limit("limit", count * mib_s, "MiB/s")]
+    _add_panel(panels, "mib", f"{name}, MiB/s", MIB_S, limits=limits)
+    _add_panel(panels, "queue", f"{name}, queue: I/Os under way", {"queue": "queue"})
     _add_panel(panels, "balance", "credits left, %", BALANCES, percent=True)
     _add_panel(panels, "cpu", "server, CPU, %", {"cpu_percent": "CPU"}, percent=True)
 
 
-def _iops_limits(result: RunResult) -> Rows:
-    promised = result.volume_limits
+def _volumes(result: RunResult) -> int:
+    target = result.request.target
+    return target.nodes if isinstance(target, CassandraTarget) else 1
+
+
+def _iops_limits(promised: VolumeLimits | None, count: int) -> Rows:
     if promised is None or promised.baseline_iops is None:
         return []
     baseline, burst = promised.baseline_iops, promised.burst_iops
     if burst is None or burst == baseline:
-        return [_limit("limit", baseline, "IOPS")]
-    return [_limit("baseline", baseline, "IOPS"), _limit("burst", burst, "IOPS")]
+        return [_limit("limit", count * baseline, "IOPS")]
+    rates = {"baseline": baseline, "burst": burst}
+    return [_limit(name, count * rate, "IOPS") for name, rate in rates.items()]
 
 
 def _limit(name: str, value: float, unit: str) -> dict[str, Any]:

@@ -122,6 +122,8 @@ def _require_restorable(cell: Cell) -> None:
         problem = "target.snapshot is a dataset of your own: nothing is prepared"
     elif target.volume.type == "nvme":
         problem = "nvme, the instance's own disks, has no snapshots"
+    elif isinstance(target, CassandraTarget) and target.nodes > 1:
+        problem = "a Cassandra of several nodes has several volumes, and no one snapshot"
     if problem is not None:
         raise UsageError(
             Complaint(("dataset",), f"{problem} (run {cell.name}): leave `dataset` out")

@@ -39,6 +39,8 @@ def create_schema(settings: ReachSettings, run_id: str) -> dict[str, object]:
     loaded: dict[str, int] = {}
     master = engine_target(settings, record.target)
     family = family_of(master.protocol)
+    if request.target.provisioned:
+        family.await_ready(master)
     with family.open_datasets(master) as datasets:
         version = datasets.version()
         for workload in prepared_workloads(request):

@@ -1,6 +1,6 @@
 """The target's creation: its template filled, its stack made, its address noted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from plimsoll.aws import clients
@@ -36,13 +36,13 @@ from plimsoll.targets.template import (
     restored_from,
     with_engine_parameters,
 )
-from plimsoll.targets.zones import choose_zone, lacks_room
+from plimsoll.targets.zones import choose_zones, full_zone, lacks_room
 
 
 def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, object]:
     """Create the target's stack; take it back at once if the run was stopped meanwhile.
 
-    In the first zone that offers it and has not refused it.
+    In the first zone that offers it and has not refused it; a cluster in several.
 
     A stop marks the record before it looks for a stack. So either this sees the mark, or the stop
     sees the stack: none is left behind.
@@ -60,9 +60,10 @@ def create_target(settings: CreateTargetSettings, run_id: str) -> dict[str, obje
     request = files.get(REQUEST, Request)
     assert not isinstance(request.target, EndpointTarget)  # noqa: S101 - none is made for it
     version = record.database_version
-    zone = choose_zone(settings.zones, request.target, version, refused=record.zones_refused)
+    zones = choose_zones(settings.zones, request.target, version, refused=record.zones_refused)
+    zone = zones[0]
     toggled = request.toggle.states[0].parameters if request.toggle else {}
-    template, own_parameters = _made_for(settings, request.target, version, zone, toggled)
+    template, own_parameters = _made_for(settings, request.target, version, zones, toggled)
     snapshot = record.restores.snapshot if record.restores else request.target.snapshot
     if snapshot is not None:
         template = restored_from(template, snapshot)
@@ -91,7 +92,7 @@ def _made_for(
     settings: CreateTargetSettings,
     target: RdsTarget | AuroraTarget | CassandraTarget,
     version: str | None,
-    zone: Zone,
+    zones: Sequence[Zone],
     toggled: Mapping[str, str | int],
 ) -> tuple[str, dict[str, str]]:
     """Give a target's template, and those of its parameters that depend on its kind.
@@ -121,9 +122,9 @@ def _made_for(
                 "ArchiveUrl": settings.cassandra.archive_url,
                 "InstanceProfileName": settings.cassandra.instance_profile,
                 "SecurityGroupId": settings.cassandra.security_group_id,
-                "SubnetId": zone.subnet_id,
+                "SubnetId": zones[0].subnet_id,
             }
-            template = with_nodes(read_template(CASSANDRA_TEMPLATE), target.nodes)
+            template = with_nodes(read_template(CASSANDRA_TEMPLATE), target.nodes, zones)
             return template, {**place, **cassandra_parameters(target)}
         case _:
             assert_never(target)
@@ -171,7 +172,8 @@ def await_target(settings: AwaitTargetSettings, run_id: str) -> dict[str, object
     try:
         outputs = outputs_when_created(record.stack_id)
     except TargetCreationError as error:
-        refused = (*record.zones_refused, record.zone)
+        full = full_zone(str(error), settings.zones) or record.zone
+        refused = (*record.zones_refused, full)
         if not lacks_room(str(error)) or len(refused) >= len(settings.zones):
             raise
         records_of(settings).change(run_id, zone=None, zones_refused=refused)

@@ -22,7 +22,7 @@ from plimsoll.model.turns import Turn
 from plimsoll.prices import prices_for
 from plimsoll.quoting.budget import held_budget
 from plimsoll.quoting.given import given_of
-from plimsoll.quoting.possible import require_one_node, require_stand_in
+from plimsoll.quoting.possible import require_stand_in
 from plimsoll.quoting.quotes import quote
 from plimsoll.requests.request_values import require_known_operations, require_own_tables
 from plimsoll.runs.provision import endpoint_address
@@ -209,14 +209,11 @@ def check_request(settings: SubmitSettings, request: Request) -> None:
 
     Raises:
         UsageError: The workload cannot be, a limit names an operation that it does not have, the
-            deployment does not allow load on the endpoint, or one machine has no such target, or
-            AWS none of so many nodes.
+            deployment does not allow load on the endpoint, or one machine has no such target.
     """
     settings.require_kind(request.target.kind)
     if settings.on_one_machine:
         require_stand_in(request)
-    else:
-        require_one_node(request)
     require_known_operations(request)
     require_own_tables(request)
     require_allowed_snapshot(request.target.snapshot, settings.allowed_snapshots)

@@ -10,15 +10,13 @@ from plimsoll.model.run_record import TargetAddress
 from plimsoll.targets.cloudwatch_metrics import read_samples
 
 NodeSamples = Mapping[str, Sequence[TargetSample]]  # by the node's address and port
-# Of all nodes together. One machine alone has clusters, and there a node's processor time is its
-# share of the whole machine's.
+# Of all nodes together, where that is not the mean.
 _TOGETHER: Mapping[str, Callable[[Sequence[float]], float]] = {
     "read_iops": sum,
     "write_iops": sum,
     "read_mib_s": sum,
     "write_mib_s": sum,
     "queue": sum,
-    "cpu_percent": sum,
     "escaped_iops": sum,
     "escaped_mib_s": sum,
     "host_late_percent": max,
@@ -58,7 +56,9 @@ def _one(samples: Sequence[TargetSample]) -> TargetSample:
     whole = {name: values for name, values in known.items() if None not in values}
     made = {name: float(_TOGETHER.get(name, fmean)(values)) for name, values in whole.items()}
     if "host_others_percent" in made and "cpu_percent" in made:
-        # each node counts the other nodes among others
-        of_other_nodes = made["cpu_percent"] * (len(samples) - 1) / len(samples)
+        # on one machine each node has a share of all processors, and counts the others' as others'
+        of_one = made["cpu_percent"]
+        of_other_nodes = of_one * (len(samples) - 1)
+        made["cpu_percent"] = of_one * len(samples)
         made["host_others_percent"] = max(0.0, made["host_others_percent"] - of_other_nodes)
     return TargetSample(epoch_ms=samples[0].epoch_ms, **made)

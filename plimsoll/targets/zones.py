@@ -2,12 +2,13 @@
 
 Not every zone of a region has every class (db.m5, i3 and r4 lack in some), and one that has it may
 have no room just now. Load clients stand in the target's zone, whichever it is: between zones a
-call takes about a millisecond more.
+call takes about a millisecond more. A cluster stands in several, and clients in that of its first
+node.
 """
 
 import re
 from collections.abc import Container, Iterable, Sequence
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from plimsoll.aws import clients
 from plimsoll.errors import TargetCreationError
@@ -25,8 +26,8 @@ _NO_ROOM = re.compile(
     re.IGNORECASE,
 )
 
-
 Made = RdsTarget | AuroraTarget | CassandraTarget
+Place = TypeVar("Place")
 
 
 def storage_type(target: RdsTarget | AuroraTarget) -> str:
@@ -39,14 +40,27 @@ def lacks_room(reason: str) -> bool:
     return _NO_ROOM.search(reason) is not None
 
 
-def choose_zone(
+def full_zone(reason: str, zones: Iterable[Zone]) -> str | None:
+    """Name the zone that had no room, where EC2 says which: `... you requested (us-east-1a)`."""
+    return next((zone.name for zone in zones if f"({zone.name})" in reason), None)
+
+
+def spread(nodes: int, places: Sequence[Place]) -> Sequence[Place]:
+    """Take so many of the places, the first ones first, that each gets as many nodes."""
+    return places[: max(n for n in range(1, nodes + 1) if nodes % n == 0 and n <= len(places))]
+
+
+def choose_zones(
     zones: Sequence[Zone],
     target: Made,
     version: str | None,
     *,
     refused: Container[str],
-) -> Zone:
+) -> Sequence[Zone]:
     """Choose the first zone of a deployment that offers a target and has not refused it.
+
+    Of a cluster it is followed by as many others as give each of them as many nodes: racks of
+    different sizes would give nodes different shares of the rows.
 
     Args:
         zones: Of the deployment.
@@ -58,9 +72,9 @@ def choose_zone(
         TargetCreationError: There is none.
     """
     offering = set(_offering(target, version))
-    for zone in zones:
-        if zone.name in offering and zone.name not in refused:
-            return zone
+    open_ones = [one for one in zones if one.name in offering and one.name not in refused]
+    if open_ones:
+        return spread(target.nodes if isinstance(target, CassandraTarget) else 1, open_ones)
     own = ", ".join(
         f"{zone.name} (no room)" if zone.name in refused else zone.name for zone in zones
     )

@@ -32,16 +32,24 @@ HEADER = """\
 #!/bin/bash
 set -Eeuo pipefail
 REGION='${AWS::Region}'
+RUN_ID='${RunId}'
 EXPIRES_AT='${ExpiresAt}'
 STORAGE_TYPE='${StorageType}'
 ARCHIVE_URL='${ArchiveUrl}'
 ARCHIVE_SHA512='%(sha512)s'
 ANSWER_TO='${Answer}'
+NODE='${Node}'
+TOKEN='${Token}'
+SEED='${Seed}'
+RACK='${Rack}'
 """
 
 
 class CassandraTemplate(TargetStack):
     """One instance, and a condition that waits until Cassandra on it listens.
+
+    A cluster's further ones are copies of it, each told its place by its user data
+    (`plimsoll.targets.cluster_template`).
 
     It has no key pair: a shell comes through SSM where the VPC has a way to it. Nobody but the
     fleet reaches its CQL port, so that Cassandra asks for no password, as in the experiment that
@@ -58,7 +66,7 @@ class CassandraTemplate(TargetStack):
         )
         answer = CfnWaitConditionHandle(self, "Answer")
         template = self._launch_template()
-        instance = self._instance(template)
+        instance = self._instance(template, answer)
         listens = CfnWaitCondition(
             self, "Listens", handle=answer.ref, timeout=str(TIMEOUT_S), count=1
         )
@@ -78,7 +86,11 @@ class CassandraTemplate(TargetStack):
             ),
         )
 
-    def _instance(self, template: ec2.CfnLaunchTemplate) -> ec2.CfnInstance:
+    def _instance(
+        self, template: ec2.CfnLaunchTemplate, answer: CfnWaitConditionHandle
+    ) -> ec2.CfnInstance:
+        alone = {"Node": "1", "Token": "", "Seed": "", "Rack": self.availability_zone}
+        told = Fn.sub(HEADER % {"sha512": SHA512}, {"Answer": answer.ref, **alone})
         return ec2.CfnInstance(
             self,
             "Instance",
@@ -104,9 +116,7 @@ class CassandraTemplate(TargetStack):
             disable_api_termination=False,
             monitoring=True,  # CPU once a minute, as the metrics of its volume come
             propagate_tags_to_volume_on_creation=True,
-            user_data=Fn.base64(
-                Fn.join("", [Fn.sub(HEADER % {"sha512": SHA512}), SCRIPT.read_text()])
-            ),
+            user_data=Fn.base64(Fn.join("", [told, SCRIPT.read_text()])),
             tags=self.resource_tags,
         )
 

@@ -55,11 +55,26 @@ tar --extract --gzip --file /tmp/cassandra.tar.gz --directory /opt/cassandra --s
 useradd --system --home-dir /var/lib/cassandra cassandra
 # not --ip-address: that may begin with a link-local one
 address="$(hostname --all-ip-addresses | awk '{print $1}')"
-settings=/opt/cassandra/conf/cassandra.yaml
-# one node: its storage port stays on the loopback interface, CQL alone listens for the fleet
+conf=/opt/cassandra/conf
+settings="$conf/cassandra.yaml"
+# alone, its storage port stays on the loopback interface: CQL alone listens for the fleet
+name=plimsoll
+storage=127.0.0.1
+if [ -n "$TOKEN" ]; then # one of several, with a range of the ring as long as every other's
+  name="plimsoll-$RUN_ID" # no node of another run can join
+  storage="$address"
+  sed --in-place \
+    -e "s/^num_tokens:.*/num_tokens: 1/" \
+    -e "s/^endpoint_snitch:.*/endpoint_snitch: GossipingPropertyFileSnitch/" \
+    -e "s/- seeds:.*/- seeds: \"${SEED:-$address}:7000\"/" "$settings"
+  # there are no rows yet when it joins, so that it has none to fetch
+  printf 'initial_token: "%s"\nauto_bootstrap: false\n' "$TOKEN" >>"$settings"
+  printf 'dc=datacenter1\nrack=%s\n' "$RACK" >"$conf/cassandra-rackdc.properties"
+  rm -f "$conf/cassandra-topology.properties" # where there is one, the snitch believes it
+fi
 sed --in-place \
-  -e "s/^cluster_name:.*/cluster_name: plimsoll/" \
-  -e "s/^listen_address:.*/listen_address: 127.0.0.1/" \
+  -e "s/^cluster_name:.*/cluster_name: $name/" \
+  -e "s/^listen_address:.*/listen_address: $storage/" \
   -e "s/^rpc_address:.*/rpc_address: $address/" "$settings"
 cat >>"$settings" <<SETTINGS
 data_file_directories:
@@ -85,13 +100,17 @@ UNIT
 systemctl daemon-reload
 systemctl start cassandra
 
+nodetool=/opt/cassandra/bin/nodetool
+seen=0
 for _ in {1..150}; do
-  if [ "$(/opt/cassandra/bin/nodetool statusbinary 2>/dev/null)" = running ]; then
+  # those that are up and in the ring as this node sees it: itself, and all that were made before
+  seen="$("$nodetool" status 2>/dev/null | awk '/^UN / {n++} END {print n + 0}')" || true
+  if [ "$seen" -ge "$NODE" ] && [ "$("$nodetool" statusbinary 2>/dev/null)" = running ]; then
     answer SUCCESS "Cassandra listens"
     exit 0
   fi
   systemctl is-active --quiet cassandra || break
   sleep 2
 done
-answer FAILURE "Cassandra did not start within 300 s, or ended"
+answer FAILURE "Cassandra did not start within 300 s, or ended: $seen of $NODE nodes are up"
 exit 1

@@ -99,7 +99,13 @@ class Resolved:
         if key == "Ref":
             return self._ref(argument)
         if key == "Fn::Sub":
-            return re.sub(r"\$\{([\w:]+)\}", lambda m: str(self._ref(m[1])), argument)
+            text, own = argument if isinstance(argument, list) else (argument, {})
+            told = {name: self.value(given) for name, given in own.items()}
+            return re.sub(
+                r"\$\{([\w:]+)\}",
+                lambda m: str(told[m[1]] if m[1] in told else self._ref(m[1])),
+                text,
+            )
         if key == "Fn::If":
             return self.value(argument[1] if self._condition(argument[0]) else argument[2])
         if key == "Fn::GetAtt":

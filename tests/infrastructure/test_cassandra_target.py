@@ -1,11 +1,15 @@
 """Cassandra on EC2: the volume asked for, and an instance that only the fleet and SSM reach."""
 
+import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from plimsoll.model.function_settings import Zone
+from plimsoll.targets.cluster_template import with_nodes
 from stacks.targets.cassandra_template import SCRIPT, SHA512
 from tests.infrastructure.template import Resolved, Template, walk
 
@@ -18,9 +22,13 @@ VOLUMES: dict[str, dict[str, str]] = {
 }
 
 
-def resolved(template: Template, volume: str) -> Resolved:
+ZONES = [Zone(name=f"eu-west-1{z}", subnet_id=f"subnet-0{z}", clients="") for z in "ab"]
+MOST_BYTES_OF_A_TEMPLATE = 2**20  # that CloudFormation reads from S3
+
+
+def resolved(template: Template, volume: str, *, nodes: int = 1) -> Resolved:
     return Resolved(
-        template.body,
+        json.loads(with_nodes(json.dumps(template.body), nodes, ZONES)),
         {
             "RunId": "r2",
             "Team": "dba",
@@ -37,8 +45,9 @@ def resolved(template: Template, volume: str) -> Resolved:
     )
 
 
-def user_data(template: Template, volume: str = "gp3") -> str:
-    text = resolved(template, volume).resources["Instance"]["UserData"]
+def user_data(template: Template, volume: str = "gp3", *, node: int = 1, nodes: int = 1) -> str:
+    name = f"Instance{node}" if node > 1 else "Instance"
+    text = resolved(template, volume, nodes=nodes).resources[name]["UserData"]
     assert isinstance(text, str)
     return text
 
@@ -114,6 +123,46 @@ def test_user_data_is_within_what_ec2_takes_and_parses(template: Template, tmp_p
     assert script.stat().st_size < 16 * 1024
     done = subprocess.run(["bash", "-n", str(script)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_twelve_nodes_are_alike_but_for_their_places(template: Template) -> None:
+    made = resolved(template, "io1", nodes=12)
+    instances = {name: one for name, one in made.resources.items() if "UserData" in one}
+    assert len(instances) == 12
+    own = {"AvailabilityZone", "SubnetId", "Tags", "UserData"}
+    alike = [{k: v for k, v in one.items() if k not in own} for one in instances.values()]
+    assert alike == alike[:1] * 12
+    assert len({one["UserData"] for one in instances.values()}) == 12
+    for one in instances.values():
+        assert len(one["UserData"]) < 16 * 1024
+        assert {"Key": "plimsoll:run-id", "Value": "r2"} in one["Tags"]
+    whole = with_nodes(json.dumps(template.body), 12, ZONES)
+    assert len(whole) < MOST_BYTES_OF_A_TEMPLATE
+
+
+def test_a_cluster_is_made_without_a_circle(template: Template) -> None:
+    body = json.loads(with_nodes(json.dumps(template.body), 12, ZONES))
+    needs = {
+        name: {other for other in body["Resources"] if leads_to(one, other)}
+        for name, one in body["Resources"].items()
+    }
+    made: list[str] = []
+    while ready := [name for name in needs if name not in made and needs[name] <= {*made}]:
+        made += ready
+    assert len(made) == len(needs)
+    nodes = [name for name in made if name.startswith("Listens")]
+    assert nodes == ["Listens", *(f"Listens{number}" for number in range(2, 13))]
+
+
+def leads_to(resource: Mapping[str, Any], other: str) -> bool:
+    """Whether a resource waits for another: DependsOn, Ref or Fn::GetAtt."""
+    found = [value for _, value in walk(resource)]
+    refers = {"Ref": other} in found or ["Fn::GetAtt", other] in [
+        ["Fn::GetAtt", value["Fn::GetAtt"][0]]
+        for value in found
+        if isinstance(value, dict) and "Fn::GetAtt" in value
+    ]
+    return refers or other in resource.get("DependsOn", [])
 
 
 NITRO = """\

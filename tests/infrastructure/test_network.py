@@ -12,6 +12,7 @@ from tests.infrastructure.template import Template, walk
 EVERYWHERE = {"0.0.0.0/0", "::/0"}
 RDS_PORTS = {3306, 5432}
 CQL_PORTS = {9042}
+STORAGE_PORT = 7000  # between the nodes of a cluster
 FLEETS_HTTPS = "AWS's services"
 CASSANDRAS_HTTPS = "S3: packages, the archive, the answer"
 
@@ -101,7 +102,11 @@ def test_only_the_fleet_reaches_a_target_and_only_a_targets_ports(
 ) -> None:
     target = group_id(templates[name], described)
     fleet = group_id(templates[name], "Load")
-    ingress = [rule for rule in rules(templates[name], "ingress") if rule["GroupId"] == target]
+    ingress = [
+        rule
+        for rule in rules(templates[name], "ingress")
+        if rule["GroupId"] == target and rule["SourceSecurityGroupId"] != target
+    ]
     assert {rule["FromPort"] for rule in ingress} == ports
     for rule in ingress:
         assert rule["FromPort"] == rule["ToPort"]
@@ -112,6 +117,22 @@ def test_only_the_fleet_reaches_a_target_and_only_a_targets_ports(
         if rule.get("DestinationSecurityGroupId") == target
     ]
     assert set(towards) == ports
+
+
+@pytest.mark.parametrize("name", ["Existing", "LiveAnalytics"])
+def test_cassandra_targets_reach_one_another_where_nodes_do_and_nowhere_else(
+    templates: dict[str, Template], name: str
+) -> None:
+    template = templates[name]
+    group = group_id(template, "Cassandra targets")
+    into = [r for r in rules(template, "ingress") if r.get("SourceSecurityGroupId") == group]
+    out = [r for r in egress_of(template, group) if "DestinationSecurityGroupId" in r]
+    assert [rule["GroupId"] for rule in into] == [group]
+    assert [rule["DestinationSecurityGroupId"] for rule in out] == [group]
+    for rule in (*into, *out):
+        assert (rule["IpProtocol"], rule["FromPort"], rule["ToPort"]) == (
+            "tcp", STORAGE_PORT, STORAGE_PORT,
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
@@ -126,12 +147,12 @@ def test_an_rds_target_reaches_nothing(templates: dict[str, Template], name: str
         ("Existing", {"DestinationPrefixListId": "pl-0a1b2c3d"}),  # one that may have a NAT
     ],
 )
-def test_a_cassandra_target_reaches_s3_by_https_and_nothing_else(
+def test_besides_its_own_nodes_a_cassandra_target_reaches_s3_alone(
     templates: dict[str, Template], name: str, to: dict[str, str]
 ) -> None:
     template = templates[name]
     group = group_id(template, "Cassandra targets")
-    (rule,) = egress_of(template, group)
+    (rule,) = (r for r in egress_of(template, group) if "DestinationSecurityGroupId" not in r)
     assert {
         key: rule.get(key) for key in ("CidrIp", "DestinationPrefixListId") if key in rule
     } == to

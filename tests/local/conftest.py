@@ -4,9 +4,8 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from tests.support.command import Output
 from tests.support.guarded_cassandra import GUARDED_SETTINGS
 from tests.support.mariadb_connection import Connection, connected
 from tests.support.postgres_server import postgres, postgres_factory
+from tests.support.servers import several
 
 __all__ = ["postgres", "postgres_factory"]  # fixtures, found here by pytest
 
@@ -54,27 +54,8 @@ def mariadb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariaDbServer]
 @pytest.fixture
 def mariadb_factory(tmp_path: Path) -> Iterator[MariaDbFactory]:
     """Start servers of the test's own; keyword arguments as `MariaDbServer.start`."""
-    servers: list[MariaDbServer] = []
-
-    def start(
-        *,
-        settings: Mapping[str, str | int] = MappingProxyType({}),
-        environment: Mapping[str, str] = MappingProxyType({}),
-        directory: Path | None = None,
-        port: int | None = None,
-    ) -> MariaDbServer:
-        server = MariaDbServer.start(
-            directory=directory or tmp_path / f"mariadb-{len(servers)}",
-            settings=settings,
-            environment=environment,
-            port=port,
-        )
-        servers.append(server)
-        return server
-
-    yield start
-    for server in servers:
-        server.remove()
+    with several(MariaDbServer.start, tmp_path / "mariadb") as start:
+        yield start
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,12 @@
 """A real PostgreSQL server for tests: a `conftest.py` imports the fixtures that it wants."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
 
-from plimsoll.local.databases.postgres_program import MAJOR
 from plimsoll.local.databases.postgres_server import PostgresServer
+from tests.support.servers import several
 
 PostgresFactory = Callable[..., PostgresServer]
 
@@ -25,26 +24,5 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServe
 @pytest.fixture
 def postgres_factory(tmp_path: Path) -> Iterator[PostgresFactory]:
     """Start servers of the test's own; keyword arguments as `PostgresServer.start`."""
-    servers: list[PostgresServer] = []
-
-    def start(
-        *,
-        settings: Mapping[str, str | int] = MappingProxyType({}),
-        environment: Mapping[str, str] = MappingProxyType({}),
-        directory: Path | None = None,
-        port: int | None = None,
-        major: int = MAJOR,
-    ) -> PostgresServer:
-        server = PostgresServer.start(
-            directory=directory or tmp_path / f"postgres-{len(servers)}",
-            settings=settings,
-            environment=environment,
-            port=port,
-            major=major,
-        )
-        servers.append(server)
-        return server
-
-    yield start
-    for server in servers:
-        server.remove()
+    with several(PostgresServer.start, tmp_path / "postgres") as start:
+        yield start

@@ -1,20 +1,14 @@
-//! What happens to a thread's wires: answers, losses, time-outs, replacements.
+//! What happens to a thread's wires: answers, losses, time-outs.
 
 use std::sync::atomic::Ordering;
 
-use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::epoll::EventFlags;
 
 use super::lane::State;
 use super::operation::Next;
-use super::pacing::SECOND;
 use super::wire::{Answered, Standing, Wire};
 use super::worker::{BELL, Worker};
-use crate::error::{EngineError, Failure};
-use crate::report::count_error;
-use crate::session::connect::Session;
-
-const FIRST_BACK_OFF_NS: u64 = 10_000_000;
-const LONGEST_BACK_OFF_NS: u64 = SECOND;
+use crate::error::Failure;
 
 impl<W: Wire> Worker<'_, W> {
     pub(super) fn handle_events(&mut self) {
@@ -49,7 +43,7 @@ impl<W: Wire> Worker<'_, W> {
             let received = wire.receive(&mut self.buffer, hung_up, &mut answers);
             let first = self.lines[line].lanes.start;
             for answer in answers.drain(..) {
-                self.lane_answered(first + answer.slot, answer);
+                self.lane_answered(line, first + answer.slot, answer);
             }
             match received {
                 Ok(true) if self.reads_on() => {}
@@ -74,13 +68,12 @@ impl<W: Wire> Worker<'_, W> {
     }
 
     /// A lane has its answer: it sends its operation's next packet, or the operation is over.
-    fn lane_answered(&mut self, index: usize, answer: Answered) {
+    fn lane_answered(&mut self, line: usize, index: usize, answer: Answered) {
         let lane = &mut self.lanes[index];
-        if lane.state != State::Busy {
-            return; // its wire was lost before
+        if lane.state != State::Busy || lane.line != line {
+            return; // its wire was lost before; it may be busy at another node
         }
-        let (line, scope) = (lane.line, &mut self.scopes[lane.scope]);
-        let wire = &mut self.lines[line].wire;
+        let (scope, wire) = (&mut self.scopes[lane.scope], &mut self.lines[line].wire);
         match lane.answered(answer.failure, self.shared.program, scope, wire, &mut self.sent) {
             Next::Send => {
                 let line = self.route(index);
@@ -203,51 +196,5 @@ impl<W: Wire> Worker<'_, W> {
         let message = format!("no answer within {} ms", self.shared.timeout_ns / 1_000_000);
         let failure = Failure::new("timeout", message);
         self.record_failure(index, &failure, Some(latency), now);
-    }
-
-    /// An attempt to replace a wire's session has ended.
-    #[cold]
-    fn reopened(&mut self, index: usize, session: Result<Session<W::Known>, EngineError>) {
-        let now = self.shared.clock.now();
-        let opened = session.and_then(|session| {
-            self.lines[index].open(session);
-            self.watch(index)
-        });
-        let line = &mut self.lines[index];
-        match opened {
-            Ok(()) => {
-                self.report.opened += 1;
-                self.report.replaced += 1;
-                for lane in line.lanes.clone() {
-                    if self.lanes[lane].state == State::Away {
-                        self.lanes[lane].state = State::Idle;
-                        self.go_on(lane, now);
-                    }
-                }
-            }
-            Err(error) => {
-                count_error(&mut self.report.failed, &error.code);
-                self.recorder.example(&error.code, &error.message);
-                line.wire.close();
-                let back_off = FIRST_BACK_OFF_NS << line.attempts.min(10);
-                line.attempts += 1;
-                let back_off = back_off.min(LONGEST_BACK_OFF_NS);
-                // between half and all of it, so that the attempts of many connections spread
-                let until = now + back_off / 2 + self.jitter.below(back_off / 2 + 1);
-                line.standing = Standing::Waiting { until };
-            }
-        }
-    }
-
-    /// Makes a new session's socket non-blocking, and adds it to the epoll.
-    pub(super) fn watch(&mut self, line: usize) -> Result<(), EngineError> {
-        let system = |what: &str, error: &dyn std::fmt::Display| {
-            EngineError::new("system", format!("{what}: {error}"))
-        };
-        let link = self.lines[line].wire.link().expect("the session has just been opened");
-        link.stream.set_nonblocking(true).map_err(|error| system("socket", &error))?;
-        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        epoll::add(&self.epoll, &link.stream, EventData::new_u64(line as u64), flags)
-            .map_err(|error| system("epoll", &error))
     }
 }

@@ -12,6 +12,7 @@ pub mod plan;
 pub mod polling;
 pub mod record;
 pub mod reopen;
+pub mod replacing;
 pub mod ring;
 pub mod routing;
 pub mod run;

@@ -4,8 +4,12 @@
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::sync::{Arc, Mutex};
 
+use plimsoll_engine::report::LoadReport;
+use serde_json::{Value, json};
+
 use super::cql_frames::{self as frames, HEADER, Row};
 use super::cql_server::{Action, Command, Talk};
+use super::loads::{cql, run};
 use super::serving::{Conversation, Listening};
 
 /// The address of a node by its number, from 0.
@@ -204,4 +208,28 @@ impl<Act: FnMut(&Command<'_>) -> Action> Conversation for Node<Act> {
         }
         Some(at)
     }
+
+    fn breaks_off(&self) -> bool {
+        self.talk.breaks_off()
+    }
+}
+
+const THIRD: i64 = (u64::MAX / 3) as i64;
+/// The tokens of three nodes with a third of the ring each.
+pub const EVEN: [&[i64]; 3] = [&[-THIRD / 2], &[THIRD / 2], &[i64::MAX]];
+
+/// A load that may go to the cluster's nodes.
+pub fn load(cluster: &Cluster, nodes: &[&str]) -> Value {
+    let mut load = cql(cluster.port);
+    load["target"]["nodes"] = json!(nodes);
+    load
+}
+
+pub fn measured(cluster: &Cluster, changes: &Value) -> LoadReport {
+    run(load(cluster, &["127.0.0.0/24"]), changes).expect("it starts")
+}
+
+/// The operations that succeeded, by node.
+pub fn served(report: &LoadReport) -> Vec<u64> {
+    report.nodes.iter().map(|node| node.succeeded).collect()
 }

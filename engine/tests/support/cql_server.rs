@@ -17,6 +17,8 @@ pub enum Action {
     Hold,
     /// The answers to all that are held, the last first, and to this one.
     Release,
+    /// The same, and then the connection is broken off.
+    ReleaseAndBreak,
     Close,
 }
 
@@ -46,6 +48,7 @@ pub struct Talk<Behavior> {
     prepared: usize,
     executions: usize,
     held: Vec<i16>,
+    broken: bool,
 }
 
 impl<Behavior: FnMut(&Command<'_>) -> Action> Talk<Behavior> {
@@ -60,6 +63,7 @@ impl<Behavior: FnMut(&Command<'_>) -> Action> Talk<Behavior> {
             prepared: 0,
             executions: 0,
             held: Vec::new(),
+            broken: false,
         }
     }
 
@@ -79,12 +83,14 @@ impl<Behavior: FnMut(&Command<'_>) -> Action> Talk<Behavior> {
         self.executions += 1;
         let bytes = self.row_bytes;
         let row = |stream| frames::row(stream, bytes);
-        match (self.behavior)(&Command { connection, number, stream, body }) {
+        let action = (self.behavior)(&Command { connection, number, stream, body });
+        self.broken = matches!(action, Action::ReleaseAndBreak);
+        match action {
             Action::Rows => out.extend(row(stream)),
             Action::Error(code) => out.extend(frames::error(stream, code, "as asked")),
             Action::Bytes(bytes) => out.extend_from_slice(&bytes),
             Action::Hold => self.held.push(stream),
-            Action::Release => {
+            Action::Release | Action::ReleaseAndBreak => {
                 out.extend(self.held.drain(..).rev().flat_map(row));
                 out.extend(row(stream));
             }
@@ -114,6 +120,10 @@ impl<Behavior: FnMut(&Command<'_>) -> Action> Conversation for Talk<Behavior> {
             at += HEADER + body.len();
         }
         Some(at)
+    }
+
+    fn breaks_off(&self) -> bool {
+        self.broken
     }
 }
 

@@ -56,6 +56,29 @@ fn reads(target: &Value, key: &Value) -> Value {
     })
 }
 
+/// Inserts, a transaction of four statements, and reads that walk. `binds`: how a statement names its
+/// first and its second one; `column`: what is written beside a key.
+pub fn mixed([first, second]: [&str; 2], column: &Value) -> Value {
+    let key =
+        |kind: &str| json!({"kind": "key", "key_space": "rows", "distribution": {"kind": kind}});
+    let new = json!({"kind": "next_key", "key_space": "rows"});
+    let of = |table: &str| format!("SELECT c FROM {table} WHERE id = {first}");
+    json!({
+        "key_spaces": [{"name": "rows", "records": 1000}],
+        "operations": [
+            {"name": "insert", "weight": 1, "statements": [
+                {"sql": [format!("INSERT INTO t VALUES ({first}, {second})")],
+                 "binds": [new, column]}]},
+            {"name": "transfer", "weight": 1, "transaction": true, "statements": [
+                {"sql": [of("t"), of("s")], "binds": [key("latest")], "repeat": 3},
+                {"sql": [format!("UPDATE t SET c = {first} WHERE id = {second}")],
+                 "binds": [column, key("zipfian")]}]},
+            {"name": "walk", "weight": 1, "statements": [
+                {"sql": [of("t")], "binds": [key("sequential")]}]},
+        ],
+    })
+}
+
 /// Runs a load with these fields changed.
 pub fn run(load: Value, changes: &Value) -> Result<LoadReport, EngineError> {
     run_calling(load, changes, |_| true)

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::net::sockopt;
 
 /// The server's side of one connection, apart from its socket.
 pub trait Conversation {
@@ -19,6 +20,12 @@ pub trait Conversation {
     /// Answers the whole requests at the start of `input`, appending to `out`. Returns the length
     /// of these requests, or nothing to close the connection without sending `out`.
     fn answer(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize>;
+
+    /// Whether the connection is broken off once the last answers are sent: the client's system says
+    /// so, and still has them.
+    fn breaks_off(&self) -> bool {
+        false
+    }
 
     /// How long a client may be silent before the connection is closed; nothing: for ever.
     fn patience(&self) -> Option<Duration> {
@@ -54,7 +61,13 @@ impl<C: Conversation> Connection<C> {
             return false;
         };
         self.input.drain(..length);
-        self.stream.write_all(&self.out).is_ok()
+        let sent = self.stream.write_all(&self.out).is_ok();
+        if self.conversation.breaks_off() {
+            // closing it resets it then
+            sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO)).expect("a socket");
+            return false;
+        }
+        sent
     }
 }
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from plimsoll.families.cassandra.session import CassandraSession
 
 __all__ = [
+    "await_ready",
     "make_load_user",
     "open_datasets",
     "read_counters",
@@ -50,6 +51,18 @@ def open_datasets(target: EngineTarget) -> AbstractContextManager["CassandraData
     from plimsoll.families.cassandra.datasets import CassandraDatasets  # noqa: PLC0415 - see above
 
     return closing(CassandraDatasets(_connect(target)))
+
+
+def await_ready(target: EngineTarget) -> None:
+    """Wait until all nodes of a cluster are one; `nodes` are the addresses of all but the first.
+
+    Raises:
+        PlimsollError: They are not after some minutes.
+    """
+    if target.nodes:
+        from plimsoll.families.cassandra.cluster import await_ring  # noqa: PLC0415 - see above
+
+        await_ring(target, nodes=1 + len(target.nodes))
 
 
 def read_counters(target: EngineTarget) -> ServerCounters | None:

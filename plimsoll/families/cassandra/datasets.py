@@ -87,8 +87,9 @@ class CassandraDatasets:
         """
         session = self._session
         if not session.keyspace_exists(self._keyspace):
-            copies = session.target.replication
-            replication = f"{{'class': 'SimpleStrategy', 'replication_factor': {copies}}}"
+            copies = session.target.replication  # several: of a cluster that a run has made
+            strategy = "NetworkTopologyStrategy" if copies > 1 else "SimpleStrategy"
+            replication = f"{{'class': '{strategy}', 'replication_factor': {copies}}}"
             session.execute(
                 f"CREATE KEYSPACE IF NOT EXISTS {quoted(self._keyspace)}"
                 f" WITH replication = {replication}"

@@ -12,8 +12,10 @@ from plimsoll.families.mysql.datasets import open_datasets
 from plimsoll.families.mysql.grants import make_load_user
 from plimsoll.families.mysql.parameters import read_parameters
 from plimsoll.families.mysql.settling import settle
+from plimsoll.model.engine import EngineTarget
 
 __all__ = [
+    "await_ready",
     "make_load_user",
     "open_datasets",
     "read_counters",
@@ -25,3 +27,7 @@ __all__ = [
     "unfinished_work",
     "waits",
 ]
+
+
+def await_ready(target: EngineTarget) -> None:
+    """Wait for nothing: a server that is there serves."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from plimsoll.families.postgres.datasets import PostgresDatasets
 
 __all__ = [
+    "await_ready",
     "make_load_user",
     "open_datasets",
     "read_counters",
@@ -44,6 +45,10 @@ def open_datasets(target: EngineTarget) -> AbstractContextManager["PostgresDatas
     from plimsoll.families.postgres import datasets  # noqa: PLC0415 - see above
 
     return datasets.open_datasets(target)
+
+
+def await_ready(target: EngineTarget) -> None:
+    """Wait for nothing: a server that is there serves."""
 
 
 def make_load_user(master: EngineTarget, run_id: str) -> str:

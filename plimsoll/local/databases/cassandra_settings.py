@@ -5,6 +5,8 @@ from pathlib import Path
 
 import yaml
 
+from plimsoll.model.cluster_place import ClusterPlace
+
 HEAP_MIB = 512  # the least with which Cassandra 5.0 loads and compacts without pausing for long
 
 # Overridden, name by name, by what `CassandraServer.start` is given. What is not here is
@@ -116,6 +118,22 @@ def write_settings(
     }
     (directory / "cassandra.yaml").write_text(yaml.safe_dump(configuration))
     (directory / "logback.xml").write_text(_LOGBACK)
+
+
+def ring_settings(place: ClusterPlace) -> dict[str, object]:
+    """Give a node its range, as long as every other's; nothing where it is alone.
+
+    There are no rows yet when it joins, so that it has none to fetch from the others.
+    """
+    if place.nodes == 1:
+        return {}
+    return {
+        "num_tokens": 1,
+        "initial_token": str(place.token),
+        "auto_bootstrap": False,
+        # nodes that share two cores answer late, and are not away for that
+        "phi_convict_threshold": 12,
+    }
 
 
 def command(

@@ -14,19 +14,25 @@ from moto.ec2.utils import random_instance_id
 
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.account import ACCOUNT, REGION
-from plimsoll.local.databases.cassandra_ring import await_peers, ring_settings
 from plimsoll.local.databases.cassandra_server import CassandraServer
+from plimsoll.local.databases.cassandra_settings import ring_settings
 from plimsoll.local.resources.registry import Database, Databases, instance_memory_mib
 from plimsoll.local.resources.sampler import as_ec2
 from plimsoll.local.resources.snapshots import Snapshots
-from plimsoll.model.cassandra_target import CQL_PORT, DATA_DEVICE, has_instance_store
+from plimsoll.model.cassandra_target import (
+    CQL_PORT,
+    DATA_DEVICE,
+    KEYSPACE,
+    STORAGE_PORT,
+    has_instance_store,
+)
 from plimsoll.model.cluster_place import ClusterPlace
+from plimsoll.model.engine import EngineTarget
 from plimsoll.model.instances import InstanceLimits, instance_limits
 from plimsoll.model.volumes import Volume
 from plimsoll.volumes import EmulatedVolume, VolumeSettings
 
 ALONE = ClusterPlace()
-_STORAGE_PORT = 7000  # one for all nodes of a cluster, each of which has an address of its own
 _MIN_MEMTABLES_MIB = 32  # with less, small flushes and their compactions take all of two cores
 
 
@@ -80,12 +86,12 @@ def create_instance(
             environment=volume.environment(),
             host=_address(),
             port=CQL_PORT,
-            storage_port=None if place.nodes == 1 else _STORAGE_PORT,
+            storage_port=None if place.nodes == 1 else STORAGE_PORT,
             seed=place.seed,
         )
         undo.callback(server.remove)
         if place.seed is not None:
-            await_peers(place.seed, place.number - 1)
+            _await_joined(place, server.host)
         volume_id = None if data is None else _describe_volume(instance_id, volume.volume)
         sampler = databases.sample(volume, server.pid, as_ec2(instance_id, volume_id))
         attributes = {"InstanceId": instance_id, "PrivateIp": server.host}
@@ -100,6 +106,22 @@ def create_instance(
         )
 
     return databases.create(identifier, start)
+
+
+def _await_joined(place: ClusterPlace, host: str) -> None:
+    """Wait until a node is in the ring, as itself and the cluster's first node see it."""
+    from plimsoll.families.cassandra.cluster import await_ring  # noqa: PLC0415 - its driver is slow to import
+
+    joined = EngineTarget(
+        protocol="cql",
+        host=str(place.seed),
+        port=CQL_PORT,
+        user="",
+        password="",
+        database=KEYSPACE,
+        nodes=(host,),
+    )
+    await_ring(joined, nodes=place.number)
 
 
 def default_heap_mib(memory_mib: int) -> int:

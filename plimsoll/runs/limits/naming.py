@@ -32,6 +32,7 @@ _STORAGE = (
     of_nodes(storage.io_credits, "last I/O credits"),
     of_nodes(storage.byte_credits, "last throughput credits"),
 )
+_CPU_OF_NODES = of_nodes(processors.cpu, "CPU")
 _WAITS = (
     server.row_locks,
     server.table_locks,
@@ -103,7 +104,8 @@ def _found(seen: Seen) -> list[_Ranked]:
 
     Those at their limits in an earlier tier explain those in a later one.
     """
-    cpu = (processors.cpu,)
+    on_one_machine = seen.target.host_idle_percent is not None  # where all nodes share processors
+    cpu = (processors.cpu if on_one_machine else _CPU_OF_NODES,)
     devices = (_STORAGE, cpu) if storage.holds_most_operations(seen) else ((*_STORAGE, *cpu),)
     tiers = (
         (server.connections,),

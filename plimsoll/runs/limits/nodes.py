@@ -23,8 +23,8 @@ def of_nodes(resource: Resource, name: str) -> Resource:
     def of_all(seen: Seen) -> Candidate | None:
         each = [resource(_at(seen, node)) for node in seen.step.nodes if node.target is not None]
         found = [one for one in each if one is not None]
-        if not found:
-            return resource(seen)
+        if not found:  # all volumes' I/O together is nothing beside one volume's promise
+            return None if seen.step.nodes else resource(seen)
         nearest = max(found, key=lambda one: (one.reached, (one.share or 0.0) / one.threshold))
         reached, nodes = sum(one.reached for one in found), len(seen.step.nodes)
         said = f"{reached} of {nodes} nodes at their {name}, the nearest with "

@@ -193,6 +193,17 @@ def test_a_cassandra_target_needs_its_type_its_zone_and_vcpus() -> None:
     assert other["quota: EC2"].state == "unknown"
 
 
+def test_a_cluster_needs_the_vcpus_of_all_its_nodes_and_is_told_its_zones() -> None:
+    deploy("eu-west-1a,eu-west-1b")
+    two, three = ({"target": {**CASSANDRA, "nodes": nodes}} for nodes in (2, 3))
+    found = looked(two)
+    assert found["quota: EC2"].detail.startswith("4 of 5 vCPUs of standard instances needed")
+    assert found["zone"].detail == (
+        "m5.large is offered in eu-west-1a; 1 node in each of eu-west-1a, eu-west-1b"
+    )
+    assert looked(three)["quota: EC2"].state == "failed"
+
+
 @pytest.mark.parametrize(
     ("instance_type", "family"),
     [("r5d.large", "r"), ("im4gn.large", "im"), ("x2idn.16xlarge", "x"), ("hpc7g.4xlarge", "hpc")],

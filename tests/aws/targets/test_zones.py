@@ -14,7 +14,7 @@ from plimsoll.model.aurora_target import AuroraStorage, AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.function_settings import Zone
 from plimsoll.model.request import RdsTarget
-from plimsoll.targets.zones import choose_zone, lacks_room
+from plimsoll.targets.zones import choose_zones, full_zone, lacks_room, spread
 from tests.support.aws_resources import REGION
 from tests.support.requested import REQUESTED
 
@@ -61,7 +61,8 @@ def test_the_first_zone_that_offers_class_and_storage_is_chosen(
     asked: list[dict[str, Any]], volume: dict[str, Any], refused: tuple[str, ...], chosen: str
 ) -> None:
     target = RdsTarget.model_validate({**REQUESTED["target"], "volume": volume})
-    assert choose_zone(ZONES, target, None, refused=refused).name == f"{REGION}{chosen}"
+    (zone,) = choose_zones(ZONES, target, None, refused=refused)
+    assert zone.name == f"{REGION}{chosen}"
     (question,) = asked
     wanted = {"Engine": target.engine, "DBInstanceClass": target.instance_class}
     assert {name: question[name] for name in wanted} == wanted
@@ -77,13 +78,14 @@ def test_aurora_is_offered_by_its_storage(storage: AuroraStorage, chosen: str) -
         instance_class="db.r7g.large",
         storage=storage,
     )
-    assert choose_zone(ZONES, target, None, refused=()).name == f"{REGION}{chosen}"
+    (zone,) = choose_zones(ZONES, target, None, refused=())
+    assert zone.name == f"{REGION}{chosen}"
 
 
 @pytest.mark.usefixtures("asked")
 def test_where_no_zone_is_left_it_is_said_which_offer_it_and_which_are_there() -> None:
     with pytest.raises(TargetCreationError) as refusal:
-        choose_zone(ZONES[:2], RDS, None, refused=(f"{REGION}b",))
+        choose_zones(ZONES[:2], RDS, None, refused=(f"{REGION}b",))
     assert str(refusal.value) == (
         "the target could not be created: db.m5.large is offered in"
         f" {REGION}b, {REGION}c; the deployment has {REGION}a, {REGION}b (no room)"
@@ -98,10 +100,44 @@ def test_an_instance_of_ec2_is_asked_for_too() -> None:
     offered = INSTANCE_TYPE_OFFERINGS["availability-zone"][REGION]
     there = {offer["Location"] for offer in offered if offer["InstanceType"] == "r5.large"}
     first = next(zone for zone in ZONES if zone.name in there)
-    assert choose_zone(ZONES, target, None, refused=()) == first
+    assert choose_zones(ZONES, target, None, refused=()) == [first]
     others = {zone.name for zone in ZONES}
     with pytest.raises(TargetCreationError, match=r"r5\.large is offered in .*no room"):
-        choose_zone(ZONES, target, None, refused=others)
+        choose_zones(ZONES, target, None, refused=others)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "there", "used"),
+    [(1, 3, 1), (2, 3, 2), (3, 3, 3), (3, 2, 1), (4, 3, 2), (6, 3, 3), (7, 3, 1), (12, 1, 1)],
+)
+def test_a_cluster_stands_in_as_many_zones_as_divide_it_evenly(
+    nodes: int, there: int, used: int
+) -> None:
+    assert spread(nodes, ZONES[:there]) == ZONES[:used]
+
+
+@pytest.mark.usefixtures("account")
+def test_a_clusters_zones_all_offer_it_and_none_has_refused_it() -> None:
+    asked = {"kind": "cassandra", "instance_type": "r5.large", "nodes": 2,
+             "volume": {"type": "gp3", "size_gib": 100}}  # fmt: skip
+    target = CassandraTarget.model_validate(asked)
+    offered = INSTANCE_TYPE_OFFERINGS["availability-zone"][REGION]
+    there = {offer["Location"] for offer in offered if offer["InstanceType"] == "r5.large"}
+    offering = [zone for zone in ZONES if zone.name in there]
+    assert list(choose_zones(ZONES, target, None, refused=())) == offering[:2]
+    left = [zone for zone in offering if zone != offering[0]]
+    chosen = choose_zones(ZONES, target, None, refused=(offering[0].name,))
+    assert list(chosen) == left[: 2 if len(left) > 1 else 1]
+
+
+def test_ec2_says_which_of_a_clusters_zones_has_no_room() -> None:
+    told = (
+        f"Instance2: We currently do not have sufficient r5.large capacity in the Availability Zone"
+        f" you requested ({REGION}b). You can get it by choosing {REGION}a, {REGION}c."
+    )
+    assert lacks_room(told)
+    assert full_zone(told, ZONES) == f"{REGION}b"
+    assert full_zone("Instance: InsufficientDBInstanceCapacity", ZONES) is None
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,10 @@
 
 from hdrh.histogram import HdrHistogram
 
-from plimsoll.fleet.nodes import NodeSums
+from plimsoll.fleet.fold import folded
 from plimsoll.model.engine_report import LatencySummary, NodeReport
-from tests.unit.fleet.test_merge import NONE, histogram, result
+from plimsoll.model.fleet import ClientResult
+from tests.unit.fleet.test_merge import NONE, histogram, planned, result
 
 
 def node(address: str, values: list[int], **changes: object) -> NodeReport:
@@ -16,29 +17,25 @@ def node(address: str, values: list[int], **changes: object) -> NodeReport:
     return NodeReport.model_validate(told | changes)
 
 
+def seeing(client: int, *nodes: NodeReport) -> ClientResult:
+    one = result(client, [1])
+    return one.model_copy(update={"report": one.report.model_copy(update={"nodes": nodes})})
+
+
 def test_a_node_has_the_operations_of_all_clients_and_their_merged_latencies() -> None:
-    reports = [
-        result(0, [1]).report.model_copy(
-            update={
-                "nodes": (
-                    node("10.0.0.1:9042", [100] * 9, lost=1, errors={"timeout": 2}),
-                    node("10.0.0.2:9042", [200] * 4),
-                )
-            }
+    clients = [
+        seeing(
+            0,
+            node("10.0.0.1:9042", [100] * 9, lost=1, errors={"timeout": 2}),
+            node("10.0.0.2:9042", [200] * 4),
         ),
-        result(1, [1]).report.model_copy(
-            update={
-                "nodes": (  # whom a client asks for the ring, that node it tells of first
-                    node("10.0.0.2:9042", [900] * 4, taken_over=3),
-                    node("10.0.0.1:9042", [100], errors={"timeout": 1, "unavailable": 1}),
-                )
-            }
+        seeing(  # whom a client asks for the ring, that node it tells of first
+            1,
+            node("10.0.0.2:9042", [900] * 4, taken_over=3),
+            node("10.0.0.1:9042", [100], errors={"timeout": 1, "unavailable": 1}),
         ),
     ]
-    sums = NodeSums()
-    for report in reports:
-        sums.add(report.nodes)
-    first, second = sums.totals()
+    first, second = folded(planned(2), clients).nodes()
     assert (first.address, second.address) == ("10.0.0.1:9042", "10.0.0.2:9042")
     assert (first.succeeded, second.succeeded) == (10, 8)
     assert first.errors == {"timeout": 3, "unavailable": 1}
@@ -51,6 +48,4 @@ def test_a_node_has_the_operations_of_all_clients_and_their_merged_latencies() -
 
 
 def test_a_target_of_one_node_has_none() -> None:
-    sums = NodeSums()
-    sums.add(result(0, [1]).report.nodes)
-    assert sums.totals() == ()
+    assert folded(planned(1), [result(0, [1])]).nodes() == ()

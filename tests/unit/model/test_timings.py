@@ -13,7 +13,14 @@ from plimsoll.model.function_settings import (
 )
 from plimsoll.model.functions import FUNCTIONS
 from plimsoll.model.settings import Setting
-from plimsoll.model.timings import AWS_TIMINGS, ONE_MACHINE_TIMINGS, STACK_DELETION, Timings
+from plimsoll.model.timings import (
+    AWS_TIMINGS,
+    NODE_CREATION,
+    NODE_DELETION,
+    ONE_MACHINE_TIMINGS,
+    STACK_DELETION,
+    Timings,
+)
 from plimsoll.quoting.costs import METHOD
 from plimsoll.quoting.extents import client_s
 
@@ -60,6 +67,12 @@ def test_the_pages_say_the_same() -> None:
     assert f"their steps and {lead_s:g} s before each" in words("costs.md")
     assert f"{lead_s:g} s before each" in METHOD
     assert f"the time limit, and {STACK_DELETION.most_s / 60:g} minutes" in words("costs.md")
+    made, gone = NODE_CREATION, NODE_DELETION
+    each = (
+        f"{made.expected_s / 60:g} minutes for each after the first, {made.most_s / 60:g} at most"
+    )
+    assert f"{each}, and a minute of deletion, {gone.most_s / 60:g} at most" in words("costs.md")
+    assert gone.expected_s == 60
     asked = f"asked for again for {AWS_TIMINGS.teardown_patience_s / 60:g} minutes"
     assert asked in words("deploying.md")
     assert asked in words("costs.md")

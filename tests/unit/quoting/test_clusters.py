@@ -1,14 +1,17 @@
-"""A Cassandra of several nodes: what each costs, and where there is none."""
+"""A Cassandra of several nodes: what each costs, how long it takes, and how many there may be."""
 
 import pytest
 
 from plimsoll import words
 from plimsoll.errors import UsageError
 from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.quote import QuotePhase
 from plimsoll.model.request import Request
 from plimsoll.prices import builtin
+from plimsoll.quoting.budget import held_budget
 from plimsoll.quoting.charges import target_charges
 from plimsoll.quoting.possible import require_possible
+from plimsoll.quoting.quotes import BETWEEN_ZONES, quote
 from tests.support.requested import REQUESTED
 
 ONE = {
@@ -41,9 +44,55 @@ def test_a_target_says_its_nodes_and_copies() -> None:
     assert "node" not in words.target(asked())
 
 
-def test_aws_has_no_cluster() -> None:
-    request = Request.model_validate(REQUESTED | {"target": ONE | {"nodes": 2}})
-    why = r"target\.nodes: a Cassandra of several nodes is made on one machine only, not yet on AWS"
+def requested(**changes: object) -> Request:
+    return Request.model_validate(REQUESTED | {"target": ONE | changes})
+
+
+def test_one_machine_has_room_for_three_and_aws_for_twelve() -> None:
+    require_possible(requested(nodes=3), builtin(), local=True)
+    require_possible(requested(nodes=12), builtin(), local=False)
+    why = r"target\.nodes: one machine has no room for .* of so many nodes \(allowed: 1 to 3\)"
     with pytest.raises(UsageError, match=why):
-        require_possible(request, builtin(), local=False)
-    require_possible(request, builtin(), local=True)
+        require_possible(requested(nodes=4), builtin(), local=True)
+
+
+def phases(**changes: object) -> dict[str, QuotePhase]:
+    return {phase.name: phase for phase in quote(requested(**changes), builtin()).phases}
+
+
+def test_further_nodes_are_made_and_deleted_one_after_the_other() -> None:
+    one, twelve = phases(), phases(nodes=12)
+    made, gone = twelve["provision"], twelve["teardown"]
+    assert (made.expected_s, made.most_s) == (600 + 11 * 180, 1800 + 11 * 600)
+    assert (gone.expected_s, gone.most_s) == (300 + 11 * 60, 900 + 11 * 180)
+    assert made.assumption == (
+        f"{one['provision'].assumption}; 11 further nodes, one after the other: 3 minutes, 10 at"
+        " most each"
+    )
+    assert "further" not in one["provision"].assumption
+
+
+@pytest.mark.parametrize(("nodes", "kept_s"), [(1, 900), (3, 900 + 2 * 180)])
+def test_as_long_as_its_deletion_may_take_is_kept_of_a_budget(nodes: int, kept_s: int) -> None:
+    asked = requested(nodes=nodes)
+    asked = asked.model_copy(update={"budget_usd": 0.8, "time_limit_s": 86_400})
+    quoted = quote(asked, builtin())
+    held = held_budget(asked, quoted)
+    assert held is not None
+    assert quoted.target_usd_per_hour is not None
+    pays_for_s = (0.8 - float(held.fleet_usd)) / quoted.target_usd_per_hour * 3600
+    assert pays_for_s - held.target_s == pytest.approx(kept_s, abs=1)
+
+
+def test_a_quote_says_what_traffic_between_zones_costs() -> None:
+    assert BETWEEN_ZONES in quote(requested(nodes=2), builtin()).notes
+    assert BETWEEN_ZONES not in quote(requested(), builtin()).notes
+
+
+def test_more_volumes_take_the_rows_sooner_and_more_copies_later() -> None:
+    one, three, copied = (
+        phases(**asked)["prepare"].expected_s - 60
+        for asked in ({}, {"nodes": 3, "replication": 1}, {"nodes": 3})
+    )
+    assert three == pytest.approx(one / 3)
+    assert copied == pytest.approx(one)

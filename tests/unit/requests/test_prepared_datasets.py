@@ -106,6 +106,12 @@ AURORA = {
     "engine_version": "8.0",
     "instance_class": "db.r6g.large",
 }
+CLUSTER = {
+    "kind": "cassandra",
+    "instance_type": "r5.large",
+    "volume": {"type": "gp3", "size_gib": 100},
+    "nodes": 3,
+}
 NVME = {"kind": "cassandra", "instance_type": "i3.large", "volume": {"type": "nvme", "size_gib": 1}}
 OWN = {
     **REQUESTED["target"],
@@ -118,6 +124,7 @@ OWN = {
     [
         (ENDPOINT, "a target of kind endpoint is not restored from a snapshot"),
         (AURORA, "a target of kind aurora is not restored from a snapshot"),
+        (CLUSTER, "a Cassandra of several nodes has several volumes, and no one snapshot"),
         (NVME, "nvme, the instance's own disks, has no snapshots"),
         (OWN, "target.snapshot is a dataset of your own: nothing is prepared"),
     ],

@@ -132,7 +132,7 @@ WRONG: list[tuple[dict[str, Any], str, object, list[str]]] = [
     (of("target", CASSANDRA, "version", "4"), "target.version", "4", ["5.0.8"]),
     (of("target", CASSANDRA, "instance_type", "x"), "target.instance_type", "x",
      [r"^[a-z]+\d[a-z0-9-]*\.[a-z0-9-]+$"]),
-    (of("target", CASSANDRA, "nodes", 4), "target.nodes", 4, ["<= 3"]),
+    (of("target", CASSANDRA, "nodes", 13), "target.nodes", 13, ["<= 12"]),
     (of("target", CASSANDRA, "replication", 0), "target.replication", 0, [">= 1"]),
     (of("target", CASSANDRA, "replication", 2), "target.replication", 2, []),
     (of("target", ENDPOINT, "nodes", ["10.0.0.0/24"]), "target.nodes", None, []),

@@ -26,6 +26,12 @@ def test_what_nodes_do_is_added_up_and_the_least_balance_counts() -> None:
     assert both.write_mib_s is None
 
 
+def test_instances_have_processors_of_their_own_and_together_the_mean() -> None:
+    samples = [TargetSample(epoch_ms=1, cpu_percent=percent) for percent in (90.0, 50.0)]
+    (both,) = together({"a:9042": samples[:1], "b:9042": samples[1:]})
+    assert both.cpu_percent == 70
+
+
 def test_what_one_node_lacks_is_not_known_of_all() -> None:
     samples = [TargetSample(epoch_ms=1, read_iops=5), TargetSample(epoch_ms=1)]
     (both,) = together({"a:1": samples[:1], "b:1": samples[1:]})

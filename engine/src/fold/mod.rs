@@ -1,14 +1,20 @@
 //! What the clients of a step measured, added up one client at a time: what is kept grows with the
 //! seconds and the latencies that there were, not with the number of clients.
 
+mod seconds;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
+use self::seconds::{SecondSum, Seconds};
 use crate::error::EngineError;
 use crate::histogram::{self, Histogram, Summary};
 use crate::report::SecondReport;
+
+/// More operations or nodes than any step has: each takes a histogram.
+const MOST: usize = 1_000;
 
 /// The fields of an object, each as its text.
 type Fields<'a> = BTreeMap<String, &'a RawValue>;
@@ -17,38 +23,16 @@ type Fields<'a> = BTreeMap<String, &'a RawValue>;
 #[derive(Default)]
 pub struct Fold {
     histograms: BTreeMap<String, Histogram>,
-    /// Each operation's seconds, in the order in which the operations were first seen.
-    seconds: Vec<(String, BTreeMap<u64, Second>)>,
+    /// Of each node of a cluster, by its address.
+    nodes: BTreeMap<String, Histogram>,
+    seconds: Seconds,
 }
 
-/// One operation in one second.
-#[derive(Default)]
-struct Second {
-    succeeded: u64,
-    errors: u64,
-    max_us: Option<u64>,
-    buckets: BTreeMap<u64, u64>,
-    /// How many clients had this p99, in microseconds; a histogram tells apart some 20,000.
-    p99s: BTreeMap<u64, u64>,
-}
-
-/// One operation over the window of all clients.
+/// One operation, or one node, over the window of all clients.
 #[derive(Debug, Serialize)]
-pub struct OperationSum {
+pub struct LatencySum {
     pub latency_us: Summary,
     pub histogram: String,
-}
-
-/// One operation in one second of all clients (`SecondTotals`).
-#[derive(Debug, Serialize)]
-pub struct SecondSum<'a> {
-    pub epoch_s: u64,
-    pub step: u64,
-    pub operation: &'a str,
-    pub succeeded: u64,
-    pub errors: u64,
-    pub max_us: Option<u64>,
-    pub buckets: &'a BTreeMap<u64, u64>,
 }
 
 impl Fold {
@@ -58,104 +42,76 @@ impl Fold {
         let file: Fields = parsed(client)?;
         let report: Fields = read(&file, "report")?;
         let mut operations: BTreeMap<String, Fields> = read(&report, "operations")?;
+        let mut nodes: Vec<Fields> =
+            if report.contains_key("nodes") { read(&report, "nodes")? } else { Vec::new() };
+        if operations.len().max(nodes.len()) > MOST {
+            let message = format!("it has more than {MOST} operations or nodes");
+            return Err(EngineError::new("client", message));
+        }
         let seconds: Vec<SecondReport> = read(&report, "seconds")?;
-        let mut histograms = Vec::new();
+        let mut of_operations = Vec::new();
         for (name, operation) in &operations {
-            let text: String = read(operation, "histogram")?;
-            // into bounds of our own: a histogram above them is refused before any is added
-            histograms.push((name, histogram::merge(&[text])?));
+            of_operations.push((name.clone(), own_histogram(operation)?));
         }
-        for (name, histogram) in histograms {
-            let sum = self.histograms.entry(name.clone()).or_insert_with(histogram::new);
-            sum.add(&histogram).expect("both have the same bounds");
+        let mut of_nodes = Vec::new();
+        for node in &nodes {
+            of_nodes.push((read(node, "address")?, own_histogram(node)?));
         }
+        add_all(of_operations, &mut self.histograms);
+        add_all(of_nodes, &mut self.nodes);
         for second in seconds {
-            self.add_second(second);
+            self.seconds.add(second);
         }
         let (no_text, no_list) = (raw(&"")?, raw(&[(); 0])?);
-        for operation in operations.values_mut() {
-            operation.insert("histogram".to_owned(), &no_text);
+        for fields in operations.values_mut().chain(&mut nodes) {
+            fields.insert("histogram".to_owned(), &no_text);
         }
-        let operations = raw(&operations)?;
-        let report = with(report, &[("operations", &*operations), ("seconds", &*no_list)])?;
+        let (operations, nodes) = (raw(&operations)?, raw(&nodes)?);
+        let changed = [("operations", &*operations), ("nodes", &*nodes), ("seconds", &*no_list)];
+        let report = with(report, &changed)?;
         Ok(with(file, &[("report", &*report)])?.get().to_owned())
     }
 
-    fn add_second(&mut self, of_client: SecondReport) {
-        let known = self.seconds.iter().position(|(name, _)| *name == of_client.operation);
-        let place = known.unwrap_or_else(|| {
-            self.seconds.push((of_client.operation, BTreeMap::new()));
-            self.seconds.len() - 1
-        });
-        let sum = self.seconds[place].1.entry(of_client.second).or_default();
-        sum.succeeded = sum.succeeded.saturating_add(of_client.succeeded);
-        sum.errors = sum.errors.saturating_add(of_client.errors);
-        sum.max_us = sum.max_us.max(of_client.max_us);
-        for (upper, count) in of_client.buckets {
-            let counted = sum.buckets.entry(upper).or_default();
-            *counted = counted.saturating_add(count);
-        }
-        if let Some(p99) = of_client.p99_us {
-            *sum.p99s.entry(p99).or_default() += 1;
-        }
+    /// Each operation's merged histogram.
+    pub fn operations(&self) -> BTreeMap<&str, LatencySum> {
+        sums(&self.histograms)
     }
 
-    /// Each operation's merged histogram.
-    pub fn operations(&self) -> BTreeMap<&str, OperationSum> {
-        let sum = |merged| OperationSum {
-            latency_us: Summary::of(merged),
-            histogram: histogram::encode(merged),
-        };
-        self.histograms.iter().map(|(name, merged)| (name.as_str(), sum(merged))).collect()
+    /// Each node's merged histogram, by its address; of a target of one there is none.
+    pub fn nodes(&self) -> BTreeMap<&str, LatencySum> {
+        sums(&self.nodes)
     }
 
     /// Every second in which a client was, by time and operation, of a step whose load began then.
     pub fn seconds(&self, start_epoch_s: u64, step: u64) -> Vec<SecondSum<'_>> {
-        let mut rows = Vec::new();
-        for (operation, seconds) in &self.seconds {
-            rows.extend(seconds.iter().map(|(second, sum)| SecondSum {
-                epoch_s: start_epoch_s.saturating_add(*second),
-                step,
-                operation,
-                succeeded: sum.succeeded,
-                errors: sum.errors,
-                max_us: sum.max_us,
-                buckets: &sum.buckets,
-            }));
-        }
-        rows.sort_by_key(|row| (row.epoch_s, row.operation));
-        rows
+        self.seconds.rows(start_epoch_s, step)
     }
 
     /// The median of the clients' p99s of each second from `first` to before `past`, by operation,
     /// in microseconds; without operations that have none.
     pub fn p99_medians(&self, first: u64, past: u64) -> Vec<(&str, f64)> {
-        let mut medians = Vec::new();
-        for (operation, seconds) in &self.seconds {
-            let mut p99s: BTreeMap<u64, u64> = BTreeMap::new();
-            for sum in seconds.range(first..past.max(first)).map(|(_, sum)| sum) {
-                for (&p99, clients) in &sum.p99s {
-                    *p99s.entry(p99).or_default() += clients;
-                }
-            }
-            medians.extend(median(&p99s).map(|median| (operation.as_str(), median)));
-        }
-        medians
+        self.seconds.p99_medians(first, past)
     }
 }
 
-/// The median of values that are there so many times each; between the two middle ones their mean.
-fn median(counts: &BTreeMap<u64, u64>) -> Option<f64> {
-    let total: u64 = counts.values().sum();
-    let at = |rank: u64| {
-        let mut below = 0;
-        counts.iter().find_map(|(&value, &count)| {
-            below += count;
-            (below > rank).then_some(value)
-        })
+fn sums(histograms: &BTreeMap<String, Histogram>) -> BTreeMap<&str, LatencySum> {
+    let sum = |merged| LatencySum {
+        latency_us: Summary::of(merged),
+        histogram: histogram::encode(merged),
     };
-    let (lower, upper) = (at(total.checked_sub(1)? / 2)?, at(total / 2)?);
-    Some((lower as f64 + upper as f64) / 2.0)
+    histograms.iter().map(|(name, merged)| (name.as_str(), sum(merged))).collect()
+}
+
+/// In bounds of our own: a histogram above them is refused before any is added.
+fn own_histogram(fields: &Fields) -> Result<Histogram, EngineError> {
+    histogram::merge(&[read(fields, "histogram")?])
+}
+
+fn add_all(of_client: Vec<(String, Histogram)>, sums: &mut BTreeMap<String, Histogram>) {
+    for (name, histogram) in of_client {
+        let sum = sums.entry(name).or_insert_with(histogram::new);
+        sum.add(&histogram).expect("both have the same bounds");
+    }
 }
 
 fn parsed<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, EngineError> {
@@ -219,7 +175,7 @@ mod tests {
         let rest = Fold::default().add(client(&[5], &[9]).to_string().as_bytes()).expect("a file");
         let rest: Value = serde_json::from_str(&rest).expect("it is JSON");
         let read = json!({"succeeded": 3, "histogram": ""});
-        let report = json!({"operations": {"read": read}, "seconds": []});
+        let report = json!({"operations": {"read": read}, "nodes": [], "seconds": []});
         assert_eq!(rest, json!({"client": 7, "report": report}));
     }
 
@@ -239,6 +195,29 @@ mod tests {
     }
 
     #[test]
+    fn nodes_are_added_up_by_their_addresses() {
+        let of_nodes = |each: &[(&str, u64)]| {
+            let mut file = client(&[1], &[1]);
+            let node = |&(address, us): &(&str, u64)| {
+                let mut histogram = histogram::new();
+                histogram.record(us).expect("in range");
+                json!({"address": address, "lost": 1, "histogram": histogram::encode(&histogram)})
+            };
+            file["report"]["nodes"] = each.iter().map(node).collect();
+            file
+        };
+        let files = [of_nodes(&[("a", 10), ("b", 20)]), of_nodes(&[("b", 40), ("c", 30)])];
+        let mut fold = Fold::default();
+        let rest = fold.add(files[0].to_string().as_bytes()).expect("a file");
+        let rest: Value = serde_json::from_str(&rest).expect("it is JSON");
+        let kept = json!({"address": "b", "lost": 1, "histogram": ""});
+        assert_eq!(rest["report"]["nodes"][1], kept);
+        fold.add(files[1].to_string().as_bytes()).expect("a file");
+        let most = fold.nodes().into_iter().map(|(address, sum)| (address, sum.latency_us.max));
+        assert_eq!(most.collect::<Vec<_>>(), [("a", Some(10)), ("b", Some(40)), ("c", Some(30))]);
+    }
+
+    #[test]
     fn the_median_is_of_every_clients_second_in_the_range() {
         let fold = folded(&[client(&[], &[20, 30, 90]), client(&[], &[40, 50])]);
         assert_eq!(fold.p99_medians(0, 2), [("read", 35.0)]);
@@ -251,6 +230,12 @@ mod tests {
         let whole = client(&[1], &[1]).to_string();
         let mut broken = client(&[1], &[1]);
         broken["report"]["operations"]["read"]["histogram"] = json!("aGVsbG8=");
+        let mut no_node = client(&[1], &[1]);
+        no_node["report"]["nodes"] = json!([{"histogram": histogram::encode(&histogram::new())}]);
+        let mut many = client(&[1], &[1]);
+        let read = &many["report"]["operations"]["read"];
+        let named = (0..=MOST).map(|name| (name.to_string(), read.clone())).collect();
+        many["report"]["operations"] = Value::Object(named);
         let mut negative = client(&[1], &[1]);
         negative["report"]["seconds"][0]["succeeded"] = json!(-1);
         let mut fold = Fold::default();
@@ -260,6 +245,8 @@ mod tests {
             (r#"{"report": 1}"#.to_owned(), "report: invalid type"),
             (broken.to_string(), "no histogram"),
             (negative.to_string(), "seconds: invalid value"),
+            (no_node.to_string(), "`address` is missing"),
+            (many.to_string(), "more than 1000 operations"),
         ] {
             let error = fold.add(text.as_bytes()).expect_err(said);
             assert!(error.message.contains(said), "{error}");

@@ -1,0 +1,38 @@
+"""The volumes' own figures are drawn beside what they promise: one, or all of a cluster's."""
+
+from typing import Any
+
+from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.report.panels import Panels
+from plimsoll.report.target_panels import add_target
+from tests.support.synthetic_run import synthetic_run
+
+RESULT, SECONDS = synthetic_run(iops=1000)
+CLUSTER = CassandraTarget.model_validate(
+    {
+        "kind": "cassandra",
+        "instance_type": "r5.large",
+        "volume": {"type": "io1", "size_gib": 100, "iops": 1000},
+        "nodes": 3,
+    }
+)
+
+
+def drawn(target: Any) -> Panels:
+    request = RESULT.request.model_copy(update={"target": target})
+    panels = Panels(RESULT.model_copy(update={"request": request}), SECONDS)
+    add_target(panels)
+    return panels
+
+
+def test_one_volume_is_drawn_beside_its_own_promise() -> None:
+    panels = drawn(RESULT.request.target)
+    assert [row["label"] for row in panels.data["iops-limit"]] == ["limit 1,000 IOPS"]
+    assert "volume, I/O per second" in panels.panels[0].to_json()
+
+
+def test_all_volumes_of_a_cluster_are_drawn_beside_all_their_promises() -> None:
+    panels = drawn(CLUSTER)
+    assert "3 volumes, I/O per second" in panels.panels[0].to_json()
+    told = [*panels.data["iops-limit"], panels.panels[0].to_json()]
+    assert "limit 3,000 IOPS" in str(told)
