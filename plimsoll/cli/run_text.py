@@ -61,6 +61,8 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
         console.print(
             f"The target was seen deleted at {words.time_of_day(result.moments.deleted)}."
         )
+    for name, link in result.links.items():
+        console.print(f"{words.DASHBOARDS[name]}: {link}", markup=False, soft_wrap=True)
     if directory is not None:
         console.print(f"Files: {directory}", markup=False, highlight=False, soft_wrap=True)
 

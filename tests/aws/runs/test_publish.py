@@ -60,6 +60,7 @@ def test_liveanalytics_gets_the_whole_run_from_its_files(live: EverySetting) -> 
         "plimsoll_second": 10,
         "plimsoll_step": 1,
         "plimsoll_latency": 1,
+        "plimsoll_run": 1,
     }
     (step,) = [record for record in stored() if record["MeasureName"] == "plimsoll_step"]
     values = {one["Name"]: one["Value"] for one in step["MeasureValues"]}
