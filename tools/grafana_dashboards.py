@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, assert_never
 
-from grafana_foundation_sdk.builders import bargauge, cloudwatch, dashboard, prometheus
+from grafana_foundation_sdk.builders import bargauge, cloudwatch, dashboard, prometheus, timeseries
 from grafana_foundation_sdk.builders import table as tables
-from grafana_foundation_sdk.builders import timeseries
 from grafana_foundation_sdk.builders.common import (
     ReduceDataOptions,
     ScaleDistributionConfig,
@@ -122,9 +121,14 @@ def _queries(panel: Panel, store: Store) -> list[Query]:
             form = "table" if panel.table else "time_series"
             return [InfluxQuery(panel.influxdb, form)] if panel.influxdb else []
         case "prometheus":
-            return [_prometheus(asked, ref) for asked, ref in zip(panel.prometheus, "ABC", strict=False)]
+            return [
+                _prometheus(asked, ref) for asked, ref in zip(panel.prometheus, "ABC", strict=False)
+            ]
         case "cloudwatch":
-            return [_cloudwatch(metric, ref) for metric, ref in zip(panel.cloudwatch, "ABC", strict=False)]
+            return [
+                _cloudwatch(metric, ref)
+                for metric, ref in zip(panel.cloudwatch, "ABC", strict=False)
+            ]
         case _:
             assert_never(store)
 
