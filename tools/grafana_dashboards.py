@@ -167,7 +167,7 @@ def _bars(panel: Panel) -> bargauge.Panel:
 def _drawn(panel: Panel, store: Store, queries: list[Query]) -> Drawn:
     drawn: Drawn
     if panel.table:
-        drawn = tables.Panel().span(24)
+        drawn = tables.Panel().show_header(show_header=True).span(24)
     else:
         drawn = (_bars if store == "prometheus" else _lines)(panel).span(12)
     drawn.title(panel.title).description(panel.about).datasource(_source(store)).height(8)
