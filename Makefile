@@ -231,6 +231,7 @@ docs: setup ## Write the pages that are generated
 	$(BIN)/python -m tools.openapi
 	$(BIN)/python -m tools.json_schemas
 	$(BIN)/python -m tools.event_schemas
+	$(BIN)/python -m tools.grafana_dashboards
 
 .PHONY: demo
 demo: setup ## Find the load line of a real database at two IOPS settings, on this machine

@@ -23,6 +23,7 @@ ENGINES = {
     "aurora-postgresql": "Aurora PostgreSQL",
     "cassandra": "Cassandra",
 }
+DASHBOARDS = {"grafana": "Grafana", "cloudwatch": "CloudWatch"}
 AURORA_STORAGE = {"standard": "Standard", "io-optimized": "I/O-Optimized"}
 RESOURCES = {  # what may set a limit
     "storage_iops": "storage IOPS",

@@ -1,6 +1,6 @@
-"""One page in CloudWatch: the runs, the fleet, the targets, and the alarms."""
+"""One page in CloudWatch: the alarms, the targets, the runs, the spend, and the fleet."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -8,15 +8,26 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct
 
+from plimsoll.metrics.panels import NAMESPACE, PANELS, Metric, Panel
+from plimsoll.model.deployment import DeploymentConfig
+from plimsoll.model.rules import JANITOR
 from plimsoll.model.timings import AWS_TIMINGS
+from stacks.fleet import LOAD_CLIENT
 
 MINUTE = Duration.minutes(1)
-TARGET_METRICS = {
-    "Volume operations per second": ("ReadIOPS", "WriteIOPS"),
-    "Volume bytes per second": ("ReadThroughput", "WriteThroughput"),
-    "Operations waiting for the volume": ("DiskQueueDepth",),
-    "CPU and burst balance, percent": ("CPUUtilization", "BurstBalance"),
-}
+TOLD_EVERY = Duration.minutes(JANITOR.every_minutes)  # by the janitor
+ENDS = (
+    "filter ispresent(run_ended)",
+    "sort @timestamp desc",
+    "display ended_at, run_ended, team, name, state, verdict, bound, capacity_ops_per_second, usd",
+    "limit 50",
+)
+
+
+def page_address(stack: Stack) -> str:
+    """Where the page is; a query may follow, which says the time that it shows."""
+    console = f"https://{stack.region}.console.aws.amazon.com/cloudwatch/home"
+    return f"{console}?region={stack.region}#dashboards/dashboard/{stack.stack_name}"
 
 
 class DashboardPart(Construct):
@@ -27,22 +38,63 @@ class DashboardPart(Construct):
         scope: Construct,
         *,
         machines: Mapping[str, sfn.StateMachine],
-        load_client: lambda_.Function,
+        functions: Mapping[str, lambda_.Function],
         alarms: Sequence[cloudwatch.IAlarm],
+        config: DeploymentConfig,
     ) -> None:
         super().__init__(scope, "Dashboard")
+        self._stack = Stack.of(self)
         page = cloudwatch.Dashboard(
             self,
             "Page",
-            dashboard_name=Stack.of(self).stack_name,
+            dashboard_name=self._stack.stack_name,
             default_interval=Duration.hours(3),
         )
         page.add_widgets(
             cloudwatch.AlarmStatusWidget(title="Promises", alarms=list(alarms), width=24, height=3)
         )
+        page.add_widgets(*self._held(config))
+        page.add_widgets(
+            cloudwatch.LogQueryWidget(
+                title="Runs that ended, newest first; costs are estimates by list prices",
+                log_group_names=[functions["end-run"].log_group.log_group_name],
+                query_lines=list(ENDS),
+                width=24,
+                height=8,
+            )
+        )
         page.add_widgets(*[self._machine(name, machine) for name, machine in machines.items()])
-        page.add_widgets(*self._fleet(load_client))
-        page.add_widgets(*[self._target(title, names) for title, names in TARGET_METRICS.items()])
+        page.add_widgets(*self._fleet(functions[LOAD_CLIENT]))
+        page.add_widgets(*self._panels(told_of_runs=config.metrics.kind == "cloudwatch"))
+
+    def _held(self, config: DeploymentConfig) -> Iterator[cloudwatch.GraphWidget]:
+        """What the janitor counts: a point every quarter of an hour."""
+        alive = self._told("targets_alive", {"deployment": self._stack.stack_name}, "all teams")
+        yield self._counts("Targets alive in this account and region", [alive])
+        running = [self._told("runs_under_way", {"team": team}, team) for team in config.teams]
+        yield self._counts("Runs under way, by team", running)
+        spent = [self._told("spend_usd", {"team": team}, team) for team in config.teams]
+        yield self._counts(
+            "Spend this month, USD: runs that ended as estimated, others at their most", spent
+        )
+
+    def _told(self, name: str, of: Mapping[str, str], label: str) -> cloudwatch.Metric:
+        return cloudwatch.Metric(
+            namespace=self._stack.stack_name,
+            metric_name=name,
+            dimensions_map=dict(of),
+            label=label,
+            statistic="Maximum",
+            period=TOLD_EVERY,
+        )
+
+    def _counts(self, title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
+        return cloudwatch.GraphWidget(
+            title=title,
+            width=8,
+            left=list(metrics),
+            left_y_axis=cloudwatch.YAxisProps(min=0, show_units=False),
+        )
 
     def _machine(self, name: str, machine: sfn.StateMachine) -> cloudwatch.GraphWidget:
         return cloudwatch.GraphWidget(
@@ -73,22 +125,35 @@ class DashboardPart(Construct):
             ),
         ]
 
-    def _target(self, title: str, names: tuple[str, ...]) -> cloudwatch.GraphWidget:
-        """Targets come and go: the search finds those that there are."""
+    def _panels(self, *, told_of_runs: bool) -> Iterator[cloudwatch.GraphWidget]:
+        """The panels that CloudWatch can fill: of RDS targets, and of runs if it is told."""
+        for panel in PANELS:
+            metrics = [m for m in panel.cloudwatch if told_of_runs or m.namespace != NAMESPACE]
+            if metrics:
+                yield self._panel(panel, metrics)
+
+    def _panel(self, panel: Panel, metrics: Sequence[Metric]) -> cloudwatch.GraphWidget:
         return cloudwatch.GraphWidget(
-            title=f"Targets: {title}",
+            title=panel.title,
             width=12,
             left=[
                 cloudwatch.MathExpression(
-                    expression=(
-                        "SEARCH('{AWS/RDS,DBInstanceIdentifier} "
-                        f'MetricName="{name}" DBInstanceIdentifier="plimsoll"\', '
-                        f"'Average', {AWS_TIMINGS.metric_period_s})"
-                    ),
-                    label=name,
+                    expression=self._search(metric),
+                    label=metric.name,
                     using_metrics={},
                     period=MINUTE,
                 )
-                for name in names
+                for metric in metrics
             ],
+        )
+
+    def _search(self, metric: Metric) -> str:
+        """Find a metric of all runs: they come and go."""
+        own = metric.namespace == NAMESPACE
+        namespace = f'"{self._stack.stack_name}"' if own else metric.namespace
+        only = "" if own else ' DBInstanceIdentifier="plimsoll"'
+        schema = ",".join((namespace, *metric.dimensions))
+        return (
+            f"SEARCH('{{{schema}}} MetricName=\"{metric.name}\"{only}', 'Average',"
+            f" {AWS_TIMINGS.metric_period_s})"
         )

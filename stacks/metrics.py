@@ -1,4 +1,4 @@
-"""Where per-second metrics go, if the configuration asks for it: Timestream, in either form."""
+"""Where metrics of runs go, if the configuration asks for it: Timestream, or CloudWatch."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,8 +10,18 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_timestream as timestream
 from constructs import Construct
 
-from plimsoll.metrics.publishing import InfluxDbVariables, LiveAnalyticsVariables
-from plimsoll.model.deployment import DEFAULT_NAME, InfluxDbMetrics, LiveAnalyticsMetrics, Metrics
+from plimsoll.metrics.publishing import (
+    CloudWatchVariables,
+    InfluxDbVariables,
+    LiveAnalyticsVariables,
+)
+from plimsoll.model.deployment import (
+    DEFAULT_NAME,
+    CloudWatchMetrics,
+    InfluxDbMetrics,
+    LiveAnalyticsMetrics,
+    Metrics,
+)
 from plimsoll.model.settings import Variables
 from stacks.names import own_name
 from stacks.network import NetworkPart
@@ -23,8 +33,9 @@ TABLE = "seconds"
 PORT = 8086
 # The functions that can reach the store. InfluxDB stands in the VPC: functions there send what they
 # measure, and `publish-target` what was read outside. LiveAnalytics is reached from outside alone:
-# `conclude` sends the whole run from its files.
+# `conclude` sends the whole run from its files. CloudWatch reads what functions print, wherever.
 WRITERS = {
+    "cloudwatch": ("judge-step", "publish-target"),
     "influxdb": ("load-client", "judge-step", "publish-target"),
     "liveanalytics": ("conclude",),
 }
@@ -42,6 +53,8 @@ class MetricsPart(Construct):
             self._influxdb(metrics, network)
         elif isinstance(metrics, LiveAnalyticsMetrics):
             self._liveanalytics(metrics)
+        elif isinstance(metrics, CloudWatchMetrics):
+            self._variables = CloudWatchVariables(metrics_namespace=Stack.of(self).stack_name)
 
     def connect(
         self,

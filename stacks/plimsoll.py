@@ -17,10 +17,10 @@ from plimsoll.model.timings import AWS_TIMINGS
 from stacks.api import ApiPart
 from stacks.cassandra_part import CassandraPart
 from stacks.checks import ChecksPart
-from stacks.dashboard import DashboardPart
+from stacks.dashboard import DashboardPart, page_address
 from stacks.deletion_guard import GuardPart
 from stacks.event_bus import EventsPart
-from stacks.fleet import LOAD_CLIENT, FleetPart, zone_end
+from stacks.fleet import FleetPart, zone_end
 from stacks.metrics import MetricsPart
 from stacks.names import own_name, set_own_name
 from stacks.network import NetworkPart
@@ -88,8 +88,9 @@ class PlimsollStack(Stack):
         DashboardPart(
             self,
             machines=self.workflow.machines,
-            load_client=self.fleet.functions[LOAD_CLIENT],
+            functions=self.fleet.functions,
             alarms=self.watch.alarms,
+            config=config,
         )
         parts = [child for child in self.node.children if isinstance(child, Construct)]
         GuardPart(
@@ -146,6 +147,13 @@ class PlimsollStack(Stack):
             Setting.RESULTS_DAYS: str(config.results_days),
             Setting.ON_ONE_MACHINE: "false",
             Setting.PRICES: config.prices.as_json,
+            Setting.METRICS_NAMESPACE: self.stack_name,
+            Setting.DASHBOARDS: self.to_json_string(
+                {
+                    "cloudwatch": page_address(self),
+                    **({"grafana": config.grafana} if config.grafana else {}),
+                }
+            ),
             **AWS_TIMINGS.settings,
         }
 

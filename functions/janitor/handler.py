@@ -1,10 +1,11 @@
-"""Deletes targets and snapshots whose time has passed, reports each; reconciles teams' limits."""
+"""Deletes targets and snapshots past their time, reports each; reconciles limits; counts all."""
 
 import os
 from datetime import UTC, datetime
 from typing import Any
 
 from plimsoll.model.function_settings import JanitorSettings
+from plimsoll.runs.deployment_figures import tell_figures
 from plimsoll.targets.janitor import sweep
 from plimsoll.targets.old_snapshots import sweep_snapshots
 from plimsoll.teams.reconcile import reconcile
@@ -21,5 +22,8 @@ def handler(_event: dict[str, Any], _context: object) -> dict[str, object]:
         try:
             snapshots = sweep_snapshots(topic, bus, at=now)
         finally:
-            released = reconcile(SETTINGS, at=now)
+            try:
+                released = reconcile(SETTINGS, at=now)
+            finally:
+                tell_figures(SETTINGS, at=now)
     return {"deleted": [*deleted, *snapshots], "released": released}

@@ -6,7 +6,7 @@ from plimsoll.aws.run_files import REPORT, REQUEST, RESULT, files_of, plan_path,
 from plimsoll.aws.run_records import now
 from plimsoll.model.api_answers import Progress, ReportLinks, RunDetail, RunSummary, Steps
 from plimsoll.model.fleet import StepPlan
-from plimsoll.model.function_settings import RunSettings
+from plimsoll.model.function_settings import ApiSettings, RunSettings
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
@@ -20,12 +20,15 @@ def summary(record: RunRecord) -> RunSummary:
     return RunSummary.model_validate(_shown(record, RunSummary))
 
 
-def detail(settings: RunSettings, record: RunRecord) -> RunDetail:
+def detail(settings: ApiSettings, record: RunRecord) -> RunDetail:
     """Show a run with what it was asked for."""
     files = files_of(settings, record.run_id)
     plan = None if record.step is None else files.find_model(plan_path(record.step), StepPlan)
-    shown = _shown(record, RunDetail)
-    return RunDetail.model_validate({**shown, "request": files.get(REQUEST, Request), "plan": plan})
+    links = settings.dashboards.links(
+        record.run_id, since=record.submitted_at, until=record.ended_at
+    )
+    shown = {**_shown(record, RunDetail), "links": links, "plan": plan}
+    return RunDetail.model_validate({**shown, "request": files.get(REQUEST, Request)})
 
 
 def _shown(record: RunRecord, model: type[RunSummary]) -> dict[str, object]:

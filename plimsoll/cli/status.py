@@ -48,7 +48,7 @@ def _rows(run: RunDetail) -> list[tuple[str, str]]:
     if run.deleted_at is not None:
         seen = words.time_of_day(run.deleted_at)
         rows.append(("deleted", f"its target was seen deleted at {seen}"))
-    return rows
+    return [*rows, *((words.DASHBOARDS[name], link) for name, link in run.links.items())]
 
 
 def _target(run: RunDetail) -> str:

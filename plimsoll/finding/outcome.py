@@ -1,5 +1,6 @@
 """What a search in this process comes to: the same files as a run's."""
 
+import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.finding.finder import Finder
+from plimsoll.model.dashboards import Dashboards
 from plimsoll.model.results import Moments, RunResult, Seconds, Versions
 from plimsoll.model.run_record import Failure, RunState
 from plimsoll.report.folder import RESULT, write_whole
@@ -95,6 +97,7 @@ def outcome(
             workload_sha256=workload_sha256(request),
         ),
         notes=tuple(notes),
+        links=Dashboards.of_environment(os.environ).links(run_id, since=began, until=ended),
         request=request,
     )
     measured = tuple(second for step in steps for second in step.seconds)

@@ -5,12 +5,14 @@ It calls public APIs alone, so that what is deployed is checked as AWS checks it
 
 import io
 import json
+import os
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 from plimsoll.local.account import ACCOUNT, REGION
+from plimsoll.model.dashboards import Dashboards
 from plimsoll.model.functions import Function, Setting
 from plimsoll.model.request import TargetKind
 from plimsoll.model.rules import (
@@ -69,6 +71,8 @@ def default_settings() -> dict[Setting, str]:
         Setting.ALLOWED_ENDPOINTS: "{}",
         Setting.ALLOWED_SNAPSHOTS: "[]",
         Setting.PRICES: "{}",
+        Setting.DASHBOARDS: Dashboards.of_environment(os.environ).model_dump_json(),
+        Setting.METRICS_NAMESPACE: "Plimsoll",
         Setting.ALARM_TOPIC_ARN: topic_arn(ALARMS_TOPIC),
         Setting.EVENT_BUS: BUS_NAME,
         Setting.CHECK_GROUP: CHECKS_GROUP,

@@ -1,4 +1,4 @@
-"""Where a run's metrics go besides its files: Timestream for InfluxDB, LiveAnalytics, or nowhere.
+"""Where a run's metrics go besides its files: InfluxDB, LiveAnalytics, CloudWatch, or nowhere.
 
 The truth about a run is in S3 and DynamoDB, so a sink may fail: that is reported, and the run goes
 on. Sinks are written to after the measured window, never within it.

@@ -41,7 +41,7 @@ class Measure:
 
     Attributes:
         name: As OpenTelemetry writes it.
-        unit: By UCUM: `s`, `{operation}/s`; of a histogram `s`.
+        unit: By UCUM: `s`, `{operation}/s`, `By/s`, `1` of a share; of a histogram `s`.
         about: One sentence.
         kind: `total` only grows while a step goes on.
         labels: What it is of.
@@ -110,8 +110,49 @@ def _step_measures(step: StepResult, run: Labels) -> Iterator[Measure]:
             yield Measure(
                 f"plimsoll.step.{name}", unit, about, "gauge", labels, float(value), began, ended
             )
+    yield from _target_measures(step, labels, began, ended)
     for operation, totals in step.operations.items():
         yield from _operation_measures(totals, {**labels, "operation": operation}, began, ended)
+
+
+def _target_measures(step: StepResult, labels: Labels, began: int, ended: int) -> Iterator[Measure]:
+    """What the target's volume and processor did in a step: means, of a balance the least."""
+    target = step.target
+    if target is None:
+        return
+    io, moved = "Reads or writes of the target's volume.", "Read from it, or written to it."
+    share = "Left of what a balance may hold."
+    figures: tuple[tuple[str, str, str, float | None, Labels], ...] = (
+        ("volume.io", "{operation}/s", io, target.read_iops, {"direction": "read"}),
+        ("volume.io", "{operation}/s", io, target.write_iops, {"direction": "write"}),
+        ("volume.throughput", "By/s", moved, _bytes(target.read_mib_s), {"direction": "read"}),
+        ("volume.throughput", "By/s", moved, _bytes(target.write_mib_s), {"direction": "write"}),
+        ("volume.queue", "{operation}", "I/Os under way at the volume.", target.queue, {}),
+        ("cpu", "1", "Of the target's processors, the share in use.",
+         _share(target.cpu_percent), {}),
+        ("balance", "1", share, _share(target.burst_balance_percent), {"of": "volume"}),
+        ("balance", "1", share, _share(target.ebs_io_balance_percent), {"of": "instance"}),
+    )  # fmt: skip
+    for name, unit, about, value, more in figures:
+        if value is not None:
+            yield Measure(
+                f"plimsoll.step.{name}",
+                unit,
+                about,
+                "gauge",
+                {**labels, **more},
+                value,
+                began,
+                ended,
+            )
+
+
+def _share(percent: float | None) -> float | None:
+    return None if percent is None else percent / 100
+
+
+def _bytes(mib: float | None) -> float | None:
+    return None if mib is None else mib * 2**20
 
 
 def load_measures(report: LoadReport, workload: str) -> Iterator[Measure]:

@@ -6,13 +6,15 @@
 | `plimsoll_step`   | run, step                    | clients, connections, throughput ...        |
 | `plimsoll_latency`| run, step, operation         | mean_us, p50_us, p95_us, p99_us, p999_us ...|
 | `plimsoll_target` | run                          | read_iops, write_iops, queue ...            |
+| `plimsoll_run`    | run, verdict, bound          | capacity, low and high, in ops_per_second   |
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from plimsoll.metrics.sink import FieldValue, Point
+from plimsoll.model.capacity import Capacity
 from plimsoll.model.engine_report import SecondReport
-from plimsoll.model.results import TargetSample
+from plimsoll.model.results import Seconds, TargetSample
 from plimsoll.model.steps import Step
 
 
@@ -87,3 +89,21 @@ def target_points(samples: Iterable[TargetSample], *, run_id: str) -> Iterator[P
     for sample in samples:
         fields = _known(sample.model_dump(exclude={"epoch_ms"}))
         yield Point("plimsoll_target", sample.epoch_ms, fields, {"run": run_id})
+
+
+def answer_points(capacity: Capacity, seconds: Seconds) -> Iterator[Point]:
+    """A run's answer with its 95 % interval, stamped with the end of its last second.
+
+    A verdict without a figure, and a run that measured nothing, gives none.
+    """
+    figure, interval = capacity.max_sustainable_throughput_ops_per_second, capacity.interval
+    if figure is None or capacity.bound is None or not seconds.operations:
+        return
+    fields = {
+        "capacity_ops_per_second": figure,
+        "low_ops_per_second": interval.low_ops_per_second if interval else None,
+        "high_ops_per_second": interval.high_ops_per_second if interval else None,
+    }
+    tags = {"run": seconds.run_id, "verdict": capacity.verdict, "bound": capacity.bound}
+    ended_ms = 1000 * (1 + max(second.epoch_s for second in seconds.operations))
+    yield Point("plimsoll_run", ended_ms, _known(fields), tags)

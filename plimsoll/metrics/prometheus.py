@@ -18,7 +18,12 @@ from prometheus_client.registry import Collector
 
 from plimsoll.metrics.measures import BOUNDS_US, Latencies, Measure
 
-_UNITS = {"s": "_seconds", "{operation}/s": "_operations_per_second"}
+_UNITS = {
+    "s": "_seconds",
+    "{operation}/s": "_operations_per_second",
+    "By/s": "_bytes_per_second",
+    "1": "_ratio",
+}
 _Family = CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily
 
 

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from plimsoll import words
 from plimsoll.errors import PlimsollError, SinkError, UsageError
+from plimsoll.metrics.cloudwatch import CloudWatchSink
 from plimsoll.metrics.sink import Point, Sink
 from plimsoll.model.base import Model
 from plimsoll.model.settings import Variables
@@ -71,6 +72,12 @@ class InfluxDbVariables(Variables):
     metrics_secret_arn: Text
 
 
+class CloudWatchVariables(Variables):
+    """In which of CloudWatch's namespaces a deployment's metrics are."""
+
+    metrics_namespace: Text
+
+
 class LiveAnalyticsVariables(Variables):
     """Which table of LiveAnalytics it is."""
 
@@ -82,8 +89,8 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Sink | Non
     """Make the sink that the deployment chose, from a function's environment.
 
     Args:
-        environment: `METRICS_SINK` (`influxdb`, `liveanalytics`, `none`; absent means `none`), and
-            the variables of that kind of sink.
+        environment: `METRICS_SINK` (`influxdb`, `liveanalytics`, `cloudwatch`, `none`; absent means
+            `none`), and the variables of that kind of sink.
 
     Raises:
         UsageError: There is no such kind of sink.
@@ -112,8 +119,13 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Sink | Non
 
             live = LiveAnalyticsVariables.read(given)
             return LiveAnalyticsSink(database=live.metrics_bucket, table=live.metrics_table)
+        case "cloudwatch":
+            namespace = CloudWatchVariables.read(given).metrics_namespace
+            return CloudWatchSink(namespace=namespace)
         case other:
-            raise UsageError(f"METRICS_SINK={other}: must be influxdb, liveanalytics or none")
+            raise UsageError(
+                f"METRICS_SINK={other}: must be influxdb, liveanalytics, cloudwatch or none"
+            )
 
 
 def publish_from_environment(

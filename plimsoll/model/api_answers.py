@@ -7,6 +7,7 @@ from pydantic import Field
 
 from plimsoll.complaints import Scalar
 from plimsoll.model.base import Model
+from plimsoll.model.dashboards import Links
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
@@ -141,6 +142,11 @@ class RunDetail(RunSummary):
     )
     server_version: str | None = Field(description="The database server, as it names itself.")
     rows: int | None = Field(description="Rows of the dataset, counted.")
+    links: Links = Field(
+        default_factory=dict,
+        description="To the dashboards on which it can be seen, where the deployment names them:"
+        " `grafana`, `cloudwatch`.",
+    )
     request: Request = Field(description="What was asked for.")
     plan: StepPlan | None = Field(description="The step under way or last begun, as planned.")
 

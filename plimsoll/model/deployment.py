@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.dashboards import DashboardUrl
 from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.principals import overlap
 from plimsoll.model.snapshots import SnapshotArn
@@ -24,11 +25,11 @@ Address = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 TeamName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 
 # Functions get these in their environment, which AWS limits to 4 KiB in all: about 1,000 characters
-# of it are names and short values.
+# of it are names, addresses and short values.
 PRICES_MOST_CHARACTERS = 2_000
 TEAMS_MOST_CHARACTERS = 1_400
 NAME_MOST_CHARACTERS = 24  # a function's name has 64, and the longest of ours 25
-TOGETHER_MOST_CHARACTERS = 2_900  # of teams, prices and allowed endpoints
+TOGETHER_MOST_CHARACTERS = 2_900  # of teams, prices, allowed endpoints and snapshots, grafana
 _SESSION = r"[A-Za-z0-9+=,.@_*-]{1,64}"
 _IAM = r"(user|role)/([!-)+-~]*/)?[A-Za-z0-9+=,.@_-]{1,64}"  # printable, but no `*`
 _STS = rf"assumed-role/[A-Za-z0-9+=,.@_-]{{1,64}}/{_SESSION}"
@@ -115,7 +116,16 @@ class LiveAnalyticsMetrics(Model):
     magnetic_days: Annotated[int, Field(ge=1, le=73_000)] = 365
 
 
-Metrics = Annotated[NoMetrics | InfluxDbMetrics | LiveAnalyticsMetrics, Field(discriminator="kind")]
+class CloudWatchMetrics(Model):
+    """CloudWatch, which charges each metric for the hours in which it gets points."""
+
+    kind: Literal["cloudwatch"]
+
+
+Metrics = Annotated[
+    NoMetrics | InfluxDbMetrics | LiveAnalyticsMetrics | CloudWatchMetrics,
+    Field(discriminator="kind"),
+]
 
 
 class Team(Model):
@@ -173,6 +183,7 @@ class DeploymentConfig(Model):
     alarm_addresses: tuple[Address, ...] = ()  # each gets one message to confirm
     reserved_load_clients: Annotated[int, Field(ge=1)] | None = None  # None: the account's pool
     cassandra: Cassandra | None = None
+    grafana: DashboardUrl | None = None  # the address of one of docs/grafana, imported
     results_days: Annotated[int, Field(ge=1, le=3650)] = 365  # then S3 and DynamoDB forget a run
     keep_results: bool = False  # `cdk destroy` then leaves the bucket and the table
 
@@ -216,10 +227,12 @@ class DeploymentConfig(Model):
     @model_validator(mode="after")
     def _fits_an_environment(self) -> Self:
         allowed = len(self.endpoints_json) + len(self.snapshots_json)
-        length = len(self.teams_json) + len(self.prices.as_json) + allowed
+        page = len(self.grafana or "")
+        length = len(self.teams_json) + len(self.prices.as_json) + allowed + page
         if length > TOGETHER_MOST_CHARACTERS:
             raise ValueError(
-                f"teams, prices and allowed_endpoints: {length:,} characters together are too many"
+                f"teams, prices, allowed_endpoints, allowed_snapshots and grafana: {length:,}"
+                " characters together are too many"
                 f" for a function's environment: at most {TOGETHER_MOST_CHARACTERS:,}"
             )
         return self

@@ -9,6 +9,7 @@ from pydantic import Json, field_validator
 from plimsoll.complaints import Complaint
 from plimsoll.errors import UsageError
 from plimsoll.model.base import Model
+from plimsoll.model.dashboards import Dashboards
 from plimsoll.model.deployment import Team
 from plimsoll.model.prices import PriceOverrides
 from plimsoll.model.settings import Settings
@@ -31,6 +32,18 @@ class TeamSettings(ServiceSettings):
     """Which teams there are; one that is not among them has no limits."""
 
     teams: Json[dict[str, Team]]
+
+
+class FiguresSettings(TeamSettings):
+    """Where a deployment says what it holds."""
+
+    metrics_namespace: str
+
+
+class DashboardSettings(Settings):
+    """On which pages a run can be seen besides its own."""
+
+    dashboards: Json[Dashboards]
 
 
 class ReachSettings(RunSettings):
@@ -163,7 +176,7 @@ class DeleteTargetSettings(DeletionSettings, PollSettings):
     teardown_patience_seconds: int
 
 
-class EndRunSettings(TeamSettings, BusSettings):
+class EndRunSettings(TeamSettings, BusSettings, DashboardSettings):
     """Of `end-run`."""
 
 
@@ -173,7 +186,7 @@ class StopSettings(TeamSettings):
     run_machine_arn: str
 
 
-class JanitorSettings(EndRunSettings, StopSettings):
+class JanitorSettings(StopSettings, FiguresSettings, BusSettings):
     """Of `janitor`."""
 
     alarm_topic_arn: str
@@ -228,7 +241,7 @@ class CheckSettings(SubmitSettings):
     start_check_arn: str
 
 
-class ApiSettings(ExperimentSettings, CheckSettings):
+class ApiSettings(ExperimentSettings, CheckSettings, DashboardSettings):
     """Of `api`."""
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Capacity, Resource
+from plimsoll.model.dashboards import Links
 from plimsoll.model.dataset_layout import DatasetLayout
 from plimsoll.model.engine_report import LatencySummary
 from plimsoll.model.expectations import Expectation
@@ -322,4 +323,5 @@ class RunResult(Model):
     moments: Moments
     versions: Versions
     notes: tuple[str, ...] = ()
+    links: Links = Field(default_factory=dict)  # to the dashboards on which it can be seen
     request: Request

@@ -44,6 +44,8 @@ class Setting(StrEnum):
     TEAMS = "Teams"  # JSON {team: what the configuration says of it}
     RESULTS_DAYS = "ResultsDays"  # after which a run is forgotten; "" for never
     ON_ONE_MACHINE = "OnOneMachine"  # "true" where this is no AWS; reports say so
+    METRICS_NAMESPACE = "MetricsNamespace"  # CloudWatch's, of what the deployment says of itself
+    DASHBOARDS = "Dashboards"  # JSON: addresses of the pages on which its runs can be seen
     PRICES = "Prices"  # JSON: the deployment's own, as plimsoll.prices has them
 
 

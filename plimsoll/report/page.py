@@ -91,6 +91,7 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
         drawn,
         result=result,
         headline=headline(result, usd_per_hour),
+        dashboards=words.DASHBOARDS,
         target=target_words(result),
         load_unit=words.LOAD_UNITS[capacity.axis] if capacity else "",
         statistic=words.statistic(capacity.statistic).replace("m", "M", 1) if capacity else "",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from itertools import chain
 
 from plimsoll import words
 from plimsoll.aws.run_files import CONCLUSION, REQUEST, SECONDS, files_of, step_path
@@ -11,6 +12,7 @@ from plimsoll.capacity.credits import judge_sustained
 from plimsoll.capacity.search import axis_of
 from plimsoll.capacity.toggled import toggled
 from plimsoll.metrics import publish_from_environment
+from plimsoll.metrics.points import answer_points
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.base import Model
 from plimsoll.model.billed_io import BilledIo
@@ -104,9 +106,8 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
     capacity = _with_background(capacity, steps, request)
     limiting = limiting_resource(capacity, steps, volume_limits(request))
     capacity = capacity.model_copy(update={"limiting_resource": limiting.resource})
-    published = publish_from_environment(
-        run_points(files, run_id, samples), time_limit_s=PUBLISHING_S
-    )
+    points = chain(answer_points(capacity, seconds), run_points(files, run_id, samples))
+    published = publish_from_environment(points, time_limit_s=PUBLISHING_S)
     notes = [f"before the search: {record.preconditioned}"] if record.preconditioned else []
     notes += [f"metrics: {published.problem}"] if published.problem else []
     if lacking:

@@ -1,5 +1,6 @@
 """The end of every run: its outcome is recorded, told, and shown on a page."""
 
+import json
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -20,6 +21,7 @@ from plimsoll.aws.run_files import (
 from plimsoll.aws.run_records import deadline_passed, now, records_of
 from plimsoll.errors import BudgetPassedError
 from plimsoll.fleet.failures import plain_cause
+from plimsoll.model.dashboards import Links
 from plimsoll.model.dataset_layout import DatasetLayout
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.events import RunEnded
@@ -40,6 +42,7 @@ from plimsoll.teams.limits import limits_of
 
 # as models these bytes take about 500 MiB, half of this function's memory
 SERIES_MOST_BYTES = 30_000_000
+LOGGED = {"name", "team", "state", "verdict", "bound", "capacity_ops_per_second", "ended_at"}
 BEFORE_END = (RunState.PENDING, RunState.RUNNING, RunState.STOPPING)
 WAYS_OUT = {  # the outcome of an execution that could not record its own end
     "ABORTED": (RunState.STOPPED, "Stopped", "the run was stopped from outside"),
@@ -71,15 +74,20 @@ def end_run(
         files = files_of(settings, run_id)
         cost, usd = _cost(record.model_copy(update=last), files)
         last["cost_usd"] = None if usd is None else f"{usd:.6f}"
+        links = settings.dashboards.links(run_id, since=record.submitted_at, until=last["ended_at"])
         # a baseline is a file of the caller's: whoever has it judges by it
-        result = with_expectations(_result(record.model_copy(update=last), files, cost))
+        result = with_expectations(
+            _result(record.model_copy(update=last), files, cost=cost, links=links)
+        )
         _keep_series(files, run_id)
         files.put_model(RESULT, result)
         # written first: whoever sees the end then finds the results, and room for the next run
         _release(settings, record, last["cost_usd"])
         told_first = records.change(run_id, states=BEFORE_END, **last)
         if told_first:
-            emit(settings.event_bus, run_ended(result, files))
+            ended_event = run_ended(result, files)
+            print(_log_line(ended_event, last["cost_usd"]), flush=True)
+            emit(settings.event_bus, ended_event)
         _draw_report(files, result)
     else:
         _release(settings, record, record.cost_usd)
@@ -164,6 +172,13 @@ def run_ended(result: RunResult, files: RunFiles) -> RunEnded:
     )
 
 
+def _log_line(ended: RunEnded, cost_usd: str | None) -> str:
+    """Write the end for the log, from which the deployment's page in CloudWatch lists its runs."""
+    told = ended.model_dump(mode="json", include=LOGGED)
+    cost = None if cost_usd is None else float(cost_usd)
+    return json.dumps({"run_ended": ended.run_id, **told, "usd": cost})
+
+
 def _keep_series(files: RunFiles, run_id: str) -> None:
     """Put the clients' seconds together where the run ended before `conclude` could."""
     if SECONDS in files.paths(SECONDS):
@@ -192,7 +207,7 @@ def _draw_report(files: RunFiles, result: RunResult) -> None:
         print(f"{files.key(REPORT)} is not drawn: {error!r}", file=sys.stderr, flush=True)
 
 
-def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResult:
+def _result(record: RunRecord, files: RunFiles, *, cost: RunCost | None, links: Links) -> RunResult:
     request = files.get(REQUEST, Request)
     conclusion = files.find_model(CONCLUSION, Conclusion)
     steps = finished_steps(files)
@@ -226,6 +241,7 @@ def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResu
             workload_sha256=workload_sha256(request),
         ),
         notes=tuple(notes),
+        links=links,
         request=request,
     )
 

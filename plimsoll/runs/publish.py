@@ -1,24 +1,26 @@
-"""What a store of metrics within the VPC gets when a run has been concluded."""
+"""What a store of metrics gets by a function within the VPC when a run has been concluded."""
+
+from itertools import chain
 
 from plimsoll.aws.run_files import CONCLUSION, SECONDS, files_of
 from plimsoll.metrics import publish_from_environment
-from plimsoll.metrics.points import target_points
+from plimsoll.metrics.points import answer_points, target_points
 from plimsoll.model.function_settings import RunSettings
 from plimsoll.model.results import Seconds
 from plimsoll.runs.conclude import Conclusion
 
 
 def publish_target(settings: RunSettings, run_id: str) -> None:
-    """Send the target's samples, which `conclude` read outside the VPC.
+    """Send the answer, and the target's samples, which `conclude` read outside the VPC.
 
     The functions that measured clients and steps have already sent those. A store that fails
     becomes a note on the run.
     """
     files = files_of(settings, run_id)
-    samples = files.get(SECONDS, Seconds).target
-    published = publish_from_environment(target_points(samples, run_id=run_id))
+    series, conclusion = files.get(SECONDS, Seconds), files.get(CONCLUSION, Conclusion)
+    samples = target_points(series.target, run_id=run_id)
+    published = publish_from_environment(chain(samples, answer_points(conclusion.capacity, series)))
     if published.problem is None:
         return
-    conclusion = files.get(CONCLUSION, Conclusion)
     notes = (*conclusion.notes, f"metrics: {published.problem}")
     files.put_model(CONCLUSION, conclusion.model_copy(update={"notes": notes}))

@@ -1,7 +1,7 @@
 """The last resort: deletes target stacks whose time has passed, and reports each."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -35,9 +35,7 @@ def sweep(topic_arn: str, event_bus: str, *, at: datetime | None = None) -> list
         PlimsollError: Something of it failed, after all the rest was done.
     """
     moment = at or datetime.now(UTC)
-    pages = clients.cloudformation().get_paginator("describe_stacks").paginate()
-    stacks = [stack for page in pages for stack in page["Stacks"]]
-    expired = [stack for stack in stacks if _expired(stack, moment)]
+    expired = [stack for stack in _stacks() if _expired(stack, moment)]
     failures: list[str] = []
     asked = [stack for stack in expired if _done(failures, stack, _delete)]
     for stack in asked:  # after all deletions: a message that cannot be sent keeps no target alive
@@ -45,6 +43,23 @@ def sweep(topic_arn: str, event_bus: str, *, at: datetime | None = None) -> list
     if failures:
         raise PlimsollError("; ".join(failures))
     return [stack["StackName"] for stack in asked]
+
+
+def targets_alive() -> int:
+    """Count the targets that are there, those that are being deleted among them."""
+    return sum(1 for stack in _stacks() if _is_target(stack))
+
+
+def _stacks() -> "Iterator[StackTypeDef]":
+    pages = clients.cloudformation().get_paginator("describe_stacks").paginate()
+    return (stack for page in pages for stack in page["Stacks"])
+
+
+def _is_target(stack: "StackTypeDef") -> bool:
+    """Whether a stack is a run's target, and not gone; what lacks the tag is none of ours."""
+    named = stack["StackName"].startswith(STACK_PREFIX)
+    tagged = any(tag["Key"] == EXPIRES_AT for tag in stack.get("Tags", []))
+    return named and tagged and stack["StackStatus"] != "DELETE_COMPLETE"
 
 
 def _done(
@@ -99,9 +114,7 @@ def _expires_at(stack: "StackTypeDef") -> datetime | None:
 
 
 def _expired(stack: "StackTypeDef", moment: datetime) -> bool:
-    if not stack["StackName"].startswith(STACK_PREFIX):
-        return False
-    if stack["StackStatus"] in {"DELETE_COMPLETE", "DELETE_IN_PROGRESS"}:
+    if not _is_target(stack) or stack["StackStatus"] == "DELETE_IN_PROGRESS":
         return False
     expires_at = _expires_at(stack)
     return expires_at is not None and expires_at <= moment

@@ -19,7 +19,7 @@ from plimsoll.aws.items import pass_over, read_item, values_of
 from plimsoll.errors import LimitReachedError, PlimsollError, UnreadableRecordError
 from plimsoll.model.deployment import Team
 from plimsoll.model.function_settings import TeamSettings
-from plimsoll.teams.room import MICRO, Ask, Grant, Room
+from plimsoll.teams.room import MICRO, Ask, Grant, Room, month_of
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef, UpdateTypeDef
@@ -77,7 +77,7 @@ class Limits:
             clients=ask.clients,
             iops=ask.iops,
             usd_micro=round((ask.usd_most or 0.0) * MICRO),
-            month=f"{at:%Y_%m}",
+            month=month_of(at),
             at=at,
             begins_within_s=round(begins_within.total_seconds()),
         )

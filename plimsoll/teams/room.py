@@ -43,6 +43,11 @@ class Grant(Model):
     begins_within_s: int = 3600  # else its workflow was never started; see `reconcile`
 
 
+def month_of(moment: datetime) -> str:
+    """Name the month in whose spend a moment counts, as counters do."""
+    return f"{moment:%Y_%m}"
+
+
 def ask_of(request: Request, quote: Quote) -> Ask:
     """Say what a run needs at most."""
     usd = quote.usd.most if quote.usd else None

@@ -47,7 +47,12 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
         "api": {"accounts": ["210987654321"]},
         "cassandra": {"archive": "cdk.json"},
     },
-    "Second": {"name": "plimsoll-second"},
+    "Second": {
+        "name": "plimsoll-second",
+        "metrics": {"kind": "cloudwatch"},
+        "grafana": "https://grafana.example.org/d/plimsoll-run-cloudwatch",
+        "teams": {"payments": {}, "search": {}},
+    },
 }
 
 

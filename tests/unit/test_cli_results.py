@@ -56,3 +56,11 @@ def test_a_run_says_whose_answer_it_is_and_what_its_closing_steps_were() -> None
     assert "closed loop: 2 callers at a time" in lines
     assert "soak: held for 1 min" in lines
     assert any(line.endswith("soak") for line in lines)
+
+
+def test_a_run_names_its_dashboards() -> None:
+    links = {"cloudwatch": "https://eu-west-1.console.aws.amazon.com/a[b]?start=1&end=2"}
+    console = Console(file=io.StringIO(), width=80)
+    print_result(RESULT.model_copy(update={"links": links}), None, console)
+    assert isinstance(console.file, io.StringIO)
+    assert f"CloudWatch: {links['cloudwatch']}\n" in console.file.getvalue()

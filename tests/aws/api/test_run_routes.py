@@ -1,5 +1,6 @@
 """The runs of a team: started, listed, watched, stopped."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import REQUEST
 from plimsoll.aws.run_records import now
+from plimsoll.model.dashboards import Dashboards
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import RunState
 from tests.aws.api.conftest import OTHER, Api, executions
@@ -76,6 +78,20 @@ def test_a_run_shows_where_it_stands(api: Api) -> None:
     assert shown["request"]["target"]["volume"]["iops"] == 1000
     assert shown["tags"] == {"purpose": "nightly"}
     assert shown["local"] is True
+
+
+def test_a_run_links_to_the_dashboards_that_the_deployment_names(api: Api) -> None:
+    run_id = started(api)
+    assert api("GET", f"/runs/{run_id}").body["links"] == {}
+    pages = Dashboards(
+        grafana="https://grafana.example/d/a",
+        cloudwatch="https://eu-west-1.console.aws.amazon.com/cloudwatch/home#dashboards/dashboard/P",
+    )
+    named = replace(api, deployment=api.deployment.model_copy(update={"dashboards": pages}))
+    links = named("GET", f"/runs/{run_id}").body["links"]
+    assert set(links) == {"grafana", "cloudwatch"}
+    assert links["grafana"].startswith(f"https://grafana.example/d/a?var-run={run_id}&from=")
+    assert links["grafana"].endswith("&to=now")
 
 
 def test_runs_are_listed_newest_first_and_by_pages(api: Api) -> None:

@@ -1,5 +1,6 @@
 """The end of a run, as it truly ended: what was measured before its conclusion stays."""
 
+import json
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from plimsoll.aws.run_files import CONCLUSION, REPORT, REQUEST, RESULT, SECONDS
 from plimsoll.aws.run_records import now
 from plimsoll.errors import TeardownError
+from plimsoll.model.dashboards import Dashboards
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult, Seconds, TargetSample
 from plimsoll.model.run_record import HeldBudget, RunState
@@ -151,3 +153,30 @@ def test_a_page_that_cannot_be_drawn_changes_no_end(
     assert deployment.files(RUN).find(REPORT) is None
     told = capsys.readouterr()
     assert "report.html is not drawn" in told.out + told.err
+
+
+def test_a_result_leads_to_the_dashboards_of_its_run(deployment: EverySetting) -> None:
+    recorded(deployment)
+    pages = Dashboards(grafana="https://grafana.example/d/plimsoll-run-influxdb")
+    end_run(deployment.model_copy(update={"dashboards": pages}), RUN, failure=STOPPED)
+    result = deployment.files(RUN).get(RESULT, RunResult)
+    assert result.moments.ended is not None
+    assert result.links == pages.links(
+        RUN, since=result.moments.submitted, until=result.moments.ended
+    )
+    assert f"var-run={RUN}" in result.links["grafana"]
+
+
+def test_an_end_is_one_line_of_the_log_and_only_once(
+    deployment: EverySetting, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded(deployment)
+    for _ in range(2):
+        end_run(deployment, RUN, failure=STOPPED)
+    (line,) = [one for one in capsys.readouterr().out.splitlines() if "run_ended" in one]
+    told = json.loads(line)
+    assert told.pop("ended_at").endswith("Z")
+    assert told == {
+        "run_ended": RUN, "name": "small", "team": "default", "state": "STOPPED",
+        "verdict": None, "bound": None, "capacity_ops_per_second": None, "usd": None,
+    }  # fmt: skip

@@ -58,7 +58,7 @@ def test_no_sink_writes_nothing_and_is_no_problem() -> None:
 @pytest.mark.parametrize(
     ("environment", "message"),
     [
-        ({"METRICS_SINK": "kafka"}, "must be influxdb, liveanalytics or none"),
+        ({"METRICS_SINK": "kafka"}, "must be influxdb, liveanalytics, cloudwatch or none"),
         (
             {"METRICS_SINK": "influxdb", "METRICS_ORG": "dba"},
             "missing in the environment: METRICS_URL, METRICS_BUCKET, METRICS_SECRET_ARN",

@@ -83,7 +83,7 @@ def test_a_wrong_value_is_named_with_its_path(context: dict[str, Any], named: st
         ),
         (
             {"allowed_endpoints": [{**ENDPOINT, "port": port} for port in range(3000, 3040)]},
-            r"allowed_endpoints: \d,\d{3} characters together .* at most 2,900",
+            r"grafana: \d,\d{3} characters together .* at most 2,900",
         ),
     ],
 )

@@ -1,0 +1,71 @@
+"""On which dashboards a run can be seen, and the links that lead there."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Annotated, Literal, Self
+from urllib.parse import quote, urlencode
+
+from pydantic import Field, ValidationError
+
+from plimsoll.errors import UsageError
+from plimsoll.model.base import Model
+
+GRAFANA_VARIABLE = "PLIMSOLL_GRAFANA"
+AROUND = timedelta(minutes=5)  # shown before a run began, and after it ended
+# neither a user nor a query is part of it, so that no secret can be
+_URL = r"^https?://[A-Za-z0-9.-]+(:\d{1,5})?(/[A-Za-z0-9._~-]+)*/?$"
+DashboardUrl = Annotated[str, Field(pattern=_URL, max_length=250)]
+Link = Annotated[str, Field(pattern=r"^https?://[!#-;=?-~]+$", max_length=1000)]
+Links = dict[Literal["grafana", "cloudwatch"], Link]
+
+
+class Dashboards(Model):
+    """Where they are; None: there is none."""
+
+    grafana: DashboardUrl | None = None  # of one of docs/grafana, imported
+    cloudwatch: Link | None = None  # the deployment's own page
+
+    @classmethod
+    def of_environment(cls, environment: Mapping[str, str]) -> Self:
+        """Read where they are for what runs on one machine: `PLIMSOLL_GRAFANA`.
+
+        Raises:
+            UsageError: It is no such address.
+        """
+        try:
+            return cls(grafana=environment.get(GRAFANA_VARIABLE) or None)
+        except ValidationError:
+            raise UsageError(
+                f"{GRAFANA_VARIABLE}: must be a dashboard's address, https://HOST/d/UID, without"
+                " user, password, query and fragment"
+            ) from None
+
+    def links(self, run_id: str, *, since: datetime, until: datetime | None) -> Links:
+        """Give the links to a run's place on each dashboard.
+
+        Args:
+            run_id: The run.
+            since: When it was submitted.
+            until: When it ended; None: it has not.
+        """
+        links: Links = {}
+        first, last = since - AROUND, until + AROUND if until else None
+        if self.grafana is not None:
+            asked = {
+                "var-run": run_id,
+                "from": str(_epoch_ms(first)),
+                "to": str(_epoch_ms(last)) if last else "now",
+            }
+            links["grafana"] = f"{self.grafana.rstrip('/')}?{urlencode(asked, quote_via=quote)}"
+        if self.cloudwatch is not None:
+            asked = {"start": _iso(first), "end": _iso(last) if last else "null"}
+            links["cloudwatch"] = f"{self.cloudwatch}?{urlencode(asked)}"
+        return links
+
+
+def _epoch_ms(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)
+
+
+def _iso(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
