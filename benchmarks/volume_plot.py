@@ -39,7 +39,11 @@ def main() -> None:
         ticks=[(iops, f"{iops:,.0f}") for iops in caps],
     )
     latency = Scale(
-        0.5, 300, "mean latency (ms)", log=True, ticks=[(2.0**n, f"{2.0**n:g}") for n in range(-1, 9)]
+        0.5,
+        300,
+        "mean latency (ms)",
+        log=True,
+        ticks=[(2.0**n, f"{2.0**n:g}") for n in range(-1, 9)],
     )
     rules = [Rule(theme.MUTED, y=iops, dash="4 4") for iops in caps]
     keys = [Key(f"{iops:,.0f} IOPS", color, "line") for iops, color in colors.items()]

@@ -3,8 +3,9 @@
 The forced-flow law, `X_device = V * X`, holds of any system over any interval in which no operation
 is lost: a device serves its visits for each operation times the system's throughput. So one that
 serves at most `X_device` carries at most `X_device / V`. The utilization law, `U = X * S`, gives
-the throughput at which a resource would be busy all the time. Source: P. J. Denning and J. P. Buzen,
-"The Operational Analysis of Queueing Network Models", ACM Computing Surveys 10 (1978) 3, 225-261.
+the throughput at which a resource would be busy all the time. Source: P. J. Denning and J. P.
+Buzen, "The Operational Analysis of Queueing Network Models", ACM Computing Surveys 10 (1978) 3,
+225-261.
 """
 
 

@@ -27,7 +27,9 @@ FORMATS = ("html", "pdf", "png", "svg", "csv")
     help="Where to; its ending names the format: .html, .pdf, .png, .svg or .csv. PDF and PNG are"
     " drawn by Chromium.  [default: DIR/report.html]",
 )
-@click.option("--pdf", is_flag=True, help="The page as PDF, into DIR/report.pdf if -o is not given.")
+@click.option(
+    "--pdf", is_flag=True, help="The page as PDF, into DIR/report.pdf if -o is not given."
+)
 @click.option(
     "--usd-per-hour",
     type=NumberRange(min=0, min_open=True),

@@ -59,7 +59,9 @@ def png(svg: str, width_px: int, height_px: int) -> bytes:
     """Draw a picture, twice as many dots as it has px. Raises as `pdf` does."""
     size = f"--window-size={width_px},{height_px}"
     scale = "--force-device-scale-factor=2"
-    return _made("picture.svg", svg, "out.png", size, scale, "--hide-scrollbars", "--screenshot={out}")
+    return _made(
+        "picture.svg", svg, "out.png", size, scale, "--hide-scrollbars", "--screenshot={out}"
+    )
 
 
 def _made(name: str, content: str, made: str, *options: str) -> bytes:

@@ -48,7 +48,9 @@ def curve(capacity: Capacity) -> Chart | None:
     ]
     for operation, color in colors.items():
         of = [row for row in found if row["operation"] == operation]
-        dots = [[(r["throughput"], r["latency_us"])] for r in repeated if r["operation"] == operation]
+        dots = [
+            [(r["throughput"], r["latency_us"])] for r in repeated if r["operation"] == operation
+        ]
         marks += [
             line_of(of, "throughput", "latency_us", color, opacity=0.75),
             Line(dots, color, width_px=4, opacity=0.55),

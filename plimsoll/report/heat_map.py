@@ -43,7 +43,8 @@ def _strips(cells: Rows, one: str) -> list[tuple[float, float, float, float]]:
     """The cells of a class; those side by side are one strip."""
     strips: list[tuple[float, float, float, float]] = []
     for cell in sorted(
-        (cell for cell in cells if cell["class"] == one), key=lambda cell: (cell["from_us"], cell["t"])
+        (cell for cell in cells if cell["class"] == one),
+        key=lambda cell: (cell["from_us"], cell["t"]),
     ):
         t, t2, low, high = cell["t"], cell["t2"], cell["from_us"], cell["to_us"]
         if strips and strips[-1][2] == low and abs(strips[-1][1] - t) < 1e-6:

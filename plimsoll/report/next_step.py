@@ -58,7 +58,9 @@ class Prediction:
         )
         processor = self.full_processor_ops_per_second
         if processor is not None and processor < self.throughput_ops_per_second:
-            return f"{told}, but the processors would be full at about {words.throughput(processor)}"
+            return (
+                f"{told}, but the processors would be full at about {words.throughput(processor)}"
+            )
         return f"{told}, if nothing else is the limit before, and each operation takes as many I/Os"
 
 

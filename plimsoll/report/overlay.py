@@ -73,7 +73,9 @@ def curve(
     results: Sequence[RunResult], names: Sequence[str], operation: str, prefix: str = "over"
 ) -> Chart | None:
     """Latency of one operation over throughput, a line for each run."""
-    everything = drawable(_rows_of_runs(results, names, rows.curve_rows), "throughput", "latency_us")
+    everything = drawable(
+        _rows_of_runs(results, names, rows.curve_rows), "throughput", "latency_us"
+    )
     found = [row for row in everything if row["operation"] == operation]
     statistics = {r.capacity.statistic for r in results if r.capacity is not None}
     if not found or len(statistics) != 1:
@@ -124,7 +126,9 @@ def _capacities(results: Sequence[RunResult], names: Sequence[str]) -> list[Rule
         figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
         if capacity is not None and figure is not None:
             shown = words.bounded(words.throughput(figure), capacity.bound)
-            rules.append(Rule(color, x=figure, opacity=0.8, tip=[("run", name), ("capacity", shown)]))
+            rules.append(
+                Rule(color, x=figure, opacity=0.8, tip=[("run", name), ("capacity", shown)])
+            )
     return rules
 
 

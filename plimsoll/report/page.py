@@ -79,7 +79,7 @@ def fill(template: str, drawn: Sequence[Chart], **values: object) -> str:
         "symbol": key,
     }
     page = environment.get_template(template).render(
-        policy=Markup(_POLICY),
+        policy=_POLICY,
         book=script_json(book(drawn)),
         css=Markup(_asset("report.css")),  # noqa: S704 - our own file
         colors_light=Markup(theme.css("light")),  # noqa: S704 - our own colors

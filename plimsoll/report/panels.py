@@ -32,9 +32,7 @@ class Panels:
     def chart(self, id_: str) -> Chart:
         """All panels on one time axis, whose texts stand below the last."""
         last = len(self.panels) - 1
-        panels = [
-            replace(panel, axis=place == last) for place, panel in enumerate(self.panels)
-        ]
+        panels = [replace(panel, axis=place == last) for place, panel in enumerate(self.panels)]
         steps = [(row["step"], row["t"], row["window"], row["t2"]) for row in self.steps]
         return Chart(id_, panels, self.clock.length_s, steps)
 
@@ -81,9 +79,7 @@ def piled(rows: Rows, series: str, colors: Mapping[str, str]) -> list[Bars]:
     ]
 
 
-def lines(
-    rows: Rows, by: Sequence[str], value: str, colors: Mapping[str, str]
-) -> list[Line]:
+def lines(rows: Rows, by: Sequence[str], value: str, colors: Mapping[str, str]) -> list[Line]:
     """A line for each series, cut at its gaps; what has no neighbor is a dot.
 
     Args:

@@ -1,4 +1,4 @@
-"""The Content-Security-Policy of a page: its own style and scripts by their hashes, nothing else."""
+"""A page's Content-Security-Policy: its own style and scripts by their hashes, nothing else."""
 
 import base64
 import hashlib

@@ -31,7 +31,7 @@ class Scale:
     ticks: Sequence[tuple[float, str]] = ()
 
     def at(self, value: float) -> float:
-        """Give the place of a value as a share of the axis; what lies beyond an end is put there."""
+        """Give the place of a value as a share of the axis: what lies beyond an end is at it."""
         low, high = self.low, self.high
         if self.log:
             low, high, value = math.log(low), math.log(high), math.log(max(value, low))
@@ -71,7 +71,10 @@ def time(length_s: float, title: str) -> Scale:
     hours = ticks.in_hours(length_s)
     shown = [(t, ticks.clock_text(t, length_s)) for t in ticks.time_ticks(length_s)]
     return Scale(
-        0, length_s, title, ticks=[(t, text.removesuffix(":00") if hours else text) for t, text in shown]
+        0,
+        length_s,
+        title,
+        ticks=[(t, text.removesuffix(":00") if hours else text) for t, text in shown],
     )
 
 

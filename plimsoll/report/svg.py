@@ -5,6 +5,7 @@ stretched, their strokes left as they are. So a page needs no script, and no sec
 telephone or on paper. Colors are CSS variables.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
@@ -15,8 +16,8 @@ from plimsoll.report.chart import Bars, Box, Key, Label, Line, Mark, Panel, Poin
 from plimsoll.report.scale import Scale
 
 WIDTH_PX = 900  # of a plot, without its axis
-AXIS_BELOW_PX = 20  # the texts of the level axis
 KEY_PX = (26, 12)
+TEXT_PX = 14  # a line of an axis's texts
 
 
 def element(name: str, *content: str, **attributes: object) -> Markup:
@@ -73,9 +74,14 @@ def _below(scale: Scale, value: float, height: int) -> float:
 
 
 def _grid(panel: Panel) -> Iterable[Markup]:
+    """Lines and texts of the upright axis; a tick too near to the one before is left out."""
     height = panel.height_px
+    before = math.inf
     for value, text in panel.y.ticks:
         y = _below(panel.y, value, height)
+        if abs(before - y) < TEXT_PX:
+            continue
+        before = y
         yield element("line", x2="100%", y1=y, y2=y, stroke=theme.GRID)
         yield element(
             "text", escape(text), x=-8, y=y, dy=".35em", text_anchor="end", fill=theme.MUTED,
@@ -138,27 +144,26 @@ def _line(mark: Line, x: Scale, y: Scale, height: int) -> Markup:
 
 
 def _bars(mark: Bars, x: Scale, y: Scale, height: int) -> Markup:
-    path = []
+    """One path in tenths of a px, each rectangle from where the one before ended."""
+    path, at = [], (0, 0)
     for from_x, to_x, from_y, to_y in mark.bars:
-        left = round(WIDTH_PX * x.at(from_x), 2)
-        width = WIDTH_PX * x.at(to_x) - left
-        bottom = _below(y, from_y, height)
-        tall = bottom - _below(y, to_y, height)
-        path.append(f"M{_text(left)} {_text(bottom)}v-{_text(tall)}h{_text(width)}V{_text(bottom)}")
-    return _stretched(
-        height,
-        element(
-            "path", *_title(mark.tip), d="".join(path), fill=mark.color,
-            opacity=None if mark.opacity == 1 else mark.opacity, shape_rendering="crispEdges",
-        ),
+        left, right = (round(10 * WIDTH_PX * x.at(value)) for value in (from_x, to_x))
+        bottom, top = (round(10 * _below(y, value, height)) for value in (from_y, to_y))
+        start = f"{left - at[0]}{bottom - at[1]:+d}"
+        path.append(f"m{start}h{right - left}v{top - bottom}h{left - right}")
+        at = left, top
+    drawn = element(
+        "path", *_title(mark.tip), d="".join(path), fill=mark.color,
+        opacity=None if mark.opacity == 1 else mark.opacity, shape_rendering="crispEdges",
     )  # fmt: skip
+    return _stretched(height, drawn, scale=10)
 
 
-def _stretched(height: int, *paths: Markup) -> Markup:
+def _stretched(height: int, path: Markup, *, scale: int = 1) -> Markup:
     """A layer of paths, `WIDTH_PX` wide, as wide as the plot; what lies beyond it is cut."""
     return element(
-        "svg", *paths, width="100%", height=height, viewBox=f"0 0 {WIDTH_PX} {height}",
-        preserveAspectRatio="none",
+        "svg", path, width="100%", height=height, preserveAspectRatio="none",
+        viewBox=f"0 0 {scale * WIDTH_PX} {scale * height}",
     )  # fmt: skip
 
 

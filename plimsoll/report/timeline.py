@@ -67,7 +67,9 @@ def _phases(panels: Panels) -> None:
     spans = [(row["phase"], row["t2"] - row["t"]) for row in found]
     told = ", ".join(f"{name} for {words.duration(length_s)}" for name, length_s in spans)
     steps = words.plural(len(panels.steps), "step")
-    panels.add("phases", Scale(0, 1, "phases and steps"), marks, summary=f"{told}; {steps}", height_px=56)
+    panels.add(
+        "phases", Scale(0, 1, "phases and steps"), marks, summary=f"{told}; {steps}", height_px=56
+    )
 
 
 def _operations(panels: Panels, series: Rows, by: tuple[str, ...]) -> None:

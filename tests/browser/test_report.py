@@ -93,11 +93,10 @@ def test_the_heat_map_tells_time_latency_and_how_many(shown: Watched) -> None:
     assert strips.count() >= 3
     place = strips.first.evaluate(
         """path => {
-          const [, x, y] = path.getAttribute('d').match(/^M([\\d.]+) ([\\d.]+)/).map(Number);
-          const box = path.ownerSVGElement.getBoundingClientRect();
+          const [, x, y] = path.getAttribute('d').match(/^m(\\d+)[+](\\d+)/).map(Number);
           path.scrollIntoView({block: 'center'});
-          const now = path.ownerSVGElement.getBoundingClientRect();
-          return [now.left + (x + 1) * now.width / 900, now.top + y - 1];
+          const box = path.ownerSVGElement.getBoundingClientRect();
+          return [box.left + (x + 10) * box.width / 9000, box.top + y / 10 - 1];
         }"""
     )
     shown.page.mouse.move(*place)
@@ -173,7 +172,9 @@ def test_it_works_under_the_policy_that_a_server_would_send(browser: Browser, fi
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     header = {"Content-Security-Policy": content_security_policy(text)}
-    page.route("**/*", lambda route: route.fulfill(body=text, content_type="text/html", headers=header))
+    page.route(
+        "**/*", lambda route: route.fulfill(body=text, content_type="text/html", headers=header)
+    )
     page.goto("http://reports.invalid/")
     page.locator("#curve .plot > svg").focus()
     page.keyboard.press("ArrowRight")

@@ -16,7 +16,12 @@ STEP = 4
 
 
 def limited(
-    *, iops: float = 990, throughput: float = 3300, cpu: float = 40, provisioned: int = 1000, **limiting: Any
+    *,
+    iops: float = 990,
+    throughput: float = 3300,
+    cpu: float = 40,
+    provisioned: int = 1000,
+    **limiting: Any,
 ) -> RunResult:
     """The run with a step whose volume did so many I/Os per second, a third of them reads."""
     assert PLAIN.limiting is not None
@@ -30,7 +35,9 @@ def limited(
         steps.append(step.model_copy(update=changed if step.plan.index == STEP else {}))
     target = PLAIN.request.target
     volume = target.volume.model_copy(update={"iops": provisioned})  # type: ignore[union-attr]
-    request = PLAIN.request.model_copy(update={"target": target.model_copy(update={"volume": volume})})
+    request = PLAIN.request.model_copy(
+        update={"target": target.model_copy(update={"volume": volume})}
+    )
     found = PLAIN.limiting.model_copy(update=named)
     return PLAIN.model_copy(update={"limiting": found, "steps": tuple(steps), "request": request})
 
@@ -87,7 +94,9 @@ def test_without_grounds_nothing_is_predicted(ungrounded: RunResult) -> None:
 def test_an_unknown_part_of_the_io_predicts_nothing() -> None:
     whole = limited()
     steps = tuple(
-        step.model_copy(update={"target": step.target and step.target.model_copy(update={"read_iops": None})})
+        step.model_copy(
+            update={"target": step.target and step.target.model_copy(update={"read_iops": None})}
+        )
         for step in whole.steps
     )
     assert predicted(whole.model_copy(update={"steps": steps})) is None

@@ -44,7 +44,12 @@ def test_ticks_are_in_the_unit_that_suits() -> None:
     assert [text for _, text in scale.latency([400, 4000], "").ticks] == [
         *("500 µs", "1 ms", "2 ms", "5 ms"),
     ]
-    assert [text for _, text in scale.linear([5600], "", count=4).ticks] == ["0", "2,000", "4,000", "6,000"]
+    assert [text for _, text in scale.linear([5600], "", count=4).ticks] == [
+        "0",
+        "2,000",
+        "4,000",
+        "6,000",
+    ]
     assert [text for _, text in scale.time(200, "").ticks][:3] == ["0:00", "0:30", "1:00"]
     assert [text for _, text in scale.time(4 * 3600, "").ticks][:3] == ["0:00", "0:30", "1:00"]
 
