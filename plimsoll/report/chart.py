@@ -20,7 +20,7 @@ class Line:
     color: str
     width_px: float = 2
     dash: str = ""
-    opacity: float = 1
+    opacity: float | None = None
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Bars:
 
     bars: Sequence[tuple[float, float, float, float]]
     color: str
-    opacity: float = 1
+    opacity: float | None = None
     tip: Tip = ()
 
 
@@ -40,8 +40,8 @@ class Box:
     x: tuple[float, float]
     y: tuple[float, float] | None = None
     color: str = "none"
-    edge: str = "none"
-    opacity: float = 1
+    edge: str | None = None
+    opacity: float | None = None
     tip: Tip = ()
 
 
@@ -54,7 +54,7 @@ class Rule:
     y: float | None = None
     width_px: float = 1.5
     dash: str = ""
-    opacity: float = 1
+    opacity: float | None = None
     tip: Tip = ()
 
 

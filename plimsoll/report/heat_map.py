@@ -28,8 +28,9 @@ def heat_map(result: RunResult, seconds: Seconds) -> Chart | None:
             f"heat-{name}",
             scale.latency(edges, f"latency of {name} (log scale), operations in {span}"),
             [
-                Bars(_strips(of, one), color, tip=[(f"operations in {span}", one)])
+                Bars(strips, color, tip=[(f"operations in {span}", one)])
                 for one, color in colors.items()
+                if (strips := _strips(of, one))
             ],
             keys=[Key(one, color, "square") for one, color in colors.items() if name == names[0]],
             latency_rows=clocks.HEAT_ROWS_PER_OCTAVE,

@@ -8,13 +8,14 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.report import curve, theme, timeline
 from plimsoll.report.chart import Chart, Key, Panel
 from plimsoll.report.headline import headline
-from plimsoll.report.svg import KEY_PX, WIDTH_PX, element, key, plot
+from plimsoll.report.svg import KEY_PX, key, plot
+from plimsoll.report.svg_marks import WIDTH_PX, element
 from plimsoll.report.theme import Theme
 
 MARGIN_PX = 24
@@ -115,4 +116,4 @@ def _legend(keys: Iterable[Key], top: float) -> tuple[list[Markup], int]:
 
 
 def _text(text: str, x: float, y: float, **attributes: object) -> Markup:
-    return element("text", escape(text), x=x, y=y, **attributes)
+    return element("text", text, x=x, y=y, **attributes)

@@ -6,33 +6,16 @@ telephone or on paper. Colors are CSS variables.
 """
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import assert_never
+from collections.abc import Iterable
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from plimsoll.report import theme
-from plimsoll.report.chart import Bars, Box, Key, Label, Line, Mark, Panel, Point, Rule, Shape, Tip
-from plimsoll.report.scale import Scale
+from plimsoll.report.chart import Key, Panel
+from plimsoll.report.svg_marks import below, drawn, element, share, symbol
 
-WIDTH_PX = 900  # of a plot, without its axis
 KEY_PX = (26, 12)
 TEXT_PX = 14  # a line of an axis's texts
-
-
-def element(name: str, *content: str, **attributes: object) -> Markup:
-    """Write an element; an attribute that is None is left out, `_` in a name stands for `-`."""
-    written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    inner = Markup("").join(content)
-    return Markup(f"<{name}{written}>{inner}</{name}>")  # noqa: S704 - all of it is escaped
-
-
-def _text(value: object) -> object:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
 
 
 def plot(panel: Panel, **attributes: object) -> Markup:
@@ -41,7 +24,7 @@ def plot(panel: Panel, **attributes: object) -> Markup:
     return element(
         "svg",
         *_grid(panel),
-        *(_drawn(mark, panel.x, panel.y, height) for mark in panel.marks),
+        *(drawn(mark, panel.x, panel.y, height) for mark in panel.marks),
         *(_level_axis(panel) if panel.axis else ()),
         width="100%",
         height=height,
@@ -54,23 +37,14 @@ def key(one: Key) -> Markup:
     """Draw the symbol of a line of the legend."""
     width, height = KEY_PX
     if one.shape == "line":
-        drawn = element(
+        drawn_key = element(
             "path", d=f"M0 {height // 2}h{width}", stroke=one.color, stroke_width=2.5,
             stroke_dasharray=one.dash or None,
-        )  # fmt: skip
+        )
     else:
-        shape = _shape(one.shape, 4.5, one.color)
-        drawn = element("svg", shape, x="50%", y="50%", overflow="visible")
-    return element("svg", drawn, width=width, height=height, aria_hidden="true")
-
-
-def _share(scale: Scale, value: float) -> str:
-    return f"{_text(100 * scale.at(value))}%"
-
-
-def _below(scale: Scale, value: float, height: int) -> float:
-    """Where a value lies, in px from the top."""
-    return round((1 - scale.at(value)) * height, 1)
+        shape = symbol(one.shape, 4.5, one.color)
+        drawn_key = element("svg", shape, x="50%", y="50%", overflow="visible")
+    return element("svg", drawn_key, width=width, height=height, aria_hidden="true")
 
 
 def _grid(panel: Panel) -> Iterable[Markup]:
@@ -78,15 +52,15 @@ def _grid(panel: Panel) -> Iterable[Markup]:
     height = panel.height_px
     before = math.inf
     for value, text in panel.y.ticks:
-        y = _below(panel.y, value, height)
+        y = below(panel.y, value, height)
         if abs(before - y) < TEXT_PX:
             continue
         before = y
         yield element("line", x2="100%", y1=y, y2=y, stroke=theme.GRID)
         yield element(
-            "text", escape(text), x=-8, y=y, dy=".35em", text_anchor="end", fill=theme.MUTED,
+            "text", text, x=-8, y=y, dy=".35em", text_anchor="end", fill=theme.MUTED,
             font_size=11,
-        )  # fmt: skip
+        )
     yield element("line", x2="100%", y1=height, y2=height, stroke=theme.RULE)
 
 
@@ -94,135 +68,9 @@ def _level_axis(panel: Panel) -> Iterable[Markup]:
     """Ticks and their texts, of which every other one makes room on a narrow screen."""
     height = panel.height_px
     for place, (value, text) in enumerate(panel.x.ticks):
-        x = _share(panel.x, value)
+        x = share(panel.x, value)
         yield element("line", x1=x, x2=x, y1=height, y2=height + 4, stroke=theme.RULE)
         yield element(
-            "text", escape(text), x=x, y=height + 17, text_anchor="middle", fill=theme.MUTED,
+            "text", text, x=x, y=height + 17, text_anchor="middle", fill=theme.MUTED,
             font_size=11, class_="odd" if place % 2 else None,
-        )  # fmt: skip
-
-
-def _drawn(mark: Mark, x: Scale, y: Scale, height: int) -> Markup:
-    match mark:
-        case Line():
-            return _line(mark, x, y, height)
-        case Bars():
-            return _bars(mark, x, y, height)
-        case Box():
-            return _box(mark, x, y, height)
-        case Rule():
-            return _rule(mark, x, y, height)
-        case Point():
-            shape = _shape(mark.shape, mark.radius_px, mark.color, hollow=mark.hollow)
-            return element(
-                "svg", shape, *_title(mark.tip), x=_share(x, mark.x), y=_below(y, mark.y, height),
-                overflow="visible",
-            )  # fmt: skip
-        case Label():
-            return _label(mark, x, y, height)
-    assert_never(mark)
-
-
-def _line(mark: Line, x: Scale, y: Scale, height: int) -> Markup:
-    def place(point: tuple[float, float]) -> str:
-        return f"{_text(WIDTH_PX * x.at(point[0]))} {_text(_below(y, point[1], height))}"
-
-    path = "".join(
-        f"M{'L'.join(map(place, stretch))}{'h0' if len(stretch) == 1 else ''}"
-        for stretch in mark.stretches
-        if stretch
-    )
-    return _stretched(
-        height,
-        element(
-            "path", d=path, fill="none", stroke=mark.color, stroke_width=mark.width_px,
-            stroke_dasharray=mark.dash or None, stroke_linecap=None if mark.dash else "round",
-            stroke_linejoin="round", opacity=None if mark.opacity == 1 else mark.opacity,
-            vector_effect="non-scaling-stroke",
-        ),
-    )  # fmt: skip
-
-
-def _bars(mark: Bars, x: Scale, y: Scale, height: int) -> Markup:
-    """One path in tenths of a px, each rectangle from where the one before ended."""
-    path, at = [], (0, 0)
-    for from_x, to_x, from_y, to_y in mark.bars:
-        left, right = (round(10 * WIDTH_PX * x.at(value)) for value in (from_x, to_x))
-        bottom, top = (round(10 * _below(y, value, height)) for value in (from_y, to_y))
-        start = f"{left - at[0]}{bottom - at[1]:+d}"
-        path.append(f"m{start}h{right - left}v{top - bottom}h{left - right}")
-        at = left, top
-    drawn = element(
-        "path", *_title(mark.tip), d="".join(path), fill=mark.color,
-        opacity=None if mark.opacity == 1 else mark.opacity, shape_rendering="crispEdges",
-    )  # fmt: skip
-    return _stretched(height, drawn, scale=10)
-
-
-def _stretched(height: int, path: Markup, *, scale: int = 1) -> Markup:
-    """A layer of paths, `WIDTH_PX` wide, as wide as the plot; what lies beyond it is cut."""
-    return element(
-        "svg", path, width="100%", height=height, preserveAspectRatio="none",
-        viewBox=f"0 0 {scale * WIDTH_PX} {scale * height}",
-    )  # fmt: skip
-
-
-def _box(mark: Box, x: Scale, y: Scale, height: int) -> Markup:
-    left, right = (100 * x.at(value) for value in mark.x)
-    top, bottom = 0.0, float(height)
-    if mark.y is not None:
-        bottom, top = (_below(y, value, height) for value in mark.y)
-    return element(
-        "rect", *_title(mark.tip), x=f"{_text(left)}%", width=f"{_text(right - left)}%", y=top,
-        height=bottom - top, fill=mark.color, stroke=None if mark.edge == "none" else mark.edge,
-        opacity=None if mark.opacity == 1 else mark.opacity,
-        pointer_events="all" if mark.tip else None,
-    )  # fmt: skip
-
-
-def _rule(mark: Rule, x: Scale, y: Scale, height: int) -> Markup:
-    if mark.x is not None:
-        place = _share(x, mark.x)
-        ends: dict[str, object] = {"x1": place, "x2": place, "y1": 0, "y2": height}
-    else:
-        level = _below(y, mark.y or 0, height)
-        ends = {"x1": 0, "x2": "100%", "y1": level, "y2": level}
-    return element(
-        "line", *_title(mark.tip), **ends, stroke=mark.color, stroke_width=mark.width_px,
-        stroke_dasharray=mark.dash or None, opacity=None if mark.opacity == 1 else mark.opacity,
-    )  # fmt: skip
-
-
-def _label(mark: Label, x: Scale, y: Scale, height: int) -> Markup:
-    left = "0" if mark.x is None else _share(x, mark.x)
-    top = 0.0 if mark.y is None else _below(y, mark.y, height)
-    turned = "rotate(-90)" if mark.upright else None
-    text = element(
-        "text", escape(mark.text), x=mark.shift_px[0], y=mark.shift_px[1], transform=turned,
-        text_anchor=mark.anchor, fill=mark.color, font_size=mark.size_px,
-        font_weight="bold" if mark.bold else None, stroke="var(--surface)", stroke_width=3,
-        stroke_linejoin="round", paint_order="stroke", pointer_events="none",
-    )  # fmt: skip
-    return element("svg", text, x=left, y=top, overflow="visible")
-
-
-def _shape(shape: Shape, radius: float, color: str, *, hollow: bool = False) -> Markup:
-    """A symbol around (0, 0)."""
-    r = radius
-    paths = {
-        "circle": f"M{-r:g} 0a{r:g} {r:g} 0 1 0 {2 * r:g} 0a{r:g} {r:g} 0 1 0 {-2 * r:g} 0z",
-        "cross": f"M{-r:g} {-r:g}L{r:g} {r:g}M{-r:g} {r:g}L{r:g} {-r:g}",
-        "diamond": f"M0 {-1.3 * r:g}L{r:g} 0L0 {1.3 * r:g}L{-r:g} 0z",
-        "triangle": f"M0 {-1.2 * r:g}L{1.1 * r:g} {r:g}H{-1.1 * r:g}z",
-        "square": f"M{-r:g} {-r:g}h{2 * r:g}v{2 * r:g}h{-2 * r:g}z",
-    }
-    open_ = hollow or shape == "cross"
-    return element(
-        "path", d=paths[shape], fill="none" if open_ else color, stroke=color if open_ else None,
-        stroke_width=(1.4 if hollow else 2.4) if open_ else None,
-    )  # fmt: skip
-
-
-def _title(tip: Tip | Sequence[tuple[str, str]]) -> list[Markup]:
-    """What browsers show of an element, without any script, where the pointer rests on it."""
-    return [element("title", escape("\n".join(f"{n}: {t}" for n, t in tip)))] if tip else []
+        )
