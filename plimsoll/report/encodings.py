@@ -29,7 +29,13 @@ def outcome_keys(points: Sequence[rows.Row]) -> list[Key]:
 
 
 def line_of(
-    points: Sequence[rows.Row], x: str, y: str, color: str, *, dash: str = "", opacity: float | None = None
+    points: Sequence[rows.Row],
+    x: str,
+    y: str,
+    color: str,
+    *,
+    dash: str = "",
+    opacity: float | None = None,
 ) -> Line:
     """A line through all points in turn."""
     return Line([[(row[x], row[y]) for row in points]], color, dash=dash, opacity=opacity)

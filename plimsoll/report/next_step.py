@@ -68,7 +68,7 @@ def next_step(result: RunResult) -> str:
     """Say what to do next."""
     capacity = result.capacity
     if capacity is None:
-        return "Mend what ended the run, and run it again"
+        return "Mend what ended the run, if anything did, and run it again: it has no verdict"
     if (found := predicted(result)) is not None:
         return f"More storage IOPS, if you need more. {found.sentence}"
     change = result.limiting.to_change if result.limiting and result.limiting.reached else None

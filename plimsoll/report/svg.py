@@ -38,7 +38,10 @@ def key(one: Key) -> Markup:
     width, height = KEY_PX
     if one.shape == "line":
         drawn_key = element(
-            "path", d=f"M0 {height // 2}h{width}", stroke=one.color, stroke_width=2.5,
+            "path",
+            d=f"M0 {height // 2}h{width}",
+            stroke=one.color,
+            stroke_width=2.5,
             stroke_dasharray=one.dash or None,
         )
     else:
@@ -58,7 +61,13 @@ def _grid(panel: Panel) -> Iterable[Markup]:
         before = y
         yield element("line", x2="100%", y1=y, y2=y, stroke=theme.GRID)
         yield element(
-            "text", text, x=-8, y=y, dy=".35em", text_anchor="end", fill=theme.MUTED,
+            "text",
+            text,
+            x=-8,
+            y=y,
+            dy=".35em",
+            text_anchor="end",
+            fill=theme.MUTED,
             font_size=11,
         )
     yield element("line", x2="100%", y1=height, y2=height, stroke=theme.RULE)
@@ -71,6 +80,12 @@ def _level_axis(panel: Panel) -> Iterable[Markup]:
         x = share(panel.x, value)
         yield element("line", x1=x, x2=x, y1=height, y2=height + 4, stroke=theme.RULE)
         yield element(
-            "text", text, x=x, y=height + 17, text_anchor="middle", fill=theme.MUTED,
-            font_size=11, class_="odd" if place % 2 else None,
+            "text",
+            text,
+            x=x,
+            y=height + 17,
+            text_anchor="middle",
+            fill=theme.MUTED,
+            font_size=11,
+            class_="odd" if place % 2 else None,
         )

@@ -52,7 +52,11 @@ def drawn(mark: Mark, x: Scale, y: Scale, height: int) -> Markup:
         case Point():
             shape = symbol(mark.shape, mark.radius_px, mark.color, hollow=mark.hollow)
             return element(
-                "svg", shape, *_title(mark.tip), x=share(x, mark.x), y=below(y, mark.y, height),
+                "svg",
+                shape,
+                *_title(mark.tip),
+                x=share(x, mark.x),
+                y=below(y, mark.y, height),
                 overflow="visible",
             )
         case Label():
@@ -72,9 +76,15 @@ def _line(mark: Line, x: Scale, y: Scale, height: int) -> Markup:
     return _stretched(
         height,
         element(
-            "path", d=path, fill="none", stroke=mark.color, stroke_width=mark.width_px,
-            stroke_dasharray=mark.dash or None, stroke_linecap=None if mark.dash else "round",
-            stroke_linejoin="round", opacity=mark.opacity,
+            "path",
+            d=path,
+            fill="none",
+            stroke=mark.color,
+            stroke_width=mark.width_px,
+            stroke_dasharray=mark.dash or None,
+            stroke_linecap=None if mark.dash else "round",
+            stroke_linejoin="round",
+            opacity=mark.opacity,
             vector_effect="non-scaling-stroke",
         ),
     )
@@ -90,8 +100,12 @@ def _bars(mark: Bars, x: Scale, y: Scale, height: int) -> Markup:
         path.append(f"m{start}h{right - left}v{top - bottom}h{left - right}")
         at = left, top
     drawn_bars = element(
-        "path", *_title(mark.tip), d="".join(path), fill=mark.color,
-        opacity=mark.opacity, shape_rendering="crispEdges",
+        "path",
+        *_title(mark.tip),
+        d="".join(path),
+        fill=mark.color,
+        opacity=mark.opacity,
+        shape_rendering="crispEdges",
     )
     return _stretched(height, drawn_bars, scale=10)
 
@@ -99,7 +113,11 @@ def _bars(mark: Bars, x: Scale, y: Scale, height: int) -> Markup:
 def _stretched(height: int, path: Markup, *, scale: int = 1) -> Markup:
     """A layer of paths, `WIDTH_PX` wide, as wide as the plot; what lies beyond it is cut."""
     return element(
-        "svg", path, width="100%", height=height, preserveAspectRatio="none",
+        "svg",
+        path,
+        width="100%",
+        height=height,
+        preserveAspectRatio="none",
         viewBox=f"0 0 {scale * WIDTH_PX} {scale * height}",
     )
 
@@ -110,8 +128,14 @@ def _box(mark: Box, x: Scale, y: Scale, height: int) -> Markup:
     if mark.y is not None:
         bottom, top = (below(y, value, height) for value in mark.y)
     return element(
-        "rect", *_title(mark.tip), x=f"{_text(left)}%", width=f"{_text(right - left)}%", y=top,
-        height=bottom - top, fill=mark.color, stroke=mark.edge,
+        "rect",
+        *_title(mark.tip),
+        x=f"{_text(left)}%",
+        width=f"{_text(right - left)}%",
+        y=top,
+        height=bottom - top,
+        fill=mark.color,
+        stroke=mark.edge,
         opacity=mark.opacity,
         pointer_events="all" if mark.tip else None,
     )
@@ -125,8 +149,13 @@ def _rule(mark: Rule, x: Scale, y: Scale, height: int) -> Markup:
         level = below(y, mark.y or 0, height)
         ends = {"x1": 0, "x2": "100%", "y1": level, "y2": level}
     return element(
-        "line", *_title(mark.tip), **ends, stroke=mark.color, stroke_width=mark.width_px,
-        stroke_dasharray=mark.dash or None, opacity=mark.opacity,
+        "line",
+        *_title(mark.tip),
+        **ends,
+        stroke=mark.color,
+        stroke_width=mark.width_px,
+        stroke_dasharray=mark.dash or None,
+        opacity=mark.opacity,
     )
 
 
@@ -135,10 +164,20 @@ def _label(mark: Label, x: Scale, y: Scale, height: int) -> Markup:
     top = 0.0 if mark.y is None else below(y, mark.y, height)
     turned = "rotate(-90)" if mark.upright else None
     text = element(
-        "text", mark.text, x=mark.shift_px[0], y=mark.shift_px[1], transform=turned,
-        text_anchor=mark.anchor, fill=mark.color, font_size=mark.size_px,
-        font_weight="bold" if mark.bold else None, stroke="var(--surface)", stroke_width=3,
-        stroke_linejoin="round", paint_order="stroke", pointer_events="none",
+        "text",
+        mark.text,
+        x=mark.shift_px[0],
+        y=mark.shift_px[1],
+        transform=turned,
+        text_anchor=mark.anchor,
+        fill=mark.color,
+        font_size=mark.size_px,
+        font_weight="bold" if mark.bold else None,
+        stroke="var(--surface)",
+        stroke_width=3,
+        stroke_linejoin="round",
+        paint_order="stroke",
+        pointer_events="none",
     )
     return element("svg", text, x=left, y=top, overflow="visible")
 
@@ -155,7 +194,10 @@ def symbol(shape: Shape, radius: float, color: str, *, hollow: bool = False) -> 
     }
     open_ = hollow or shape == "cross"
     return element(
-        "path", d=paths[shape], fill="none" if open_ else color, stroke=color if open_ else None,
+        "path",
+        d=paths[shape],
+        fill="none" if open_ else color,
+        stroke=color if open_ else None,
         stroke_width=(1.4 if hollow else 2.4) if open_ else None,
     )
 

@@ -43,13 +43,19 @@ class Watched:
 
     def told_at(self, mark: Locator) -> dict[str, str]:
         """What the pointer is told in the middle of a mark, and not what it was told before."""
-        mark.scroll_into_view_if_needed()
+        self.scroll_to(mark)
         self.page.mouse.move(0, 0)
         self.tip.wait_for(state="hidden")
         box = mark.bounding_box()
         assert box is not None
         self.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         return self.told()
+
+    def scroll_to(self, mark: Locator) -> None:
+        """Bring a mark into view; what scrolling hides is hidden when this returns."""
+        mark.scroll_into_view_if_needed()
+        frame = "new Promise(requestAnimationFrame)"
+        self.page.evaluate(f"{frame}.then(() => {frame})")
 
     @property
     def tip(self) -> Locator:

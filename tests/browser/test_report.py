@@ -91,10 +91,10 @@ def test_every_panel_of_the_time_line_has_the_same_clock(shown: Watched) -> None
 def test_the_heat_map_tells_time_latency_and_how_many(shown: Watched) -> None:
     strips = shown.page.locator("#heat-map [data-panel='heat-update'] path[data-told]")
     assert strips.count() >= 3
+    shown.scroll_to(strips.first)
     place = strips.first.evaluate(
         """path => {
           const [, x, y] = path.getAttribute('d').match(/^m(\\d+)[+](\\d+)/).map(Number);
-          path.scrollIntoView({block: 'center'});
           const box = path.ownerSVGElement.getBoundingClientRect();
           return [box.left + (x + 10) * box.width / 9000, box.top + y / 10 - 1];
         }"""
@@ -132,7 +132,7 @@ def expected_at(told: dict[str, str]) -> dict[str, str]:
 
 def test_the_pointer_on_the_time_line_shows_that_second_in_every_panel(shown: Watched) -> None:
     plot = shown.page.locator("#timeline [data-panel=rate]")
-    plot.scroll_into_view_if_needed()
+    shown.scroll_to(plot)
     box = plot.bounding_box()
     assert box is not None
     shown.page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 20)
