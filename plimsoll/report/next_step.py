@@ -108,13 +108,16 @@ def predicted(result: RunResult) -> Prediction | None:
     visits = visits_per_operation(done, throughput)
     if visits is None or done < AT_ITS_LIMIT * now or more <= now:
         return None
+    carried = carried_ops_per_second(more, visits)
+    if carried <= (capacity.max_sustainable_throughput_ops_per_second or 0):
+        return None  # in this step operations took more I/Os than in that of the figure
     busy = step.target.cpu_percent if step.target else None
     return Prediction(
         iops=more,
         iops_now=now,
         visits=visits,
         step=step.plan.index,
-        throughput_ops_per_second=carried_ops_per_second(more, visits),
+        throughput_ops_per_second=carried,
         full_processor_ops_per_second=None
         if busy is None
         else full_at_ops_per_second(throughput, busy / 100),

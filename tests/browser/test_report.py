@@ -95,7 +95,7 @@ def test_the_heat_map_tells_time_latency_and_how_many(shown: Watched) -> None:
     place = strips.first.evaluate(
         """path => {
           const [, x, y] = path.getAttribute('d').match(/^m(\\d+)[+](\\d+)/).map(Number);
-          const box = path.ownerSVGElement.getBoundingClientRect();
+          const box = path.closest('[data-panel]').getBoundingClientRect();
           return [box.left + (x + 10) * box.width / 9000, box.top + y / 10 - 1];
         }"""
     )

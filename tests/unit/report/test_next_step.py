@@ -18,7 +18,7 @@ STEP = 4
 def limited(
     *,
     iops: float = 990,
-    throughput: float = 3300,
+    throughput: float = 33_000,
     cpu: float = 40,
     provisioned: int = 1000,
     **limiting: Any,
@@ -45,10 +45,10 @@ def limited(
 @pytest.mark.parametrize(
     ("iops", "throughput", "provisioned", "more", "carried"),
     [
-        (990, 3300, 1000, 2000, 6666.7),
-        (2000, 500, 2000, 4000, 1000),
-        (4900, 4900, 5000, 5000, None),  # io1 has 50 IOPS for each GiB, and no more
-        (3950, 3950, 4000, 5000, 5000),
+        (990, 33_000, 1000, 2000, 66_666.7),
+        (2000, 50_000, 2000, 4000, 100_000),
+        (4900, 49_000, 5000, 5000, None),  # io1 has 50 IOPS for each GiB, and no more
+        (3950, 39_500, 4000, 5000, 50_000),
     ],
 )
 def test_more_iops_carry_what_the_forced_flow_law_says(
@@ -66,12 +66,12 @@ def test_more_iops_carry_what_the_forced_flow_law_says(
 def test_the_sentence_is_marked_and_says_what_it_rests_on() -> None:
     told = next_step(limited())
     assert "Predicted, not measured: 2,000 IOPS instead of 1,000 would carry at most" in told
-    assert "about 6,667 ops/s (forced-flow law, 0.30 I/Os for each operation in step 4)" in told
+    assert "about 66,667 ops/s (forced-flow law, 0.03 I/Os for each operation in step 4)" in told
     assert "if nothing else is the limit before" in told
 
 
 def test_processors_that_would_be_full_before_are_named() -> None:
-    assert "but the processors would be full at about 4,125 ops/s" in next_step(limited(cpu=80))
+    assert "but the processors would be full at about 41,250 ops/s" in next_step(limited(cpu=80))
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,7 @@ def test_processors_that_would_be_full_before_are_named() -> None:
         limited(iops=500),  # the instance's own credits were spent, not the volume's IOPS
         limited(step=None),
         limited(throughput=0),
+        limited(throughput=3300),  # it carried more before it fell
         PLAIN,
     ],
 )
