@@ -6,57 +6,54 @@ Reads the Markdown table on standard input.
 import sys
 from pathlib import Path
 
-import altair as alt
+from plimsoll.report import theme
+from plimsoll.report.chart import Chart, Key, Line, Mark, Panel, Rule
+from plimsoll.report.pictures import sheet
+from plimsoll.report.scale import Scale
+
+CLIENTS = Scale(1, 64, "clients", log=True, ticks=[(n, str(n)) for n in (1, 4, 16, 64)])
+HEIGHT_PX = 260
 
 
 def main() -> None:
     """Draw reads per second and their mean latency against clients, one line for each IOPS."""
     rows = [
-        [cell.strip().replace(",", "") for cell in line.strip().strip("|").split("|")]
+        [float(cell.strip().replace(",", "")) for cell in line.strip().strip("|").split("|")[:4]]
         for line in sys.stdin
         if line.startswith("| ") and line[2].isdigit()
     ]
-    values = [
-        {
-            "IOPS set": int(iops),
-            "clients": int(clients),
-            "reads per second": float(rate),
-            "mean latency (ms)": float(mean_ms),
-        }
-        for iops, clients, rate, mean_ms, *_ in rows
+    caps = sorted({iops for iops, *_ in rows}, reverse=True)
+    colors = dict(zip(caps, theme.series(len(caps)), strict=True))
+
+    def lines(column: int) -> list[Mark]:
+        return [
+            Line([[(row[1], row[column]) for row in rows if row[0] == iops]], color)
+            for iops, color in colors.items()
+        ]
+
+    rate = Scale(
+        200,
+        5000,
+        "reads per second (dashed: IOPS set)",
+        log=True,
+        ticks=[(iops, f"{iops:,.0f}") for iops in caps],
+    )
+    latency = Scale(
+        0.5,
+        300,
+        "mean latency (ms)",
+        log=True,
+        ticks=[(2.0**n, f"{2.0**n:g}") for n in range(-1, 9)],
+    )
+    rules = [Rule(theme.MUTED, y=iops, dash="4 4") for iops in caps]
+    keys = [Key(f"{iops:,.0f} IOPS", color, "line") for iops, color in colors.items()]
+    panels = [
+        Panel("rate", CLIENTS, rate, [*rules, *lines(2)], HEIGHT_PX, keys),
+        Panel("latency", CLIENTS, latency, lines(3), HEIGHT_PX),
     ]
-    order = sorted({value["IOPS set"] for value in values}, reverse=True)
-    base = (
-        alt.Chart(alt.Data(values=values), width=300, height=260)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X(
-                "clients:Q",
-                scale=alt.Scale(type="log", base=4, domain=[1, 64]),
-                axis=alt.Axis(values=[1, 4, 16, 64]),
-            ),
-            color=alt.Color("IOPS set:O", sort=order, scale=alt.Scale(scheme="viridis")),
-        )
-    )
-    caps = (
-        alt.Chart(alt.Data(values=[{"cap": iops} for iops in order]))
-        .mark_rule(strokeDash=[4, 4], color="gray")
-        .encode(y=alt.Y("cap:Q", title=""))
-    )
-    rate = alt.Y(
-        "reads per second:Q",
-        title="reads per second (dashed: IOPS set)",
-        scale=alt.Scale(type="log", domain=[200, 5000], nice=False),
-        axis=alt.Axis(values=order),
-    )
-    latency = alt.Y(
-        "mean latency (ms):Q",
-        scale=alt.Scale(type="log", domain=[0.5, 300], nice=False),
-        axis=alt.Axis(values=[0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256]),
-    )
-    chart = (base.encode(y=rate) + caps) | base.encode(y=latency)
+    picture = sheet("Reads of an emulated volume", "", [Chart("plateau", panels)])
     Path(sys.argv[1]).parent.mkdir(parents=True, exist_ok=True)
-    chart.save(sys.argv[1])
+    Path(sys.argv[1]).write_text(picture.svg, "utf-8")
 
 
 if __name__ == "__main__":

@@ -7,13 +7,14 @@ import click
 
 from plimsoll.cli.number_range import NumberRange
 from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.report import chromium
 from plimsoll.report.csv_table import steps_csv
 from plimsoll.report.folder import read_run
 from plimsoll.report.page import render
 from plimsoll.report.pictures import picture
 from plimsoll.report.theme import Theme
 
-FORMATS = ("html", "png", "svg", "pdf", "csv")
+FORMATS = ("html", "pdf", "png", "svg", "csv")
 
 
 @click.command("report")
@@ -23,8 +24,11 @@ FORMATS = ("html", "png", "svg", "pdf", "csv")
     "--output",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to; its ending names the format: .html, .png, .svg, .pdf or .csv."
-    "  [default: DIR/report.html]",
+    help="Where to; its ending names the format: .html, .pdf, .png, .svg or .csv. PDF and PNG are"
+    " drawn by Chromium.  [default: DIR/report.html]",
+)
+@click.option(
+    "--pdf", is_flag=True, help="The page as PDF, into DIR/report.pdf if -o is not given."
 )
 @click.option(
     "--usd-per-hour",
@@ -37,22 +41,34 @@ FORMATS = ("html", "png", "svg", "pdf", "csv")
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(
-    *, folder: Path, output: Path | None, usd_per_hour: float | None, dark: bool, as_json: bool
+    *,
+    folder: Path,
+    output: Path | None,
+    pdf: bool,
+    usd_per_hour: float | None,
+    dark: bool,
+    as_json: bool,
 ) -> None:
     """Write the report of the finished run in DIR."""
-    path = output or folder / "report.html"
+    path = output or folder / ("report.pdf" if pdf else "report.html")
     file_format = path.suffix.removeprefix(".").lower()
     if file_format not in FORMATS:
-        raise UsageError(f"-o {path}: must end in .html, .png, .svg, .pdf or .csv")
+        raise UsageError(f"-o {path}: must end in .html, .pdf, .png, .svg or .csv")
+    if pdf and file_format != "pdf":
+        raise UsageError(f"-o {path}: must end in .pdf with --pdf")
     look: Theme = "dark" if dark else "light"
     result, seconds = read_run(folder)
     match file_format:
-        case "html":
-            content = render(result, seconds, usd_per_hour=usd_per_hour).encode()
         case "csv":
             content = steps_csv(result).encode()
-        case "png" | "svg" | "pdf":
-            content = picture(result, seconds, file_format, look=look, usd_per_hour=usd_per_hour)
+        case "png" | "svg":
+            drawn = picture(result, seconds, look=look, usd_per_hour=usd_per_hour)
+            content = drawn.svg.encode()
+            if file_format == "png":
+                content = chromium.png(drawn.svg, drawn.width_px, drawn.height_px)
+        case _:
+            page = render(result, seconds, usd_per_hour=usd_per_hour)
+            content = chromium.pdf(page) if file_format == "pdf" else page.encode()
     try:
         path.write_bytes(content)
     except OSError as error:

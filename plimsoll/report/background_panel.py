@@ -1,11 +1,11 @@
 """What ran beside the measured workload, on the run's one clock: throughput, latency beneath."""
 
-import altair as alt
-
 from plimsoll.report import clock as clocks
-from plimsoll.report import theme
-from plimsoll.report.chart import Rows, latency_y
-from plimsoll.report.panels import Panels
+from plimsoll.report import scale, theme
+from plimsoll.report.chart import Key, Rows
+from plimsoll.report.panels import LATENCIES, Panels, lines, piled, readout
+
+HEIGHT_PX = 70
 
 
 def add_background(panels: Panels) -> None:
@@ -16,46 +16,25 @@ def add_background(panels: Panels) -> None:
         series += [row | {"operation": f"{name}: {row['operation']}"} for row in rows]
     if not series:
         return
-    series = clocks.with_segments(series, ("operation",), 1.5 * panels.clock.width_s)
+    width_s = panels.clock.width_s
+    series = clocks.with_segments(series, ("operation",), 1.5 * width_s)
     names = list(dict.fromkeys(row["operation"] for row in series))
-    panels.data["background"] = clocks.stacked(series, "operation", "rate", names)
-    width_s = panels.clock.width_s
-    rates = panels.wide("background", series, "operation", {"rate": "ops/s"}, width_s)
-    title = f"background, ops/s, stacked ({panels.per})"
+    backwards = theme.SERIES[::-1]
+    colors = {name: backwards[i % len(backwards)] for i, name in enumerate(names)}
+    stacked = clocks.stacked(series, "operation", "rate", names)
     panels.add(
-        [
-            panels.piled("background", _color(names, legend=True), title),
-            panels.crosshair("background", rates, ",.1f"),
-        ],
-        height_px=70,
+        "background",
+        panels.height(stacked, f"background, ops/s, stacked ({panels.per})"),
+        piled(stacked, "operation", colors),
+        keys=[Key(name, color) for name, color in colors.items()],
+        readout=readout(series, "operation", {"rate": "ops/s"}, width_s, digits=1),
+        height_px=HEIGHT_PX,
     )
-    if known := [row for row in series if row["p99_us"] is not None]:
-        _latency(panels, known, names)
-
-
-def _latency(panels: Panels, known: Rows, names: list[str]) -> None:
-    columns = {"p50_us": "p50, µs", "p99_us": "p99, µs", "max_us": "max, µs"}
-    width_s = panels.clock.width_s
-    wide = panels.wide("background-latency", known, "operation", columns, width_s)
-    title = "background, p99 (log scale)"
-    base = (
-        alt.Chart(alt.NamedData("background"))
-        .transform_filter("isValid(datum.p99_us)")
-        .encode(
-            x=panels.x("middle:Q"),
-            y=latency_y("p99_us:Q", title, [row["p99_us"] for row in known]),
-            color=_color(names, legend=False),
+    if known := [row["p99_us"] for row in series if row["p99_us"] is not None]:
+        panels.add(
+            "background-latency",
+            scale.latency(known, "background, p99 (log scale)"),
+            lines(series, ("operation",), "p99_us", colors),
+            readout=readout(series, "operation", LATENCIES, width_s),
+            height_px=HEIGHT_PX,
         )
-    )
-    lines = panels.lines(base, known, [alt.Detail("segment:N")])
-    panels.add([*lines, panels.crosshair("background-latency", wide, ",.0f")], height_px=70)
-
-
-def _color(names: list[str], *, legend: bool) -> alt.Color:
-    colors = [theme.SERIES[-1 - i % len(theme.SERIES)] for i in range(len(names))]
-    return alt.Color(
-        "operation:N",
-        title=None,
-        scale=alt.Scale(domain=names, range=colors),
-        legend=alt.Legend() if legend else None,
-    )

@@ -1,21 +1,14 @@
-"""Throughput and latency by load: clients, connections, or the offered rate."""
-
-from typing import Any
-
-import altair as alt
+"""Charts by load: throughput, and the latency percentiles of one operation."""
 
 from plimsoll import words
 from plimsoll.model.capacity import Axis, Capacity
-from plimsoll.report import rows, theme, ticks
-from plimsoll.report.chart import Chart, latency_y
-from plimsoll.report.encodings import (
-    answer_rows,
-    load_tooltips,
-    outcome_shape,
-    outcome_tooltips,
-)
+from plimsoll.report import rows, scale, theme
+from plimsoll.report.chart import Box, Chart, Key, Mark, Panel, Point, Rule, told
+from plimsoll.report.encodings import LIMIT_DASH, SHAPES, drawable, line_of, load_tip, outcome_keys
+from plimsoll.report.scale import Scale
 
 HEIGHT_PX = 240
+DASHES = ("", "6 3", "2 2", "8 2 2 2")  # of statistics, from the lowest
 
 
 def limit_words(capacity: Capacity, operation: str) -> str:
@@ -27,136 +20,104 @@ def limit_words(capacity: Capacity, operation: str) -> str:
     )
 
 
-def load_ticks(axis: Axis, most: float) -> alt.Axis:
-    """Ticks up to the largest load: whole numbers where loads are counted."""
+def load_scale(axis: Axis, most: float) -> Scale:
+    """The axis of loads: whole numbers where loads are counted."""
+    title = rows.AXIS_TITLES[axis]
     if axis == "rate_ops_per_second":
-        return alt.Axis()
-    return alt.Axis(format=",.0f", values=ticks.whole_ticks(most))
+        return scale.linear([most], title, room=1.04)
+    return scale.counted(most, title)
 
 
-def _load_axis(capacity: Capacity) -> alt.X:
-    most = max(judged.load for judged in capacity.steps)
-    return alt.X(
-        "load:Q",
-        title=rows.AXIS_TITLES[capacity.axis],
-        scale=alt.Scale(domain=[0, 1.04 * most]),
-        axis=load_ticks(capacity.axis, most),
-    )
+def _load_scale(capacity: Capacity) -> Scale:
+    return load_scale(capacity.axis, max(judged.load for judged in capacity.steps))
 
 
-def _bracket_layers(capacity: Capacity) -> list[alt.Chart]:
+def _bracket(capacity: Capacity) -> list[Mark]:
     low, high = capacity.bracket or (None, None)
-    if low is None or high is None:
-        return []
-    return [
-        alt.Chart(alt.NamedData("bracket"))
-        .mark_rect(opacity=1)
-        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=alt.ColorValue(theme.BAND))
-    ]
-
-
-def _bracket_rows(capacity: Capacity) -> list[dict[str, Any]]:
-    low, high = capacity.bracket or (None, None)
-    return [] if low is None or high is None else [{"low": low, "high": high}]
-
-
-# The one color is an encoding. As a property of the mark it would leave the legend's shapes bare.
-_ONE_COLOR = alt.Color("unit:N", legend=None, scale=alt.Scale(range=[theme.SERIES[0]]))
+    return [] if low is None or high is None else [Box((low, high), color=theme.BAND)]
 
 
 def throughput(capacity: Capacity) -> Chart | None:
     """Throughput by load, with the bracket, the answer, and the fitted law where it fits."""
-    points = rows.throughput_rows(capacity)
-    if not points:
+    found = drawable(rows.throughput_rows(capacity), "throughput")
+    if not found:
         return None
-    most = max(row["throughput"] for row in points) or 1
-    base = alt.Chart(alt.NamedData("throughput")).encode(
-        x=_load_axis(capacity),
-        y=alt.Y(
-            "throughput:Q", title="throughput, ops/s", scale=alt.Scale(domain=[0, 1.08 * most])
-        ),
-    )
-    answer = alt.Chart(alt.NamedData("answer")).encode(y=alt.Y("throughput:Q"))
-    usl = rows.usl_rows(capacity)
-    layers: list[Any] = [
-        *_bracket_layers(capacity),
-        answer.mark_rule(strokeWidth=1.5).encode(color=alt.ColorValue(theme.INK)),
-        *_usl_layers(usl),
-        base.mark_line(strokeWidth=2, opacity=0.75, color=theme.SERIES[0]),
-        base.mark_point(filled=True, size=75, strokeWidth=2.2, opacity=1).encode(
-            color=_ONE_COLOR,
-            stroke=_ONE_COLOR,
-            shape=outcome_shape(points),
-            tooltip=[*load_tooltips(capacity.axis), *outcome_tooltips()],
-        ),
+    color = theme.SERIES[0]
+    figure = capacity.max_sustainable_throughput_ops_per_second
+    points = [
+        Point(
+            row["load"],
+            row["throughput"],
+            color,
+            SHAPES[row["outcome"]],
+            tip=load_tip(row, capacity.axis),
+        )
+        for row in found
     ]
-    return Chart(
+    usl = rows.usl_rows(capacity)
+    marks: list[Mark] = [
+        *_bracket(capacity),
+        *([Rule(theme.INK, y=figure)] if figure is not None else []),
+        *([line_of(usl, "load", "throughput", theme.MUTED, dash="2 3")] if usl else []),
+        line_of(found, "load", "throughput", color, opacity=0.75),
+        *points,
+    ]
+    panel = Panel(
         id="throughput",
-        spec=alt.layer(*layers).properties(width="container", height=HEIGHT_PX),
-        data={
-            "throughput": points,
-            "answer": answer_rows(capacity),
-            "bracket": _bracket_rows(capacity),
-            "usl": usl,
-        },
+        x=_load_scale(capacity),
+        y=scale.linear([row["throughput"] for row in found], "throughput, ops/s"),
+        marks=marks,
+        height_px=HEIGHT_PX,
+        keys=outcome_keys(found),
+        summary=told(points),
     )
-
-
-def _usl_layers(usl: list[dict[str, Any]]) -> list[alt.Chart]:
-    if not usl:
-        return []
-    line = alt.Chart(alt.NamedData("usl")).mark_line(strokeDash=[2, 3], color=theme.MUTED)
-    return [line.encode(x=alt.X("load:Q"), y=alt.Y("throughput:Q"))]
+    return Chart("throughput", [panel])
 
 
 def latency(capacity: Capacity, operation: str) -> Chart | None:
     """Latency percentiles of one operation by load."""
-    points = [
+    found = [
         row | {"statistic": words.statistic(row["statistic"])}
-        for row in rows.latency_rows(capacity)
+        for row in drawable(rows.latency_rows(capacity), "latency_us")
         if row["operation"] == operation
     ]
-    if not points:
+    if not found:
         return None
-    names = list(dict.fromkeys(row["statistic"] for row in points))
-    dashes = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]][: len(names)]
     operations = rows.operations(capacity)
     color = theme.series(len(operations))[operations.index(operation)]
-    dash = alt.StrokeDash(
-        "statistic:N",
-        title=None,
-        scale=alt.Scale(domain=names, range=dashes),
-        legend=alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2),
-    )
-    limits_us = rows.limit_rows(capacity, operation)
-    heights = [row["latency_us"] for row in points] + [row["limit_us"] for row in limits_us]
-    base = alt.Chart(alt.NamedData(f"latency-{operation}")).encode(
-        x=_load_axis(capacity),
-        y=latency_y("latency_us:Q", f"latency of {operation} (log scale)", heights),
-    )
-    limit = f"limit-{operation}"
-    layers: list[Any] = [
-        *_bracket_layers(capacity),
-        alt.Chart(alt.NamedData(limit))
-        .mark_rule(strokeDash=[2, 3], color=theme.INK)
-        .encode(y=alt.Y("limit_us:Q")),
-        base.mark_line(strokeWidth=2, color=color).encode(strokeDash=dash),
-        base.mark_point(filled=True, size=50, opacity=1, color=color).encode(
-            tooltip=[
-                alt.Tooltip("operation:N"),
-                alt.Tooltip("statistic:N", title="statistic"),
-                alt.Tooltip("latency_us:Q", title="latency, µs", format=",.0f"),
-                *load_tooltips(capacity.axis),
-                *outcome_tooltips(),
-            ]
-        ),
+    names = [words.statistic(one) for one in rows.shown_statistics(capacity)]
+    dashes = dict(zip(names, DASHES, strict=False))
+    limits_us = [row["limit_us"] for row in rows.limit_rows(capacity, operation)]
+    points = [_latency_point(row, color, capacity.axis) for row in found]
+    lines: dict[str, list[rows.Row]] = {}
+    for row in found:
+        lines.setdefault(row["statistic"], []).append(row)
+    marks: list[Mark] = [
+        *_bracket(capacity),
+        *(Rule(theme.INK, y=limit_us, dash=LIMIT_DASH) for limit_us in limits_us),
+        *(line_of(of, "load", "latency_us", color, dash=dashes[one]) for one, of in lines.items()),
+        *points,
     ]
-    return Chart(
+    panel = Panel(
         id=f"latency-{operation}",
-        spec=alt.layer(*layers).properties(width="container", height=HEIGHT_PX),
-        data={
-            f"latency-{operation}": points,
-            limit: limits_us,
-            "bracket": _bracket_rows(capacity),
-        },
+        x=_load_scale(capacity),
+        y=scale.latency(
+            [*(row["latency_us"] for row in found), *limits_us],
+            f"latency of {operation} (log scale)",
+        ),
+        marks=marks,
+        height_px=HEIGHT_PX,
+        keys=[Key(one, color, "line", dashes[one]) for one in names if one in lines],
+        summary=told(points),
     )
+    return Chart(panel.id, [panel])
+
+
+def _latency_point(row: rows.Row, color: str, axis: Axis) -> Point:
+    tip = [
+        ("operation", row["operation"]),
+        ("statistic", row["statistic"]),
+        ("latency, µs", f"{row['latency_us']:,.0f}"),
+        *load_tip(row, axis),
+    ]
+    return Point(row["load"], row["latency_us"], color, radius_px=4, tip=tip)

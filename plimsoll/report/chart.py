@@ -1,56 +1,178 @@
-"""A chart with its rows, and the scales that charts share."""
+"""Charts as descriptions: panels, what lies in them, and what the pointer is told. No drawing."""
 
-import math
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-import altair as alt
+from plimsoll import words
+from plimsoll.report.scale import Scale
 
 Rows = list[dict[str, Any]]
+Shape = Literal["circle", "cross", "diamond", "triangle", "square", "line"]
+Tip = Sequence[tuple[str, str]]  # name and text of each line that the pointer is told
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line for each stretch of points; a stretch of one point is a dot."""
+
+    stretches: Sequence[Sequence[tuple[float, float]]]
+    color: str
+    width_px: float = 2
+    dash: str = ""
+    opacity: float | None = None
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Rectangles of one color: from x to x2, from y to y2."""
+
+    bars: Sequence[tuple[float, float, float, float]]
+    color: str
+    opacity: float | None = None
+    tip: Tip = ()
+
+
+@dataclass(frozen=True)
+class Box:
+    """One rectangle; over the whole height where it has no `y`."""
+
+    x: tuple[float, float]
+    y: tuple[float, float] | None = None
+    color: str = "none"
+    edge: str | None = None
+    opacity: float | None = None
+    tip: Tip = ()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A straight line across the panel: upright at `x`, or level at `y`."""
+
+    color: str
+    x: float | None = None
+    y: float | None = None
+    width_px: float = 1.5
+    dash: str = ""
+    opacity: float | None = None
+    tip: Tip = ()
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point that the pointer can ask."""
+
+    x: float
+    y: float
+    color: str
+    shape: Shape = "circle"
+    radius_px: float = 5
+    hollow: bool = False
+    tip: Tip = ()
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text beside a point; without `x` at the left edge, without `y` at the top."""
+
+    text: str
+    x: float | None = None
+    y: float | None = None
+    shift_px: tuple[float, float] = (0, 0)
+    anchor: Literal["start", "middle", "end"] = "start"
+    color: str = "var(--ink)"
+    size_px: int = 11
+    bold: bool = False
+    upright: bool = False
+
+
+Mark = Line | Bars | Box | Rule | Point | Label
+
+
+@dataclass(frozen=True)
+class Key:
+    """A line of the legend."""
+
+    label: str
+    color: str
+    shape: Shape = "circle"
+    dash: str = ""
+
+
+@dataclass(frozen=True)
+class Readout:
+    """What the pointer is told over a moment of a panel: each series there.
+
+    Attributes:
+        width_s: The length of a moment.
+        digits: Decimals that are shown.
+        moments: When each begins, in seconds of the run.
+        series: {title with unit: a value for each moment; None: nothing was measured}.
+    """
+
+    width_s: float
+    digits: int
+    moments: Sequence[float]
+    series: Mapping[str, Sequence[float | None]]
+
+    @property
+    def summary(self) -> str:
+        """Say between which values each series lay, for who does not see it."""
+        parts = []
+        for title, values in self.series.items():
+            known = [value for value in values if value is not None]
+            if known:
+                low, high = words.rate(min(known)), words.rate(max(known))
+                parts.append(f"{title}: from {low} to {high}")
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A plot: its two axes, what is drawn from the back to the front, and its legend.
+
+    Attributes:
+        id: Unique in a page.
+        x: The level axis.
+        y: The upright axis; its title stands above the panel.
+        marks: From the back to the front.
+        height_px: Of the plot alone.
+        keys: The legend.
+        summary: What it shows, in words, for who does not see it.
+        readout: Of a panel over time.
+        latency_rows: Of a heat map: its rows in each octave of latency.
+        axis: Whether the level axis has its texts: of stacked panels, only the last.
+    """
+
+    id: str
+    x: Scale
+    y: Scale
+    marks: Sequence[Mark]
+    height_px: int
+    keys: Sequence[Key] = ()
+    summary: str = ""
+    readout: Readout | None = None
+    latency_rows: int | None = None
+    axis: bool = True
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A Vega-Lite chart whose data is named: charts share rows, and a page holds them once."""
+    """Panels, one below the other.
+
+    Attributes:
+        id: Unique in a page.
+        panels: From the top.
+        length_s: Of the run, where the panels lie over its time.
+        steps: Index, start, start of the window and end of each step on that clock.
+    """
 
     id: str
-    spec: alt.TopLevelMixin
-    data: dict[str, Rows]
-
-    def vega_lite(self) -> dict[str, Any]:
-        """The chart without its rows, checked against Vega-Lite's schema."""
-        made: dict[str, Any] = self.spec.to_dict()
-        for key in ("$schema", "config"):
-            made.pop(key, None)
-        return made
+    panels: Sequence[Panel]
+    length_s: float | None = None
+    steps: Sequence[tuple[int, float, float, float]] = ()
 
 
-# labels in the unit that suits each: 500 µs, 2 ms, 1 s
-LATENCY_LABEL = (
-    "datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' s'"
-    " : datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' ms'"
-    " : format(datum.value, '~g') + ' µs'"
-)
-
-
-def latency_y(field: str, title: str, values_us: Iterable[float | None]) -> alt.Y:
-    """A logarithmic axis around what was measured, with ticks at 1, 2 and 5 times powers of ten."""
-    known = [value for value in values_us if value]
-    low, high = min(known, default=1) / 1.25, max(known, default=1) * 1.25
-    ticks = _ticks(low, high)
-    return alt.Y(
-        field,
-        title=title,
-        scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(labelExpr=LATENCY_LABEL, values=ticks),
-    )
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for factors in ((1, 2, 5), (1,)):
-        ticks = [f * 10.0**d for d in decades for f in factors if low <= f * 10.0**d <= high]
-        if len(ticks) <= 9:
-            break
-    return ticks
+def told(points: Sequence[Point]) -> str:
+    """Points in words, each with all that the pointer is told of it."""
+    return "; ".join(", ".join(f"{name} {text}" for name, text in point.tip) for point in points)

@@ -1,20 +1,18 @@
 """The latency-throughput curve of a run."""
 
-from typing import Any
-
-import altair as alt
-
 from plimsoll import words
-from plimsoll.model.capacity import Capacity
-from plimsoll.report import rows, theme
-from plimsoll.report.chart import Chart, latency_y
+from plimsoll.model.capacity import Axis, Capacity
+from plimsoll.report import rows, scale, theme
+from plimsoll.report.chart import Chart, Key, Label, Line, Mark, Panel, Point, Rule, told
 from plimsoll.report.encodings import (
-    answer_layers,
-    answer_rows,
-    load_tooltips,
-    outcome_shape,
-    outcome_tooltips,
-    series_color,
+    LIMIT_DASH,
+    SHAPES,
+    answer_marks,
+    drawable,
+    limit_tip,
+    line_of,
+    load_tip,
+    outcome_keys,
 )
 
 HEIGHT_PX = 340
@@ -23,86 +21,88 @@ LABEL_SHARE = 0.05  # of the axis's height: what a line of text takes
 
 def curve(capacity: Capacity) -> Chart | None:
     """Latency of the judged statistic over throughput; None where nothing was measured."""
-    points = rows.curve_rows(capacity)
-    if not points:
+    found = drawable(rows.curve_rows(capacity), "throughput", "latency_us")
+    if not found:
         return None
     name = words.statistic(capacity.statistic)
-    color = series_color(rows.operations(capacity))
+    operations = rows.operations(capacity)
+    colors = dict(zip(operations, theme.series(len(operations)), strict=True))
     limits_us = rows.limit_rows(capacity)
-    repeated = rows.repetition_rows(capacity)
-    most = max(row["throughput"] for row in (*points, *repeated))
-    x = alt.X(
-        "throughput:Q",
-        title="throughput, ops/s",
-        scale=alt.Scale(domain=[0, 1.08 * (most or 1)]),
-        axis=alt.Axis(tickCount=8),
-    )
-    heights = [row["latency_us"] for row in (*points, *repeated)]
+    repeated = drawable(rows.repetition_rows(capacity), "throughput", "latency_us")
+    heights = [row["latency_us"] for row in (*found, *repeated)]
     heights += [row["limit_us"] for row in limits_us]
-    room = 1.4 * max(height for height in heights if height)  # for the label of the answer
-    y = latency_y("latency_us:Q", f"{name} latency (log scale)", [*heights, room])
-    base = alt.Chart(alt.NamedData("curve")).encode(
-        x=x, y=y, color=color, detail=alt.Detail("operation:N")
-    )
-    limits = alt.Chart(alt.NamedData("limits")).encode(y=alt.Y("limit_us:Q"), color=color)
-    layers: list[Any] = [
-        *answer_layers(capacity),
-        limits.mark_rule(strokeDash=[2, 3], strokeWidth=1.5).encode(
-            tooltip=[
-                alt.Tooltip("operation:N"),
-                alt.Tooltip("limit_us:Q", title="limit, µs", format=",.0f"),
-            ]
+    heights = [height for height in heights if height] or [1.0]
+    heights.append(1.4 * max(heights))  # room for the label of the answer
+    x = scale.linear([row["throughput"] for row in (*found, *repeated)], "throughput, ops/s")
+    points = [_point(row, name, colors[row["operation"]], capacity.axis) for row in found]
+    marks: list[Mark] = [
+        *answer_marks(capacity, x.high),
+        *(
+            Rule(colors[row["operation"]], y=row["limit_us"], dash=LIMIT_DASH, tip=limit_tip(row))
+            for row in limits_us
         ),
-        alt.Chart(alt.NamedData("limit-labels"))
-        .mark_text(align="left", baseline="bottom", dx=4, dy=-3)
-        .encode(
-            x=alt.value(0),
-            y=alt.Y("limit_us:Q"),
-            text=alt.Text("label:N"),
-            color=alt.ColorValue(theme.INK),
+        *(
+            Label(row["label"], y=row["limit_us"], shift_px=(4, -3))
+            for row in limit_labels(limits_us, heights)
         ),
-        base.mark_line(strokeWidth=2, opacity=0.75).encode(order=alt.Order("load:Q")),
-        alt.Chart(alt.NamedData("repetitions"))
-        .mark_point(filled=True, size=14, opacity=0.55)
-        .encode(x=alt.X("throughput:Q"), y=alt.Y("latency_us:Q"), color=color),
-        base.transform_filter("datum.in_bracket")
-        .mark_point(filled=False, size=330, strokeWidth=1.4, opacity=0.9)
-        .encode(color=alt.ColorValue(theme.INK)),
-        base.mark_point(filled=True, size=85, strokeWidth=2.4, opacity=1).encode(
-            shape=outcome_shape(points),
-            stroke=color,
-            tooltip=[
-                alt.Tooltip("operation:N"),
-                alt.Tooltip("latency_us:Q", title=f"{name} latency, µs", format=",.0f"),
-                alt.Tooltip("limit_us:Q", title="limit, µs", format=",.0f"),
-                *load_tooltips(capacity.axis),
-                *outcome_tooltips(),
-            ],
-        ),
-        base.transform_filter("isValid(datum.label)")
-        .mark_text(dx=-7, dy=-16, fontSize=10)
-        .encode(text=alt.Text("label:N"), color=alt.ColorValue(theme.MUTED)),
     ]
-    drawn = alt.layer(*layers).properties(width="container", height=HEIGHT_PX)
-    return Chart(
+    for operation, color in colors.items():
+        of = [row for row in found if row["operation"] == operation]
+        dots = [
+            [(r["throughput"], r["latency_us"])] for r in repeated if r["operation"] == operation
+        ]
+        marks += [
+            line_of(of, "throughput", "latency_us", color, opacity=0.75),
+            Line(dots, color, width_px=4, opacity=0.55),
+        ]
+    marks += [_ring(row) for row in found if row["in_bracket"]]
+    marks += points
+    marks += [_load_label(row) for row in found if row["label"] is not None]
+    panel = Panel(
         id="curve",
-        spec=drawn,
-        data={
-            "curve": points,
-            "limits": limits_us,
-            "limit-labels": limit_labels(limits_us, [*heights, room]),
-            "repetitions": repeated,
-            "answer": answer_rows(capacity),
-        },
+        x=x,
+        y=scale.latency(heights, f"{name} latency (log scale)"),
+        marks=marks,
+        height_px=HEIGHT_PX,
+        keys=[*(Key(one, color) for one, color in colors.items()), *outcome_keys(found)],
+        summary=told(points),
+    )
+    return Chart("curve", [panel])
+
+
+def _point(row: rows.Row, statistic: str, color: str, axis: Axis) -> Point:
+    limit = [("limit, µs", f"{row['limit_us']:,.0f}")] if row["limit_us"] is not None else []
+    latency = (f"{statistic} latency, µs", f"{row['latency_us']:,.0f}")
+    return Point(
+        row["throughput"],
+        row["latency_us"],
+        color,
+        SHAPES[row["outcome"]],
+        tip=[("operation", row["operation"]), latency, *limit, *load_tip(row, axis)],
     )
 
 
-def limit_labels(limits_us: list[rows.Row], heights: list[float | None]) -> list[rows.Row]:
+def _ring(row: rows.Row) -> Point:
+    return Point(row["throughput"], row["latency_us"], theme.INK, radius_px=10, hollow=True)
+
+
+def _load_label(row: rows.Row) -> Label:
+    return Label(
+        row["label"],
+        row["throughput"],
+        row["latency_us"],
+        shift_px=(-7, -13),
+        anchor="middle",
+        color=theme.MUTED,
+        size_px=10,
+    )
+
+
+def limit_labels(limits_us: list[rows.Row], heights: list[float]) -> list[rows.Row]:
     """Name the limits; where several are too close for a label each, the uppermost names all."""
-    known = [height for height in heights if height]
-    if not limits_us or not known:
+    if not limits_us:
         return []
-    apart = (max(known) / min(known)) ** LABEL_SHARE
+    apart = (max(heights) / min(heights)) ** LABEL_SHARE
     groups: list[list[rows.Row]] = []
     for row in sorted(limits_us, key=lambda row: row["limit_us"], reverse=True):
         if groups and groups[-1][0]["limit_us"] < row["limit_us"] * apart:

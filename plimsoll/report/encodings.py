@@ -1,96 +1,85 @@
-"""What the charts of loads share: colors, shapes, tooltips, and the answer."""
+"""What the charts of loads share: shapes, tooltips, legends, and the answer."""
 
-from typing import Any
-
-import altair as alt
+from collections.abc import Iterable, Sequence
 
 from plimsoll import words
-from plimsoll.model.capacity import Capacity
+from plimsoll.model.capacity import Axis, Capacity
 from plimsoll.report import rows, theme
+from plimsoll.report.chart import Box, Key, Label, Line, Mark, Rule, Shape, Tip
 
-SHAPES = {
+SHAPES: dict[rows.Outcome, Shape] = {
     "passed": "circle",
-    "failed": "M-1,-1L1,1M-1,1L1,-1",
+    "failed": "cross",
     "client-bound": "diamond",
-    "disputed": "triangle-up",
+    "disputed": "triangle",
 }
+LIMIT_DASH = "2 3"
 
 
-def series_color(operations: list[str]) -> alt.Color:
-    """A color for each operation."""
-    scale = alt.Scale(domain=operations, range=theme.series(len(operations)))
-    return alt.Color("operation:N", title=None, scale=scale)
+def drawable(points: Iterable[rows.Row], *fields: str) -> list[rows.Row]:
+    """The rows that have all of these figures, by their load."""
+    known = (row for row in points if all(row[field] is not None for field in fields))
+    return sorted(known, key=lambda row: row["load"])
 
 
-def outcome_shape(points: list[dict[str, Any]]) -> alt.Shape:
-    """What became of a load, as a shape."""
-    present = [name for name in rows.OUTCOMES if any(row["outcome"] == name for row in points)]
-    return alt.Shape(
-        "outcome:N",
-        title=None,
-        scale=alt.Scale(domain=present, range=[SHAPES[name] for name in present]),
-        legend=alt.Legend(
-            symbolFillColor=theme.INK,
-            symbolStrokeColor=theme.INK,
-            symbolStrokeWidth=2,
-            symbolSize=70,
-        ),
-    )
+def outcome_keys(points: Sequence[rows.Row]) -> list[Key]:
+    """The legend of what became of a load, as shapes."""
+    present = {row["outcome"] for row in points}
+    return [Key(name, theme.INK, SHAPES[name]) for name in rows.OUTCOMES if name in present]
 
 
-def load_tooltips(axis: str = "clients") -> list[alt.Tooltip]:
-    """The load and the throughput of a point."""
+def line_of(
+    points: Sequence[rows.Row],
+    x: str,
+    y: str,
+    color: str,
+    *,
+    dash: str = "",
+    opacity: float | None = None,
+) -> Line:
+    """A line through all points in turn."""
+    return Line([[(row[x], row[y]) for row in points]], color, dash=dash, opacity=opacity)
+
+
+def load_tip(row: rows.Row, axis: Axis = "clients") -> Tip:
+    """The load and the throughput of a point, how it was judged, and why."""
     offered = axis == "rate_ops_per_second"
     return [
-        *([alt.Tooltip("load:Q", title="offered, ops/s", format=",.0f")] if offered else []),
-        alt.Tooltip("clients:Q", title="clients", format=","),
-        alt.Tooltip("connections:Q", title="connections", format=","),
-        alt.Tooltip("throughput:Q", title="throughput, ops/s", format=",.1f"),
+        *([("offered, ops/s", f"{row['load']:,.0f}")] if offered else []),
+        ("clients", words.number(row["clients"])),
+        ("connections", words.number(row["connections"])),
+        ("throughput, ops/s", f"{row['throughput']:,.1f}"),
+        ("repetitions", str(row["repetitions"])),
+        ("judged", row["outcome"]),
+        ("because", row["why"]),
     ]
 
 
-def outcome_tooltips() -> list[alt.Tooltip]:
-    """How a point was judged, and why."""
-    return [
-        alt.Tooltip("repetitions:Q", title="repetitions"),
-        alt.Tooltip("outcome:N", title="judged"),
-        alt.Tooltip("why:N", title="because"),
-    ]
+def limit_tip(row: rows.Row) -> Tip:
+    """The limit of an operation's latency."""
+    return [("operation", row["operation"]), ("limit, µs", f"{row['limit_us']:,.0f}")]
 
 
-def answer_rows(capacity: Capacity) -> list[dict[str, Any]]:
-    """The figure of the verdict, if it has one."""
+def answer_marks(capacity: Capacity, most: float) -> list[Mark]:
+    """The figure as an upright line, with its interval.
+
+    Args:
+        capacity: The verdict.
+        most: The end of the axis of throughput.
+    """
     figure = capacity.max_sustainable_throughput_ops_per_second
     if figure is None:
         return []
-    interval = capacity.interval
-    return [
-        {
-            "throughput": figure,
-            "low": interval.low_ops_per_second if interval else None,
-            "high": interval.high_ops_per_second if interval else None,
-            "label": words.bounded(words.throughput(figure), capacity.bound),
-        }
-    ]
-
-
-def answer_layers(capacity: Capacity) -> list[alt.Chart]:
-    """The figure as an upright line, with its interval."""
-    if capacity.max_sustainable_throughput_ops_per_second is None:
-        return []
-    base = alt.Chart(alt.NamedData("answer"))
-    rule = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("throughput:Q"), color=alt.ColorValue(theme.INK)
+    left = figure < most / 2  # its text stands on the side that has room
+    label = Label(
+        words.bounded(words.throughput(figure), capacity.bound),
+        x=figure,
+        shift_px=(6 if left else -6, 11),
+        anchor="start" if left else "end",
+        bold=True,
     )
-    label = base.mark_text(align="right", baseline="top", dx=-6, fontWeight="bold").encode(
-        x=alt.X("throughput:Q"),
-        y=alt.value(2),
-        text=alt.Text("label:N"),
-        color=alt.ColorValue(theme.INK),
-    )
-    if capacity.interval is None:
-        return [rule, label]
-    band = base.mark_rect(opacity=0.18, clip=True).encode(
-        x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=alt.ColorValue(theme.MUTED)
-    )
-    return [band, rule, label]
+    marks: list[Mark] = [Rule(theme.INK, x=figure, width_px=2), label]
+    if (interval := capacity.interval) is not None:
+        ends = (interval.low_ops_per_second, interval.high_ops_per_second)
+        marks.insert(0, Box(ends, color=theme.MUTED, opacity=0.18))
+    return marks

@@ -1,13 +1,11 @@
 """The page of an experiment: what to buy, what IOPS gain, every cell. Pure."""
 
-from typing import Any
-
-import altair as alt
+from collections.abc import Mapping
 
 from plimsoll import words
 from plimsoll.model.experiment_record import CellOutcome, ExperimentResult, Gain
-from plimsoll.report import theme
-from plimsoll.report.chart import Chart
+from plimsoll.report import scale, theme
+from plimsoll.report.chart import Box, Chart, Key, Label, Mark, Panel
 from plimsoll.report.dollars import AS_IF
 from plimsoll.report.experiment_summary import layout
 from plimsoll.report.factorial_table import factorials_table
@@ -15,8 +13,10 @@ from plimsoll.report.headline import VERDICTS
 from plimsoll.report.page import fill
 from plimsoll.report.phase_tables import phases_table
 from plimsoll.report.report_tables import ReportCell, ReportTable
+from plimsoll.report.scale import Scale
 
 BAR_PX = 22
+LABEL_ROOM = 1.25  # beyond the longest bar, for its figure
 
 
 def render(result: ExperimentResult) -> str:
@@ -160,35 +160,42 @@ def _dollars(cell: CellOutcome) -> tuple[ReportCell, ReportCell]:
 
 
 def figures_chart(result: ExperimentResult) -> Chart | None:
-    """A bar for each cell with a figure, by question."""
-    rows: list[dict[str, Any]] = [
-        {
-            "question": question,
-            "target": target,
-            "figure": cell.figure_ops_per_second,
-            "label": figure(cell),
-        }
-        for question, target, cell in _lines(result)
-        if cell.no_answer is None
-    ]
-    if not rows:
+    """A bar for each cell with a figure: a panel for each question, the targets in their order."""
+    found = _lines(result)
+    figures = [cell.figure_ops_per_second for _, _, cell in found if cell.no_answer is None]
+    if not figures:
         return None
-    colors = alt.Scale(domain=list(result.targets), range=theme.series(len(result.targets)))
-    bars = len(result.targets) * len(result.questions)
-    base = alt.Chart(alt.NamedData("figures")).encode(
-        y=alt.Y("question:N", title=None, sort=list(result.questions)),
-        yOffset=alt.YOffset("target:N", sort=list(result.targets)),
-        x=alt.X("figure:Q", title="throughput, ops/s"),
-    )
-    drawn = alt.layer(
-        base.mark_bar().encode(
-            color=alt.Color("target:N", title=None, scale=colors),
-            tooltip=[
-                alt.Tooltip("question:N"),
-                alt.Tooltip("target:N"),
-                alt.Tooltip("label:N", title="ops/s"),
-            ],
-        ),
-        base.mark_text(align="left", dx=4).encode(text=alt.Text("label:N")),
-    ).properties(width="container", height=max(80, bars * BAR_PX))
-    return Chart(id="figures", spec=drawn, data={"figures": rows})
+    colors = dict(zip(result.targets, theme.series(len(result.targets)), strict=True))
+    x = scale.linear(figures, "throughput, ops/s", room=LABEL_ROOM)
+    panels = []
+    for place, asked in enumerate(result.questions):
+        cells = {t: c for q, t, c in found if q == asked and c.no_answer is None}
+        summary = "; ".join(f"{target}: {figure(cell)} ops/s" for target, cell in cells.items())
+        panels.append(
+            Panel(
+                id=f"figures-{place}",
+                x=x,
+                y=Scale(len(result.targets), 0, asked),
+                marks=_figure_bars(asked, cells, colors),
+                height_px=BAR_PX * len(result.targets),
+                keys=[Key(t, color, "square") for t, color in colors.items() if place == 0],
+                summary=summary,
+                axis=place == len(result.questions) - 1,
+            )
+        )
+    return Chart("figures", panels)
+
+
+def _figure_bars(
+    asked: str, cells: Mapping[str, CellOutcome], colors: Mapping[str, str]
+) -> list[Mark]:
+    """Bars from the top, in the order of the targets; a cell without an answer leaves a gap."""
+    marks: list[Mark] = []
+    for place, (target, color) in enumerate(colors.items()):
+        cell = cells.get(target)
+        if cell is not None and cell.figure_ops_per_second is not None:
+            end, shown = cell.figure_ops_per_second, figure(cell)
+            tip = [("question", asked), ("target", target), ("ops/s", shown)]
+            marks.append(Box((0, end), (place + 0.9, place + 0.1), color, tip=tip))
+            marks.append(Label(shown, end, place + 0.5, shift_px=(6, 4)))
+    return marks

@@ -2,41 +2,36 @@
 
 from collections.abc import Callable, Sequence
 
-import altair as alt
-
 from plimsoll import words
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.results import RunResult
-from plimsoll.report import by_load, encodings, rows, theme
-from plimsoll.report.chart import Chart, latency_y
+from plimsoll.report import rows, scale, theme
+from plimsoll.report.by_load import load_scale
+from plimsoll.report.chart import Chart, Key, Mark, Panel, Point, Rule, Tip, told
+from plimsoll.report.encodings import (
+    LIMIT_DASH,
+    SHAPES,
+    drawable,
+    limit_tip,
+    line_of,
+    load_tip,
+    outcome_keys,
+)
 
 HEIGHT_PX = 300
-DASHES = ([1, 0], [8, 4], [12, 3, 3, 3], [16, 5], [6, 6], [8, 3, 2, 3, 2, 3])
-NAMES_MOST = 30  # letters of all names together that fit side by side on a telephone
+# of runs, to tell lines apart without color; none looks like a limit's dots
+DASHES = ("", "8 4", "12 3 3 3", "16 5", "6 6", "8 3 2 3 2 3")
 
 
-def _runs(names: Sequence[str]) -> alt.Color:
-    scale = alt.Scale(domain=list(names), range=theme.series(len(names)))
-    return alt.Color("run:N", title=None, scale=scale, legend=_legend(names))
+def _looks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Color and dash of each run."""
+    colors = theme.series(len(names))
+    return {name: (colors[i], DASHES[i % len(DASHES)]) for i, name in enumerate(names)}
 
 
-def _dashes(names: Sequence[str]) -> alt.StrokeDash:
-    """A dash for each run, to tell lines apart without color; none looks like a limit's dots."""
-    dashes = [DASHES[index % len(DASHES)] for index in range(len(names))]
-    scale = alt.Scale(domain=list(names), range=dashes)
-    return alt.StrokeDash("run:N", title=None, scale=scale, legend=_legend(names))
-
-
-def _legend(names: Sequence[str]) -> alt.Legend:
-    """Lines with their names, below one another where they would not fit on a telephone."""
-    wide = sum(map(len, names)) > NAMES_MOST
-    return alt.Legend(
-        symbolType="stroke",
-        symbolSize=500,
-        symbolStrokeWidth=2,
-        labelLimit=320,
-        columns=1 if wide else 0,
-    )
+def _keys(names: Sequence[str], points: Sequence[rows.Row]) -> list[Key]:
+    lines = [Key(name, color, "line", dash) for name, (color, dash) in _looks(names).items()]
+    return [*lines, *outcome_keys(points)]
 
 
 def _rows_of_runs(
@@ -53,6 +48,22 @@ def _rows_of_runs(
     ]
 
 
+def _curves(
+    names: Sequence[str], found: Sequence[rows.Row], x: str, y: str, tip: Callable[[rows.Row], Tip]
+) -> tuple[list[Mark], list[Point]]:
+    """A line for each run, and its points."""
+    looks = _looks(names)
+    marks: list[Mark] = [
+        line_of([row for row in found if row["run"] == name], x, y, color, dash=dash)
+        for name, (color, dash) in looks.items()
+    ]
+    points = [
+        Point(row[x], row[y], looks[row["run"]][0], SHAPES[row["outcome"]], tip=tip(row))
+        for row in found
+    ]
+    return marks, points
+
+
 def operations(results: Sequence[RunResult]) -> list[str]:
     """Every operation of any run."""
     return list(dict.fromkeys(name for r in results for name in rows.operations(r.capacity)))
@@ -62,70 +73,63 @@ def curve(
     results: Sequence[RunResult], names: Sequence[str], operation: str, prefix: str = "over"
 ) -> Chart | None:
     """Latency of one operation over throughput, a line for each run."""
-    points = [
-        row
-        for row in _rows_of_runs(results, names, rows.curve_rows)
-        if row["operation"] == operation
-    ]
+    everything = drawable(
+        _rows_of_runs(results, names, rows.curve_rows), "throughput", "latency_us"
+    )
+    found = [row for row in everything if row["operation"] == operation]
     statistics = {r.capacity.statistic for r in results if r.capacity is not None}
-    if not points or len(statistics) != 1:
+    if not found or len(statistics) != 1:
         return None
     name = words.statistic(statistics.pop())
-    most = max(row["throughput"] for row in points) or 1
     limits = _rows_of_runs(results, names, lambda capacity: rows.limit_rows(capacity, operation))
-    heights = [row["latency_us"] for row in points] + [row["limit_us"] for row in limits]
-    data, color = f"{prefix}-{operation}", _runs(names)
-    base = alt.Chart(alt.NamedData(data)).encode(
-        x=alt.X(
-            "throughput:Q",
-            title="throughput, ops/s",
-            scale=alt.Scale(domain=[0, 1.08 * most]),
-            axis=alt.Axis(tickCount=8),
+    looks = _looks(names)
+
+    def tip(row: rows.Row) -> Tip:
+        latency = (f"{name} latency, µs", f"{row['latency_us']:,.0f}")
+        return [("run", row["run"]), latency, *load_tip(row)]
+
+    lines, points = _curves(names, found, "throughput", "latency_us", tip)
+    marks: list[Mark] = [
+        *_capacities(results, names),
+        *(
+            Rule(
+                looks[row["run"]][0],
+                y=row["limit_us"],
+                dash=LIMIT_DASH,
+                tip=[("run", row["run"]), *limit_tip(row)],
+            )
+            for row in limits
         ),
-        y=latency_y("latency_us:Q", f"{name} latency of {operation} (log scale)", heights),
-        color=color,
-        detail=alt.Detail("run:N"),
+        *lines,
+        *points,
+    ]
+    panel = Panel(
+        id=f"{prefix}-{operation}",
+        x=scale.linear([row["throughput"] for row in found], "throughput, ops/s"),
+        y=scale.latency(
+            [row["latency_us"] for row in found] + [row["limit_us"] for row in limits],
+            f"{name} latency of {operation} (log scale)",
+        ),
+        marks=marks,
+        height_px=HEIGHT_PX,
+        keys=_keys(names, found),
+        summary=told(points),
     )
-    dash = _dashes(names)
-    drawn = alt.layer(
-        alt.Chart(alt.NamedData(f"{prefix}-capacities"))
-        .mark_rule(strokeWidth=1.5, opacity=0.8)
-        .encode(
-            x=alt.X("throughput:Q"),
-            color=color,
-            tooltip=[alt.Tooltip("run:N"), alt.Tooltip("label:N", title="capacity")],
-        ),
-        alt.Chart(alt.NamedData(f"{prefix}-limits-{operation}"))
-        .mark_rule(strokeDash=[2, 3])
-        .encode(
-            y=alt.Y("limit_us:Q"),
-            color=color,
-            tooltip=[
-                alt.Tooltip("run:N"),
-                alt.Tooltip("limit_us:Q", title="limit, µs", format=",.0f"),
-            ],
-        ),
-        base.mark_line(strokeWidth=2).encode(order=alt.Order("load:Q"), strokeDash=dash),
-        base.mark_point(filled=True, size=70, strokeWidth=2.2, opacity=1).encode(
-            stroke=color,
-            shape=encodings.outcome_shape(points),
-            tooltip=[
-                alt.Tooltip("run:N"),
-                alt.Tooltip("latency_us:Q", title=f"{name} latency, µs", format=",.0f"),
-                *encodings.load_tooltips(),
-                *encodings.outcome_tooltips(),
-            ],
-        ),
-    ).properties(width="container", height=HEIGHT_PX)
-    return Chart(
-        id=data,
-        spec=drawn,
-        data={
-            data: points,
-            f"{prefix}-capacities": _rows_of_runs(results, names, encodings.answer_rows),
-            f"{prefix}-limits-{operation}": limits,
-        },
-    )
+    return Chart(panel.id, [panel])
+
+
+def _capacities(results: Sequence[RunResult], names: Sequence[str]) -> list[Rule]:
+    """Upright, the figure of each run's verdict."""
+    rules = []
+    for name, (color, _), result in zip(names, _looks(names).values(), results, strict=True):
+        capacity = result.capacity
+        figure = capacity.max_sustainable_throughput_ops_per_second if capacity else None
+        if capacity is not None and figure is not None:
+            shown = words.bounded(words.throughput(figure), capacity.bound)
+            rules.append(
+                Rule(color, x=figure, opacity=0.8, tip=[("run", name), ("capacity", shown)])
+            )
+    return rules
 
 
 def throughput(
@@ -133,34 +137,19 @@ def throughput(
 ) -> Chart | None:
     """Throughput by load, a line for each run; None where the loads are of different kinds."""
     axes = {r.capacity.axis for r in results if r.capacity is not None}
-    points = _rows_of_runs(results, names, rows.throughput_rows)
-    if not points or len(axes) != 1:
+    found = drawable(_rows_of_runs(results, names, rows.throughput_rows), "throughput")
+    if not found or len(axes) != 1:
         return None
-    axis = axes.pop()
-    title = rows.AXIS_TITLES[axis]
-    color = _runs(names)
-    dash = _dashes(names)
-    most = max(row["load"] for row in points)
-    base = alt.Chart(alt.NamedData(f"{prefix}-throughput")).encode(
-        x=alt.X(
-            "load:Q",
-            title=title,
-            scale=alt.Scale(domain=[0, 1.04 * most]),
-            axis=by_load.load_ticks(axis, most),
-        ),
-        y=alt.Y("throughput:Q", title="throughput, ops/s"),
-        color=color,
+    lines, points = _curves(
+        names, found, "load", "throughput", lambda row: [("run", row["run"]), *load_tip(row)]
     )
-    drawn = alt.layer(
-        base.mark_line(strokeWidth=2).encode(strokeDash=dash),
-        base.mark_point(filled=True, size=70, strokeWidth=2.2, opacity=1).encode(
-            stroke=color,
-            shape=encodings.outcome_shape(points),
-            tooltip=[
-                alt.Tooltip("run:N"),
-                *encodings.load_tooltips(),
-                *encodings.outcome_tooltips(),
-            ],
-        ),
-    ).properties(width="container", height=HEIGHT_PX)
-    return Chart(id=f"{prefix}-throughput", spec=drawn, data={f"{prefix}-throughput": points})
+    panel = Panel(
+        id=f"{prefix}-throughput",
+        x=load_scale(axes.pop(), max(row["load"] for row in found)),
+        y=scale.linear([row["throughput"] for row in found], "throughput, ops/s"),
+        marks=[*lines, *points],
+        height_px=HEIGHT_PX,
+        keys=_keys(names, found),
+        summary=told(points),
+    )
+    return Chart(panel.id, [panel])

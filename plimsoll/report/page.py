@@ -1,7 +1,7 @@
 """`report.html`: one self-contained page of a run. Pure: figures in, text out."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import Any
 
@@ -13,26 +13,21 @@ from plimsoll import words
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.report import by_load, curve, heat_map, report_tables, rows, theme, timeline
 from plimsoll.report.beside import background_lines, background_table
-from plimsoll.report.chart import Chart, Rows
+from plimsoll.report.chart import Chart, Panel
+from plimsoll.report.first_screen import first_screen
 from plimsoll.report.headline import headline
 from plimsoll.report.phase_tables import run_phases_table
+from plimsoll.report.policy import content_security_policy
+from plimsoll.report.svg import key, plot
 from plimsoll.report.target_words import target_words
+from plimsoll.report.ticks import in_hours
 from plimsoll.report.toggle_words import toggle_table
+
+_POLICY = "{policy}"  # the page's own, put in when the rest of it is there
 
 
 def _asset(name: str) -> str:
     return resources.files("plimsoll.report").joinpath("assets", name).read_text("utf-8")
-
-
-def columns(rows: Rows) -> dict[str, Any]:
-    """Rows as lists under the names of their fields, so that a page names each field once."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return {"names": names, "rows": [[_short(row.get(name)) for name in names] for row in rows]}
-
-
-def _short(value: Any) -> Any:
-    """Figures to ten digits."""
-    return float(f"{value:.10g}") if isinstance(value, float) else value
 
 
 def script_json(value: object) -> Markup:
@@ -41,8 +36,35 @@ def script_json(value: object) -> Markup:
     return Markup(dumped.replace("<", "\\u003c"))  # noqa: S704 - no tag can be in it
 
 
+def book(drawn: Iterable[Chart]) -> dict[str, Any]:
+    """What the page's script tells of moments: each chart over time, with its panels' series."""
+    return {
+        chart.id: {
+            "length_s": chart.length_s,
+            "hours": in_hours(chart.length_s),
+            "steps": chart.steps,
+            "panels": {panel.id: _told(panel) for panel in chart.panels},
+        }
+        for chart in drawn
+        if chart.length_s is not None
+    }
+
+
+def _told(panel: Panel) -> dict[str, Any]:
+    """The series of a panel, or how a heat map's rows divide its axis of latency."""
+    if panel.readout is not None:
+        return vars(panel.readout)
+    return {"rows": panel.latency_rows, "low_us": panel.y.low, "high_us": panel.y.high}
+
+
+def panel_plot(panel: Panel) -> Markup:
+    """A panel's plot, with what it shows in words for who does not see it."""
+    told = f"{panel.y.title}: {panel.summary}" if panel.summary else panel.y.title
+    return plot(panel, role="img", aria_label=told, data_panel=panel.id)
+
+
 def fill(template: str, drawn: Sequence[Chart], **values: object) -> str:
-    """Fill a page's template; charts share their rows by name."""
+    """Fill a page's template; it names charts by their ids."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("plimsoll.report", "assets"),
         autoescape=True,
@@ -50,25 +72,23 @@ def fill(template: str, drawn: Sequence[Chart], **values: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"utc": words.moment, "number": words.number}
-    data = {name: chart_rows for chart in drawn for name, chart_rows in chart.data.items()}
-    book = {
-        "config": theme.CONFIG,
-        "charts": {
-            chart.id: {"spec": chart.vega_lite(), "data": sorted(chart.data)} for chart in drawn
-        },
-        "data": {name: columns(chart_rows) for name, chart_rows in data.items()},
+    environment.filters |= {
+        "utc": words.moment,
+        "number": words.number,
+        "plot": panel_plot,
+        "symbol": key,
     }
-    return environment.get_template(template).render(
-        book=script_json(book),
+    page = environment.get_template(template).render(
+        policy=_POLICY,
+        book=script_json(book(drawn)),
         css=Markup(_asset("report.css")),  # noqa: S704 - our own file
         colors_light=Markup(theme.css("light")),  # noqa: S704 - our own colors
         colors_dark=Markup(theme.css("dark")),  # noqa: S704
         script=Markup(_asset("report.js")),  # noqa: S704 - our own file
-        vega=Markup(_asset("vega.js")),  # noqa: S704 - a committed bundle
         charts={chart.id: chart for chart in drawn},
         **values,
     )
+    return page.replace(_POLICY, content_security_policy(page), 1)
 
 
 def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = None) -> str:
@@ -92,6 +112,7 @@ def render(result: RunResult, seconds: Seconds, *, usd_per_hour: float | None = 
         result=result,
         headline=headline(result, usd_per_hour),
         dashboards=words.DASHBOARDS,
+        first=first_screen(result, usd_per_hour),
         target=target_words(result),
         load_unit=words.LOAD_UNITS[capacity.axis] if capacity else "",
         statistic=words.statistic(capacity.statistic).replace("m", "M", 1) if capacity else "",

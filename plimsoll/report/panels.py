@@ -1,160 +1,131 @@
 """Panels stacked on one time axis, the steps' windows shaded behind each."""
 
-from collections.abc import Mapping
-from typing import Any
-
-import altair as alt
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from plimsoll import words
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.report import clock as clocks
-from plimsoll.report import phases, theme, ticks
-from plimsoll.report.chart import Rows
+from plimsoll.report import phases, scale, theme, ticks
+from plimsoll.report.chart import Bars, Box, Chart, Key, Line, Mark, Panel, Readout, Rows
+from plimsoll.report.scale import Scale
 
-WIDTH_PX = 900  # of a picture; a page sets its own
 PANEL_HEIGHT_PX = 110
-TWO_DIGITS = "(floor({0}) < 10 ? '0' : '') + floor({0})"
-MINUTES = "floor(datum.value / 60) + ':' + " + TWO_DIGITS.format("(datum.value % 60)")
-HOURS = "floor(datum.value / 3600) + ':' + " + TWO_DIGITS.format("(datum.value % 3600 / 60)")
+LATENCIES = {"p50_us": "p50, µs", "p99_us": "p99, µs", "max_us": "max, µs"}  # of a readout
 
 
 class Panels:
-    """Collects panels and their rows."""
+    """Collects panels on the clock of a run."""
 
     def __init__(self, result: RunResult, seconds: Seconds) -> None:
         self.clock = clocks.Clock(result, seconds)
         self.result = result
         self.seconds = seconds
-        self.panels: list[alt.LayerChart] = []
-        self.data: dict[str, Rows] = {
-            "steps": phases.step_rows(self.clock, result),
-            "phases": phases.phase_rows(self.clock, result),
-        }
+        self.panels: list[Panel] = []
+        self.steps = phases.step_rows(self.clock, result)
         width_s = self.clock.width_s
-        self.clock_unit = "h:min:s" if ticks.in_hours(self.clock.length_s) else "min:s"
         self.per = "per second" if width_s == 1 else f"mean of {words.duration(width_s)}"
+        unit = "h:min" if ticks.in_hours(self.clock.length_s) else "min:s"
+        self.x = scale.time(self.clock.length_s, f"time since the run was submitted, {unit}")
+        self.windows = [Box((row["window"], row["t2"]), color=theme.BAND) for row in self.steps]
 
-    def x(self, field: str = "t:Q") -> alt.X:
-        """The time axis, the same for every panel."""
-        return alt.X(
-            field,
-            title=None,
-            scale=alt.Scale(domain=[0, self.clock.length_s], nice=False),
-            axis=alt.Axis(labels=False, ticks=False, values=ticks.time_ticks(self.clock.length_s)),
-        )
+    def chart(self, id_: str) -> Chart:
+        """All panels on one time axis, whose texts stand below the last."""
+        last = len(self.panels) - 1
+        panels = [replace(panel, axis=place == last) for place, panel in enumerate(self.panels)]
+        steps = [(row["step"], row["t"], row["window"], row["t2"]) for row in self.steps]
+        return Chart(id_, panels, self.clock.length_s, steps)
 
-    def stacked(self) -> alt.VConcatChart:
-        """All panels on one time axis, which the last one labels."""
-        length_s = self.clock.length_s
-        hours = ticks.in_hours(length_s)
-        for layer in self.panels[-1].layer:
-            if layer.encoding.x.to_dict().get("axis"):
-                unit = "h:min" if hours else "min:s"
-                layer.encoding.x.title = f"time since the run was submitted, {unit}"
-                layer.encoding.x.axis = alt.Axis(
-                    labelExpr=HOURS if hours else MINUTES, values=ticks.time_ticks(length_s)
-                )
-        stacked: alt.VConcatChart = alt.vconcat(*self.panels, spacing=22)
-        return stacked
-
-    def add(self, layers: list[Any], *, height_px: int = PANEL_HEIGHT_PX) -> None:
+    def add(
+        self,
+        name: str,
+        y: Scale,
+        marks: Sequence[Mark],
+        *,
+        keys: Sequence[Key] = (),
+        readout: Readout | None = None,
+        latency_rows: int | None = None,
+        summary: str = "",
+        height_px: int = PANEL_HEIGHT_PX,
+    ) -> None:
         """Add a panel, with the steps' windows shaded behind it."""
-        windows = (
-            alt.Chart(alt.NamedData("steps"))
-            .mark_rect(color=theme.BAND)
-            .encode(x=self.x("window:Q"), x2=alt.X2("t2:Q"))
+        panel = Panel(
+            id=name,
+            x=self.x,
+            y=y,
+            marks=[*self.windows, *marks],
+            height_px=height_px,
+            keys=keys,
+            summary=summary or (readout.summary if readout else ""),
+            readout=readout,
+            latency_rows=latency_rows,
         )
-        panel = alt.layer(windows, *layers).properties(width=WIDTH_PX, height=height_px)
-        self.panels.append(panel.resolve_scale(color="independent", strokeDash="independent"))
+        self.panels.append(panel)
 
-    def lines(self, base: alt.Chart, series: Rows, detail: list[alt.Detail]) -> list[alt.Chart]:
-        """A line for each series, and a point for each row that has no neighbor to make a line."""
-        line = base.mark_line(strokeWidth=1.5).encode(detail=detail)
-        if not any(row["alone"] for row in series):
-            return [line]
-        alone = base.transform_filter("datum.alone")
-        return [line, alone.mark_point(filled=True, size=14, opacity=1)]
+    def height(self, rows: Rows, title: str, *, top: float = 0) -> Scale:
+        """The axis of what is piled up: to `top`, or beyond the highest pile."""
+        return scale.linear([top / scale.ROOM, *(row["to"] for row in rows)], title, count=4)
 
-    def piled(self, name: str, color: alt.Color, y_title: str, top: float | None = None) -> Any:
-        """Series on top of one another: a block for each moment, which shows even a short one."""
-        scale = alt.Scale(zero=True, domainMax=alt.Undefined if top is None else top)
-        return (
-            alt.Chart(alt.NamedData(name))
-            .mark_rect(opacity=0.8)
-            .encode(
-                x=self.x(),
-                x2=alt.X2("t2:Q"),
-                y=alt.Y("from:Q", title=y_title, scale=scale),
-                y2=alt.Y2("to:Q"),
-                color=color,
-            )
+
+def piled(rows: Rows, series: str, colors: Mapping[str, str]) -> list[Bars]:
+    """Series on top of one another: a block for each moment, which shows even a short one."""
+    return [
+        Bars(
+            [(r["t"], r["t2"], r["from"], r["to"]) for r in rows if r[series] == name],
+            color,
+            opacity=0.8,
         )
+        for name, color in colors.items()
+    ]
 
-    def crosshair(self, name: str, series: Mapping[str, str], fmt: str) -> alt.Chart:
-        """The tooltip with every series of a panel; `series`: {column: title}."""
-        hover = alt.selection_point(
-            name=f"hover_{name.replace('-', '_')}",
-            on="pointerover",
-            clear="pointerout",
-            encodings=["x"],
-            empty=False,
-        )
-        moments: alt.Chart = (
-            alt.Chart(alt.NamedData(f"{name}-wide"))
-            .mark_rect(color=theme.RULE)
-            .encode(
-                x=self.x(),
-                x2=alt.X2("t2:Q"),
-                opacity=alt.condition(hover, alt.value(0.5), alt.value(0)),
-                tooltip=[
-                    alt.Tooltip("clock:N", title=f"at, {self.clock_unit}"),
-                    alt.Tooltip("step:N", title="step"),
-                    *(
-                        alt.Tooltip(f"{key}:Q", title=title, format=fmt)
-                        for key, title in series.items()
-                    ),
-                ],
-            )
-            .add_params(hover)
-        )
-        return moments
 
-    def wide(
-        self, name: str, series: Rows, key: str, columns: Mapping[str, str], span_s: float
-    ) -> dict[str, str]:
-        """Make one row for each moment out of one row for each moment and series.
+def lines(rows: Rows, by: Sequence[str], value: str, colors: Mapping[str, str]) -> list[Line]:
+    """A line for each series, cut at its gaps; what has no neighbor is a dot.
 
-        Args:
-            name: The panel's; the rows become its data `{name}-wide`.
-            series: The rows.
-            key: The field that names a row's series.
-            columns: {field: its title}.
-            span_s: The length of a moment in seconds.
+    Args:
+        rows: With their `segment`; those without a figure are left out.
+        by: The fields that part the rows into series; the first one has the color.
+        value: The field of the figure.
+        colors: {series: color}.
+    """
+    stretches: dict[str, dict[tuple[object, ...], list[tuple[float, float]]]] = {}
+    for row in rows:
+        if row[value] is not None:
+            of = stretches.setdefault(row[by[0]], {})
+            key = tuple(row[field] for field in (*by, "segment"))
+            of.setdefault(key, []).append((row["middle"], row[value]))
+    drawn = []
+    for name, of in stretches.items():
+        long = [one for one in of.values() if len(one) > 1]
+        alone = [one for one in of.values() if len(one) == 1]
+        drawn += [Line(long, colors[name], width_px=1.5)] if long else []
+        drawn += [Line(alone, colors[name], width_px=4)] if alone else []
+    return drawn
 
-        Returns:
-            {column: title}, for `crosshair`.
-        """
-        moments: dict[float, dict[str, Any]] = {}
-        titles: dict[str, str] = {}
-        names = list(dict.fromkeys(row[key] for row in series))
-        for row in series:
-            moment = moments.setdefault(row["t"], self._moment(row["t"], span_s))
-            for column, title in columns.items():
-                if row[column] is not None:
-                    flat = f"{column}{names.index(row[key])}"
-                    moment[flat] = round(row[column], 3)
-                    titles[flat] = f"{row[key]} {title}".strip()
-        self.data[f"{name}-wide"] = list(moments.values())
-        return dict(sorted(titles.items()))
 
-    def _moment(self, t: float, span_s: float) -> dict[str, Any]:
-        at = ticks.clock_text(t, self.clock.length_s)
-        return {"t": t, "t2": t + span_s, "clock": at, "step": self._step_at(t)}
+def readout(
+    rows: Rows, key: str, columns: Mapping[str, str], width_s: float, *, digits: int = 0
+) -> Readout:
+    """What the pointer is told of each moment.
 
-    def _step_at(self, t: float) -> str:
-        for step in self.data["steps"]:
-            if step["t"] <= t < step["window"]:
-                return f"{step['step']}, warm-up"
-            if step["window"] <= t < step["t2"]:
-                return str(step["step"])
-        return words.NOTHING
+    Args:
+        rows: One for each moment `t` and series.
+        key: The field that names a row's series.
+        columns: {field: its title}.
+        width_s: The length of a moment.
+        digits: Decimals that are shown.
+    """
+    moments = sorted({row["t"] for row in rows})
+    at = {(row["t"], row[key]): row for row in rows}
+    names = list(dict.fromkeys(row[key] for row in rows))
+    series = {
+        f"{name} {title}".strip(): [
+            None if (row := at.get((t, name))) is None or row[column] is None
+            else round(row[column], digits or None)
+            for t in moments
+        ]
+        for column, title in columns.items()
+        for name in names
+    }  # fmt: skip
+    told = {title: values for title, values in series.items() if any(v is not None for v in values)}
+    return Readout(width_s, digits, moments, told)

@@ -1,94 +1,119 @@
-"""A run as a picture: the answer, the curve and the time line, as PNG, SVG or PDF.
+"""A run as a picture of its own: the answer, the curve and the time line, as SVG.
 
-Drawn by vl-convert, which carries Vega: the same charts as on the page, without a browser.
+The charts are those of the page; what the page leaves to its style is laid out here.
 """
 
+import math
 import textwrap
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from plimsoll.errors import MissingToolError
+from markupsafe import Markup
+
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.report import curve, theme, timeline
+from plimsoll.report.chart import Chart, Key, Panel
 from plimsoll.report.headline import headline
-from plimsoll.report.panels import WIDTH_PX
+from plimsoll.report.svg import KEY_PX, key, plot
+from plimsoll.report.svg_marks import WIDTH_PX, element
 from plimsoll.report.theme import Theme
 
-PictureFormat = Literal["png", "svg", "pdf"]
-VEGA_LITE = "6.4"
-CURVE_HEIGHT_PX = 320
+MARGIN_PX = 24
+AXIS_PX = 58
+LETTER_PX = 6.2  # of a legend's text, as wide as letters are at most on average
+ROW_PX = 20
+SUBTITLE_LETTERS = 130
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG, and its size."""
+
+    svg: str
+    width_px: int
+    height_px: int
 
 
 def picture(
     result: RunResult,
     seconds: Seconds,
-    file_format: PictureFormat,
     *,
     look: Theme = "light",
     usd_per_hour: float | None = None,
-) -> bytes:
-    """Draw a run.
-
-    Raises:
-        MissingToolError: vl-convert is not installed.
-    """
-    try:
-        import vl_convert  # noqa: PLC0415 - 84 MB, an extra
-    except ImportError:
-        raise MissingToolError(
-            "pictures need vl-convert: pip install 'plimsoll-db[pictures]'"
-        ) from None
-    spec = specification(result, seconds, look=look, usd_per_hour=usd_per_hour)
-    match file_format:
-        case "svg":
-            return str(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)).encode()
-        case "png":
-            return bytes(vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=2))
-        case "pdf":
-            return bytes(vl_convert.vegalite_to_pdf(spec, vl_version=VEGA_LITE))
-
-
-def specification(
-    result: RunResult, seconds: Seconds, *, look: Theme = "light", usd_per_hour: float | None = None
-) -> dict[str, Any]:
-    """Write the whole picture as one Vega-Lite chart, in the colors of a theme."""
+) -> Picture:
+    """Draw a run, in the colors of a theme."""
     answer = headline(result, usd_per_hour)
+    title = f"{result.name}: {answer.figure} ops/s" if answer.figure else result.name
     loads = curve.curve(result.capacity) if result.capacity else None
     drawn = [chart for chart in (loads, timeline.timeline(result, seconds)) if chart is not None]
-    specs = [_stacked(chart.vega_lite()) for chart in drawn]
-    panels = [panel for spec in specs for panel in spec["vconcat"]]
-    title = f"{result.name}: {answer.figure} ops/s" if answer.figure else result.name
-    whole = {
-        "title": {
-            "text": f"{title} ({answer.tag})",
-            "subtitle": textwrap.wrap(answer.sentence, 130),
-            "fontSize": 20,
-            "subtitleFontSize": 13,
-            "subtitlePadding": 6,
-            "offset": 24,
-            "frame": "bounds",
-        },
-        "vconcat": panels or [_empty()],
-        "params": [param for spec in specs for param in spec.get("params", [])],
-        "spacing": 26,
-        "padding": 24,
-        "background": "var(--surface)",
-        "datasets": {name: rows for chart in drawn for name, rows in chart.data.items()},
-        "config": {**theme.CONFIG, "background": "var(--surface)"},
-    }
-    return theme.resolved(whole, look)
+    return sheet(f"{title} ({answer.tag})", answer.sentence, drawn, look=look)
 
 
-def _stacked(spec: dict[str, Any]) -> dict[str, Any]:
-    """A chart as a stack of panels of the picture's width."""
-    if "vconcat" in spec:
-        return spec
-    return {"vconcat": [spec | {"width": WIDTH_PX, "height": CURVE_HEIGHT_PX}]}
+def sheet(title: str, sentence: str, charts: Sequence[Chart], *, look: Theme = "light") -> Picture:
+    """Draw charts below one another, under a title."""
+    lines = textwrap.wrap(sentence, SUBTITLE_LETTERS)
+    parts = [_text(title, MARGIN_PX, 40, font_size=20, font_weight="bold", fill=theme.INK)]
+    parts += [
+        _text(line, MARGIN_PX, 64 + 18 * place, font_size=13, fill=theme.MUTED)
+        for place, line in enumerate(lines)
+    ]
+    top = 64.0 + 18 * len(lines)
+    for panel in (panel for chart in charts for panel in chart.panels):
+        drawn, height = _panel(panel, top)
+        parts += drawn
+        top += height
+    if not charts:
+        parts.append(_text("Nothing was measured.", MARGIN_PX, top + 10, fill=theme.INK))
+        top += 40
+    width = AXIS_PX + WIDTH_PX + 2 * MARGIN_PX
+    whole = element(
+        "svg",
+        element("rect", width="100%", height="100%", fill="var(--surface)"),
+        *parts,
+        xmlns="http://www.w3.org/2000/svg",
+        width=width,
+        height=math.ceil(top),
+        font_family=theme.FONT,
+        font_size=13,
+    )
+    return Picture(theme.resolved(whole, look), width, math.ceil(top))
 
 
-def _empty() -> dict[str, Any]:
-    return {
-        "data": {"values": [{}]},
-        "mark": {"type": "text", "text": "Nothing was measured.", "fontSize": 13},
-        "width": WIDTH_PX,
-        "height": 60,
-    }
+def _panel(panel: Panel, top: float) -> tuple[list[Markup], float]:
+    """A panel with its title and legend from `top` down, and how high all of it is."""
+    left = MARGIN_PX + AXIS_PX
+    keys, rows = _legend(panel.keys, top + ROW_PX)
+    above = ROW_PX * (1 + rows) + 14
+    below = 44 if panel.axis else 8
+    drawn = [
+        _text(panel.y.title, MARGIN_PX, top + ROW_PX, font_size=11, fill=theme.MUTED),
+        *keys,
+        element("svg", plot(panel), x=left, y=top + above, width=WIDTH_PX, overflow="visible"),
+    ]
+    if panel.axis:
+        middle, under = left + WIDTH_PX / 2, top + above + panel.height_px + 34
+        drawn.append(
+            _text(
+                panel.x.title, middle, under, font_size=11, fill=theme.MUTED, text_anchor="middle"
+            )
+        )
+    return drawn, above + panel.height_px + below
+
+
+def _legend(keys: Iterable[Key], top: float) -> tuple[list[Markup], int]:
+    """The lines of a legend side by side, and in how many rows they stand."""
+    drawn: list[Markup] = []
+    x, rows = float(MARGIN_PX), 0
+    for one in keys:
+        wide = KEY_PX[0] + 6 + LETTER_PX * len(one.label) + 18
+        if rows == 0 or x + wide > MARGIN_PX + AXIS_PX + WIDTH_PX:
+            x, rows = float(MARGIN_PX), rows + 1
+        y = top + ROW_PX * rows
+        drawn.append(element("svg", key(one), x=x, y=y - KEY_PX[1] + 2, overflow="visible"))
+        drawn.append(_text(one.label, x + KEY_PX[0] + 6, y, font_size=11, fill=theme.INK))
+        x += wide
+    return drawn, rows
+
+
+def _text(text: str, x: float, y: float, **attributes: object) -> Markup:
+    return element("text", text, x=x, y=y, **attributes)

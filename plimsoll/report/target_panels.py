@@ -3,16 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-import altair as alt
-
 from plimsoll import words
 from plimsoll.model.cassandra_target import CassandraTarget
 from plimsoll.model.results import RunResult
 from plimsoll.model.volumes import VolumeLimits
 from plimsoll.report import clock as clocks
-from plimsoll.report import theme
-from plimsoll.report.chart import Rows
-from plimsoll.report.panels import Panels
+from plimsoll.report import scale, theme
+from plimsoll.report.chart import Key, Label, Mark, Rows, Rule
+from plimsoll.report.panels import Panels, lines, piled, readout
 
 IOPS = {"read_iops": "reads", "write_iops": "writes"}
 MIB_S = {"read_mib_s": "reads", "write_mib_s": "writes"}
@@ -73,49 +71,39 @@ def _add_panel(
     if not series:
         return
     gap_s = clocks.sample_gap_s(samples, panels.clock.width_s)
-    series = clocks.with_segments(series, ("series",), gap_s)
     span_s = gap_s / 1.5
+    series = clocks.with_segments(series, ("series",), gap_s)
     series = [row | {"middle": row["t"] + span_s / 2, "t2": row["t"] + span_s} for row in series]
     names = list(dict.fromkeys(fields.values()))
-    panels.data[name] = (
-        series if limits is None else clocks.stacked(series, "series", "value", names)
-    )
     present = [title for title in names if any(row["series"] == title for row in series)]
-    colors = list(theme.TARGET[: len(present)])
-    legend = alt.Legend() if len(present) > 1 else None
-    color = alt.Color(
-        "series:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=colors)
-    )
+    colors = dict(zip(present, theme.TARGET, strict=False))
     near = _near(limits or [], series)
-    top = max([row["value"] * 1.12 for row in near], default=None)
-    if limits is not None:
+    marks: list[Mark]
+    if limits is None:
+        y = scale.percents(title) if percent else scale.linear(_values(series), title, count=4)
+        marks = [*lines(series, ("series",), "value", colors)]
+    else:
+        stacked = clocks.stacked(series, "series", "value", names)
         far = [row["label"] for row in limits if row not in near]
-        title = ", ".join([title, "stacked", *far])
-    marks = (
-        _lines(panels, name, series, color, title, percent=percent)
-        if limits is None
-        else [panels.piled(name, color, title, top)]
+        top = max((row["value"] * 1.12 for row in near), default=0)
+        y = panels.height(stacked, ", ".join([title, "stacked", *far]), top=top)
+        marks = [*piled(stacked, "series", colors)]
+    for row in near:
+        marks += [
+            Rule(theme.INK, y=row["value"], width_px=1, dash="2 3"),
+            Label(row["label"], y=row["value"], shift_px=(4, -3), size_px=10),
+        ]
+    panels.add(
+        name,
+        y,
+        marks,
+        keys=[Key(one, color) for one, color in colors.items()] if len(present) > 1 else (),
+        readout=readout(series, "series", {"value": ""}, span_s, digits=1),
     )
-    wide = panels.wide(name, series, "series", {"value": ""}, span_s)
-    panels.data[f"{name}-limit"] = near
-    limit = alt.Chart(alt.NamedData(f"{name}-limit")).encode(y=alt.Y("value:Q"))
-    rules = [
-        limit.mark_rule(strokeDash=[2, 3], color=theme.INK),
-        limit.mark_text(align="left", baseline="bottom", dx=4, dy=-2, fontSize=10).encode(
-            x=alt.value(0), text=alt.Text("label:N"), color=alt.ColorValue(theme.INK)
-        ),
-    ]
-    panels.add([*marks, panels.crosshair(name, wide, ",.1f"), *(rules if near else [])])
 
 
-def _lines(
-    panels: Panels, name: str, series: Rows, color: alt.Color, title: str, *, percent: bool
-) -> list[alt.Chart]:
-    scale = alt.Scale(domain=[0, 100]) if percent else alt.Scale(zero=True)
-    base = alt.Chart(alt.NamedData(name)).encode(
-        x=panels.x("middle:Q"), y=alt.Y("value:Q", title=title, scale=scale), color=color
-    )
-    return panels.lines(base, series, [alt.Detail("segment:N")])
+def _values(series: Rows) -> list[float]:
+    return [row["value"] for row in series]
 
 
 def _near(limits: Rows, series: Rows) -> Rows:

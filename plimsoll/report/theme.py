@@ -6,8 +6,7 @@ Okabe and Ito's palette (told apart with any color vision), moved to at least 3:
 background; whatever a color tells, a shape, a dash, a label or an order tells too.
 """
 
-import json
-from typing import Any, Literal, cast
+from typing import Literal
 
 Theme = Literal["light", "dark"]
 
@@ -71,67 +70,17 @@ INK, MUTED, GRID, RULE, BAND = (
 )
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
-AXIS_EXTENT_PX = 58  # of every left axis, so that stacked charts share their time axis
-
-CONFIG: dict[str, Any] = {
-    "background": None,
-    "font": FONT,
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": MUTED,
-        "titleColor": MUTED,
-        "gridColor": GRID,
-        "domainColor": RULE,
-        "tickColor": RULE,
-        "labelFontSize": 11,
-        "titleFontSize": 11,
-        "titleFontWeight": "normal",
-        "labelOverlap": True,
-    },
-    "axisX": {"grid": False, "titlePadding": 8},
-    "axisY": {
-        "domain": False,
-        "ticks": False,
-        "minExtent": AXIS_EXTENT_PX,
-        "maxExtent": AXIS_EXTENT_PX,
-        "titleAngle": 0,
-        "titleAlign": "left",
-        "titleAnchor": "end",
-        "titleX": -AXIS_EXTENT_PX,
-        "titleY": -10,
-        "titleBaseline": "bottom",
-    },
-    "legend": {
-        "orient": "top",
-        "direction": "horizontal",
-        "labelColor": INK,
-        "titleColor": MUTED,
-        "labelFontSize": 11,
-        "titleFontSize": 11,
-        "titleFontWeight": "normal",
-        "symbolStrokeColor": INK,
-        "labelLimit": 240,
-        "offset": 26,
-        # below one another: side by side they would be cut on a telephone
-        "layout": {"top": {"anchor": "start", "direction": "vertical", "margin": 4}},
-    },
-    "title": {"color": INK, "anchor": "start", "fontSize": 13, "subtitleColor": MUTED},
-    "range": {"category": list(SERIES)},
-    "text": {"color": INK, "fontSize": 11},
-}
-
 
 def series(count: int) -> list[str]:
     """The colors of so many series, in order; they repeat after six."""
     return [SERIES[i % len(SERIES)] for i in range(count)]
 
 
-def resolved(spec: dict[str, Any], theme: Theme) -> dict[str, Any]:
-    """Put a theme's colors where a chart names CSS variables."""
-    text = json.dumps(spec)
+def resolved(drawn: str, theme: Theme) -> str:
+    """Put a theme's colors where a drawing names CSS variables."""
     for name, color in COLORS[theme].items():
-        text = text.replace(f"var(--{name})", color)
-    return cast("dict[str, Any]", json.loads(text))
+        drawn = drawn.replace(f"var(--{name})", color)
+    return drawn
 
 
 def css(theme: Theme) -> str:

@@ -26,6 +26,14 @@ def whole_ticks(most: float) -> list[int]:
     return list(range(0, math.floor(most) + 1, span))
 
 
+def round_ticks(most: float, count: int) -> list[float]:
+    """At most `count` ticks above 0, up to `most`: 1, 2 or 5 times a power of ten apart."""
+    least = math.floor(math.log10(most / count))
+    spans = (factor * 10.0**digits for digits in (least, least + 1) for factor in (1, 2, 5))
+    span = next(span for span in spans if most / span <= count)
+    return [place * span for place in range(math.floor(most / span) + 1)]
+
+
 def clock_text(t: float, length_s: float) -> str:
     """Time on an axis of such a length: `min:s`, and `h:min:s` where that is over two hours."""
     minutes, seconds = divmod(int(t), 60)

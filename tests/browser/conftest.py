@@ -1,27 +1,24 @@
 """A real browser, without a window: Chromium."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+from plimsoll.report import chromium
+
 PATIENCE_MS = 120_000  # how long to wait on a busy machine, not a measure
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    program = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        pytest.fail("no Chromium on this machine: make browser, or apt-get install chromium")
     # root, as CI is, has no sandbox; what is shown here is our own
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(
-            executable_path=program, args=arguments, timeout=PATIENCE_MS
+            executable_path=chromium.program(), args=arguments, timeout=PATIENCE_MS
         )
         yield launched
         launched.close()
@@ -39,7 +36,6 @@ class Watched:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", lambda request: self.requests.append(request.url))
         page.goto(path.as_uri())
-        page.evaluate("window.plimsollDrawn")
 
     def marks(self, chart: str, selector: str) -> int:
         """Count what a chart drew."""
@@ -47,19 +43,30 @@ class Watched:
 
     def told_at(self, mark: Locator) -> dict[str, str]:
         """What the pointer is told in the middle of a mark, and not what it was told before."""
-        tip = self.page.locator("#vg-tooltip-element.visible")
-        mark.scroll_into_view_if_needed()
+        self.scroll_to(mark)
         self.page.mouse.move(0, 0)
-        tip.wait_for(state="hidden")
+        self.tip.wait_for(state="hidden")
         box = mark.bounding_box()
         assert box is not None
         self.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        tip.wait_for()
-        rows = tip.locator("tr").all()
-        return {
-            row.locator(".key").inner_text().rstrip(":"): row.locator(".value").inner_text()
-            for row in rows
-        }
+        return self.told()
+
+    def scroll_to(self, mark: Locator) -> None:
+        """Bring a mark into view; what scrolling hides is hidden when this returns."""
+        mark.scroll_into_view_if_needed()
+        frame = "new Promise(requestAnimationFrame)"
+        self.page.evaluate(f"{frame}.then(() => {frame})")
+
+    @property
+    def tip(self) -> Locator:
+        """What shows what is told."""
+        return self.page.locator("#tip")
+
+    def told(self) -> dict[str, str]:
+        """What is told now."""
+        self.tip.wait_for()
+        names = self.tip.locator("dt").all_inner_texts()
+        return dict(zip(names, self.tip.locator("dd").all_inner_texts(), strict=True))
 
 
 @pytest.fixture

@@ -26,9 +26,9 @@ def test_curves_of_both_runs_lie_over_each_other(page: Page, tmp_path: Path) -> 
     assert shown.requests == [path.as_uri()]
     assert page.locator(".answer .sentence").inner_text() == comparison.sentences[0]
     for chart in ("over-read", "over-update", "over-throughput"):
-        assert shown.marks(chart, '[aria-roledescription="point"]') == 2 * len(CLIENTS)
-        assert shown.marks(chart, '[aria-roledescription="line mark"]') == 2
-    legend = page.locator("#over-update .mark-text.role-legend-label text").all_text_contents()
+        assert shown.marks(chart, ".plot [data-told][overflow]") == 2 * len(CLIENTS)
+        assert shown.marks(chart, ".plot path[stroke-linejoin]") == 2
+    legend = page.locator("#over-update .keys li").all_inner_texts()
     assert legend[:2] == ["1,000 IOPS", "2,000 IOPS"]
 
 
@@ -38,11 +38,8 @@ def test_a_point_tells_whose_it_is(page: Page, tmp_path: Path) -> None:
     shown = Watched(page, path)
     capacity = RESULTS[1].capacity
     assert capacity is not None
-    judged = next(step for step in capacity.steps if step.load == 8)
-    point = page.locator(
-        '#over-update path[aria-roledescription="point"]'
-        f'[aria-label*="{judged.latency_us["update"]:.0f}"][aria-label*="2,000 IOPS"]'
-    )
-    told = shown.told_at(point)
+    judged = next(step for step in capacity.steps if step.load == CLIENTS[-1])
+    points = page.locator("#over-update .plot [data-told][overflow]")
+    told = shown.told_at(points.nth(2 * len(CLIENTS) - 1))
     assert told["run"] == "2,000 IOPS"
     assert told["throughput, ops/s"] == f"{judged.throughput_ops_per_second:,.1f}"

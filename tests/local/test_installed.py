@@ -78,7 +78,7 @@ def test_it_finds_the_load_line_of_a_database(
     assert result["rows"] == 500
     assert result["capacity"]["steps"], done.stderr
     (page,) = tmp_path.glob("plimsoll-results/find-*/report.html")
-    assert "vegaEmbed" in page.read_text()
+    assert 'data-panel="curve"' in page.read_text()
 
 
 def test_it_runs_a_whole_run_on_the_stand_in(installed: Path, tmp_path: Path) -> None:

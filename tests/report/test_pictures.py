@@ -1,19 +1,23 @@
-"""Pictures, tables, and the bundle that pages carry."""
+"""Pictures, tables and paper, as `plimsoll report` writes them."""
 
 import csv
 import io
 import json
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from plimsoll.cli.main import main
+from plimsoll.errors import PlimsollError
 from plimsoll.model.results import Seconds
+from plimsoll.report import chromium
 from plimsoll.report.csv_table import steps_csv
 from plimsoll.report.pictures import picture
 from plimsoll.report.theme import COLORS, Theme
 from tests.support.synthetic_run import synthetic_run
-from tools.vega_bundle import BUNDLE, bundle
 
 RESULT, SECONDS = synthetic_run()
 EMPTY = Seconds(run_id="r", operations=(), target=())
@@ -28,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_the_picture_tells_the_answer_in_the_themes_colors(look: Theme) -> None:
-    drawn = picture(RESULT, SECONDS, "svg", look=look).decode()
+    drawn = picture(RESULT, SECONDS, look=look).svg
     assert RESULT.capacity is not None
     figure = RESULT.capacity.max_sustainable_throughput_ops_per_second
     assert f"r1-demo: {figure:,.0f} ops/s (knee found)" in drawn
@@ -38,11 +42,12 @@ def test_the_picture_tells_the_answer_in_the_themes_colors(look: Theme) -> None:
 
 def test_a_run_without_figures_gives_a_picture_that_says_so() -> None:
     nothing = RESULT.model_copy(update={"capacity": None, "steps": (), "limiting": None})
-    assert "Nothing was measured." in picture(nothing, EMPTY, "svg").decode()
+    assert "Nothing was measured." in picture(nothing, EMPTY).svg
 
 
 @pytest.mark.parametrize(
-    ("ending", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("html", b"<!doctype html>")]
+    ("ending", "begins"),
+    [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<svg "), ("html", b"<!doctype html>")],
 )
 def test_the_ending_names_the_format(
     folder: Path, ending: str, begins: bytes, capsys: pytest.CaptureFixture[str]
@@ -59,7 +64,8 @@ def test_the_ending_names_the_format(
     ("arguments", "message"),
     [
         (["/nowhere"], "/nowhere: there is no such folder"),
-        (["{folder}", "-o", "x.doc"], "must end in .html, .png, .svg, .pdf or .csv"),
+        (["{folder}", "--pdf", "-o", "x.png"], "must end in .pdf with --pdf"),
+        (["{folder}", "-o", "x.doc"], "must end in .html, .pdf, .png, .svg or .csv"),
     ],
 )
 def test_bad_usage_is_one_line(
@@ -69,6 +75,62 @@ def test_bad_usage_is_one_line(
         main(["report", *(argument.format(folder=folder) for argument in arguments)])
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_page_on_paper(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Into the run's folder, and Chromium leaves nothing of its own behind."""
+    with tempfile.TemporaryDirectory() as scratch:  # pytest's own would be too long for its sockets
+        monkeypatch.setattr(tempfile, "tempdir", scratch)
+        with pytest.raises(SystemExit) as ended:
+            main(["report", str(folder), "--pdf"])
+        assert ended.value.code == 0
+        assert list(Path(scratch).iterdir()) == []
+    assert (folder / "report.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("named", ["", "/nowhere/chromium"])
+def test_without_chromium_paper_says_what_is_missing(
+    folder: Path,
+    named: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("CHROMIUM", named)
+    monkeypatch.setenv("PATH", str(folder))
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(folder), "--pdf"])
+    assert ended.value.code == 1
+    assert "apt-get install chromium" in capsys.readouterr().err
+    assert not (folder / "report.pdf").exists()
+
+
+def test_a_browser_that_makes_nothing_is_an_error_with_its_last_words(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = folder / "broken"
+    broken.write_text("#!/bin/sh\necho 'no display' >&2\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("CHROMIUM", str(broken))
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(folder), "--pdf"])
+    assert ended.value.code == 1
+    assert "made no PDF: no display" in capsys.readouterr().err
+
+
+def test_a_browser_that_hangs_is_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hanging = folder / "hanging"
+    hanging.write_text(
+        "#!/bin/sh\nsleep 600 & echo $! > pid; wait\n".replace("pid", str(folder / "pid"))
+    )
+    hanging.chmod(0o755)
+    monkeypatch.setenv("CHROMIUM", str(hanging))
+    monkeypatch.setattr(chromium, "PATIENCE_S", 0.5)
+    with pytest.raises(PlimsollError, match="took longer than"):
+        chromium.pdf("<!doctype html>")
+    helper = int((folder / "pid").read_text())
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(helper).wait(timeout=10)
+    assert not psutil.pid_exists(helper)
 
 
 def test_a_damaged_result_names_the_field(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,7 +151,3 @@ def test_the_table_has_every_step_and_leaves_unknown_cells_empty() -> None:
         assert float(row["update_p99_us"]) == done.step.latency_us["update"]["p99"]
         assert row["burst_balance_percent"] == ""
         assert row["rate_ops_per_second"] == ""
-
-
-def test_the_committed_bundle_is_the_generated_one() -> None:
-    assert BUNDLE.read_text() == bundle(), "run: .venv/bin/python tools/vega_bundle.py"

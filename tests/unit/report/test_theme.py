@@ -107,8 +107,5 @@ def test_both_themes_have_the_same_colors() -> None:
 
 
 def test_resolved_leaves_no_variable() -> None:
-    spec = {"mark": {"color": "var(--series-1)"}, "range": ["var(--heat-7)", "var(--ink)"]}
-    assert resolved(spec, "dark") == {
-        "mark": {"color": "#5ab4f2"},
-        "range": ["#e8f5fc", "#e9eff5"],
-    }
+    drawn = '<path fill="var(--series-1)" stroke="var(--ink)"/>'
+    assert resolved(drawn, "dark") == '<path fill="#5ab4f2" stroke="#e9eff5"/>'

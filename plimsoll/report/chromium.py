@@ -1,0 +1,106 @@
+"""Chromium, where this machine has one: a page printed as PDF, a picture as PNG.
+
+It runs without a window, for a bounded time, with a profile that goes with it, and asks nothing of
+any network.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from plimsoll.errors import MissingToolError, PlimsollError
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE_S = 120
+OPTIONS = (
+    "--headless",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",  # too small in containers
+    "--disable-extensions",
+    "--disable-background-networking",
+    "--disable-breakpad",
+    "--no-first-run",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+)
+
+
+def program() -> str:
+    """Find the program: what `CHROMIUM` names, or the first of its usual names.
+
+    Raises:
+        MissingToolError: There is none.
+    """
+    named = os.environ.get("CHROMIUM")
+    found = shutil.which(named) if named else next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        where = f"CHROMIUM names {named}, which cannot be run" if named else "none was found"
+        raise MissingToolError(
+            f"PDF and PNG are drawn by Chromium, and {where}: install it (on Debian or Ubuntu:"
+            " apt-get install chromium) or let CHROMIUM name it"
+        )
+    return found
+
+
+def pdf(page: str) -> bytes:
+    """Print a page, as its own style lays it out on paper.
+
+    Raises:
+        MissingToolError: There is no Chromium.
+        PlimsollError: It failed, or took longer than `PATIENCE_S`.
+    """
+    return _made("page.html", page, "out.pdf", "--no-pdf-header-footer", "--print-to-pdf={out}")
+
+
+def png(svg: str, width_px: int, height_px: int) -> bytes:
+    """Draw a picture, twice as many dots as it has px. Raises as `pdf` does."""
+    size = f"--window-size={width_px},{height_px}"
+    scale = "--force-device-scale-factor=2"
+    return _made(
+        "picture.svg", svg, "out.png", size, scale, "--hide-scrollbars", "--screenshot={out}"
+    )
+
+
+def _made(name: str, content: str, made: str, *options: str) -> bytes:
+    """Give Chromium a file; what it made of it."""
+    browser = program()
+    with tempfile.TemporaryDirectory(prefix="plimsoll-") as folder:
+        source, out = Path(folder, name), Path(folder, made)
+        source.write_text(content, "utf-8")
+        # root has no sandbox there; what is shown is our own page, which may load nothing
+        rootly = ["--no-sandbox"] if os.geteuid() == 0 else []
+        command = [browser, *OPTIONS, *rootly, f"--user-data-dir={folder}/profile"]
+        command += [option.format(out=out) for option in options]
+        said = _run([*command, source.as_uri()], folder)
+        if not out.is_file():
+            last = said.strip().splitlines()[-1:] or ["it said nothing"]
+            raise PlimsollError(f"{browser} made no {out.suffix[1:].upper()}: {last[0]}")
+        return out.read_bytes()
+
+
+def _run(command: list[str], folder: str) -> str:
+    """Run a program with all of its own files in a folder; gives its standard error."""
+    environment = {**os.environ, "HOME": folder, "TMPDIR": folder}
+    said = Path(folder, "said")
+    with (
+        said.open("wb") as errors,
+        subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
+        ) as browser,
+    ):
+        try:
+            browser.wait(timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            raise PlimsollError(f"{command[0]} took longer than {PATIENCE_S} s") from None
+        finally:
+            with suppress(ProcessLookupError):  # with its helpers: they write into the folder
+                os.killpg(browser.pid, signal.SIGKILL)
+    return said.read_text("utf-8", errors="replace")

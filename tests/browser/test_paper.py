@@ -1,0 +1,43 @@
+"""A run's page on paper: A4, dark on white, nothing cut."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from plimsoll.report.page import render
+from tests.browser.conftest import Watched
+from tests.support.synthetic_run import synthetic_run
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(render(*synthetic_run()), "utf-8")
+    return path
+
+
+def test_print_is_dark_on_white_even_for_a_reader_of_dark_pages(page: Page, file: Path) -> None:
+    page.emulate_media(media="print", color_scheme="dark")
+    Watched(page, file)
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    assert ink == "rgb(20, 32, 43)"
+    grounds = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert grounds == "rgba(0, 0, 0, 0)"
+
+
+def test_on_paper_no_chart_is_cut_and_nothing_is_beyond_the_edge(page: Page, file: Path) -> None:
+    width_px = round((210 - 2 * 12) / 25.4 * 96)  # of A4 between its margins
+    page.set_viewport_size({"width": width_px, "height": 1000})
+    page.emulate_media(media="print")
+    Watched(page, file)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width_px
+    broken = page.evaluate(
+        """[...document.querySelectorAll('.panel, figure:not(.wide)')]
+          .filter(e => getComputedStyle(e).breakInside !== 'avoid').length"""
+    )
+    assert broken == 0
+    tallest = page.evaluate(
+        "Math.max(...[...document.querySelectorAll('.panel')].map(p => p.offsetHeight))"
+    )
+    assert tallest < (297 - 2 * 14) / 25.4 * 96
