@@ -3,11 +3,12 @@
  *
  * @typedef {(number | null)[]} Column
  * @typedef {object} Seconds bins of the measured seconds, by column
- * @property {number[]} epoch_s
+ * @property {Column} epoch_s
  * @property {Column} step
  * @property {Column} ops_per_second
  * @property {Column} errors_per_second
  * @property {Record<string, Record<string, Column>>} operations
+ * @typedef {{every_s: number, epoch_s: Column} & Record<string, Column>} Resources of the target
  *
  * @typedef {{step: number, window_start_epoch_ms: number | null, window_end_epoch_ms: number | null, [name: string]: any}} Step
  * @typedef {{id: string, at: string, text: string, problem: boolean}} LogLine
@@ -27,7 +28,7 @@
  * @property {any[]} loads
  * @property {Step[]} steps
  * @property {Seconds} seconds
- * @property {Record<string, any[]>} resources
+ * @property {Resources} resources
  * @property {any} caps
  * @property {{stages: {stage: string, at: string | null, text: string}[], gone: boolean}} teardown
  * @property {any} answer
@@ -38,6 +39,8 @@
  * @property {number} epoch_s
  * @property {Record<string, {succeeded: number, errors: number, p99_us: number | null}>} operations
  */
+
+const RESULT_PATIENCE_MS = 30_000;
 
 /**
  * Join an increment to what is known.
@@ -53,7 +56,7 @@ export function joined(known, more) {
     log: byKey(known.log, more.log, (line) => line.id).sort((a, b) => a.at.localeCompare(b.at)),
     steps: byKey(known.steps, more.steps, (step) => String(step.step)),
     seconds: joinedSeconds(known.seconds, more.seconds),
-    resources: /** @type {Record<string, any[]>} */ (joinedColumns(known.resources, more.resources)),
+    resources: joinedResources(known.resources, more.resources),
     fresh: (known.fresh ?? []).filter((second) => !done.has(second.step)),
   };
 }
@@ -69,10 +72,9 @@ export function withSecond(known, second) {
   return { ...known, fresh: byKey(known.fresh ?? [], [second], ({ epoch_s: at }) => String(at)) };
 }
 
-/** Whether nothing more will come. @param {Live} live */
-export function isOver({ run, answer, teardown }) {
-  const torn = teardown.gone || teardown.stages.length === 0 || teardown.stages.some(({ stage }) => stage === "failed");
-  return hasEnded(run.state) && torn && (answer !== null || run.verdict === null);
+/** Whether nothing more will come: its results may be late, or never come. @param {Live} live */
+export function isOver({ run, answer, at }) {
+  return hasEnded(run.state) && (answer !== null || Date.parse(at) - Date.parse(run.ended_at) > RESULT_PATIENCE_MS);
 }
 
 /** @param {string} state of a run or an experiment */
@@ -90,31 +92,47 @@ function byKey(known, more, key) {
 }
 
 /**
+ * A step's seconds come with its end, all at once.
  * @param {Seconds} known
  * @param {Seconds} more
  * @returns {Seconds}
  */
-function joinedSeconds({ operations: before, ...known }, { operations: after, ...more }) {
-  const times = (/** @type {{epoch_s: number[]}} */ { epoch_s }) => ({ epoch_s });
+function joinedSeconds(known, more) {
+  const again = new Set(more.step);
+  const keep = known.step.map((step) => !again.has(step));
+  const { operations: before, ...columns } = known;
+  const { operations: after, ...others } = more;
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const operations = names.map((name) => {
-    const { epoch_s: _, ...columns } = joinedColumns({ ...before[name], ...times(known) }, { ...after[name], ...times(more) });
-    return [name, columns];
-  });
-  return /** @type {Seconds} */ ({ ...joinedColumns(known, more), operations: Object.fromEntries(operations) });
+  const operations = names.map((name) => [name, appended(before[name] ?? {}, keep, after[name] ?? {}, more.step.length)]);
+  return /** @type {Seconds} */ ({ ...appended(columns, keep, others, more.step.length), operations: Object.fromEntries(operations) });
 }
 
 /**
- * Join columns by their moments; a bin that comes again replaces the one that was there.
- * @param {Record<string, any[]>} known with `epoch_s`
- * @param {Record<string, any[]>} more
- * @returns {Record<string, any[]>}
+ * The last bin of before may have been half full: it comes again.
+ * @param {Resources} known
+ * @param {Resources} more
+ * @returns {Resources}
  */
-function joinedColumns(known, more) {
-  const where = [known, more].map(({ epoch_s: times }) => new Map(times.map((at, i) => [at, i])));
-  const times = [...new Set([...known.epoch_s, ...more.epoch_s])].sort((a, b) => a - b);
+function joinedResources({ every_s: _, ...known }, { every_s: everyS, ...more }) {
+  const from = more.epoch_s[0] ?? Infinity;
+  const keep = known.epoch_s.map((at) => /** @type {number} */ (at) < from);
+  return /** @type {Resources} */ ({ every_s: everyS, ...appended(known, keep, more, more.epoch_s.length) });
+}
+
+/**
+ * Put columns behind columns; one that either does not have is unknown there.
+ * @param {Record<string, Column>} known
+ * @param {boolean[]} keep which of its rows
+ * @param {Record<string, Column>} more
+ * @param {number} count of its rows
+ * @returns {Record<string, Column>}
+ */
+function appended(known, keep, more, count) {
   const names = [...new Set([...Object.keys(known), ...Object.keys(more)])];
-  const value = (/** @type {string} */ name, /** @type {number} */ at) =>
-    where[1].has(at) ? more[name]?.[where[1].get(at) ?? 0] : known[name]?.[where[0].get(at) ?? 0];
-  return Object.fromEntries(names.map((name) => [name, times.map((at) => value(name, at) ?? null)]));
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      [...keep.flatMap((kept, i) => (kept ? [known[name]?.[i] ?? null] : [])), ...(more[name] ?? Array(count).fill(null))],
+    ]),
+  );
 }

@@ -94,13 +94,9 @@ function targetPanels(live) {
       color: color(TARGET[i % TARGET.length]),
       values: pairs(live.resources.epoch_s, live.resources[column], beginS(live)),
     }));
-  const binS = binOf(live.resources.epoch_s, live.every_s);
+  const binS = live.resources.every_s;
   const latencies = { read_latency_us: "reads", write_latency_us: "writes" };
-  const balances = {
-    burst_balance_percent: "volume's burst balance",
-    ebs_io_balance_percent: "instance's I/O balance",
-    ebs_byte_balance_percent: "instance's byte balance",
-  };
+  const balances = { burst_balance_percent: "volume's burst balance" };
   return [
     panel("iops", "volume, I/O per second, stacked", "stacked", series({ read_iops: "reads", write_iops: "writes" }), words.rate, binS, limits),
     panel("mib", "volume, MiB/s, stacked", "stacked", series({ read_mib_s: "reads", write_mib_s: "writes" }), words.rate, binS,
@@ -183,19 +179,9 @@ export function valueAt({ values, fresh }, moment, binS) {
 }
 
 /**
- * @param {number[]} times of the epoch
+ * @param {(number | null)[]} times of the epoch
  * @param {(number | null)[] | undefined} column
  * @param {number} begin
  * @returns {Point[]}
  */
-const pairs = (times, column, begin) => (column ? times.map((at, i) => [at - begin, column[i]]) : []);
-
-/**
- * How long a bin of samples is: the usual distance between two, no less than the thinning's.
- * @param {number[]} times
- * @param {number} leastS
- */
-function binOf(times, leastS) {
-  const apart = times.slice(1).map((at, i) => at - times[i]).sort((a, b) => a - b);
-  return Math.max(leastS, apart[Math.floor(apart.length / 2)] ?? leastS);
-}
+const pairs = (times, column, begin) => (column ? times.map((at, i) => [/** @type {number} */ (at) - begin, column[i]]) : []);

@@ -35,12 +35,18 @@ export async function showRun({ main, service, signal, id, say }) {
     place(parts.teardown, stages),
   ];
   let told = "";
+  /** @type {() => void} */
+  let tick = () => {};
+  const ticking = setInterval(() => tick(), 1000);
+  signal.addEventListener("abort", () => clearInterval(ticking));
   const draw = (/** @type {Live} */ live) => {
+    const came = performance.now();
+    tick = () => shows[2](/** @type {any} */ (nowOf(live, (performance.now() - came) / 1000)));
     document.title = `${live.run.name} · Plimsoll`;
     const picked = [
       pick(live.run, "run_id", "name", "team", "state", "target_words", "submitted_at", "tags", "past"),
       { answer: live.answer, run: pick(live.run, "state", "failure", "local"), over: hasEnded(live.run.state) },
-      hasEnded(live.run.state) ? null : { plan: live.plan, time: live.time, money: live.money, run: pick(live.run, "phase", "progress", "state", "local", "cost_usd", "expected_usd") },
+      nowOf(live, 0),
       pick(live, "loads", "axis", "statistic", "limits_us"),
       pick(live, "steps", "statistic"),
       live.log,
@@ -60,6 +66,18 @@ export async function showRun({ main, service, signal, id, say }) {
 
 /** @param {any} from @param {...string} names */
 const pick = (from, ...names) => Object.fromEntries(names.map((name) => [name, from[name]]));
+
+/**
+ * What is going on, so long after the service told it: time goes on meanwhile.
+ * @param {Live} live
+ * @param {number} sinceS
+ */
+function nowOf({ plan, time, money, run }, sinceS) {
+  if (hasEnded(run.state)) return null;
+  const left = (/** @type {number | null} */ seconds) => (seconds === null ? null : Math.max(0, Math.round(seconds - sinceS)));
+  const now = { ...time, elapsed_s: Math.round(time.elapsed_s + sinceS), left_s: left(time.left_s), limit_left_s: left(time.limit_left_s) };
+  return { plan, time: now, money, run: pick(run, "phase", "progress", "state", "local", "cost_usd", "expected_usd") };
+}
 
 /** The places of the view, each with its heading. */
 function skeleton() {
@@ -119,7 +137,7 @@ function answerSection({ answer, run, over }) {
   );
 }
 
-/** @param {{plan: any, time: any, money: any, run: any} | null} given null: it has ended */
+/** @param {ReturnType<typeof nowOf>} given null: it has ended */
 function nowSection(given) {
   if (given === null) return null;
   const { plan, time, money, run } = given;

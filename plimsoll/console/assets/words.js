@@ -14,7 +14,7 @@ const SIGNS = { "=": "", ">=": "≥ ", "<": "< ", "<=": "≤ " };
  * @param {number} decimals
  */
 const fixed = (value, decimals) =>
-  value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals, roundingMode: "halfEven" });
 
 /** @param {number} value */
 const threeFigures = (value) => {
