@@ -22,14 +22,14 @@ import { showRuns } from "./view_runs.js";
 import { showStart } from "./view_start.js";
 import * as words from "./words.js";
 
-/** @type {Record<string, [string, (view: View) => Promise<void>]>} */
+/** @type {Record<string, [string, string, (view: View) => Promise<void>]>} by address: title, where the menu has it */
 const VIEWS = {
-  runs: ["Runs", showRuns],
-  run: ["A run", showRun],
-  compare: ["Compare", showCompare],
-  experiments: ["An experiment", showExperiment],
-  checks: ["A check", showCheck],
-  start: ["Start a run", showStart],
+  runs: ["Runs", "runs", showRuns],
+  "runs/": ["A run", "runs", showRun],
+  compare: ["Compare", "compare", showCompare],
+  "experiments/": ["An experiment", "compare", showExperiment],
+  "checks/": ["A check", "compare", showCheck],
+  start: ["Start a run", "start", showStart],
 };
 
 /** @param {string} id */
@@ -74,11 +74,10 @@ async function show() {
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
-  const [title, view] = VIEWS[name === "runs" && id ? "run" : name] ?? VIEWS.runs;
+  const [title, place, view] = VIEWS[id ? `${name}/` : name] ?? VIEWS.runs;
   document.title = `${title} · Plimsoll`;
   document.querySelectorAll("nav a").forEach((anchor) => {
-    const here = anchor.getAttribute("href") === `#/${name}`;
-    if (here) anchor.setAttribute("aria-current", "page");
+    if (anchor.getAttribute("href") === `#/${place}`) anchor.setAttribute("aria-current", "page");
     else anchor.removeAttribute("aria-current");
   });
   const main = part("main");
@@ -122,7 +121,10 @@ async function begin() {
     event.preventDefault(); // its fragment is no address of a view
     part("main").focus();
   });
-  addEventListener("hashchange", () => void show().then(() => part("main").focus()));
+  addEventListener("hashchange", () => {
+    void show();
+    part("main").focus();
+  });
   if (config.auth === "token") service.token = await sharedToken(tokenIn(location.hash));
   if (config.run_id && !location.hash.startsWith("#/") && !tokenIn(location.hash)) history.replaceState(null, "", href(`/runs/${config.run_id}`));
   await show();

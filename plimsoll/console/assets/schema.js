@@ -96,7 +96,7 @@ function scalar(text, schema) {
  * @param {Kind} kind
  */
 export function written(value, kind) {
-  if (value === undefined) return "";
+  if (value === undefined || (value === null && kind !== "json")) return "";
   if (kind === "list" && Array.isArray(value)) return value.join(", ");
   return kind === "json" && typeof value !== "string" ? JSON.stringify(value, null, 1) : String(value);
 }

@@ -161,7 +161,7 @@ function blocks(panel, x, y) {
 /** @param {Panel} panel @param {import("./scales.js").Scale} x @param {import("./scales.js").Scale} y */
 function lines(panel, x, y) {
   const middle = (/** @type {import("./chart.js").Point[]} */ points, /** @type {number} */ bin) =>
-    points.map(([at, value]) => /** @type {import("./chart.js").Point} */ ([at + bin / 2, value && panel.kind === "log" ? value : panel.kind === "log" ? null : value]));
+    points.map(([at, value]) => /** @type {import("./chart.js").Point} */ ([at + bin / 2, panel.kind === "log" && !value ? null : value]));
   return panel.series.flatMap(({ color, values, fresh = [] }) => [
     svg("path", { d: linePath(middle(values, panel.binS), x, y, GAP * panel.binS), stroke: color, class: "stroke" }),
     svg("path", { d: linePath(middle(fresh, 1), x, y, GAP), stroke: color, class: "stroke provisional" }),

@@ -66,7 +66,7 @@ function pointsTable({ points }, metrics) {
 /** @param {string} metric @param {any} figure */
 function figureWords(metric, figure) {
   if (!figure) return words.NOTHING;
-  if (figure.at_least !== null) return `≥ ${metricWords(metric, figure.at_least)}`;
-  if (figure.below !== null) return `< ${metricWords(metric, figure.below)}`;
+  if (figure.at_least != null) return `≥ ${metricWords(metric, figure.at_least)}`;
+  if (figure.below != null) return `< ${metricWords(metric, figure.below)}`;
   return figure.value === null ? (figure.why_none ?? words.NOTHING) : metricWords(metric, figure.value);
 }

@@ -39,7 +39,7 @@ function whole({ record, cells, result }) {
     (result?.answer || failure) && h("section", { class: "answer", "aria-label": "The answer" }, result?.answer && h("p", { class: "sentence" }, result.answer), failure),
     h("h2", {}, "Every run"),
     heat(cellsOf(cells, result)),
-    h("p", { class: "note" }, "Maximum sustainable throughput, in operations per second: the darker in light, the brighter in dark, the more. Each leads to its run."),
+    h("p", { class: "note" }, "Maximum sustainable throughput, in operations per second; the stronger the color, the more. Each leads to its run."),
     ...(result ? decided(result) : []),
   ];
 }

@@ -8,6 +8,7 @@ import * as words from "./words.js";
 import { yaml } from "./yaml.js";
 
 const QUOTE_AFTER_MS = 400; // the last change
+const FIRST = "r1-demo"; // what a newcomer finds in the form: it runs on one machine, for two minutes
 
 /**
  * @typedef {{name: string, about: string, request?: any, experiment?: any}} Preset
@@ -29,7 +30,7 @@ export function presetsOf(scenarios) {
 /**
  * @param {import("./main.js").View} view
  */
-export async function showStart({ main, service, signal, query }) {
+export async function showStart({ main, service, signal, query, say }) {
   const [schema, { scenarios }, { workloads }, like] = await Promise.all([
     service.get("/schemas/request", signal),
     service.get("/scenarios", signal),
@@ -45,7 +46,7 @@ export async function showStart({ main, service, signal, query }) {
 
   const parts = {
     about: h("p", { class: "note" }),
-    quote: h("section", { class: "card", "aria-label": "What it takes", "aria-live": "polite" }),
+    quote: h("section", { class: "card", "aria-label": "What it takes" }),
     yaml: h("code", {}),
     problem: h("p", { class: "bad", role: "alert" }),
   };
@@ -82,6 +83,7 @@ export async function showStart({ main, service, signal, query }) {
       if (asked !== key) return; // it has changed meanwhile
       complain(null);
       showQuote(quote);
+      say(`It takes about ${words.duration(quote.time_s.expected)}.`);
     } catch (error) {
       if (asked !== key || signal.aborted) return;
       complain(error);
@@ -130,6 +132,6 @@ export async function showStart({ main, service, signal, query }) {
         parts.quote,
         h("section", { class: "card", "aria-label": "The same as a file" }, h("h2", {}, "The same as a file"), h("pre", { tabindex: 0, "aria-label": "YAML" }, parts.yaml), copy, " ", copyTold))),
   );
-  if (presets.length) choose(presets[Math.max(0, like ? 0 : presets.findIndex((preset) => preset.name.includes("demo") && preset.request))]);
+  if (presets.length) choose(presets[Math.max(0, like ? 0 : presets.findIndex((preset) => preset.name.startsWith(FIRST)))]);
   select.value = String(presets.indexOf(chosen));
 }
