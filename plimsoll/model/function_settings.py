@@ -228,7 +228,7 @@ class CheckSettings(SubmitSettings):
     start_check_arn: str
 
 
-class ApiSettings(ExperimentSettings, CheckSettings):
+class ApiSettings(ExperimentSettings, CheckSettings, MetricSettings):
     """Of `api`."""
 
 
