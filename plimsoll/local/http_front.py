@@ -100,18 +100,9 @@ class _Function:
 
     def answer(self, request: Request, path: str) -> Answer:
         """Answer a call."""
-        headers = request.headers
-        if (request.content_length or 0) > MAX_BODY_BYTES:
-            return TOO_LONG
-        request.max_content_length = (
-            MAX_BODY_BYTES  # the size of a body that comes in chunks is not known in advance
-        )
-        try:
-            body = request.get_data()
-        except ClientDisconnected:
-            return refusal(400, "Bad Request")
-        except HTTPException:
-            return TOO_LONG
+        headers, body = request.headers, body_of(request)
+        if isinstance(body, Answer):
+            return body
         event = proxy_event(
             method=request.method,
             path=path,
@@ -175,6 +166,20 @@ class _Function:
             f"the function {self._function} failed: {payload.decode(errors='replace')[:2000]}"
         )
         return TIMED_OUT if b"Task timed out" in payload else BROKEN
+
+
+def body_of(request: Request) -> bytes | Answer:
+    """Read the body of a call; one that is too long, or that does not come, is answered for."""
+    if (request.content_length or 0) > MAX_BODY_BYTES:
+        return TOO_LONG
+    # the size of a body that comes in chunks is not known in advance
+    request.max_content_length = MAX_BODY_BYTES
+    try:
+        return request.get_data()
+    except ClientDisconnected:
+        return refusal(400, "Bad Request")
+    except HTTPException:
+        return TOO_LONG
 
 
 def _listed(table: str, team: str) -> list[RunSummary]:
