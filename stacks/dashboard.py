@@ -19,8 +19,7 @@ TOLD_EVERY = Duration.minutes(JANITOR.every_minutes)  # by the janitor
 ENDS = (
     "filter ispresent(run_ended)",
     "sort @timestamp desc",
-    "display ended_at, run_ended, team, name, state, verdict, bound, capacity_ops_per_second,"
-    " cost_usd",
+    "display ended_at, run_ended, team, name, state, verdict, bound, capacity_ops_per_second, usd",
     "limit 50",
 )
 
@@ -89,9 +88,7 @@ class DashboardPart(Construct):
             period=TOLD_EVERY,
         )
 
-    def _counts(
-        self, title: str, metrics: Sequence[cloudwatch.IMetric]
-    ) -> cloudwatch.GraphWidget:
+    def _counts(self, title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
         return cloudwatch.GraphWidget(
             title=title,
             width=8,
@@ -129,7 +126,7 @@ class DashboardPart(Construct):
         ]
 
     def _panels(self, *, told_of_runs: bool) -> Iterator[cloudwatch.GraphWidget]:
-        """Every run's panels that CloudWatch can fill: of RDS targets, and of runs if it is told."""
+        """The panels that CloudWatch can fill: of RDS targets, and of runs if it is told."""
         for panel in PANELS:
             metrics = [m for m in panel.cloudwatch if told_of_runs or m.namespace != NAMESPACE]
             if metrics:

@@ -33,8 +33,7 @@ TABLE = "seconds"
 PORT = 8086
 # The functions that can reach the store. InfluxDB stands in the VPC: functions there send what they
 # measure, and `publish-target` what was read outside. LiveAnalytics is reached from outside alone:
-# `conclude` sends the whole run from its files. CloudWatch reads what functions print, wherever they
-# are.
+# `conclude` sends the whole run from its files. CloudWatch reads what functions print, wherever.
 WRITERS = {
     "cloudwatch": ("judge-step", "publish-target"),
     "influxdb": ("load-client", "judge-step", "publish-target"),

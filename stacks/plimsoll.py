@@ -20,7 +20,7 @@ from stacks.checks import ChecksPart
 from stacks.dashboard import DashboardPart, page_address
 from stacks.deletion_guard import GuardPart
 from stacks.event_bus import EventsPart
-from stacks.fleet import LOAD_CLIENT, FleetPart, zone_end
+from stacks.fleet import FleetPart, zone_end
 from stacks.metrics import MetricsPart
 from stacks.names import own_name, set_own_name
 from stacks.network import NetworkPart

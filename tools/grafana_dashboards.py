@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, assert_never
 
-from grafana_foundation_sdk.builders import bargauge, cloudwatch, dashboard, prometheus
+from grafana_foundation_sdk.builders import bargauge, cloudwatch, dashboard, prometheus, timeseries
 from grafana_foundation_sdk.builders import table as tables
-from grafana_foundation_sdk.builders import timeseries
 from grafana_foundation_sdk.builders.common import (
     ReduceDataOptions,
     ScaleDistributionConfig,
@@ -122,9 +121,14 @@ def _queries(panel: Panel, store: Store) -> list[Query]:
             form = "table" if panel.table else "time_series"
             return [InfluxQuery(panel.influxdb, form)] if panel.influxdb else []
         case "prometheus":
-            return [_prometheus(asked, ref) for asked, ref in zip(panel.prometheus, "ABC", strict=False)]
+            return [
+                _prometheus(asked, ref) for asked, ref in zip(panel.prometheus, "ABC", strict=False)
+            ]
         case "cloudwatch":
-            return [_cloudwatch(metric, ref) for metric, ref in zip(panel.cloudwatch, "ABC", strict=False)]
+            return [
+                _cloudwatch(metric, ref)
+                for metric, ref in zip(panel.cloudwatch, "ABC", strict=False)
+            ]
         case _:
             assert_never(store)
 
@@ -163,7 +167,7 @@ def _bars(panel: Panel) -> bargauge.Panel:
 def _drawn(panel: Panel, store: Store, queries: list[Query]) -> Drawn:
     drawn: Drawn
     if panel.table:
-        drawn = tables.Panel().span(24)
+        drawn = tables.Panel().show_header(show_header=True).span(24)
     else:
         drawn = (_bars if store == "prometheus" else _lines)(panel).span(12)
     drawn.title(panel.title).description(panel.about).datasource(_source(store)).height(8)

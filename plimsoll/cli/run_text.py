@@ -61,10 +61,16 @@ def print_result(result: RunResult, directory: Path | None, console: Console) ->
         console.print(
             f"The target was seen deleted at {words.time_of_day(result.moments.deleted)}."
         )
-    for name, link in result.links.items():
-        console.print(f"{words.DASHBOARDS[name]}: {link}", markup=False, soft_wrap=True)
+    _print_places(result, directory, console)
+
+
+def _print_places(result: RunResult, directory: Path | None, console: Console) -> None:
+    """Say where more of it is to be seen."""
+    places = [f"{words.DASHBOARDS[name]}: {link}" for name, link in result.links.items()]
     if directory is not None:
-        console.print(f"Files: {directory}", markup=False, highlight=False, soft_wrap=True)
+        places.append(f"Files: {directory}")
+    for place in places:
+        console.print(place, markup=False, highlight=False, soft_wrap=True)
 
 
 def _print_phases(result: RunResult, console: Console) -> None:

@@ -115,10 +115,8 @@ def _step_measures(step: StepResult, run: Labels) -> Iterator[Measure]:
         yield from _operation_measures(totals, {**labels, "operation": operation}, began, ended)
 
 
-def _target_measures(
-    step: StepResult, labels: Labels, began: int, ended: int
-) -> Iterator[Measure]:
-    """What the target's volume and processor did in a step's load: means, of a balance the least."""
+def _target_measures(step: StepResult, labels: Labels, began: int, ended: int) -> Iterator[Measure]:
+    """What the target's volume and processor did in a step: means, of a balance the least."""
     target = step.target
     if target is None:
         return
@@ -138,7 +136,14 @@ def _target_measures(
     for name, unit, about, value, more in figures:
         if value is not None:
             yield Measure(
-                f"plimsoll.step.{name}", unit, about, "gauge", {**labels, **more}, value, began, ended
+                f"plimsoll.step.{name}",
+                unit,
+                about,
+                "gauge",
+                {**labels, **more},
+                value,
+                began,
+                ended,
             )
 
 

@@ -75,9 +75,7 @@ def end_run(
         files = files_of(settings, run_id)
         cost, usd = _cost(record.model_copy(update=last), files)
         last["cost_usd"] = None if usd is None else f"{usd:.6f}"
-        links = settings.dashboards.links(
-            run_id, since=record.submitted_at, until=last["ended_at"]
-        )
+        links = settings.dashboards.links(run_id, since=record.submitted_at, until=last["ended_at"])
         # a baseline is a file of the caller's: whoever has it judges by it
         result = with_expectations(
             _result(record.model_copy(update=last), files, cost=cost, links=links)
@@ -179,7 +177,7 @@ def _log_line(ended: RunEnded, cost_usd: str | None) -> str:
     """Write the end for the log, from which the deployment's page in CloudWatch lists its runs."""
     told = ended.model_dump(mode="json", include=LOGGED)
     cost = None if cost_usd is None else float(cost_usd)
-    return json.dumps({"run_ended": ended.run_id, **told, "cost_usd": cost})
+    return json.dumps({"run_ended": ended.run_id, **told, "usd": cost})
 
 
 def _keep_series(files: RunFiles, run_id: str) -> None:
@@ -210,9 +208,7 @@ def _draw_report(files: RunFiles, result: RunResult) -> None:
         print(f"{files.key(REPORT)} is not drawn: {error!r}", file=sys.stderr, flush=True)
 
 
-def _result(
-    record: RunRecord, files: RunFiles, *, cost: RunCost | None, links: Links
-) -> RunResult:
+def _result(record: RunRecord, files: RunFiles, *, cost: RunCost | None, links: Links) -> RunResult:
     request = files.get(REQUEST, Request)
     conclusion = files.find_model(CONCLUSION, Conclusion)
     steps = finished_steps(files)

@@ -19,9 +19,7 @@ def publish_target(settings: RunSettings, run_id: str) -> None:
     files = files_of(settings, run_id)
     series, conclusion = files.get(SECONDS, Seconds), files.get(CONCLUSION, Conclusion)
     samples = target_points(series.target, run_id=run_id)
-    published = publish_from_environment(
-        chain(samples, answer_points(conclusion.capacity, series))
-    )
+    published = publish_from_environment(chain(samples, answer_points(conclusion.capacity, series)))
     if published.problem is None:
         return
     notes = (*conclusion.notes, f"metrics: {published.problem}")

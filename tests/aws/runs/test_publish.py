@@ -16,6 +16,7 @@ from plimsoll.runs.publish import publish_target
 from tests.aws.runs.conftest import RUN, recorded
 from tests.support.aws_resources import ACCOUNT, REGION
 from tests.support.every_setting import EverySetting
+from tests.support.synthetic_run import synthetic_run
 from tests.unit.fleet.test_merge import START_MS, after, planned, result
 
 SAMPLE = TargetSample(epoch_ms=START_MS + 2_000, write_iops=812.5, queue=3.0)
@@ -54,13 +55,14 @@ def stored() -> list[dict[str, Any]]:
 def test_liveanalytics_gets_the_whole_run_from_its_files(live: EverySetting) -> None:
     measured(live)
     conclude(live, RUN)
+    capacity = live.files(RUN).get(CONCLUSION, Conclusion).capacity
+    assert capacity.max_sustainable_throughput_ops_per_second is None  # so there is no answer
     kinds = [record["MeasureName"] for record in stored()]
     # five seconds of one operation of each of two clients, and the step with its one operation
     assert {kind: kinds.count(kind) for kind in kinds} == {
         "plimsoll_second": 10,
         "plimsoll_step": 1,
         "plimsoll_latency": 1,
-        "plimsoll_run": 1,
     }
     (step,) = [record for record in stored() if record["MeasureName"] == "plimsoll_step"]
     values = {one["Name"]: one["Value"] for one in step["MeasureValues"]}
@@ -103,6 +105,25 @@ def test_the_targets_samples_are_sent_after_the_conclusion(
     assert record["MeasureName"] == "plimsoll_target"
     (iops,) = [one for one in record["MeasureValues"] if one["Name"] == "write_iops"]
     assert math.isclose(float(iops["Value"]), 812.5)
+
+
+def test_the_answer_is_sent_with_them(
+    live: EverySetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("METRICS_SINK", "none")
+    concluded(live)
+    run, seconds = synthetic_run(run_id=RUN)
+    assert run.capacity is not None
+    files = live.files(RUN)
+    files.put_model(SECONDS, seconds)
+    conclusion = files.get(CONCLUSION, Conclusion)
+    files.put_model(CONCLUSION, conclusion.model_copy(update={"capacity": run.capacity}))
+    monkeypatch.setenv("METRICS_SINK", "liveanalytics")
+    publish_target(live, RUN)
+    (answer,) = [one for one in stored() if one["MeasureName"] == "plimsoll_run"]
+    values = {one["Name"]: float(one["Value"]) for one in answer["MeasureValues"]}
+    figure = run.capacity.max_sustainable_throughput_ops_per_second
+    assert values["capacity_ops_per_second"] == figure
 
 
 def test_a_store_that_fails_is_a_note_of_the_run(

@@ -172,10 +172,13 @@ def answered(url: str, target: dict[str, Any]) -> dict[str, float]:
     legend: str = target["legendFormat"]
     labels = re.findall(r"{{(\w+)}}", legend)
     found = asked(url, target["expr"].replace("$run", RUN))
-    named = {}
+    named: dict[str, float] = {}
     for series in found:
-        assert set(labels) <= set(series["metric"]), f"{legend} of {series['metric']}"
-        name = re.sub(r"{{(\w+)}}", lambda label: series["metric"][label[1]], legend)
+        metric = series["metric"]
+        assert set(labels) <= set(metric), f"{legend} of {metric}"
+        name = legend
+        for label in labels:
+            name = name.replace(f"{{{{{label}}}}}", metric[label])
         assert name not in named, "two series of one name cannot be told apart"
         named[name] = float(series["value"][1])
     return named

@@ -187,5 +187,7 @@ def test_a_long_run_of_many_operations_stays_under_three_megabytes() -> None:
 def test_a_page_links_to_dashboards_by_their_own_names() -> None:
     links = {"grafana": "https://grafana.example/d/a?var-run=x&from=1&to=2"}
     page = render(RESULT.model_copy(update={"links": links}), EMPTY)
-    shown = 'href="https://grafana.example/d/a?var-run=x&amp;from=1&amp;to=2" rel="noopener noreferrer"'
+    shown = (
+        'href="https://grafana.example/d/a?var-run=x&amp;from=1&amp;to=2" rel="noopener noreferrer"'
+    )
     assert f"<a {shown}>On the dashboard in Grafana</a>" in page
