@@ -9,6 +9,7 @@ import subprocess
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+
 import pytest
 
 from plimsoll import __version__
@@ -23,14 +24,12 @@ TOKEN = "of-the-service"
 def console(*options: str) -> Iterator["subprocess.Popen[str]"]:
     """The command, while it goes on."""
     environment = {**os.environ, "PLIMSOLL_API_TOKEN": TOKEN}
-    started = subprocess.Popen(
-        [*COMMAND, "console", *options], env=environment, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        yield started
-    finally:
-        started.kill()
-        started.wait()
+    program = [*COMMAND, "console", *options]
+    with subprocess.Popen(program, env=environment, stderr=subprocess.PIPE, text=True) as started:
+        try:
+            yield started
+        finally:
+            started.kill()
 
 
 @pytest.fixture
