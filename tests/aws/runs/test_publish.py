@@ -107,9 +107,7 @@ def test_the_targets_samples_are_sent_after_the_conclusion(
     assert math.isclose(float(iops["Value"]), 812.5)
 
 
-def test_the_answer_is_sent_with_them(
-    live: EverySetting, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_answer_is_sent_with_them(live: EverySetting, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("METRICS_SINK", "none")
     concluded(live)
     run, seconds = synthetic_run(run_id=RUN)

@@ -62,7 +62,8 @@ def test_names_carry_units_as_prometheus_has_them(run: RunResult) -> None:
         "plimsoll_capacity_interval_operations_per_second",
         "plimsoll_step_throughput_operations_per_second", "plimsoll_step_connections",
         "plimsoll_step_volume_io_operations_per_second", "plimsoll_step_volume_queue",
-        "plimsoll_step_cpu_ratio", "plimsoll_operations", "plimsoll_operation_errors", "plimsoll_operation_duration_seconds",
+        "plimsoll_step_cpu_ratio", "plimsoll_operations", "plimsoll_operation_errors",
+        "plimsoll_operation_duration_seconds",
     } == set(told)  # fmt: skip
     assert run.capacity is not None
     (line,) = told["plimsoll_capacity_operations_per_second"].samples
