@@ -49,7 +49,7 @@ def call(served: Page) -> Call:
     return calling
 
 
-FIGURES = [0, 0.05, 2.5, 26.4, 99.94, 99.96, 420, 999.4, 999.6, 8923.4, 49_462, 1_204_000]
+FIGURES = [0, 0.05, 2.4, 26.4, 99.94, 99.96, 420, 999.4, 999.6, 8923.4, 49_462, 1_204_000]
 
 
 @pytest.mark.parametrize("figure", [None, *FIGURES])

@@ -10,6 +10,7 @@
  * @property {Record<string, number | null>} latency_us by operation
  * @property {Record<string, number>} limit_us
  * @property {number} repetitions
+ * @property {number} repetitions_passed
  * @property {string[]} explanations
  * @typedef {object} Curve
  * @property {string} axis
@@ -97,7 +98,7 @@ function dotsOf(curve, operation) {
       `${words.rate(x)} ops/s, ${words.statistic(curve.statistic)} ${words.latency(y)}`,
       `${words.plural(load.repetitions, "measurement")}. ${load.explanations.join("; ")}`,
     ].join("\n");
-    return [{ x, y, outcome, told, label: words.number(load.load), ringed: (curve.bracket ?? []).includes(load.load) }];
+    return [{ x, y, outcome, told, label: words.number(load.load), ringed: curve.bracket?.includes(load.load) ?? false }];
   });
 }
 

@@ -2,7 +2,7 @@
 import { h, table } from "./dom.js";
 import { historyChart } from "./history.js";
 import { href } from "./routes.js";
-import { verdictWords } from "./run_words.js";
+import { metricWords, verdictWords } from "./run_words.js";
 import * as words from "./words.js";
 
 /**
@@ -34,9 +34,6 @@ function figureOf(history, metric) {
   return h("figure", {}, h("h2", {}, words.capitalized(metric)), chart,
     h("figcaption", {}, "Upright through a point: its 95 % interval. A gap: that run gave no figure. Upright across: where it changed; dashed: the means before and after."));
 }
-
-/** The metric's unit, which its name tells. @param {string} metric @param {number | null} value */
-export const metricWords = (metric, value) => (metric.startsWith("latency") ? words.latency(value) : words.rate(value));
 
 /** @param {any[]} changes */
 function changesTable(changes) {

@@ -23,7 +23,16 @@ export async function showRun({ main, service, signal, id, say }) {
   parts.clock.append(clock.element);
   const stop = stopControl(service, runId);
   const report = reportLink(service, runId, signal);
-  main.append(parts.head, h("div", { class: "bar" }, stop.element, report.element, h("a", { class: "button quiet", href: href("/runs", [["run", runId]]) }, "Compare with others"), service.config.may_start && h("a", { class: "button quiet", href: href("/start", [["like", runId]]) }, "Another like this")), parts.body);
+  const { run_id: alone, may_start: starts } = service.config;
+  main.append(
+    parts.head,
+    h("div", { class: "bar" },
+      stop.element,
+      report.element,
+      !alone && h("a", { class: "button quiet", href: href("/runs", [["run", runId]]) }, "Compare with others"),
+      starts && h("a", { class: "button quiet", href: href("/start", [["like", runId]]) }, "Another like this")),
+    parts.body,
+  );
 
   const shows = [
     place(parts.head, heading),

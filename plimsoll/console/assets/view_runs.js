@@ -47,7 +47,7 @@ export async function showRuns({ main, service, signal, query }) {
   const count = h("p", { class: "note", role: "status" }, "Loading the runs …");
   const older = h("button", { type: "button", hidden: true, onclick: () => void load().then(draw) }, "Load older runs");
   const body = h("tbody", {});
-  const rows = list(body, ({ run }) => run.run_id, ({ run, picked }) => row(run, picked, choose));
+  const rows = list(body, (/** @type {{run: any, picked: boolean}} */ { run }) => run.run_id, ({ run, picked }) => row(run, picked, choose));
 
   /** @param {string} id @param {boolean} on */
   function choose(id, on) {
@@ -93,6 +93,7 @@ export async function showRuns({ main, service, signal, query }) {
   await service.keep(async () => {
     for (let pages = 0; pages < FIRST_PAGES && (pages === 0 || cursor); pages += 1) await load();
     draw();
+    if (!service.config.may_start && runs.size === 1) location.replace(href(`/runs/${[...runs.keys()][0]}`)); // of a command that runs one
     return false;
   }, signal);
   await service.keep(async () => {
