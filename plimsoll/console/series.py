@@ -8,7 +8,9 @@ from plimsoll.model.results import SecondTotals, TargetSample
 from plimsoll.report.clock import added, percentile_us
 
 _LEAST = {"burst_balance_percent"}  # of a bin the least counts, not the mean
-RESOURCES = tuple(name for name in ResourceSeries.model_fields if name not in {"epoch_s", "every_s"})
+RESOURCES = tuple(
+    name for name in ResourceSeries.model_fields if name not in {"epoch_s", "every_s"}
+)
 
 
 def second_series(seconds: Iterable[SecondTotals], every_s: int) -> SecondSeries:

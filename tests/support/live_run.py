@@ -15,9 +15,7 @@ def whole_steps(result: RunResult, seconds: Seconds) -> list[StepResult]:
     """The steps with their seconds, as their own files have them."""
     return [
         step.model_copy(
-            update={
-                "seconds": tuple(s for s in seconds.operations if s.step == step.plan.index)
-            }
+            update={"seconds": tuple(s for s in seconds.operations if s.step == step.plan.index)}
         )
         for step in result.steps
     ]

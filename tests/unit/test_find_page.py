@@ -22,7 +22,7 @@ def result() -> RunResult:
 
 
 @pytest.fixture
-def steps(result: RunResult) -> list[StepResult]:
+def steps() -> list[StepResult]:
     return whole_steps(*synthetic_run())
 
 
