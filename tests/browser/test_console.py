@@ -3,7 +3,9 @@
 import copy
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,12 @@ from playwright.sync_api import Browser, Page, expect
 from werkzeug.wrappers import Request
 
 from plimsoll.console.config import ConsoleConfig
-from plimsoll.local.front import Front
+from plimsoll.local.front import Front, listen
 from plimsoll.requests.schemas import schema
 from tests.browser import console_documents as documents
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.console_service import LaidDown, problem
-from tests.support.synthetic_run import CLIENTS, OPERATIONS, request, synthetic_run
+from tests.support.synthetic_run import CLIENTS, OPERATIONS, START, request, synthetic_run
 
 expect.set_options(timeout=PATIENCE_MS)
 TOKEN = "t0ken-of-this-start"
@@ -72,7 +74,7 @@ EXPERIMENT = {
         }
         for i, (iops, workload, run_id, state, verdict, figure) in enumerate(
             [
-                ("1000-iops", "ycsb-a", "slow", "SUCCEEDED", "KNEE", "1200.5"),
+                ("1000-iops", "ycsb-a", "slow", "SUCCEEDED", "KNEE", "1200"),
                 ("2000-iops", "ycsb-a", "fast", "SUCCEEDED", "KNEE", "2400"),
                 ("1000-iops", "ycsb-b", "third", "RUNNING", None, None),
                 ("2000-iops", "ycsb-b", "fourth", None, None, None),
@@ -127,12 +129,19 @@ def _figure(value: float | None) -> dict[str, Any]:
 
 
 CHECK = {"name": "nightly", "schedule": "rate(1 day)", "enabled": True, "next_at": None, "description": ""}
+ASKED = request().model_dump(mode="json", exclude_unset=True)
 SCENARIO = {
     "name": "small-demo",
     "about": "A run that ends soon.",
     "kind": "run",
     "yaml": "",
-    "requests": {"small-demo": json.loads(request().model_dump_json(exclude_unset=True))},
+    "requests": {
+        "small-demo": {
+            **ASKED,
+            "target": {"kind": "rds", **ASKED["target"]},
+            "search": {"strategy": "steps", **ASKED["search"]},
+        }
+    },
     "experiment": None,
 }
 QUOTE = {
@@ -148,9 +157,8 @@ QUOTE = {
 }
 
 
-@pytest.fixture
-def service() -> LaidDown:
-    """Knows two runs that have ended, an experiment, a check and a scenario."""
+def known() -> LaidDown:
+    """A service with two runs that have ended, an experiment, a check and a scenario."""
     laid = LaidDown()
     rows = [documents.row(SLOW, name="slow-run"), documents.row(FAST, name="fast-run")]
     laid.answers = {
@@ -168,10 +176,17 @@ def service() -> LaidDown:
         "POST /quotes": QUOTE,
     }
     laid.tell("", "runs", {"runs": rows}, "1")
+    for run_id in ("fast", "bad", "long"):
+        laid.answers[f"/runs/{run_id}/report"] = laid.answers["/runs/slow/report"]
     for result, seconds in ((SLOW, SLOW_SECONDS), (FAST, FAST_SECONDS)):
         ended = documents.ended_run(result, seconds)
         laid.tell(result.run_id, "live", ended, ended["cursor"])
     return laid
+
+
+@pytest.fixture
+def service() -> LaidDown:
+    return known()
 
 
 @pytest.fixture
@@ -269,7 +284,7 @@ def test_a_run_that_has_ended_shows_its_answer_its_curve_and_its_clock(
 
 def test_every_panel_tells_the_moment_that_is_pointed_at(page: Page, front: Front) -> None:
     Console(page, front, "runs/slow")
-    panel = page.locator("#panel-throughput svg")
+    panel = page.locator("#panel-throughput .drawing")
     panel.scroll_into_view_if_needed()
     box = panel.bounding_box()
     assert box is not None
@@ -356,8 +371,6 @@ def test_a_service_that_was_started_again_is_told_apart(
         port = front.port
         Console(page, front, "runs/going")
         expect(page.locator("path.mark title")).to_have_count(len(OPERATIONS))
-    from plimsoll.local.front import listen
-
     with Front(service, token=TOKEN, listener=listen(port)) as front:
         expect(page.get_by_role("alert").first).to_contain_text("started again")
         assert page.locator("path.mark title").count() == len(OPERATIONS)  # what was known stays
@@ -393,8 +406,6 @@ def expect_call(
     service: LaidDown, method: str, path: str, holds: Callable[[Any], bool]
 ) -> None:
     """Wait for a call."""
-    import time
-
     deadline = time.monotonic() + PATIENCE_MS / 1000
     while time.monotonic() < deadline:
         if any(call[:2] == (method, path) and holds(call[2]) for call in service.calls):
@@ -441,7 +452,7 @@ def test_another_strategy_has_other_fields(page: Page, front: Front) -> None:
     Console(page, front, "start")
     page.locator("[id='field-search.strategy']").select_option("rate")
     expect(page.locator("[id='field-search.rate_first_ops_per_second']")).to_be_visible()
-    expect(page.locator("[id='field-search.clients']")).to_have_count(0)
+    expect(page.locator("[id='field-search.whole_list']")).to_have_count(0)
     expect(page.get_by_label("YAML")).to_contain_text("strategy: rate")
 
 
@@ -487,7 +498,7 @@ def test_a_hostile_name_is_text(page: Page, service: LaidDown, front: Front) -> 
 
 def test_two_hundred_runs_stay_fluid(page: Page, service: LaidDown, front: Front) -> None:
     rows = [
-        documents.row(SLOW, run_id=f"run-{i}", submitted_at=f"2026-03-{1 + i // 24:02}T{i % 24:02}:00:00Z")
+        documents.row(SLOW, run_id=f"run-{i}", submitted_at=START + timedelta(hours=i))
         for i in range(200)
     ]
     rows.reverse()

@@ -9,6 +9,7 @@ import { h } from "./dom.js";
 import { at, kindOf, labelOf, read, resolved, variants, withAt, written } from "./schema.js";
 
 const OPEN = ["target", "volume", "workload", "search"]; // groups that a newcomer needs
+const FIRST = ["name", "description", "target", "workload", "search", "load", "prepare", "limits", "budget_usd", "time_limit_s"];
 const LEFT_OUT = ["runs", "team"]; // several runs in one file; whose it is, the service knows
 
 export class SchemaForm {
@@ -30,7 +31,11 @@ export class SchemaForm {
   /** Fill it anew. @param {any} value */
   fill(value) {
     this.value = value;
-    this.element.replaceChildren(...this.#fields(this.root, []));
+    const { properties: all } = this.root;
+    const rest = Object.keys(all).filter((name) => !FIRST.includes(name) && !LEFT_OUT.includes(name));
+    const some = (/** @type {string[]} */ names) => ({ properties: Object.fromEntries(names.map((name) => [name, all[name]])) });
+    const more = this.#group("more", { description: "What few runs need." }, this.#fields(some(rest), []));
+    this.element.replaceChildren(...this.#fields(some(FIRST), []), more);
   }
 
   /**
@@ -67,7 +72,7 @@ export class SchemaForm {
   /** @param {Schema} group @param {string[]} path */
   #fields(group, path) {
     return Object.entries(group.properties)
-      .filter(([name, one]) => !("const" in one) && (path.length || !LEFT_OUT.includes(name)))
+      .filter(([, one]) => !("const" in one))
       .map(([name, one]) => this.#field(one, [...path, name], group.required?.includes(name)));
   }
 
@@ -106,15 +111,15 @@ export class SchemaForm {
   #union(schema, path) {
     const choice = schema.discriminator.propertyName;
     const among = variants(schema, this.root);
-    const chosen = at(this.value, [...path, choice]) ?? among.keys().next().value;
+    const chosen = at(this.value, [...path, choice]) ?? "";
     const inner = h("div", { class: "fields" });
     const select = h(
       "select",
       { id: idOf([...path, choice]), onchange: () => {
-        this.#give(path, { [choice]: select.value });
+        this.#give(path, select.value ? { [choice]: select.value } : undefined);
         fill(select.value);
       } },
-      [...among.keys()].map((name) => h("option", { value: name, selected: name === chosen }, name)),
+      ["", ...among.keys()].map((name) => h("option", { value: name, selected: name === chosen }, name || "–")),
     );
     const about = h("p", { class: "note", id: `${select.id}-help` });
     select.setAttribute("aria-describedby", `${select.id}-bad ${about.id}`);

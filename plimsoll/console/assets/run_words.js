@@ -46,7 +46,7 @@ export const intervalWords = (interval) =>
 /** What a run has cost, or is expected to. @param {any} run */
 export function costWords({ cost_usd: cost, expected_usd: expected, local }) {
   if (cost !== null) return words.usd(cost);
-  if (local) return "none: this machine";
+  if (local) return "none here";
   return expected === null ? words.NOTHING : `about ${words.usd(expected)}`;
 }
 

@@ -17,10 +17,10 @@ import * as words from "./words.js";
 export async function showRun({ main, service, signal, id, say }) {
   const runId = /** @type {string} */ (id);
   const parts = skeleton();
-  const curve = curveChart("latency (log scale)");
+  const curve = curveChart();
   const clock = timeline();
-  parts.curve.append(curve.element);
-  parts.clock.append(clock.element);
+  parts.curve.append(curve.element, parts.loads);
+  parts.clock.append(clock.element, parts.steps);
   const stop = stopControl(service, runId);
   const report = reportLink(service, runId, signal);
   const { run_id: alone, may_start: starts } = service.config;
@@ -65,7 +65,7 @@ export async function showRun({ main, service, signal, id, say }) {
     parts.now.hidden = hasEnded(live.run.state);
     stop.show(live.run);
     report.show(live.run);
-    curve.show(seriesOfRun(curveOf(live)), curveAbout(live));
+    curve.show(seriesOfRun(curveOf(live)), `${words.statistic(live.statistic)} latency (log scale)`, curveAbout(live));
     clock.show(live);
     const news = live.log.at(-1)?.text ?? "";
     if (news !== told) say((told = news));
@@ -112,8 +112,6 @@ function skeleton() {
       h("section", { class: "card" }, h("h2", {}, "What has happened"), places.log),
       h("section", { class: "card" }, h("h2", {}, "Its target's end"), places.teardown)),
   );
-  places.curve.append(places.loads);
-  places.clock.append(places.steps);
   return { ...places, body };
 }
 

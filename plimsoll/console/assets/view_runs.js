@@ -7,7 +7,7 @@ import * as words from "./words.js";
 const PAGE = 100;
 const FIRST_PAGES = 2;
 const COMPARED_MOST = 10;
-const COLUMNS = ["Compare", "Run", "State", "Target", "Verdict", "Throughput, ops/s", "95 % interval", "By load", "Cost", "Its target", "Submitted"];
+const COLUMNS = ["Compare", "Run", "Throughput, ops/s", "State", "Verdict", "By load", "Target", "Its end", "Cost", "Submitted"];
 
 /**
  * Whether a run has every word of a filter, in any of what the table says of it. Pure.
@@ -125,14 +125,13 @@ function row(run, picked, choose) {
     {},
     h("td", {}, box),
     h("th", { scope: "row" }, h("a", { href: href(`/runs/${run.run_id}`) }, run.name), h("span", { class: "note block" }, under.filter(Boolean).join(" · "))),
+    h("td", {}, h("b", {}, figureWords(run)), run.interval && h("span", { class: "note block" }, intervalWords(run.interval))),
     h("td", {}, stateTag(run.state), stepsWords(run)),
-    h("td", { class: "text" }, run.target_words ?? words.NOTHING),
-    h("td", { class: "text" }, verdictWords(run.verdict)),
-    h("td", { class: "strong" }, figureWords(run)),
-    h("td", {}, intervalWords(run.interval)),
+    h("td", {}, verdictWords(run.verdict)),
     h("td", {}, spark(run.curve)),
+    h("td", {}, run.target_words ?? words.NOTHING),
+    h("td", {}, goneWords(run)),
     h("td", {}, costWords(run)),
-    h("td", { class: "text" }, goneWords(run)),
     h("td", {}, words.moment(run.submitted_at)),
   );
 }
