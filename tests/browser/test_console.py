@@ -398,20 +398,20 @@ def test_a_form_is_made_from_the_schema_and_quoted_beside_it(
     assert iops.input_value() == "1000"
     iops.fill("2000")
     expect(page.get_by_label("YAML")).to_contain_text("iops: 2000")
-    page.wait_for_function("document.querySelector('[aria-label=\"What it takes\"]')")
-    expect_call(service, "POST", "/quotes", lambda body: body["target"]["volume"]["iops"] == 2000)
+
+    def asked_iops() -> set[int]:
+        quoted = [body for _, path, body in service.calls if path == "/quotes"]
+        return {body["target"]["volume"]["iops"] for body in quoted}
+
+    until(lambda: 2000 in asked_iops())
 
 
-def expect_call(
-    service: LaidDown, method: str, path: str, holds: Callable[[Any], bool]
-) -> None:
-    """Wait for a call."""
+def until(true: Callable[[], bool]) -> None:
+    """Wait for what happens outside of the browser."""
     deadline = time.monotonic() + PATIENCE_MS / 1000
-    while time.monotonic() < deadline:
-        if any(call[:2] == (method, path) and holds(call[2]) for call in service.calls):
-            return
+    while not true():
+        assert time.monotonic() < deadline
         time.sleep(0.02)
-    pytest.fail(f"no such {method} {path} among {service.calls}")
 
 
 def test_a_complaint_stands_at_its_field(page: Page, service: LaidDown, front: Front) -> None:
@@ -520,10 +520,10 @@ def test_two_hundred_runs_stay_fluid(page: Page, service: LaidDown, front: Front
     assert console.complaints == []
 
 
-def long_run() -> dict[str, Any]:
+def long_run(count: int = 600) -> dict[str, Any]:
     """Ten hours, as the service thins them: a bin for each minute."""
     document = copy.deepcopy(documents.ended_run(SLOW, SLOW_SECONDS))
-    begin, bins = document["seconds"]["epoch_s"][0], range(600)
+    begin, bins = document["seconds"]["epoch_s"][0], range(count)
     document["every_s"] = 60
     document["run"]["ended_at"] = "2026-03-02T20:00:00Z"
     times = [begin + 60 * i for i in bins]
@@ -545,6 +545,22 @@ def test_ten_hours_are_drawn_with_few_elements(page: Page, service: LaidDown, fr
     expect(page.locator("#panel-cpu")).to_contain_text("8:00:00")
     assert page.evaluate("document.querySelectorAll('*').length") < 1500
     assert console.complaints == []
+
+
+def test_a_run_that_has_grown_is_asked_for_anew_in_wider_bins(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    document = long_run(1300)
+    document["run"] |= {"state": "RUNNING", "ended_at": None}
+    service.tell("grown", "live", document, document["cursor"])
+    Console(page, front, "runs/grown")
+    expect(page.locator("#panel-cpu")).to_be_visible()
+
+    def begun() -> list[str | None]:
+        return [after for of, after in service.streams if of.get("run_id") == "grown"]
+
+    until(lambda: len(begun()) >= 2)
+    assert begun()[:2] == [None, None]
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -8,7 +8,8 @@
 import { h } from "./dom.js";
 import { at, kindOf, labelOf, read, resolved, variants, withAt, written } from "./schema.js";
 
-const OPEN = ["target", "volume", "workload", "search"]; // groups that a newcomer needs
+const OPEN = ["target", "volume", "workload", "search"]; // groups that a newcomer needs, where there is room
+const ROOM_PX = 860; // as console.css has it
 const FIRST = ["name", "description", "target", "workload", "search", "load", "prepare", "limits", "budget_usd", "time_limit_s"];
 const LEFT_OUT = ["runs", "team"]; // several runs in one file; whose it is, the service knows
 
@@ -104,7 +105,7 @@ export class SchemaForm {
 
   /** @param {string} name @param {Schema} schema @param {HTMLElement[]} fields */
   #group(name, schema, fields) {
-    return h("details", { open: OPEN.includes(name) }, h("summary", {}, labelOf(name)), h("p", { class: "note" }, schema.description), h("div", { class: "fields" }, fields));
+    return h("details", { open: OPEN.includes(name) && innerWidth > ROOM_PX }, h("summary", {}, labelOf(name)), h("p", { class: "note" }, schema.description), h("div", { class: "fields" }, fields));
   }
 
   /** @param {Schema} schema @param {string[]} path */
