@@ -16,7 +16,9 @@ Made = Callable[[Request], Any]
 def problem(status: int, detail: str, *errors: dict[str, Any]) -> Answer:
     """A problem document."""
     body = {"title": "Refused", "status": status, "detail": detail, "errors": errors}
-    return Answer(status, (("Content-Type", "application/problem+json"),), json.dumps(body).encode())
+    return Answer(
+        status, (("Content-Type", "application/problem+json"),), json.dumps(body).encode()
+    )
 
 
 class LaidDown:

@@ -26,7 +26,15 @@ TOKEN = "t0ken-of-this-start"
 SLOW, SLOW_SECONDS = synthetic_run(run_id="slow")
 FAST, FAST_SECONDS = synthetic_run(knee=6.3, iops=2000, run_id="fast", seed=6)
 HOSTILE = '<img src=x onerror="document.title=1">"\'`\u202e</script><b>'
-VIEWS = ("runs", "runs/slow", "compare?run=slow&run=fast", "compare", "start", "experiments/e1", "checks/nightly")
+VIEWS = (
+    "runs",
+    "runs/slow",
+    "compare?run=slow&run=fast",
+    "compare",
+    "start",
+    "experiments/e1",
+    "checks/nightly",
+)
 
 
 class Console:
@@ -125,10 +133,23 @@ def history() -> dict[str, Any]:
 def _figure(value: float | None) -> dict[str, Any]:
     low, high = (None, None) if value is None else (0.97 * value, 1.03 * value)
     why = "the run was NOISY" if value is None else None
-    return {"value": value, "at_least": None, "below": None, "low": low, "high": high, "why_none": why}
+    return {
+        "value": value,
+        "at_least": None,
+        "below": None,
+        "low": low,
+        "high": high,
+        "why_none": why,
+    }
 
 
-CHECK = {"name": "nightly", "schedule": "rate(1 day)", "enabled": True, "next_at": None, "description": ""}
+CHECK = {
+    "name": "nightly",
+    "schedule": "rate(1 day)",
+    "enabled": True,
+    "next_at": None,
+    "description": "",
+}
 ASKED = request().model_dump(mode="json", exclude_unset=True)
 SCENARIO = {
     "name": "small-demo",
@@ -172,7 +193,11 @@ def known() -> LaidDown:
         "/schemas/request": schema("request"),
         "/scenarios": {"scenarios": [SCENARIO]},
         "/workloads": {"workloads": [{"name": "ycsb-a"}]},
-        "/runs/slow/report": {"url": "http://127.0.0.1:9/report.html", "result_url": "", "expires_at": ""},
+        "/runs/slow/report": {
+            "url": "http://127.0.0.1:9/report.html",
+            "result_url": "",
+            "expires_at": "",
+        },
         "POST /quotes": QUOTE,
     }
     laid.tell("", "runs", {"runs": rows}, "1")
@@ -341,7 +366,9 @@ def test_stop_asks_once(page: Page, service: LaidDown, front: Front) -> None:
     page.get_by_role("button", name="Stop").click()
     page.get_by_role("dialog").get_by_role("button", name="Stop the run").click()
     expect(page.get_by_text("Asked to stop.")).to_be_visible()
-    assert [call for call in service.calls if call[0] == "DELETE"] == [("DELETE", "/runs/going", None)]
+    assert [call for call in service.calls if call[0] == "DELETE"] == [
+        ("DELETE", "/runs/going", None)
+    ]
 
 
 def test_a_lost_connection_is_told_and_caught_up(
@@ -415,7 +442,12 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def test_a_complaint_stands_at_its_field(page: Page, service: LaidDown, front: Front) -> None:
-    wrong = {"field": "target.engine", "detail": "input should be 'mysql'", "value": "x", "allowed": []}
+    wrong = {
+        "field": "target.engine",
+        "detail": "input should be 'mysql'",
+        "value": "x",
+        "allowed": [],
+    }
     elsewhere = {"field": "team", "detail": "is not yours", "value": None, "allowed": []}
 
     def quoted(asked: Request) -> Any:

@@ -5,7 +5,7 @@ import { followed } from "./follow.js";
 import { hasEnded, isOver } from "./live.js";
 import { href } from "./routes.js";
 import { reportLink, stopControl } from "./run_controls.js";
-import { costWords, figureWords, intervalWords, stateTag } from "./run_words.js";
+import { figureWords, intervalWords, stateTag } from "./run_words.js";
 import { timeline } from "./timeline.js";
 import * as words from "./words.js";
 
@@ -85,7 +85,7 @@ function nowOf({ plan, time, money, run }, sinceS) {
   if (hasEnded(run.state)) return null;
   const left = (/** @type {number | null} */ seconds) => (seconds === null ? null : Math.max(0, Math.round(seconds - sinceS)));
   const now = { ...time, elapsed_s: Math.round(time.elapsed_s + sinceS), left_s: left(time.left_s), limit_left_s: left(time.limit_left_s) };
-  return { plan, time: now, money, run: pick(run, "phase", "progress", "state", "local", "cost_usd", "expected_usd") };
+  return { plan, time: now, money, run: pick(run, "phase", "state", "local") };
 }
 
 /** The places of the view, each with its heading. */
@@ -110,7 +110,7 @@ function skeleton() {
     places.clock,
     h("div", { class: "grid" },
       h("section", { class: "card" }, h("h2", {}, "What has happened"), places.log),
-      h("section", { class: "card" }, h("h2", {}, "Its target's end"), places.teardown)),
+      h("section", { class: "card" }, h("h2", {}, "What becomes of its target"), places.teardown)),
   );
   return { ...places, body };
 }
@@ -165,10 +165,10 @@ function nowSection(given) {
 
 /** @param {any} money @param {any} run */
 function moneyWords(money, run) {
-  if (run.local) return money?.target_usd_per_hour ? `none on this machine; on AWS the target costs ${words.usd(money.target_usd_per_hour)} an hour` : costWords(run);
-  const spent = `${words.usd(money?.spent_usd)} so far`;
-  if (money?.budget_usd) return `${spent} of a budget of ${words.usd(money.budget_usd)}`;
-  return `${spent}, about ${words.usd(money?.expected_usd)} in all`;
+  if (run.local) return `none on this machine${money.target_usd_per_hour ? `; on AWS such a target costs ${words.usd(money.target_usd_per_hour)} an hour` : ""}`;
+  const spent = `${words.usd(money.spent_usd)} so far`;
+  if (money.budget_usd) return `${spent} of a budget of ${words.usd(money.budget_usd)}`;
+  return `${spent}, about ${words.usd(money.expected_usd)} in all`;
 }
 
 /** @param {Live} live */

@@ -7,7 +7,7 @@ import * as words from "./words.js";
 const PAGE = 100;
 const FIRST_PAGES = 2;
 const COMPARED_MOST = 10;
-const COLUMNS = ["Compare", "Run", "Throughput, ops/s", "State", "Verdict", "By load", "Target", "Its end", "Cost", "Submitted"];
+const COLUMNS = ["Compare", "Run", "Throughput, ops/s", "State", "Verdict", "By load", "Target", "Target gone", "Cost", "Submitted"];
 
 /**
  * Whether a run has every word of a filter, in any of what the table says of it. Pure.
