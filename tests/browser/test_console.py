@@ -389,9 +389,7 @@ def test_a_lost_connection_is_told_and_caught_up(
     assert service.streams[-1][1] == first["cursor"]
 
 
-def test_a_service_that_was_started_again_is_told_apart(
-    page: Page, service: LaidDown, browser: Browser
-) -> None:
+def test_a_service_that_was_started_again_is_told_apart(page: Page, service: LaidDown) -> None:
     going = documents.going_run(SLOW, SLOW_SECONDS, steps=1)
     service.tell("going", "live", going, going["cursor"])
     with Front(service, token="an-earlier-one") as front:
@@ -450,10 +448,8 @@ def test_a_complaint_stands_at_its_field(page: Page, service: LaidDown, front: F
     }
     elsewhere = {"field": "team", "detail": "is not yours", "value": None, "allowed": []}
 
-    def quoted(asked: Request) -> Any:
-        return problem(422, "2 fields are wrong", wrong, elsewhere)
-
-    service.answers["POST /quotes"] = quoted
+    refused = problem(422, "2 fields are wrong", wrong, elsewhere)
+    service.answers["POST /quotes"] = refused
     Console(page, front, "start")
     field = page.locator("[id='field-target.engine']")
     expect(field).to_have_attribute("aria-invalid", "true")
@@ -503,7 +499,7 @@ def test_a_check_shows_where_it_changed_and_its_control(page: Page, front: Front
     Console(page, front, "checks/nightly")
     chart = page.locator("figure svg.drawing")
     assert chart.locator("path.mark").count() == 5 + 6
-    expect(chart).to_contain_text("regression −19.8 %")
+    expect(chart).to_contain_text("regression \N{MINUS SIGN}19.8 %")
     expect(page.get_by_role("region", name="Changes")).to_contain_text("regression")
     expect(page.get_by_role("region", name="Every point")).to_contain_text("the run was NOISY")
 

@@ -246,7 +246,8 @@ def test_events_are_read_from_pieces(served: Page) -> None:
     pieces = [": alive\n\nev", "ent: live\nid: 3\ndata: {}\n", "\nda", "ta: a\r\ndata: b\r\n\r\n"]
     events = served.evaluate(
         "async (pieces) => { const { EventReader } = await import('/console/sse.js');"
-        " const reader = new EventReader(); return pieces.flatMap((piece) => reader.take(piece)); }",
+        " const reader = new EventReader();"
+        " return pieces.flatMap((piece) => reader.take(piece)); }",
         pieces,
     )
     assert events == [
