@@ -38,7 +38,7 @@ function figureOf(history, metric) {
 /** @param {any[]} changes */
 function changesTable(changes) {
   if (!changes.length) return h("p", { class: "note" }, "None was found.");
-  return table("Changes", ["From", "Metric", "Before", "After", "Change", "p-value", ""], changes.map((change) => [
+  return table("Changes", ["From", "Metric", "Before", "After", "Change", "p-value", "Judged"], changes.map((change) => [
     h("a", { href: href(`/runs/${change.run_id}`) }, words.moment(change.at)),
     change.metric,
     `${metricWords(change.metric, change.before.mean)} (${words.plural(change.before.runs, "run")})`,

@@ -98,8 +98,8 @@ function skeleton() {
     loads: h("details", {}, ""),
     clock: h("figure", {}, h("h2", {}, "The run, on one clock")),
     steps: h("details", {}, ""),
-    log: h("ol", { class: "log" }),
-    teardown: h("ol", { class: "log" }),
+    log: h("ol", { class: "log", tabindex: 0, "aria-label": "Newest first" }),
+    teardown: h("ol", { class: "log", tabindex: 0, "aria-label": "In order" }),
   };
   const body = h(
     "div",
