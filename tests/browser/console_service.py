@@ -51,6 +51,11 @@ class LaidDown:
             self._told.setdefault(of, []).append(encoded(event, json.dumps(data), event_id))
             self._news.notify_all()
 
+    def forget(self, of: str) -> None:
+        """Leave out what was told so far to whoever follows from now on."""
+        with self._news:
+            self._told[of] = []
+
     def cut(self) -> None:
         """Break off every stream that is open."""
         with self._news:

@@ -537,6 +537,7 @@ def test_two_hundred_runs_stay_fluid(page: Page, service: LaidDown, front: Front
         return {"runs": runs, "next_cursor": cursor, "unreadable": 0}
 
     service.answers["/runs"] = listed
+    service.forget("")
     service.tell("", "runs", {"runs": rows[:100]}, "2")
     console = Console(page, front)
     expect(page.locator("tbody tr")).to_have_count(200)
