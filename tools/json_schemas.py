@@ -14,7 +14,9 @@ FOLDER = Path(__file__).parent.parent / "docs" / "schemas"
 
 def schemas() -> dict[str, str]:
     """Write every schema; by the name of its file."""
-    return {f"{name}.json": json.dumps(schema(name), indent=2) + "\n" for name in get_args(SchemaName)}
+    return {
+        f"{name}.json": json.dumps(schema(name), indent=2) + "\n" for name in get_args(SchemaName)
+    }
 
 
 def main() -> None:

@@ -57,10 +57,10 @@ _WITH_PATH = {"404": "The caller's team has none of that name."}
 _EVENTS = {
     "path": "/events",
     "description": "`plimsoll serve` alone: server-sent events, with the token in the header. With"
-    " `run_id`, `live` is what `GET /runs/{run_id}/live` would answer since the last one, its id the"
-    " cursor, and `second` a second of the step under way; without, `runs` is the newest 100 of the"
-    " list, and then those that changed. `bye`: the service ends. It goes on after the id in"
-    " `Last-Event-ID`, or after `after`.",
+    " `run_id`, `live` is what `GET /runs/{run_id}/live` would answer since the last one, its id"
+    " the cursor, and `second` a second of the step under way; without, `runs` is the newest 100"
+    " of the list, and then those that changed. `bye`: the service ends. It goes on after the id"
+    " in `Last-Event-ID`, or after `after`.",
     "parameters": ["run_id", "after", "points"],
     "events": {
         "live": {"$ref": f"{_SCHEMAS}Live"},
@@ -123,7 +123,7 @@ def _complete(path: str, operation: dict[str, Any]) -> None:
         refusals |= _WITH_PARAMETERS
     else:
         del responses["422"]
-    if "{" in path:
+    if "{" in path or operation["operationId"] == "compare_runs":
         refusals |= _WITH_PATH
     problem = {"schema": {"$ref": f"{_SCHEMAS}Problem"}}
     for status, why in refusals.items():

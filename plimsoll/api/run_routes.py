@@ -83,6 +83,7 @@ def start_run(
     tags=["runs"],
 )
 def list_runs(
+    *,
     team: Annotated[
         str | None, Query(max_length=40, description="The caller's own team; the default.")
     ] = None,

@@ -16,12 +16,14 @@ from plimsoll.finding.finder import Shows
 from plimsoll.local.rest_api import Answer, refusal
 from plimsoll.model.api_answers import Runs, RunSummary
 from plimsoll.model.base import Model
+from plimsoll.model.capacity import Capacity
 from plimsoll.model.engine_report import SecondReport
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.live import Live
 from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.runs.history import judged_so_far
 from plimsoll.runs.past import record_of_result
 from plimsoll.runs.summaries import summary_of
 
@@ -46,6 +48,7 @@ class FindPage:
         self._began = datetime.now(UTC)
         self._plan: StepPlan | None = None
         self._steps: list[StepResult] = []
+        self._capacity: Capacity | None = None
         self._result: RunResult | None = None
         self._stopping = False
         self._told = ToldSeconds()
@@ -69,13 +72,14 @@ class FindPage:
 
         def finished(step: StepResult) -> None:
             self._steps = [*self._steps, step]
+            self._capacity = judged_so_far([one.step for one in self._steps], self._request)
             shows.finished(step)
 
         return Shows(shows.say, planned, second, finished)
 
     def ended(self, result: RunResult) -> None:
         """Take what the search came to."""
-        self._result = result
+        self._result, self._capacity = result, result.capacity
 
     def live(self, after: Cursor) -> Live:
         """Say what is new since a cursor."""
@@ -87,6 +91,7 @@ class FindPage:
             quote=None,
             plan=self._plan,
             judged_from=[step.step for step in self._steps],
+            capacity=self._capacity,
             steps=steps,
             seconds=[second for step in steps for second in step.seconds],
             samples=(),

@@ -22,7 +22,6 @@ from plimsoll.model.engine import EngineTarget
 from plimsoll.model.request import Request
 from plimsoll.requests.request_workload import workload_of
 
-
 if TYPE_CHECKING:
     from plimsoll.cli.find_page import FindPage
 

@@ -42,8 +42,8 @@ def page_options(command: Command) -> Command:
     return click.option(
         "--ui",
         is_flag=True,
-        help="Show it as it goes on, on a page of 127.0.0.1 whose address is printed; the page stays"
-        " after the end, until Ctrl-C (docs/console.md).",
+        help="Show it as it goes on, on a page of 127.0.0.1 whose address is printed; the page"
+        " stays after the end, until Ctrl-C (docs/console.md).",
     )(called)
 
 

@@ -12,7 +12,7 @@ from plimsoll.console.log import before_steps, torn_down
 from plimsoll.model.fleet import WARMING_STEP
 from plimsoll.model.phase_request import phase_steps
 from plimsoll.model.request import Request
-from plimsoll.model.run_record import Recovery, RunRecord
+from plimsoll.model.run_record import Recovery
 from plimsoll.model.search_request import StepsSearch
 from plimsoll.report.step_words import finished_words, planned_words
 from plimsoll.runs.recovery import in_words

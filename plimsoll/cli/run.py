@@ -144,9 +144,9 @@ def _run_here(
         Whether they were interrupted.
     """
     from plimsoll.local.databases.server_programs import fetch_programs  # noqa: PLC0415 - an extra
+    from plimsoll.local.deploying import team_settings  # noqa: PLC0415 - an extra
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
-    from plimsoll.local.deploying import team_settings  # noqa: PLC0415 - an extra
     from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - an extra
 
     check_machine()

@@ -56,9 +56,9 @@ def serve(
     verbs take it. Each call carries a token (`Authorization: Bearer TOKEN`), printed once on
     standard error: the verbs read it from a file that only you can read.
 
-    Ctrl-C or SIGTERM stops every run, deletes every target and ends it: schedules are gone then, the
-    files of finished runs stay, and the next service shows those that it finds in the folder of
-    --dir, by default in plimsoll-results/.
+    Ctrl-C or SIGTERM stops every run, deletes every target and ends it: schedules are gone then,
+    the files of finished runs stay, and the next service shows those that it finds in the folder
+    of --dir, by default in plimsoll-results/.
     """
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
     from plimsoll.local.past_runs import PastRuns, past_folders  # noqa: PLC0415 - an extra

@@ -24,7 +24,7 @@ class ConsoleConfig(Model):
     )
     auth: Literal["token", "none", "gateway"] = Field(
         "token",
-        description="What calls carry: a token of the page's link, nothing, or what a gateway adds.",
+        description="What calls carry: the token of the link, nothing, or what a gateway adds.",
     )
     may_start: bool = Field(True, description="Whether runs can be started.")
     may_stop: bool = Field(True, description="Whether they can be stopped.")

@@ -7,7 +7,6 @@ from datetime import datetime
 from itertools import chain
 from typing import Self
 
-from plimsoll.capacity import judge
 from plimsoll.capacity.search import axis_of
 from plimsoll.complaints import Complaint
 from plimsoll.console import log
@@ -85,6 +84,7 @@ class Look:
         quote: What was expected of it; None: it has none.
         plan: The step under way, or the last one.
         judged_from: Every finished step of its search.
+        capacity: What these say so far, or in the end; None: nothing yet.
         steps: Those that ended since the cursor, phases' too.
         seconds: Of these.
         samples: The target's, from the cursor's last bin on.
@@ -99,6 +99,7 @@ class Look:
     quote: Quote | None
     plan: StepPlan | None
     judged_from: Sequence[Step]
+    capacity: Capacity | None
     steps: Sequence[StepResult]
     seconds: Sequence[SecondTotals]
     samples: Sequence[TargetSample]
@@ -116,7 +117,7 @@ def live(look: Look, after: Cursor, *, points: int = POINTS) -> Live:
         points: About how many bins the whole series may have; a cursor keeps its own.
     """
     record, request = look.record, look.request
-    capacity, axis = _capacity(look), axis_of(request.search)
+    capacity, axis = look.capacity, axis_of(request.search)
     elapsed_s = ((record.ended_at or look.at) - record.submitted_at).total_seconds()
     every_s = after.every_s or bin_width_s(elapsed_s, points)
     resources = resource_series(look.samples, max(every_s, look.period_s))
@@ -164,17 +165,6 @@ def live_loads(capacity: Capacity | None) -> Iterator[LiveLoad]:
 def _load(judged: JudgedStep) -> LiveLoad:
     known = {name: getattr(judged, name) for name in LiveLoad.model_fields if name != "decides"}
     return LiveLoad(decides=judged.consistent and not judged.client_bound, **known)
-
-
-def _capacity(look: Look) -> Capacity | None:
-    """Judge what has finished; what cannot be judged yet is not."""
-    if look.result is not None and look.result.capacity is not None:
-        return look.result.capacity
-    axis = axis_of(look.request.search)
-    try:
-        return judge(look.judged_from, look.request.limits, axis=axis) if look.judged_from else None
-    except UsageError:
-        return None
 
 
 def _limits_us(capacity: Capacity | None) -> dict[str, float]:

@@ -28,9 +28,7 @@ def before_steps(record: RunRecord, request: Request) -> Iterator[LogLine]:
     if record.prepare_at:
         workload = request.workload.name or "its own workload"
         records = words.plural(request.workload.records, "record")
-        yield LogLine(
-            id="prepare", at=record.prepare_at, text=f"prepare: {workload}, {records}"
-        )
+        yield LogLine(id="prepare", at=record.prepare_at, text=f"prepare: {workload}, {records}")
     done_at = record.step_at or record.prepare_at or record.submitted_at
     if record.rows is not None:
         rows = words.plural(record.rows, "row")

@@ -16,6 +16,7 @@ from plimsoll.aws.run_files import (
 )
 from plimsoll.aws.run_records import now, records_of
 from plimsoll.console.live import POINTS, Cursor, Look, live
+from plimsoll.model.capacity import Capacity
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.function_settings import MetricSettings
 from plimsoll.model.live import Live
@@ -24,7 +25,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.results import RunResult, Seconds, SecondTotals, StepResult, TargetSample
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.steps import Step
-from plimsoll.runs.history import so_far
+from plimsoll.runs.history import judged_so_far, so_far
 from plimsoll.runs.target_figures import target_samples
 from plimsoll.runs.volume_limits import volume_limits
 
@@ -46,6 +47,7 @@ class RunReading:
     _result: RunResult | None = None
     _finished: int = 0  # steps of which `_judged_from` has those of the search
     _judged_from: Sequence[Step] = field(default_factory=tuple)
+    _capacity: Capacity | None = None  # of these, or of the result
 
     def live(self, after: Cursor, *, points: int = POINTS) -> Live:
         """Say what is new in it since a cursor.
@@ -68,11 +70,14 @@ class RunReading:
             self._quote = files.find_model(QUOTE, Quote)
         if self._result is None and record.state.ended:
             self._result = files.find_model(RESULT, RunResult)
+            self._capacity = (self._result and self._result.capacity) or self._capacity
         if record.step is not None and (self._plan is None or self._plan.index != record.step):
             self._plan = files.find_model(plan_path(record.step), StepPlan)
         if record.steps_finished != self._finished:
             self._judged_from = [done.step for done in so_far(files)]
             self._finished = record.steps_finished
+            if self._result is None:
+                self._capacity = judged_so_far(self._judged_from, self._request)
         steps, seconds, samples = self._series(files, record, self._request, after)
         return Look(
             at=now(),
@@ -81,6 +86,7 @@ class RunReading:
             quote=self._quote,
             plan=self._plan,
             judged_from=self._judged_from,
+            capacity=self._capacity,
             steps=steps,
             seconds=seconds,
             samples=samples,

@@ -7,8 +7,15 @@ from plimsoll.model.live import OperationSeries, ResourceSeries, SecondSeries
 from plimsoll.model.results import SecondTotals, TargetSample
 from plimsoll.report.clock import added, percentile_us
 
-_LEAST = {"burst_balance_percent"}  # of a bin the least counts, not the mean
-RESOURCES = tuple(name for name in ResourceSeries.model_fields if name not in {"epoch_s", "every_s"})
+_LEAST = {  # of a bin the least counts, not the mean
+    "burst_balance_percent",
+    "ebs_io_balance_percent",
+    "ebs_byte_balance_percent",
+    "cpu_credits",
+}
+RESOURCES = tuple(
+    name for name in ResourceSeries.model_fields if name not in {"epoch_s", "every_s"}
+)
 
 
 def second_series(seconds: Iterable[SecondTotals], every_s: int) -> SecondSeries:

@@ -67,7 +67,6 @@ def run_events(
     """
     cursor, before = after, None
     while True:
-        yield from (encoded("second", second) for second in seconds())
         shown = read(cursor)
         news = shown.model_dump(exclude=_PASSING)
         if news != before:
@@ -78,6 +77,7 @@ def run_events(
         elif pace.quiet:
             yield _ALIVE
             pace.told()
+        yield from (encoded("second", second) for second in seconds())
         if is_over(shown):
             return
         if not pace.goes_on():

@@ -39,10 +39,17 @@ class Experiments:
 
     def of_team(self, team: str) -> tuple[list[ExperimentRecord], int]:
         """List a team's experiments, the newest first, and count those that cannot be read."""
-        pages = clients.dynamodb().get_paginator("query").paginate(
-            TableName=self._table,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :sk)",
-            ExpressionAttributeValues={":pk": {"S": f"team#{team}"}, ":sk": {"S": "experiment#"}},
+        pages = (
+            clients.dynamodb()
+            .get_paginator("query")
+            .paginate(
+                TableName=self._table,
+                KeyConditionExpression="pk = :pk AND begins_with(sk, :sk)",
+                ExpressionAttributeValues={
+                    ":pk": {"S": f"team#{team}"},
+                    ":sk": {"S": "experiment#"},
+                },
+            )
         )
         items = [item for page in pages for item in page["Items"]]
         records, unreadable = readable(partial(_checked, item) for item in items)

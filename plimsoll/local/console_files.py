@@ -51,7 +51,9 @@ class ConsoleFiles:
         if path == CONFIG:
             return _found(path, self._config, known)
         if path not in self._files:
-            return Answer(404, (("Content-Type", "text/plain"), *_HEADERS), b"there is no such file")
+            return Answer(
+                404, (("Content-Type", "text/plain"), *_HEADERS), b"there is no such file"
+            )
         return _found(path, self._files[path].read_bytes(), known)
 
 

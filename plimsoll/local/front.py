@@ -181,21 +181,28 @@ class Front:
 
     def _answer(self, request: Request, path: str) -> Answer | Response:
         headers, method = request.headers, request.method
-        host = headers.get("Host")
-        if not is_own_host(host, port=self.port):
+        if not is_own_host(headers.get("Host"), port=self.port):
             return refusal(403, "Forbidden")
         if method in _READS and (file := self._files.answer(path, headers.get("If-None-Match"))):
             return file
-        origin, site = headers.get("Origin"), headers.get("Sec-Fetch-Site")
+        if refused := self._refused(request, path):
+            return refused
+        if path == self._config.events_path and method == "GET":
+            return self._stream(request)
+        return self._behind.answer(request, path)
+
+    def _refused(self, request: Request, path: str) -> Answer | None:
+        """Refuse what comes from another page, or without the token, or is not for this page."""
+        headers = request.headers
+        host, origin = headers.get("Host"), headers.get("Origin")
+        site = headers.get("Sec-Fetch-Site")
         if is_of_another_page(host=host, origin=origin, fetch_site=site, port=self.port):
             return refusal(403, "Forbidden")
         if not self._carries_the_token(headers.get("Authorization", "")):
             return refusal(401, "The call does not carry this service's token")
-        if not self._may(method, path):
+        if not self._may(request.method, path):
             return refusal(403, "This page shows a run, and starts none")
-        if path == self._config.events_path and method == "GET":
-            return self._stream(request)
-        return self._behind.answer(request, path)
+        return None
 
     def _carries_the_token(self, authorization: str) -> bool:
         return self._authorization is None or hmac.compare_digest(
@@ -214,13 +221,13 @@ class Front:
             events = self._behind.events(request, self._ended)
         except (PlimsollError, BotoCoreError, ClientError) as error:
             self._streams.close()
-            return self._refused(error)
+            return self._no_stream(error)
         headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
         response = Response(self._told(events), 200, headers, content_type="text/event-stream")
         response.call_on_close(self._streams.close)
         return response
 
-    def _refused(self, error: Exception) -> Answer:
+    def _no_stream(self, error: Exception) -> Answer:
         for kind, status in _STATUS.items():
             if isinstance(error, kind):
                 return refusal(status, str(error))

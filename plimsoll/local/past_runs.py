@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from plimsoll import words
 from plimsoll.aws.run_files import HISTORY, QUOTE, REPORT, REQUEST, RESULT, SECONDS, files_of
 from plimsoll.aws.run_records import records_of
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.local.runner import settings_of
 from plimsoll.local.twin import LocalTwin
 from plimsoll.model.api_answers import RUN_ID
@@ -70,8 +70,6 @@ class PastRuns:
     def _bring(self, folder: Path) -> bool:
         try:
             result = read_model(folder / RESULT, RunResult)
-            if not re.fullmatch(RUN_ID, result.run_id):
-                raise PlimsollError(f"{folder}: {words.visible(result.run_id)!r} is no run's id")
             return bring_back(self._settings, result, folder)
         except (PlimsollError, OSError) as error:
             self._say(f"a past run is left out: {error}")
@@ -95,7 +93,13 @@ class PastRuns:
 
 
 def bring_back(settings: RunSettings, result: RunResult, folder: Path) -> bool:
-    """Record a run that is over, with its files; False where there is one of its id."""
+    """Record a run that is over, with its files; False where there is one of its id.
+
+    Raises:
+        UsageError: Its id is none that a run has.
+    """
+    if not re.fullmatch(RUN_ID, result.run_id):
+        raise UsageError(f"{folder}: {words.visible(result.run_id)!r} is no run's id")
     files = files_of(settings, result.run_id)
     files.put_model(REQUEST, result.request)
     for name in _FILES:

@@ -137,7 +137,10 @@ class ResourceSeries(Model):
     read_latency_us: Figures
     write_latency_us: Figures
     cpu_percent: Figures
-    burst_balance_percent: Figures = Field(description="The least of the bin.")
+    burst_balance_percent: Figures = Field(description="The volume's; the least of the bin.")
+    ebs_io_balance_percent: Figures = Field(description="The instance's; the least of the bin.")
+    ebs_byte_balance_percent: Figures = Field(description="Likewise.")
+    cpu_credits: Figures = Field(description="Left to a burstable instance; the least of the bin.")
 
 
 class VolumeCaps(Model):

@@ -1,6 +1,5 @@
 """The end of a step: merging what its clients wrote."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from plimsoll.aws.run_files import (
@@ -15,9 +14,6 @@ from plimsoll.aws.run_files import (
     unpacked,
 )
 from plimsoll.aws.run_records import now, records_of
-from plimsoll.capacity import judge
-from plimsoll.capacity.search import axis_of
-from plimsoll.errors import UsageError
 from plimsoll.families.family import family_of
 from plimsoll.fleet.background import with_background
 from plimsoll.fleet.failures import failed_clients
@@ -34,8 +30,8 @@ from plimsoll.model.preconditioning import Preconditioning
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunFigures, RunRecord
-from plimsoll.model.steps import CLOSING, Step
-from plimsoll.runs.history import noted
+from plimsoll.model.steps import CLOSING
+from plimsoll.runs.history import judged_so_far, noted
 from plimsoll.runs.metric_points import judged_step_points
 from plimsoll.runs.precondition import with_round
 from plimsoll.runs.target_figures import target_samples, with_host_figures
@@ -102,14 +98,6 @@ def with_clients_waits(step: StepResult) -> StepResult:
     """
     waiting = {"client_waiting_percent": step.fleet.most_waiting_percent}
     return step.model_copy(update={"step": step.step.model_copy(update=waiting)})
-
-
-def judged_so_far(finished: Sequence[Step], request: Request) -> Capacity | None:
-    """Judge what has finished; None: it cannot be judged yet, or the run says so at its end."""
-    try:
-        return judge(finished, request.limits, axis=axis_of(request.search)) if finished else None
-    except UsageError:
-        return None
 
 
 def step_judged(record: RunRecord, merged: StepResult, capacity: Capacity | None) -> StepJudged:

@@ -7,8 +7,8 @@ with the step's own figures. Where it goes stands in a file, which is there whil
 import json
 import os
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pydantic import Json
@@ -41,16 +41,13 @@ class Told(Model):
     second: Json[tuple[SecondReport, ...]]  # by operation
 
 
-def teller(run_id: str, plan: StepPlan, client: int) -> Callable[[str], None] | None:
-    """Give what takes each second of a client's load as the engine writes it; None: nobody looks."""
-    path = os.environ.get(VARIABLE)
-    if path is None:
-        return None
-    try:
-        to = TellTo.model_validate_json(Path(path).read_bytes())
-    except (OSError, ValueError):
-        return None
-    out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+@contextmanager
+def telling(run_id: str, plan: StepPlan, client: int) -> Iterator[Callable[[str], None] | None]:
+    """Give what takes each second of a load as the engine writes it; None: nobody looks."""
+    to = _asked()
+    if to is None:
+        yield None
+        return
     head = {
         "key": to.key,
         "run_id": run_id,
@@ -59,9 +56,22 @@ def teller(run_id: str, plan: StepPlan, client: int) -> Callable[[str], None] | 
         "clients": plan.clients,
         "client": client,
     }
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        out.connect(("127.0.0.1", to.port))
 
-    def tell(second: str) -> None:
-        with suppress(OSError):
-            out.sendto(json.dumps({**head, "second": second}).encode(), ("127.0.0.1", to.port))
+        def tell(second: str) -> None:
+            with suppress(OSError):
+                out.send(json.dumps({**head, "second": second}).encode())
 
-    return tell
+        yield tell
+
+
+def _asked() -> TellTo | None:
+    """Read who looks."""
+    path = os.environ.get(VARIABLE)
+    if path is None:
+        return None
+    try:
+        return TellTo.model_validate_json(Path(path).read_bytes())
+    except (OSError, ValueError):
+        return None

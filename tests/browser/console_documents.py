@@ -58,7 +58,8 @@ def row(result: RunResult, **changes: Any) -> Document:
 
 def ended_run(result: RunResult, seconds: Seconds, **changes: Any) -> Document:
     """A run that has ended, as `GET /runs/{run_id}/live` shows it from the beginning."""
-    return _looked(result, seconds, record_of(result, **changes), len(result.steps), 0, result)
+    record = record_of(result, **changes)
+    return _looked(result, seconds, record, steps=len(result.steps), after=0)
 
 
 def going_run(result: RunResult, seconds: Seconds, *, steps: int, after: int = 0) -> Document:
@@ -83,20 +84,15 @@ def going_run(result: RunResult, seconds: Seconds, *, steps: int, after: int = 0
         capacity_ops_per_second=None,
         figures=None,
     )
-    return _looked(result, seconds, record, steps, after, None)
+    return _looked(result, seconds, record, steps=steps, after=after)
 
 
 def _looked(
-    result: RunResult,
-    seconds: Seconds,
-    record: RunRecord,
-    steps: int,
-    after: int,
-    ended: RunResult | None,
+    result: RunResult, seconds: Seconds, record: RunRecord, *, steps: int, after: int
 ) -> Document:
     done = result.steps[:steps]
     plan = result.steps[min(steps, len(result.steps) - 1)].plan
-    at_ms = plan.window_start_epoch_ms if ended is None else 10**15
+    at_ms = 10**15 if record.state.ended else plan.window_start_epoch_ms
     begin_ms = result.steps[after - 1].plan.window_end_epoch_ms if after else 0
     look = Look(
         at=record.ended_at or record.submitted_at + timedelta(seconds=30 + 17 * steps),
@@ -110,7 +106,7 @@ def _looked(
         samples=[sample for sample in seconds.target if begin_ms <= sample.epoch_ms < at_ms],
         period_s=1,
         caps=result.volume_limits,
-        result=ended,
+        result=result if record.state.ended else None,
     )
     since = Cursor(after, begin_ms, 1) if after else Cursor()
     return live(look, since).model_dump(mode="json")

@@ -16,7 +16,9 @@ Made = Callable[[Request], Any]
 def problem(status: int, detail: str, *errors: dict[str, Any]) -> Answer:
     """A problem document."""
     body = {"title": "Refused", "status": status, "detail": detail, "errors": errors}
-    return Answer(status, (("Content-Type", "application/problem+json"),), json.dumps(body).encode())
+    return Answer(
+        status, (("Content-Type", "application/problem+json"),), json.dumps(body).encode()
+    )
 
 
 class LaidDown:
@@ -48,6 +50,11 @@ class LaidDown:
         with self._news:
             self._told.setdefault(of, []).append(encoded(event, json.dumps(data), event_id))
             self._news.notify_all()
+
+    def forget(self, of: str) -> None:
+        """Leave out what was told so far to whoever follows from now on."""
+        with self._news:
+            self._told[of] = []
 
     def cut(self) -> None:
         """Break off every stream that is open."""

@@ -3,7 +3,9 @@
 import copy
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +14,27 @@ from playwright.sync_api import Browser, Page, expect
 from werkzeug.wrappers import Request
 
 from plimsoll.console.config import ConsoleConfig
-from plimsoll.local.front import Front
+from plimsoll.local.front import Front, listen
 from plimsoll.requests.schemas import schema
 from tests.browser import console_documents as documents
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.console_service import LaidDown, problem
-from tests.support.synthetic_run import CLIENTS, OPERATIONS, request, synthetic_run
+from tests.support.synthetic_run import CLIENTS, OPERATIONS, START, request, synthetic_run
 
 expect.set_options(timeout=PATIENCE_MS)
 TOKEN = "t0ken-of-this-start"
 SLOW, SLOW_SECONDS = synthetic_run(run_id="slow")
 FAST, FAST_SECONDS = synthetic_run(knee=6.3, iops=2000, run_id="fast", seed=6)
 HOSTILE = '<img src=x onerror="document.title=1">"\'`\u202e</script><b>'
-VIEWS = ("runs", "runs/slow", "compare?run=slow&run=fast", "compare", "start", "experiments/e1", "checks/nightly")
+VIEWS = (
+    "runs",
+    "runs/slow",
+    "compare?run=slow&run=fast",
+    "compare",
+    "start",
+    "experiments/e1",
+    "checks/nightly",
+)
 
 
 class Console:
@@ -72,7 +82,7 @@ EXPERIMENT = {
         }
         for i, (iops, workload, run_id, state, verdict, figure) in enumerate(
             [
-                ("1000-iops", "ycsb-a", "slow", "SUCCEEDED", "KNEE", "1200.5"),
+                ("1000-iops", "ycsb-a", "slow", "SUCCEEDED", "KNEE", "1200"),
                 ("2000-iops", "ycsb-a", "fast", "SUCCEEDED", "KNEE", "2400"),
                 ("1000-iops", "ycsb-b", "third", "RUNNING", None, None),
                 ("2000-iops", "ycsb-b", "fourth", None, None, None),
@@ -123,16 +133,36 @@ def history() -> dict[str, Any]:
 def _figure(value: float | None) -> dict[str, Any]:
     low, high = (None, None) if value is None else (0.97 * value, 1.03 * value)
     why = "the run was NOISY" if value is None else None
-    return {"value": value, "at_least": None, "below": None, "low": low, "high": high, "why_none": why}
+    return {
+        "value": value,
+        "at_least": None,
+        "below": None,
+        "low": low,
+        "high": high,
+        "why_none": why,
+    }
 
 
-CHECK = {"name": "nightly", "schedule": "rate(1 day)", "enabled": True, "next_at": None, "description": ""}
+CHECK = {
+    "name": "nightly",
+    "schedule": "rate(1 day)",
+    "enabled": True,
+    "next_at": None,
+    "description": "",
+}
+ASKED = request().model_dump(mode="json", exclude_unset=True)
 SCENARIO = {
     "name": "small-demo",
     "about": "A run that ends soon.",
     "kind": "run",
     "yaml": "",
-    "requests": {"small-demo": json.loads(request().model_dump_json(exclude_unset=True))},
+    "requests": {
+        "small-demo": {
+            **ASKED,
+            "target": {"kind": "rds", **ASKED["target"]},
+            "search": {"strategy": "steps", **ASKED["search"]},
+        }
+    },
     "experiment": None,
 }
 QUOTE = {
@@ -148,9 +178,8 @@ QUOTE = {
 }
 
 
-@pytest.fixture
-def service() -> LaidDown:
-    """Knows two runs that have ended, an experiment, a check and a scenario."""
+def known() -> LaidDown:
+    """A service with two runs that have ended, an experiment, a check and a scenario."""
     laid = LaidDown()
     rows = [documents.row(SLOW, name="slow-run"), documents.row(FAST, name="fast-run")]
     laid.answers = {
@@ -164,14 +193,25 @@ def service() -> LaidDown:
         "/schemas/request": schema("request"),
         "/scenarios": {"scenarios": [SCENARIO]},
         "/workloads": {"workloads": [{"name": "ycsb-a"}]},
-        "/runs/slow/report": {"url": "http://127.0.0.1:9/report.html", "result_url": "", "expires_at": ""},
+        "/runs/slow/report": {
+            "url": "http://127.0.0.1:9/report.html",
+            "result_url": "",
+            "expires_at": "",
+        },
         "POST /quotes": QUOTE,
     }
     laid.tell("", "runs", {"runs": rows}, "1")
+    for run_id in ("fast", "bad", "long"):
+        laid.answers[f"/runs/{run_id}/report"] = laid.answers["/runs/slow/report"]
     for result, seconds in ((SLOW, SLOW_SECONDS), (FAST, FAST_SECONDS)):
         ended = documents.ended_run(result, seconds)
         laid.tell(result.run_id, "live", ended, ended["cursor"])
     return laid
+
+
+@pytest.fixture
+def service() -> LaidDown:
+    return known()
 
 
 @pytest.fixture
@@ -269,7 +309,7 @@ def test_a_run_that_has_ended_shows_its_answer_its_curve_and_its_clock(
 
 def test_every_panel_tells_the_moment_that_is_pointed_at(page: Page, front: Front) -> None:
     Console(page, front, "runs/slow")
-    panel = page.locator("#panel-throughput svg")
+    panel = page.locator("#panel-throughput .drawing")
     panel.scroll_into_view_if_needed()
     box = panel.bounding_box()
     assert box is not None
@@ -326,7 +366,9 @@ def test_stop_asks_once(page: Page, service: LaidDown, front: Front) -> None:
     page.get_by_role("button", name="Stop").click()
     page.get_by_role("dialog").get_by_role("button", name="Stop the run").click()
     expect(page.get_by_text("Asked to stop.")).to_be_visible()
-    assert [call for call in service.calls if call[0] == "DELETE"] == [("DELETE", "/runs/going", None)]
+    assert [call for call in service.calls if call[0] == "DELETE"] == [
+        ("DELETE", "/runs/going", None)
+    ]
 
 
 def test_a_lost_connection_is_told_and_caught_up(
@@ -347,17 +389,13 @@ def test_a_lost_connection_is_told_and_caught_up(
     assert service.streams[-1][1] == first["cursor"]
 
 
-def test_a_service_that_was_started_again_is_told_apart(
-    page: Page, service: LaidDown, browser: Browser
-) -> None:
+def test_a_service_that_was_started_again_is_told_apart(page: Page, service: LaidDown) -> None:
     going = documents.going_run(SLOW, SLOW_SECONDS, steps=1)
     service.tell("going", "live", going, going["cursor"])
     with Front(service, token="an-earlier-one") as front:
         port = front.port
         Console(page, front, "runs/going")
         expect(page.locator("path.mark title")).to_have_count(len(OPERATIONS))
-    from plimsoll.local.front import listen
-
     with Front(service, token=TOKEN, listener=listen(port)) as front:
         expect(page.get_by_role("alert").first).to_contain_text("started again")
         assert page.locator("path.mark title").count() == len(OPERATIONS)  # what was known stays
@@ -385,32 +423,33 @@ def test_a_form_is_made_from_the_schema_and_quoted_beside_it(
     assert iops.input_value() == "1000"
     iops.fill("2000")
     expect(page.get_by_label("YAML")).to_contain_text("iops: 2000")
-    page.wait_for_function("document.querySelector('[aria-label=\"What it takes\"]')")
-    expect_call(service, "POST", "/quotes", lambda body: body["target"]["volume"]["iops"] == 2000)
+
+    def asked_iops() -> set[int]:
+        quoted = [body for _, path, body in service.calls if path == "/quotes"]
+        return {body["target"]["volume"]["iops"] for body in quoted}
+
+    until(lambda: 2000 in asked_iops())
 
 
-def expect_call(
-    service: LaidDown, method: str, path: str, holds: Callable[[Any], bool]
-) -> None:
-    """Wait for a call."""
-    import time
-
+def until(true: Callable[[], bool]) -> None:
+    """Wait for what happens outside of the browser."""
     deadline = time.monotonic() + PATIENCE_MS / 1000
-    while time.monotonic() < deadline:
-        if any(call[:2] == (method, path) and holds(call[2]) for call in service.calls):
-            return
+    while not true():
+        assert time.monotonic() < deadline
         time.sleep(0.02)
-    pytest.fail(f"no such {method} {path} among {service.calls}")
 
 
 def test_a_complaint_stands_at_its_field(page: Page, service: LaidDown, front: Front) -> None:
-    wrong = {"field": "target.engine", "detail": "input should be 'mysql'", "value": "x", "allowed": []}
+    wrong = {
+        "field": "target.engine",
+        "detail": "input should be 'mysql'",
+        "value": "x",
+        "allowed": [],
+    }
     elsewhere = {"field": "team", "detail": "is not yours", "value": None, "allowed": []}
 
-    def quoted(asked: Request) -> Any:
-        return problem(422, "2 fields are wrong", wrong, elsewhere)
-
-    service.answers["POST /quotes"] = quoted
+    refused = problem(422, "2 fields are wrong", wrong, elsewhere)
+    service.answers["POST /quotes"] = refused
     Console(page, front, "start")
     field = page.locator("[id='field-target.engine']")
     expect(field).to_have_attribute("aria-invalid", "true")
@@ -441,7 +480,7 @@ def test_another_strategy_has_other_fields(page: Page, front: Front) -> None:
     Console(page, front, "start")
     page.locator("[id='field-search.strategy']").select_option("rate")
     expect(page.locator("[id='field-search.rate_first_ops_per_second']")).to_be_visible()
-    expect(page.locator("[id='field-search.clients']")).to_have_count(0)
+    expect(page.locator("[id='field-search.whole_list']")).to_have_count(0)
     expect(page.get_by_label("YAML")).to_contain_text("strategy: rate")
 
 
@@ -460,7 +499,7 @@ def test_a_check_shows_where_it_changed_and_its_control(page: Page, front: Front
     Console(page, front, "checks/nightly")
     chart = page.locator("figure svg.drawing")
     assert chart.locator("path.mark").count() == 5 + 6
-    expect(chart).to_contain_text("regression −19.8 %")
+    expect(chart).to_contain_text("regression \N{MINUS SIGN}19.8 %")
     expect(page.get_by_role("region", name="Changes")).to_contain_text("regression")
     expect(page.get_by_role("region", name="Every point")).to_contain_text("the run was NOISY")
 
@@ -487,7 +526,7 @@ def test_a_hostile_name_is_text(page: Page, service: LaidDown, front: Front) -> 
 
 def test_two_hundred_runs_stay_fluid(page: Page, service: LaidDown, front: Front) -> None:
     rows = [
-        documents.row(SLOW, run_id=f"run-{i}", submitted_at=f"2026-03-{1 + i // 24:02}T{i % 24:02}:00:00Z")
+        documents.row(SLOW, run_id=f"run-{i}", submitted_at=START + timedelta(hours=i))
         for i in range(200)
     ]
     rows.reverse()
@@ -498,6 +537,7 @@ def test_two_hundred_runs_stay_fluid(page: Page, service: LaidDown, front: Front
         return {"runs": runs, "next_cursor": cursor, "unreadable": 0}
 
     service.answers["/runs"] = listed
+    service.forget("")
     service.tell("", "runs", {"runs": rows[:100]}, "2")
     console = Console(page, front)
     expect(page.locator("tbody tr")).to_have_count(200)
@@ -509,10 +549,10 @@ def test_two_hundred_runs_stay_fluid(page: Page, service: LaidDown, front: Front
     assert console.complaints == []
 
 
-def long_run() -> dict[str, Any]:
+def long_run(count: int = 600) -> dict[str, Any]:
     """Ten hours, as the service thins them: a bin for each minute."""
     document = copy.deepcopy(documents.ended_run(SLOW, SLOW_SECONDS))
-    begin, bins = document["seconds"]["epoch_s"][0], range(600)
+    begin, bins = document["seconds"]["epoch_s"][0], range(count)
     document["every_s"] = 60
     document["run"]["ended_at"] = "2026-03-02T20:00:00Z"
     times = [begin + 60 * i for i in bins]
@@ -534,6 +574,22 @@ def test_ten_hours_are_drawn_with_few_elements(page: Page, service: LaidDown, fr
     expect(page.locator("#panel-cpu")).to_contain_text("8:00:00")
     assert page.evaluate("document.querySelectorAll('*').length") < 1500
     assert console.complaints == []
+
+
+def test_a_run_that_has_grown_is_asked_for_anew_in_wider_bins(
+    page: Page, service: LaidDown, front: Front
+) -> None:
+    document = long_run(1300)
+    document["run"] |= {"state": "RUNNING", "ended_at": None}
+    service.tell("grown", "live", document, document["cursor"])
+    Console(page, front, "runs/grown")
+    expect(page.locator("#panel-cpu")).to_be_visible()
+
+    def begun() -> list[str | None]:
+        return [after for of, after in service.streams if of.get("run_id") == "grown"]
+
+    until(lambda: len(begun()) >= 2)
+    assert begun()[:2] == [None, None]
 
 
 @pytest.mark.parametrize("view", VIEWS)

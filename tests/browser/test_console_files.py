@@ -18,7 +18,9 @@ LINES_MOST = 250
 def test_types_hold() -> None:
     """TypeScript's compiler reads the types in the comments."""
     options = "--noEmit --allowJs --checkJs --strict --noUnusedLocals --noUnusedParameters"
-    target = "--target es2024 --module esnext --moduleResolution bundler --lib es2024,dom,dom.iterable"
+    target = (
+        "--target es2024 --module esnext --moduleResolution bundler --lib es2024,dom,dom.iterable"
+    )
     command = [COMPILER, *options.split(), *target.split(), ASSETS / "main.js"]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
     assert told.stdout == ""

@@ -16,7 +16,7 @@ from tests.browser.conftest import PATIENCE_MS
 from tests.local.runs.test_run_verb import plimsoll
 from tests.local.service.conftest import Caller, body
 
-expect.set_options(timeout=PATIENCE_MS)
+RUN_PATIENCE_MS = 480_000  # a run of seconds takes minutes on a busy machine
 SHORT = {  # of a scenario: what makes it end in seconds
     "workload.records": "300",
     "search.clients": "1, 2",
@@ -71,7 +71,9 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     opened = context.new_page()
     opened.set_default_timeout(PATIENCE_MS)
+    expect.set_options(timeout=RUN_PATIENCE_MS)
     yield opened
+    expect.set_options(timeout=PATIENCE_MS)
     context.close()
 
 

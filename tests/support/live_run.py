@@ -7,6 +7,7 @@ from plimsoll.console.live import Look
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.results import RunResult, Seconds, StepResult
 from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.runs.history import judged_so_far
 from plimsoll.runs.past import record_of_result
 from tests.support.synthetic_run import synthetic_run
 
@@ -15,9 +16,7 @@ def whole_steps(result: RunResult, seconds: Seconds) -> list[StepResult]:
     """The steps with their seconds, as their own files have them."""
     return [
         step.model_copy(
-            update={
-                "seconds": tuple(s for s in seconds.operations if s.step == step.plan.index)
-            }
+            update={"seconds": tuple(s for s in seconds.operations if s.step == step.plan.index)}
         )
         for step in result.steps
     ]
@@ -64,6 +63,7 @@ def running_look(finished: int = 4, *, after: int = 0, sample_ms: int = 0, **cha
         "quote": None,
         "plan": plan,
         "judged_from": [step.step for step in steps[:finished]],
+        "capacity": judged_so_far([step.step for step in steps[:finished]], result.request),
         "steps": new,
         "seconds": [second for step in new for second in step.seconds],
         "samples": [

@@ -110,18 +110,19 @@ export function blockPath(blocks, width, x, y) {
 }
 
 /**
- * A level line with its name at its left end.
+ * A level line with its name at its left end, or its right one.
  * @param {[number, number]} ends in pixels
  * @param {number} y in pixels
  * @param {string} label
  * @param {string} [stroke]
+ * @param {boolean} [right]
  */
-export function levelLine([from, to], y, label, stroke = "var(--ink)") {
+export function levelLine([from, to], y, label, stroke = "var(--ink)", right = false) {
   return svg(
     "g",
     {},
     svg("line", { x1: from, x2: to, y1: y, y2: y, stroke, class: "limit" }),
-    svg("text", { x: from + 4, y: y - 4, class: "note-text" }, label),
+    svg("text", { x: right ? to - 4 : from + 4, y: y - 4, class: right ? "note-text end" : "note-text" }, label),
   );
 }
 

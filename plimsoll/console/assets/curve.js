@@ -10,6 +10,7 @@
  * @property {Record<string, number | null>} latency_us by operation
  * @property {Record<string, number>} limit_us
  * @property {number} repetitions
+ * @property {number} repetitions_passed
  * @property {string[]} explanations
  * @typedef {object} Curve
  * @property {string} axis
@@ -23,7 +24,7 @@
  * @property {string} name
  * @property {string} color
  * @property {Dot[]} dots
- * @property {{value: number, label: string}[]} limits
+ * @property {{value: number, name: string}[]} limits in microseconds
  * @property {Curve["answer"]} answer
  */
 import { color, fitted, frame, legend, levelLine, linePath, mark, room } from "./chart.js";
@@ -33,6 +34,7 @@ import * as words from "./words.js";
 
 const HEIGHT = 330;
 const LABEL_APART = 22; // pixels between the numbers of two loads
+const LABEL_HEIGHT = 13;
 
 /** The operations of curves, by name: the order of their colors. @param {Curve[]} curves */
 export const operationsOf = (curves) =>
@@ -62,7 +64,7 @@ export function seriesOfRun(curve) {
     name: operation,
     color: color(i),
     dots: dotsOf(curve, operation),
-    limits: limitOf(curve, operation, `limit of ${operation}`),
+    limits: limitOf(curve, operation, operation),
     answer: i === 0 ? curve.answer : null,
   }));
 }
@@ -78,7 +80,7 @@ export function seriesOfRuns(runs, operation) {
     name,
     color: color(i),
     dots: dotsOf(curve, operation),
-    limits: limitOf(curve, operation, `limit of ${name}`),
+    limits: limitOf(curve, operation, name),
     answer: curve.answer,
   }));
 }
@@ -97,7 +99,7 @@ function dotsOf(curve, operation) {
       `${words.rate(x)} ops/s, ${words.statistic(curve.statistic)} ${words.latency(y)}`,
       `${words.plural(load.repetitions, "measurement")}. ${load.explanations.join("; ")}`,
     ].join("\n");
-    return [{ x, y, outcome, told, label: words.number(load.load), ringed: (curve.bracket ?? []).includes(load.load) }];
+    return [{ x, y, outcome, told, label: words.number(load.load), ringed: curve.bracket?.includes(load.load) ?? false }];
   });
 }
 
@@ -108,27 +110,52 @@ function dotsOf(curve, operation) {
  */
 function limitOf(curve, operation, name) {
   const known = curve.loads.map((load) => load.limit_us[operation]).filter((limit) => limit !== undefined);
-  return known.length ? [{ value: known[0], label: `${name}: ${words.latency(known[0])}` }] : [];
+  return known.length ? [{ value: known[0], name }] : [];
 }
 
 /**
- * A place for a curve that grows.
- * @param {string} title of the latency axis
- * @returns {{element: HTMLElement, show: (series: CurveSeries[], about: string) => void}}
+ * A place for a curve that grows; its title is the latency axis's.
+ * @returns {{element: HTMLElement, show: (series: CurveSeries[], title: string, about: string) => void}}
  */
-export function curveChart(title) {
+export function curveChart() {
   const [keys, chart] = [h("div", {}), h("div", { class: "chart" })];
-  /** @type {{series: CurveSeries[], about: string} | null} */
+  /** @type {Parameters<typeof drawn> | null} */
   let shown = null;
-  const redraw = fitted(chart, (width) => shown && chart.replaceChildren(drawn(shown.series, shown.about, title, width)));
+  const redraw = fitted(chart, (width) => {
+    if (shown) chart.replaceChildren(drawn(shown[0], shown[1], shown[2], width));
+  });
   return {
     element: h("div", {}, keys, chart),
-    show(series, about) {
-      shown = { series, about };
+    show(series, title, about) {
+      shown = [series, title, about, 0];
       keys.replaceChildren(legend([...series, ...outcomesOf(series)]).element);
       redraw();
     },
   };
+}
+
+/**
+ * The limits: those that are equal are one line with all their names; a name that would lie over
+ * another stands at the other end.
+ * @param {CurveSeries[]} series
+ * @param {[number, number]} ends
+ * @param {import("./scales.js").Scale} y
+ */
+function limitLines(series, ends, y) {
+  /** @type {Map<string, {at: number, names: string[], stroke: string}>} */
+  const lines = new Map();
+  for (const { limits: own, color: stroke } of series) {
+    for (const { value, name } of own) {
+      const line = lines.get(words.latency(value)) ?? { at: y.at(value), names: [], stroke };
+      lines.set(words.latency(value), { ...line, names: [...line.names, name] });
+    }
+  }
+  let left = NaN;
+  return [...lines].sort(([, a], [, b]) => a.at - b.at).map(([text, { at, names, stroke }]) => {
+    const crowded = at - left < LABEL_HEIGHT;
+    if (!crowded) left = at;
+    return levelLine(ends, at, `limit of ${names.join(", ")}: ${text}`, names.length > 1 ? "var(--ink)" : stroke, crowded);
+  });
 }
 
 /** @param {CurveSeries[]} series */
@@ -139,11 +166,11 @@ function outcomesOf(series) {
 
 /**
  * @param {CurveSeries[]} series
- * @param {string} about
  * @param {string} title
+ * @param {string} about
  * @param {number} width
  */
-function drawn(series, about, title, width) {
+function drawn(series, title, about, width) {
   const dots = series.flatMap((one) => one.dots);
   const limits = series.flatMap((one) => one.limits);
   const heights = around([...dots.map((dot) => dot.y), ...limits.map((limit) => limit.value)], 1.4);
@@ -155,11 +182,11 @@ function drawn(series, about, title, width) {
   const { drawing, marks } = frame({
     width, height: HEIGHT, x, y, label: about, yTitle: title, xTitle: "throughput, ops/s", yText: words.latency, xText: words.number,
   });
+  marks.append(...limitLines(series, space.x, y));
   for (const one of series) {
     if (one.answer) marks.append(...answerMarks(one.answer, one.color, x, space.y));
   }
   for (const one of series) {
-    marks.append(...one.limits.map((limit) => levelLine(space.x, y.at(limit.value), limit.label, one.color)));
     const points = /** @type {import("./chart.js").Point[]} */ (one.dots.map((dot) => [dot.x, dot.y]));
     marks.append(svg("path", { d: linePath(points, x, y), stroke: one.color, class: "stroke faint" }));
   }

@@ -23,17 +23,16 @@ export async function followed(service, id, draw, isOver, signal) {
       if (live && !signal.aborted) draw(live);
     });
   };
+  let outgrown = new AbortController();
   const take = (/** @type {any} */ more) => {
     live = joined(live, more);
-    if (live.seconds.epoch_s.length > BINS_MOST || live.resources.epoch_s.length > BINS_MOST) live = { ...live, cursor: "" };
+    if (live.seconds.epoch_s.length > BINS_MOST || live.resources.epoch_s.length > BINS_MOST) outgrown.abort();
     drawSoon();
   };
-  const begun = () => {
-    if (live?.cursor === "") live = null; // all of it anew
-    return live?.cursor ?? null;
-  };
   await service.keep(async () => {
-    const after = begun();
+    if (outgrown.signal.aborted) live = null; // what is drawn stays until it comes
+    outgrown = new AbortController();
+    const after = live?.cursor ?? null;
     if (service.config.events_path === null) {
       take(await service.get(`/runs/${encodeURIComponent(id)}/live?points=${POINTS}${after === null ? "" : `&after=${encodeURIComponent(after)}`}`, signal));
     } else {
@@ -43,7 +42,9 @@ export async function followed(service, id, draw, isOver, signal) {
           live = withSecond(live, JSON.parse(data));
           drawSoon();
         }
-      }, signal);
+      }, AbortSignal.any([signal, outgrown.signal])).catch((error) => {
+        if (!outgrown.signal.aborted) throw error;
+      });
     }
     return live === null || !isOver(live);
   }, signal, service.config.events_path === null ? service.config.poll_s : 1);

@@ -8,7 +8,9 @@
 import { h } from "./dom.js";
 import { at, kindOf, labelOf, read, resolved, variants, withAt, written } from "./schema.js";
 
-const OPEN = ["target", "volume", "workload", "search"]; // groups that a newcomer needs
+const OPEN = ["target", "volume", "workload", "search"]; // groups that a newcomer needs, where there is room
+const ROOM_PX = 860; // as console.css has it
+const FIRST = ["name", "description", "target", "workload", "search", "load", "prepare", "limits", "budget_usd", "time_limit_s"];
 const LEFT_OUT = ["runs", "team"]; // several runs in one file; whose it is, the service knows
 
 export class SchemaForm {
@@ -30,7 +32,11 @@ export class SchemaForm {
   /** Fill it anew. @param {any} value */
   fill(value) {
     this.value = value;
-    this.element.replaceChildren(...this.#fields(this.root, []));
+    const { properties: all } = this.root;
+    const rest = Object.keys(all).filter((name) => !FIRST.includes(name) && !LEFT_OUT.includes(name));
+    const some = (/** @type {string[]} */ names) => ({ properties: Object.fromEntries(names.map((name) => [name, all[name]])) });
+    const more = this.#group("more", { description: "What few runs need." }, this.#fields(some(rest), []));
+    this.element.replaceChildren(...this.#fields(some(FIRST), []), more);
   }
 
   /**
@@ -67,7 +73,7 @@ export class SchemaForm {
   /** @param {Schema} group @param {string[]} path */
   #fields(group, path) {
     return Object.entries(group.properties)
-      .filter(([name, one]) => !("const" in one) && (path.length || !LEFT_OUT.includes(name)))
+      .filter(([, one]) => !("const" in one))
       .map(([name, one]) => this.#field(one, [...path, name], group.required?.includes(name)));
   }
 
@@ -99,22 +105,22 @@ export class SchemaForm {
 
   /** @param {string} name @param {Schema} schema @param {HTMLElement[]} fields */
   #group(name, schema, fields) {
-    return h("details", { open: OPEN.includes(name) }, h("summary", {}, labelOf(name)), h("p", { class: "note" }, schema.description), h("div", { class: "fields" }, fields));
+    return h("details", { open: OPEN.includes(name) && innerWidth > ROOM_PX }, h("summary", {}, labelOf(name)), h("p", { class: "note" }, schema.description), h("div", { class: "fields" }, fields));
   }
 
   /** @param {Schema} schema @param {string[]} path */
   #union(schema, path) {
     const choice = schema.discriminator.propertyName;
     const among = variants(schema, this.root);
-    const chosen = at(this.value, [...path, choice]) ?? among.keys().next().value;
+    const chosen = at(this.value, [...path, choice]) ?? "";
     const inner = h("div", { class: "fields" });
     const select = h(
       "select",
       { id: idOf([...path, choice]), onchange: () => {
-        this.#give(path, { [choice]: select.value });
+        this.#give(path, select.value ? { [choice]: select.value } : undefined);
         fill(select.value);
       } },
-      [...among.keys()].map((name) => h("option", { value: name, selected: name === chosen }, name)),
+      ["", ...among.keys()].map((name) => h("option", { value: name, selected: name === chosen }, name || "–")),
     );
     const about = h("p", { class: "note", id: `${select.id}-help` });
     select.setAttribute("aria-describedby", `${select.id}-bad ${about.id}`);

@@ -1,6 +1,7 @@
 /** One metric of a check over time: the target's figures, the control's, and where they changed. */
 import { color, fitted, frame, legend, linePath, room } from "./chart.js";
 import { h, svg } from "./dom.js";
+import { metricWords } from "./run_words.js";
 import { fromZero, linear } from "./scales.js";
 import * as words from "./words.js";
 
@@ -45,15 +46,14 @@ function drawn(series, changes, metric, width) {
   const times = points.map(({ at }) => at);
   const values = points.flatMap(({ value, low, high }) => [value, low, high]);
   if (!values.some((value) => value !== null)) return h("p", { class: "empty" }, "No run has given a figure yet.");
-  const metricText = (/** @type {number | null} */ value) => (metric.startsWith("latency") ? words.latency(value) : words.number(value));
   const space = room(width, HEIGHT);
   const [first, last] = [Math.min(...times), Math.max(...times)];
   const x = linear([first, Math.max(last, first + 1)], [space.x[0] + 8, space.x[1] - 8], Math.max(2, Math.floor(width / 130)));
   const ticks = dayTicks(first, last, Math.max(2, Math.floor(width / 130)));
   const y = linear(fromZero(values), space.y);
-  const latest = series.map((one) => `${one.name} ${metricText(one.points.findLast(({ value }) => value !== null)?.value ?? null)}`).join(", ");
+  const latest = series.map((one) => `${one.name} ${metricWords(metric, one.points.findLast(({ value }) => value !== null)?.value ?? null)}`).join(", ");
   const { drawing, marks } = frame({
-    width, height: HEIGHT, x: { ...x, ticks }, y, yTitle: metric.startsWith("latency") ? metric : `${metric}, ops/s`, yText: metricText,
+    width, height: HEIGHT, x: { ...x, ticks }, y, yTitle: metric.startsWith("latency") ? metric : `${metric}, ops/s`, yText: (value) => metricWords(metric, value),
     xText: (at) => new Date(at).toISOString().slice(5, 10),
     label: `${metric} of ${words.plural(series[0].points.length, "run")}; latest: ${latest}; ${words.plural(changes.length, "change")}. The tables beneath have every figure.`,
   });

@@ -66,7 +66,10 @@ function tellLink(state, text) {
   part("token-form").hidden = state !== "refused";
 }
 
-/** Show the view of the address, in place of the one that is there. */
+/**
+ * Show the view of the address, in place of the one that is there.
+ * @returns {Promise<void>}
+ */
 async function show() {
   const given = tokenIn(location.hash);
   if (given) return enter(given);
@@ -109,7 +112,8 @@ async function begin() {
   service = new Service(config, link);
   part("where").textContent = config.where;
   part("version").textContent = `Plimsoll ${config.version}`;
-  if (!config.may_start) part("start-link").hidden = true;
+  part("start-link").hidden = !config.may_start;
+  part("menu").hidden = config.run_id !== null; // there is that run alone
   part("token-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const field = /** @type {HTMLInputElement} */ (part("token"));

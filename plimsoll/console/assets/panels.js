@@ -96,7 +96,11 @@ function targetPanels(live) {
     }));
   const binS = live.resources.every_s;
   const latencies = { read_latency_us: "reads", write_latency_us: "writes" };
-  const balances = { burst_balance_percent: "volume's burst balance" };
+  const balances = {
+    burst_balance_percent: "volume's burst balance",
+    ebs_io_balance_percent: "instance's I/O balance",
+    ebs_byte_balance_percent: "instance's byte balance",
+  };
   return [
     panel("iops", "volume, I/O per second, stacked", "stacked", series({ read_iops: "reads", write_iops: "writes" }), words.rate, binS, limits),
     panel("mib", "volume, MiB/s, stacked", "stacked", series({ read_mib_s: "reads", write_mib_s: "writes" }), words.rate, binS,
@@ -104,6 +108,7 @@ function targetPanels(live) {
     panel("io-latency", "volume, mean latency of an I/O (log scale)", "log", series(latencies), words.latency, binS),
     panel("queue", "volume, queue: I/Os under way", "lines", series({ queue: "queue" }), words.rate, binS),
     panel("credits", "credits left, %", "percent", series(balances), percentText, binS),
+    panel("cpu-credits", "CPU credits left", "lines", series({ cpu_credits: "credits" }), words.rate, binS),
     panel("cpu", "server, CPU, %", "percent", series({ cpu_percent: "CPU" }), percentText, binS),
   ].map((one) => ({ ...one, series: one.series.filter(({ values }) => values.some(([, value]) => value !== null)) }));
 }

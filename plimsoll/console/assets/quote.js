@@ -16,7 +16,7 @@ export function quoteSection(quote, where) {
     h("p", { class: "figure" }, h("span", { class: "number" }, usd ? words.usd(usd.expected) : words.NOTHING)),
     h("p", { class: "note" }, moneyWords(usd, missing, budget, where)),
     quote.phases && table("Time by phase", ["Phase", "Expected", "At most", "Assumed"], quote.phases.map((/** @type {any} */ phase) => [phase.name, words.duration(round(phase.expected_s)), words.duration(round(phase.most_s)), phase.assumption]), "words"),
-    quote.lines && table("Money by item", ["Item", "Expected", "At most"], quote.lines.map((/** @type {any} */ line) => [line.what, words.usd(line.usd?.expected), words.usd(line.usd?.most)]), "words"),
+    quote.lines?.length > 0 && table("Money by item", ["Item", "Expected", "At most"], quote.lines.map((/** @type {any} */ line) => [line.what, words.usd(line.usd?.expected), words.usd(line.usd?.most)]), "words"),
     quote.cells && table("Each run", ["Run", "Time", "Money"], quote.cells.map((/** @type {any} */ cell) => [cell.name, words.duration(round(cell.quote.time_s.expected)), words.usd(cell.quote.usd?.expected)]), "words"),
     ...notes.map((/** @type {string} */ note) => h("p", { class: "note" }, note)),
   ];

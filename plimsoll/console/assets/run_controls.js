@@ -77,7 +77,7 @@ export function reportLink(service, id, signal) {
     element,
     /** @param {any} run */
     show(run) {
-      if (asked || !hasEnded(run.state) || run.verdict === null) return;
+      if (asked || !hasEnded(run.state) || run.verdict === null || service.config.run_id) return;
       asked = true;
       void keepLink();
     },

@@ -36,6 +36,9 @@ export function stateTag(state) {
 /** A run's figure with its bound: `≥ 5,600`. @param {any} run */
 export const figureWords = ({ capacity_ops_per_second: figure, bound }) => (figure === null ? words.NOTHING : words.bounded(words.rate(figure), bound));
 
+/** A figure of a check's metric, whose name tells its unit. @param {string} metric @param {number | null} value */
+export const metricWords = (metric, value) => (metric.startsWith("latency") ? words.latency(value) : words.rate(value));
+
 /** Its 95 % interval. @param {{low_ops_per_second: number, high_ops_per_second: number} | null} interval */
 export const intervalWords = (interval) =>
   interval === null ? words.NOTHING : `${words.rate(interval.low_ops_per_second)} to ${words.rate(interval.high_ops_per_second)}`;
@@ -43,7 +46,7 @@ export const intervalWords = (interval) =>
 /** What a run has cost, or is expected to. @param {any} run */
 export function costWords({ cost_usd: cost, expected_usd: expected, local }) {
   if (cost !== null) return words.usd(cost);
-  if (local) return "none: this machine";
+  if (local) return "none here";
   return expected === null ? words.NOTHING : `about ${words.usd(expected)}`;
 }
 

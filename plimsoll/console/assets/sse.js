@@ -28,7 +28,7 @@ function eventOf(block) {
   const fields = {};
   for (const line of block.split(/\r\n|\n|\r/)) {
     const [, name, value] = /^([a-z]+):? ?(.*)$/.exec(line) ?? [];
-    if (name) (fields[name] ??= []).push(value);
+    if (name) (fields[name] ??= []).push(value ?? "");
   }
   if (!fields.data) return null;
   return { kind: fields.event?.at(-1) ?? "message", id: fields.id?.at(-1) ?? null, data: fields.data.join("\n") };

@@ -140,8 +140,9 @@ function verticalOf(panel, ends) {
  */
 function bands(live, x, { y: [bottom, top] }, numbered) {
   let free = LEFT;
-  return windowsOf(live).flatMap(({ from, to, name }) => {
-    const [left, right] = [x.at(from), x.at(to)];
+  const length = lengthS(live);
+  return windowsOf(live).filter(({ from }) => from < length).flatMap(({ from, to, name }) => {
+    const [left, right] = [x.at(from), x.at(Math.min(to, length))];
     const band = svg("rect", { x: left, width: Math.max(0.5, right - left), y: top, height: bottom - top, class: "band" });
     if (!numbered || (left + right) / 2 < free) return [band];
     free = (left + right) / 2 + 10 + 7 * name.length;

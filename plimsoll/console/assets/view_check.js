@@ -2,7 +2,7 @@
 import { h, table } from "./dom.js";
 import { historyChart } from "./history.js";
 import { href } from "./routes.js";
-import { verdictWords } from "./run_words.js";
+import { metricWords, verdictWords } from "./run_words.js";
 import * as words from "./words.js";
 
 /**
@@ -15,7 +15,7 @@ export async function showCheck({ main, service, signal, id }) {
   main.append(
     h("p", { class: "kicker" }, "A check"),
     h("h1", {}, check.name),
-    h("p", { class: "under" }, [check.schedule, check.enabled ? `next ${words.moment(check.next_at)}` : "disabled", check.description].filter(Boolean).join(" · ")),
+    h("p", { class: "under" }, [check.schedule, check.enabled ? check.next_at && `next ${words.moment(check.next_at)}` : "disabled", check.description].filter(Boolean).join(" · ")),
     ...history.silences.map((/** @type {any} */ silence) => h("p", { class: "problem" }, `${words.capitalized(silence.metric)}: ${words.plural(silence.runs, "run")} since ${words.moment(silence.since)} without an answer: ${silence.why}`)),
     ...metricsOf(history).map((metric) => figureOf(history, metric)),
     h("h2", {}, "Changes"),
@@ -35,13 +35,10 @@ function figureOf(history, metric) {
     h("figcaption", {}, "Upright through a point: its 95 % interval. A gap: that run gave no figure. Upright across: where it changed; dashed: the means before and after."));
 }
 
-/** The metric's unit, which its name tells. @param {string} metric @param {number | null} value */
-export const metricWords = (metric, value) => (metric.startsWith("latency") ? words.latency(value) : words.rate(value));
-
 /** @param {any[]} changes */
 function changesTable(changes) {
   if (!changes.length) return h("p", { class: "note" }, "None was found.");
-  return table("Changes", ["From", "Metric", "Before", "After", "Change", "p-value", ""], changes.map((change) => [
+  return table("Changes", ["From", "Metric", "Before", "After", "Change", "p-value", "Judged"], changes.map((change) => [
     h("a", { href: href(`/runs/${change.run_id}`) }, words.moment(change.at)),
     change.metric,
     `${metricWords(change.metric, change.before.mean)} (${words.plural(change.before.runs, "run")})`,

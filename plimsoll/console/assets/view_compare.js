@@ -45,7 +45,7 @@ function capacities(runs) {
 
 /** @param {any} ratio null: the first of those that ask the same */
 function ratioCells(ratio) {
-  if (ratio === null) return ["it is compared with", words.NOTHING];
+  if (ratio === null) return ["the others' reference", words.NOTHING];
   const interval = ratio.low === null ? words.NOTHING : `${words.ratio(ratio.low)} to ${words.ratio(ratio.high)}`;
   return [h("b", {}, words.bounded(words.ratio(ratio.value), ratio.bound === "<" ? "<=" : ratio.bound)), interval];
 }
@@ -60,9 +60,9 @@ function curves({ curves: all, runs }) {
   });
   return operationsOf(drawn.map((/** @type {any} */ one) => one.curve)).map((operation) => {
     const name = words.statistic(drawn[0].curve.statistic);
-    const chart = curveChart(`${name} latency of ${operation} (log scale)`);
+    const chart = curveChart();
     const about = `${name} latency of ${operation} over throughput, ${words.plural(drawn.length, "run")} laid over each other: ${drawn.map((/** @type {any} */ one) => one.name).join(", ")}. The tables beneath have the figures.`;
-    chart.show(seriesOfRuns(drawn, operation), about);
+    chart.show(seriesOfRuns(drawn, operation), `${name} latency of ${operation} (log scale)`, about);
     return h("figure", {}, h("h3", {}, `Latency of ${operation} over throughput`), chart.element, h("figcaption", {}, "Medians where a load was repeated. Dashed: the limits. Upright: the answers, with their intervals."));
   });
 }
@@ -74,7 +74,7 @@ function equalLoads({ equal_loads: equal, runs }) {
   return [
     h("h2", {}, "Latency at equal load"),
     table("Latency at equal load", titles, equal.map((/** @type {any} */ one) => [one.load, `${one.operation} ${words.statistic(one.statistic)}`,
-      ...one.latency_us.map((/** @type {number | null} */ us, /** @type {number} */ i) => `${words.latency(us)} at ${words.rate(one.throughput_ops_per_second[i])} ops/s`)]), "loads"),
+      ...one.latency_us.map((/** @type {number | null} */ us, /** @type {number} */ i) => `${words.latency(us)} at ${words.rate(one.throughput_ops_per_second[i])} ops/s`)]), "words"),
   ];
 }
 
@@ -83,7 +83,7 @@ function differences({ differences: all, runs }) {
   if (!all.length) return [];
   return [
     h("h2", {}, "What was asked differently"),
-    table("What was asked differently", ["Field", ...runs.map((/** @type {any} */ run) => run.label)], all.map((/** @type {any} */ one) => [one.field, ...one.values.map((/** @type {string | null} */ value) => value ?? words.NOTHING)]), "loads"),
+    table("What was asked differently", ["Field", ...runs.map((/** @type {any} */ run) => run.label)], all.map((/** @type {any} */ one) => [one.field, ...one.values.map((/** @type {string | null} */ value) => value ?? words.NOTHING)]), "words"),
   ];
 }
 

@@ -5,7 +5,7 @@ import { followed } from "./follow.js";
 import { hasEnded, isOver } from "./live.js";
 import { href } from "./routes.js";
 import { reportLink, stopControl } from "./run_controls.js";
-import { costWords, figureWords, intervalWords, stateTag } from "./run_words.js";
+import { figureWords, intervalWords, stateTag } from "./run_words.js";
 import { timeline } from "./timeline.js";
 import * as words from "./words.js";
 
@@ -17,13 +17,22 @@ import * as words from "./words.js";
 export async function showRun({ main, service, signal, id, say }) {
   const runId = /** @type {string} */ (id);
   const parts = skeleton();
-  const curve = curveChart("latency (log scale)");
+  const curve = curveChart();
   const clock = timeline();
-  parts.curve.append(curve.element);
-  parts.clock.append(clock.element);
+  parts.curve.append(curve.element, parts.loads);
+  parts.clock.append(clock.element, parts.steps);
   const stop = stopControl(service, runId);
   const report = reportLink(service, runId, signal);
-  main.append(parts.head, h("div", { class: "bar" }, stop.element, report.element, h("a", { class: "button quiet", href: href("/runs", [["run", runId]]) }, "Compare with others"), service.config.may_start && h("a", { class: "button quiet", href: href("/start", [["like", runId]]) }, "Another like this")), parts.body);
+  const { run_id: alone, may_start: starts } = service.config;
+  main.append(
+    parts.head,
+    h("div", { class: "bar" },
+      stop.element,
+      report.element,
+      !alone && h("a", { class: "button quiet", href: href("/runs", [["run", runId]]) }, "Compare with others"),
+      starts && h("a", { class: "button quiet", href: href("/start", [["like", runId]]) }, "Another like this")),
+    parts.body,
+  );
 
   const shows = [
     place(parts.head, heading),
@@ -56,7 +65,7 @@ export async function showRun({ main, service, signal, id, say }) {
     parts.now.hidden = hasEnded(live.run.state);
     stop.show(live.run);
     report.show(live.run);
-    curve.show(seriesOfRun(curveOf(live)), curveAbout(live));
+    curve.show(seriesOfRun(curveOf(live)), `${words.statistic(live.statistic)} latency (log scale)`, curveAbout(live));
     clock.show(live);
     const news = live.log.at(-1)?.text ?? "";
     if (news !== told) say((told = news));
@@ -76,7 +85,7 @@ function nowOf({ plan, time, money, run }, sinceS) {
   if (hasEnded(run.state)) return null;
   const left = (/** @type {number | null} */ seconds) => (seconds === null ? null : Math.max(0, Math.round(seconds - sinceS)));
   const now = { ...time, elapsed_s: Math.round(time.elapsed_s + sinceS), left_s: left(time.left_s), limit_left_s: left(time.limit_left_s) };
-  return { plan, time: now, money, run: pick(run, "phase", "progress", "state", "local", "cost_usd", "expected_usd") };
+  return { plan, time: now, money, run: pick(run, "phase", "state", "local") };
 }
 
 /** The places of the view, each with its heading. */
@@ -89,8 +98,8 @@ function skeleton() {
     loads: h("details", {}, ""),
     clock: h("figure", {}, h("h2", {}, "The run, on one clock")),
     steps: h("details", {}, ""),
-    log: h("ol", { class: "log" }),
-    teardown: h("ol", { class: "log" }),
+    log: h("ol", { class: "log", tabindex: 0, "aria-label": "Newest first" }),
+    teardown: h("ol", { class: "log", tabindex: 0, "aria-label": "In order" }),
   };
   const body = h(
     "div",
@@ -101,10 +110,8 @@ function skeleton() {
     places.clock,
     h("div", { class: "grid" },
       h("section", { class: "card" }, h("h2", {}, "What has happened"), places.log),
-      h("section", { class: "card" }, h("h2", {}, "Its target's end"), places.teardown)),
+      h("section", { class: "card" }, h("h2", {}, "What becomes of its target"), places.teardown)),
   );
-  places.curve.append(places.loads);
-  places.clock.append(places.steps);
   return { ...places, body };
 }
 
@@ -158,10 +165,10 @@ function nowSection(given) {
 
 /** @param {any} money @param {any} run */
 function moneyWords(money, run) {
-  if (run.local) return money?.target_usd_per_hour ? `none on this machine; on AWS the target costs ${words.usd(money.target_usd_per_hour)} an hour` : costWords(run);
-  const spent = `${words.usd(money?.spent_usd)} so far`;
-  if (money?.budget_usd) return `${spent} of a budget of ${words.usd(money.budget_usd)}`;
-  return `${spent}, about ${words.usd(money?.expected_usd)} in all`;
+  if (run.local) return `none on this machine${money.target_usd_per_hour ? `; on AWS such a target costs ${words.usd(money.target_usd_per_hour)} an hour` : ""}`;
+  const spent = `${words.usd(money.spent_usd)} so far`;
+  if (money.budget_usd) return `${spent} of a budget of ${words.usd(money.budget_usd)}`;
+  return `${spent}, about ${words.usd(money.expected_usd)} in all`;
 }
 
 /** @param {Live} live */

@@ -7,7 +7,7 @@ import * as words from "./words.js";
 const PAGE = 100;
 const FIRST_PAGES = 2;
 const COMPARED_MOST = 10;
-const COLUMNS = ["Compare", "Run", "State", "Target", "Verdict", "Throughput, ops/s", "95 % interval", "By load", "Cost", "Its target", "Submitted"];
+const COLUMNS = ["Compare", "Run", "Throughput, ops/s", "State", "Verdict", "By load", "Target", "Target gone", "Cost", "Submitted"];
 
 /**
  * Whether a run has every word of a filter, in any of what the table says of it. Pure.
@@ -47,7 +47,7 @@ export async function showRuns({ main, service, signal, query }) {
   const count = h("p", { class: "note", role: "status" }, "Loading the runs …");
   const older = h("button", { type: "button", hidden: true, onclick: () => void load().then(draw) }, "Load older runs");
   const body = h("tbody", {});
-  const rows = list(body, ({ run }) => run.run_id, ({ run, picked }) => row(run, picked, choose));
+  const rows = list(body, (/** @type {{run: any, picked: boolean}} */ { run }) => run.run_id, ({ run, picked }) => row(run, picked, choose));
 
   /** @param {string} id @param {boolean} on */
   function choose(id, on) {
@@ -93,6 +93,7 @@ export async function showRuns({ main, service, signal, query }) {
   await service.keep(async () => {
     for (let pages = 0; pages < FIRST_PAGES && (pages === 0 || cursor); pages += 1) await load();
     draw();
+    if (!service.config.may_start && runs.size === 1) location.replace(href(`/runs/${[...runs.keys()][0]}`)); // of a command that runs one
     return false;
   }, signal);
   await service.keep(async () => {
@@ -124,14 +125,13 @@ function row(run, picked, choose) {
     {},
     h("td", {}, box),
     h("th", { scope: "row" }, h("a", { href: href(`/runs/${run.run_id}`) }, run.name), h("span", { class: "note block" }, under.filter(Boolean).join(" · "))),
+    h("td", {}, h("b", {}, figureWords(run)), run.interval && h("span", { class: "note block" }, intervalWords(run.interval))),
     h("td", {}, stateTag(run.state), stepsWords(run)),
-    h("td", { class: "text" }, run.target_words ?? words.NOTHING),
-    h("td", { class: "text" }, verdictWords(run.verdict)),
-    h("td", { class: "strong" }, figureWords(run)),
-    h("td", {}, intervalWords(run.interval)),
+    h("td", {}, verdictWords(run.verdict)),
     h("td", {}, spark(run.curve)),
+    h("td", {}, run.target_words ?? words.NOTHING),
+    h("td", {}, goneWords(run)),
     h("td", {}, costWords(run)),
-    h("td", { class: "text" }, goneWords(run)),
     h("td", {}, words.moment(run.submitted_at)),
   );
 }

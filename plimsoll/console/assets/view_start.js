@@ -20,11 +20,10 @@ const FIRST = "r1-demo"; // what a newcomer finds in the form: it runs on one ma
  * @returns {Preset[]}
  */
 export function presetsOf(scenarios) {
-  return scenarios.flatMap(({ name, about, kind, requests, experiment }) =>
-    kind === "experiment"
-      ? [{ name: `${name} (an experiment)`, about, experiment }]
-      : Object.entries(requests).map(([run, request]) => ({ name: run === name ? name : `${name}: ${run}`, about, request })),
-  );
+  return scenarios.flatMap(({ name, about, kind, requests, experiment }) => {
+    if (kind === "experiment") return [/** @type {Preset} */ ({ name: `${name} (an experiment)`, about, experiment })];
+    return Object.entries(requests).map(([run, request]) => ({ name: run === name ? name : `${name}: ${run}`, about, request }));
+  });
 }
 
 /**

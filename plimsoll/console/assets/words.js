@@ -13,8 +13,10 @@ const SIGNS = { "=": "", ">=": "≥ ", "<": "< ", "<=": "≤ " };
  * @param {number} value
  * @param {number} decimals
  */
-const fixed = (value, decimals) =>
-  value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals, roundingMode: "halfEven" });
+const fixed = (value, decimals) => {
+  const [whole, fraction] = value.toFixed(decimals).split("."); // rounds the number itself, as Python does
+  return Number(whole).toLocaleString("en-US") + (fraction ? `.${fraction}` : "");
+};
 
 /** @param {number} value */
 const threeFigures = (value) => {

@@ -113,7 +113,7 @@ def test_the_list_has_what_a_table_of_runs_shows(api: Api) -> None:
     [row] = api("GET", "/runs").body["runs"]
     sure = result.capacity.interval
     assert sure is not None
-    assert row["target_words"].startswith("MariaDB 11.4 on db.")
+    assert row["target_words"] == "MariaDB 11.4.10 on db.m5.large, io1 100 GiB, 1,000 IOPS"
     assert row["axis"] == "clients"
     assert [load for load, _ in row["curve"]] == [1, 2, 3, 4, 6, 8]
     assert row["interval"]["low_ops_per_second"] == pytest.approx(sure.low_ops_per_second, abs=0.05)

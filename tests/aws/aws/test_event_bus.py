@@ -13,7 +13,8 @@ from plimsoll.checks.changes import regressions
 from plimsoll.model.events import EVENTS, Event, RegressionFound
 from plimsoll.model.run_record import RunState
 from plimsoll.runs.end import end_run
-from plimsoll.runs.judge_step import judged_so_far, step_judged
+from plimsoll.runs.history import judged_so_far
+from plimsoll.runs.judge_step import step_judged
 from plimsoll.runs.start_run import record_run
 from plimsoll.targets.janitor import sweep
 from tests.aws.runs.conftest import RUN, recorded

@@ -114,7 +114,7 @@ def test_a_function_that_takes_too_long_is_a_gateways_time_out(twin: LocalTwin) 
         {"Origin": "http://127.0.0.1:8080"},
     ],
 )
-def test_another_page_in_a_browser_is_refused(service: LocalService, headers: dict[str, str]) -> None:
+def test_another_page_is_refused(service: LocalService, headers: dict[str, str]) -> None:
     response, _ = _ask(service, "POST", "/runs", b"{}", **headers)
     assert response.status == 403
 

@@ -2,7 +2,7 @@
 
 import http.client
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from tests.support.synthetic_run import synthetic_run
 Event = tuple[str, str | None, Any]
 
 
-def events(url: str, path: str, **headers: str) -> Iterator[Event]:
+def events(url: str, path: str, **headers: str) -> Generator[Event, None, None]:
     """Read a stream to its end: each event's name, id and data."""
     address = urlsplit(url)
     connection = http.client.HTTPConnection(address.netloc, timeout=PATIENCE_S)

@@ -1,4 +1,4 @@
-"""The front before anything that answers: its page's files, what the page may do, and its stream."""
+"""The front before anything that answers: its files, what its page may do, and its stream."""
 
 import http.client
 import json

@@ -8,6 +8,8 @@ from plimsoll.console.live import Cursor, is_over, live
 from plimsoll.errors import UsageError
 from plimsoll.model.quote import Amounts, Quote
 from plimsoll.model.run_record import Failure, Recovery, RunState
+from plimsoll.prices import builtin
+from plimsoll.quoting.quotes import quote as quoted
 from plimsoll.runs.past import record_of_result
 from tests.support.live_run import running_look, whole_steps
 from tests.support.synthetic_run import START, synthetic_run
@@ -66,13 +68,24 @@ def test_on_one_machine_nothing_is_spent() -> None:
 
 
 def test_on_aws_the_target_is_charged_from_its_creation_until_now() -> None:
-    look = running_look(4, quote=quote())
+    look = running_look(4)
+    priced = quoted(look.request, builtin())
     provision_at = look.at - timedelta(hours=2)
     on_aws = {"local": False, "provision_at": provision_at, "stack_id": "stack"}
     record = look.record.model_copy(update=on_aws)
-    money = live(running_look(4, quote=quote(), record=record), Cursor()).money
-    assert money.basis == "aws"
-    assert money.spent_usd == pytest.approx(1.0)  # no price of its load is in this quote
+    money = live(running_look(4, quote=priced, record=record), Cursor()).money
+    assert (money.basis, money.target_usd_per_hour) == ("aws", priced.target_usd_per_hour)
+    assert money.target_usd_per_hour is not None
+    assert money.spent_usd is not None
+    of_the_load = money.spent_usd - 2 * money.target_usd_per_hour
+    assert 0 < of_the_load < 0.02  # ten clients for seconds, and the loaders
+
+
+def test_a_price_that_is_missing_leaves_the_sum_unknown() -> None:
+    look = running_look(4)
+    priced = quoted(look.request, builtin()).model_copy(update={"missing": ("a price",)})
+    record = look.record.model_copy(update={"local": False})
+    assert live(running_look(4, quote=priced, record=record), Cursor()).money.spent_usd is None
 
 
 def test_loads_are_judged_as_far_as_they_were_measured() -> None:

@@ -4,7 +4,9 @@ from plimsoll.console.series import resource_series, second_series
 from plimsoll.model.results import SecondTotals, TargetSample
 
 
-def second(epoch_s: int, operation: str = "read", *, step: int = 1, **given: object) -> SecondTotals:
+def second(
+    epoch_s: int, operation: str = "read", *, step: int = 1, **given: object
+) -> SecondTotals:
     values = {"succeeded": 10, "errors": 0, "max_us": 900, "buckets": {500: 9, 1000: 1}, **given}
     return SecondTotals.model_validate(
         {"epoch_s": epoch_s, "step": step, "operation": operation, **values}

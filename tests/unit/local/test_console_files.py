@@ -28,7 +28,8 @@ def test_nothing_inline_and_nothing_of_others_runs() -> None:
     answer = FILES.answer("/console/config.json", None)
     assert answer is not None
     headers = dict(answer.headers)
-    policy = dict(part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";"))
+    parts = headers["Content-Security-Policy"].split(";")
+    policy = dict(part.strip().split(" ", 1) for part in parts)
     assert policy["default-src"] == policy["frame-ancestors"] == policy["base-uri"] == "'none'"
     assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
     assert "unsafe" not in headers["Content-Security-Policy"]

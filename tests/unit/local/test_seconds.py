@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.local.seconds import SecondsListener
-from plimsoll.runs.telling import FILE, VARIABLE, TellTo, teller
+from plimsoll.runs.telling import FILE, VARIABLE, TellTo, telling
 from tests.support.live_run import running_look
 
 PLAN = running_look(4).plan
@@ -32,26 +32,31 @@ def told_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / FILE))
 
 
-def test_nobody_looks_nobody_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def is_told() -> bool:
     assert PLAN is not None
-    assert teller("r-1", PLAN, 0) is None
+    with telling("r-1", PLAN, 0) as tell:
+        return tell is not None
+
+
+def test_nobody_looks_nobody_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not is_told()
     listener = SecondsListener(tmp_path)
     with listener.reading("r-1"):
-        assert teller("r-1", PLAN, 0) is not None
-    assert teller("r-1", PLAN, 0) is None
+        assert is_told()
+    assert not is_told()
     assert not (tmp_path / FILE).exists()
     monkeypatch.delenv(VARIABLE)  # as on AWS
     with listener.reading("r-1"):
-        assert teller("r-1", PLAN, 0) is None
+        assert not is_told()
 
 
 def test_a_second_that_is_told_is_read(tmp_path: Path) -> None:
     assert PLAN is not None
     listener = SecondsListener(tmp_path)
     with listener.reading("r-1") as seconds, listener.reading("r-2") as others:
-        tell = teller("r-1", PLAN, 3)
-        assert tell is not None
-        tell(SECOND)
+        with telling("r-1", PLAN, 3) as tell:
+            assert tell is not None
+            tell(SECOND)
         told = seconds()
         while not told:  # it comes by the network
             told = seconds()
