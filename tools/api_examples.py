@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import yaml
 from pydantic import BaseModel
 
 import plimsoll
-from plimsoll.api.run_views import summary
+from plimsoll import words
 from plimsoll.api.workload_routes import list_workloads
 from plimsoll.checks.schedules import ScheduledCheck, ScheduledChecks
+from plimsoll.console.live import Cursor, live
+from plimsoll.console.scenarios import Scenario, Scenarios
 from plimsoll.model.api_answers import (
     Health,
     ReportLinks,
@@ -30,13 +33,18 @@ from plimsoll.model.experiment_record import (
     CellStatus,
     ExperimentDetail,
     ExperimentRecord,
+    Experiments,
     ExperimentSubmitted,
 )
+from plimsoll.model.live import Live
 from plimsoll.model.request import Request
-from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.model.run_record import RunFigures, RunRecord, RunState
 from plimsoll.prices import builtin
 from plimsoll.quoting.experiment_quotes import quote_experiment
 from plimsoll.quoting.quotes import quote
+from plimsoll.report.comparing import compare
+from plimsoll.runs.summaries import summary_of
+from tests.support.live_run import running_look
 from tests.support.synthetic_run import synthetic_run
 
 TEAM = "default"
@@ -88,7 +96,9 @@ def answers() -> dict[str, Any]:
 
     By operation; by operation and status where one has two answers that differ.
     """
-    return {name: model.model_dump(mode="json") for name, model in _answers()}
+    made: dict[str, Any] = {name: model.model_dump(mode="json") for name, model in _answers()}
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    return made | {"get_schema": {"$schema": dialect, "title": "check", "type": "object"}}
 
 
 def _answers() -> Iterator[tuple[str, BaseModel]]:
@@ -99,15 +109,34 @@ def _answers() -> Iterator[tuple[str, BaseModel]]:
     yield "quote_run", quote(request, builtin())
     yield "quote_experiment", quote_experiment(experiment, builtin())
     yield "start_run", Submitted(run_id=RUN_ID, name=request.name, team=TEAM)
+    yield "list_scenarios", Scenarios(scenarios=(_scenario(),))
     yield from _of_the_run(request)
+    yield "get_live", _live()
+    yield "compare_runs", compare([MADE_UP, synthetic_run(knee=5, iops=2000, run_id="more")[0]])
     yield from _of_the_experiment(experiment)
     yield from _of_the_check()
+
+
+def _scenario() -> Scenario:
+    name: str = REQUEST["name"]
+    about = "The load line of workload A with 1,000 IOPS"
+    text = f"# {about}.\n{yaml.safe_dump(REQUEST, sort_keys=False)}"
+    return Scenario(
+        name=name, about=about, kind="run", yaml=text, requests={name: REQUEST}, experiment=None
+    )
+
+
+def _live() -> Live:
+    """The run in its third step, somebody having seen its first one; two seconds of each series."""
+    look = running_look(2, after=1)
+    few = {"seconds": look.seconds[:4], "samples": look.samples[:2]}
+    return live(running_look(2, after=1, **few), Cursor(1, 0, 1))
 
 
 def _of_the_run(request: Request) -> Iterator[tuple[str, BaseModel]]:
     step = MADE_UP.steps[0]
     ended = _record(request, RunState.SUCCEEDED)
-    shown = summary(ended)
+    shown = summary_of(ended)
     times = {name: getattr(ended, name) for name in RunDetail.model_fields if name[-3:] == "_at"}
     yield "list_runs", Runs(runs=(shown,), next_cursor=None)
     yield (
@@ -135,8 +164,8 @@ def _of_the_run(request: Request) -> Iterator[tuple[str, BaseModel]]:
             expires_at=SUBMITTED + timedelta(hours=2),
         ),
     )
-    yield "stop_run 200", summary(ended)
-    yield "stop_run 202", summary(_record(request, RunState.STOPPING))
+    yield "stop_run 200", summary_of(ended)
+    yield "stop_run 202", summary_of(_record(request, RunState.STOPPING))
 
 
 def _record(request: Request, state: RunState) -> RunRecord:
@@ -148,6 +177,8 @@ def _record(request: Request, state: RunState) -> RunRecord:
         "team": TEAM,
         "state": state,
         "tags": request.tags,
+        "target_words": words.target(request.target),
+        "quoted_usd": "0.41",
         "request_sha256": "5d" * 32,
         "time_limit_s": request.time_limit_s,
         "submitted_at": SUBMITTED,
@@ -173,7 +204,9 @@ def _record(request: Request, state: RunState) -> RunRecord:
         deleted_at=SUBMITTED + 36 * minute,
         ended_at=SUBMITTED + 36 * minute,
         verdict="KNEE",
+        figures=RunFigures.of(CAPACITY, final=True),
         capacity_ops_per_second=f"{FIGURE:.1f}",
+        cost_usd="0.38",
     )
 
 
@@ -189,6 +222,7 @@ def _of_the_experiment(experiment: Experiment) -> Iterator[tuple[str, BaseModel]
         submitted_at=SUBMITTED,
         started_at=SUBMITTED,
     )
+    yield "list_experiments", Experiments(experiments=(record,))
     cells = tuple(
         CellStatus(
             index=index,

@@ -12,8 +12,10 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValida
 from pydantic_core import ErrorDetails
 
 from plimsoll.api import (
+    catalog_routes,
     experiment_routes,
     health_routes,
+    live_routes,
     problems,
     quote_routes,
     run_routes,
@@ -42,8 +44,10 @@ for module in (
     workload_routes,
     quote_routes,
     run_routes,
+    live_routes,
     experiment_routes,
     schedule_routes,
+    catalog_routes,
 ):
     app.include_router(module.router)
 

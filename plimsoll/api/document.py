@@ -8,6 +8,7 @@ import plimsoll
 from plimsoll.api.app import OPEN_PATHS, app
 from plimsoll.api.problems import CONTENT_TYPE
 from plimsoll.model.api_answers import Problem
+from plimsoll.model.live import LiveSecond
 
 _SCHEMAS = "#/components/schemas/"
 _ABOUT = """\
@@ -52,6 +53,28 @@ _WITH_PARAMETERS = {"422": "A field or parameter is wrong; `errors` names each."
 _WITH_PATH = {"404": "The caller's team has none of that name."}
 
 
+# no operation: API Gateway has no streams, and generated clients know none
+_EVENTS = {
+    "path": "/events",
+    "description": "`plimsoll serve` alone: server-sent events, with the token in the header. With"
+    " `run_id`, `live` is what `GET /runs/{run_id}/live` would answer since the last one, its id"
+    " the cursor, and `second` a second of the step under way; without, `runs` is the newest 100"
+    " of the list, and then those that changed. `bye`: the service ends. It goes on after the id"
+    " in `Last-Event-ID`, or after `after`.",
+    "parameters": ["run_id", "after", "points"],
+    "events": {
+        "live": {"$ref": f"{_SCHEMAS}Live"},
+        "second": {"$ref": f"{_SCHEMAS}LiveSecond"},
+        "runs": {
+            "type": "object",
+            "properties": {
+                "runs": {"type": "array", "items": {"$ref": f"{_SCHEMAS}RunSummary"}},
+            },
+        },
+    },
+}
+
+
 def document() -> dict[str, Any]:
     """Give the document as plain values."""
     made: dict[str, Any] = json.loads(
@@ -67,12 +90,14 @@ def document() -> dict[str, Any]:
         for operation in operations.values():
             _complete(path, operation)
     schemas = made["components"]["schemas"]
-    problem = Problem.model_json_schema(ref_template=f"{_SCHEMAS}{{model}}", mode="serialization")
-    schemas |= problem.pop("$defs") | {"Problem": problem}
+    for model in (Problem, LiveSecond):
+        own = model.model_json_schema(ref_template=f"{_SCHEMAS}{{model}}", mode="serialization")
+        schemas |= own.pop("$defs") | {model.__name__: own}
+    made["x-events"] = _EVENTS
     for schema in schemas.values():
         for name, part in schema.get("properties", {}).items():
             _without_misleading_default(name, part)
-    used = set(_reached(made["paths"], schemas))
+    used = set(_reached([made["paths"], _EVENTS], schemas))
     made["components"] = {
         "schemas": {name: schemas[name] for name in sorted(used)},
         "securitySchemes": {"sigv4": _SIGNED, "token": _WITH_TOKEN},
@@ -98,7 +123,7 @@ def _complete(path: str, operation: dict[str, Any]) -> None:
         refusals |= _WITH_PARAMETERS
     else:
         del responses["422"]
-    if "{" in path:
+    if "{" in path or operation["operationId"] == "compare_runs":
         refusals |= _WITH_PATH
     problem = {"schema": {"$ref": f"{_SCHEMAS}Problem"}}
     for status, why in refusals.items():

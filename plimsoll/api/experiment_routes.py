@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Body, Path
+from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 from plimsoll.api.context import IdempotencyKey, caller_of, settings_of
@@ -13,9 +13,15 @@ from plimsoll.experiments.lifecycle import (
     stop_experiment,
     submit_experiment,
 )
+from plimsoll.experiments.records import experiments_of
 from plimsoll.model.api_answers import RUN_ID
 from plimsoll.model.experiment import Experiment
-from plimsoll.model.experiment_record import ExperimentDetail, ExperimentRecord, ExperimentSubmitted
+from plimsoll.model.experiment_record import (
+    ExperimentDetail,
+    ExperimentRecord,
+    Experiments,
+    ExperimentSubmitted,
+)
 
 router = APIGatewayRouter()
 ExperimentId = Annotated[
@@ -73,6 +79,23 @@ def start_experiment(
         ),
         headers={"Location": f"{path}/{experiment_id}"},
     )
+
+
+@router.get(
+    "/experiments",
+    summary="The team's experiments",
+    description="Newest first.",
+    response_description="So many of them.",
+    operation_id="list_experiments",
+    tags=["experiments"],
+)
+def list_experiments(
+    limit: Annotated[int, Query(ge=1, le=200, description="Experiments at most.")] = 50,
+) -> Experiments:
+    """List the experiments of the caller's team."""
+    table = experiments_of(settings_of(router))
+    records, unreadable = table.of_team(caller_of(router).team)
+    return Experiments(experiments=tuple(records[:limit]), unreadable=unreadable)
 
 
 @router.get(

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.api_gateway import BaseRouter
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
@@ -25,6 +26,7 @@ from plimsoll.model.run_record import RunRecord, RunState
 from plimsoll.runs.listing import page_of_runs
 from plimsoll.runs.stop import stop_run
 from plimsoll.runs.submit import submit
+from plimsoll.runs.summaries import summary_of
 
 router = APIGatewayRouter()
 RunId = Annotated[
@@ -81,6 +83,7 @@ def start_run(
     tags=["runs"],
 )
 def list_runs(
+    *,
     team: Annotated[
         str | None, Query(max_length=40, description="The caller's own team; the default.")
     ] = None,
@@ -90,6 +93,14 @@ def list_runs(
         Query(
             pattern=r"^[^=]{1,100}=.{0,200}$",
             description="Only runs with this tag, as `name=value`.",
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        Query(
+            min_length=1,
+            max_length=100,
+            description="Only runs whose `target_words` contain this, as it is written.",
         ),
     ] = None,
     cursor: Annotated[
@@ -106,11 +117,12 @@ def list_runs(
         caller.team,
         state=state,
         tag=(name, value) if tag is not None else None,
+        target=target,
         cursor=cursor,
         limit=limit,
     )
     return Runs(
-        runs=tuple(map(run_views.summary, page.runs)),
+        runs=tuple(map(summary_of, page.runs)),
         next_cursor=page.next_cursor,
         unreadable=page.unreadable,
     )
@@ -126,7 +138,7 @@ def list_runs(
 )
 def get_run(run_id: RunId) -> RunDetail:
     """Show a run of the caller's team."""
-    record = _own(run_id)
+    record = own_run(router, run_id)
     return run_views.detail(settings_of(router), record)
 
 
@@ -147,7 +159,7 @@ def list_steps(
     limit: Annotated[int, Query(ge=1, le=50, description="Steps at most.")] = 20,
 ) -> Steps:
     """Show the finished steps of a run of the caller's team."""
-    record = _own(run_id)
+    record = own_run(router, run_id)
     return run_views.steps(settings_of(router), record, after=after, limit=limit)
 
 
@@ -162,7 +174,7 @@ def list_steps(
 )
 def get_report(run_id: RunId) -> ReportLinks:
     """Sign links to the report of a run of the caller's team."""
-    record = _own(run_id)
+    record = own_run(router, run_id)
     links = run_views.report_links(settings_of(router), record)
     if links is None:
         drawing = ", and its page is drawn right after its end" if record.state.ended else ""
@@ -184,16 +196,16 @@ def get_report(run_id: RunId) -> ReportLinks:
 )
 def delete_run(run_id: RunId) -> Response[RunSummary]:
     """Stop a run of the caller's team."""
-    _own(run_id)
+    own_run(router, run_id)
     record = stop_run(settings_of(router), run_id)
     return Response(
         status_code=200 if record.state.ended else 202,
         content_type=_JSON,
-        body=run_views.summary(record),
+        body=summary_of(record),
     )
 
 
-def _own(run_id: str) -> RunRecord:
+def own_run(router: BaseRouter, run_id: str) -> RunRecord:
     """Read the record of a run of the caller's team; another team's is not there."""
     record = records_of(settings_of(router)).get(run_id)
     if record.team != caller_of(router).team:

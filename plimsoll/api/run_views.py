@@ -1,42 +1,33 @@
 """A run as the API shows it, from its record and its files."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from plimsoll.aws.run_files import REPORT, REQUEST, RESULT, files_of, plan_path, step_path
 from plimsoll.aws.run_records import now
-from plimsoll.model.api_answers import Progress, ReportLinks, RunDetail, RunSummary, Steps
+from plimsoll.complaints import Complaint
+from plimsoll.errors import UsageError
+from plimsoll.model.api_answers import ReportLinks, RunDetail, Steps
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.function_settings import ApiSettings, RunSettings
 from plimsoll.model.request import Request
-from plimsoll.model.results import StepResult
+from plimsoll.model.results import RunResult, StepResult
 from plimsoll.model.run_record import RunRecord
+from plimsoll.report.comparing import Comparison, compare
+from plimsoll.runs.summaries import shown
 
 LINK_S = 300  # how long a link to a report holds
 DRAWN_WITHIN = timedelta(seconds=20)  # of a run's end, its page; it takes a second or a few
-
-
-def summary(record: RunRecord) -> RunSummary:
-    """Show a run as a list of runs does."""
-    return RunSummary.model_validate(_shown(record, RunSummary))
 
 
 def detail(settings: ApiSettings, record: RunRecord) -> RunDetail:
     """Show a run with what it was asked for."""
     files = files_of(settings, record.run_id)
     plan = None if record.step is None else files.find_model(plan_path(record.step), StepPlan)
-    links = settings.dashboards.links(
-        record.run_id, since=record.submitted_at, until=record.ended_at
-    )
-    shown = {**_shown(record, RunDetail), "links": links, "plan": plan}
-    return RunDetail.model_validate({**shown, "request": files.get(REQUEST, Request)})
-
-
-def _shown(record: RunRecord, model: type[RunSummary]) -> dict[str, object]:
-    values = {name: getattr(record, name) for name in model.model_fields if hasattr(record, name)}
-    figure = record.capacity_ops_per_second
-    values["capacity_ops_per_second"] = None if figure is None else float(figure)
-    values["progress"] = Progress(step=record.step, steps_finished=record.steps_finished)
-    return values
+    since, until = record.submitted_at, record.ended_at
+    links = settings.dashboards.links(record.run_id, since=since, until=until)
+    values = {**shown(record, RunDetail), "links": links, "plan": plan}
+    return RunDetail.model_validate({**values, "request": files.get(REQUEST, Request)})
 
 
 def steps(settings: RunSettings, record: RunRecord, *, after: int, limit: int) -> Steps:
@@ -69,3 +60,19 @@ def report_links(settings: RunSettings, record: RunRecord) -> ReportLinks | None
         result_url=files.link(RESULT, lasts_s=LINK_S),
         expires_at=expires_at,
     )
+
+
+def comparison(settings: RunSettings, records: Sequence[RunRecord]) -> Comparison:
+    """Compare runs that have ended.
+
+    Raises:
+        UsageError: One has no results, or not yet.
+    """
+    results = []
+    for record in records:
+        found = files_of(settings, record.run_id).find_model(RESULT, RunResult)
+        if found is None:
+            problem = f"{record.run_id} has no results: it is {record.state}"
+            raise UsageError(Complaint(("runs",), problem))
+        results.append(found)
+    return compare(results)

@@ -2,8 +2,9 @@
 
 import os
 import sys
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +15,7 @@ from plimsoll.cli.finding import Search, find_into, made_rows
 from plimsoll.cli.local_runs import RESULTS
 from plimsoll.cli.options import parse_settings, workload_options
 from plimsoll.cli.output import require_writable
+from plimsoll.cli.page import Page, new_token, page_options, shown, stay
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.errors import UsageError
 from plimsoll.finding.asked import PASSWORD, asked_request
@@ -38,6 +40,9 @@ from plimsoll.model.request import Request
 from plimsoll.workload import Workload, load_workload
 from plimsoll.workload.library import builtin_names
 
+if TYPE_CHECKING:
+    from plimsoll.cli.find_page import FindPage
+
 
 @click.command("find")
 @click.argument("dsn", envvar="PLIMSOLL_DSN", metavar="[DSN]", required=False)
@@ -45,7 +50,8 @@ from plimsoll.workload.library import builtin_names
 @find_options
 @expect_options
 @export_options
-def command(**options: Any) -> int:
+@page_options
+def command(*, page: Page, **options: Any) -> int:
     """Find the load line of the database DSN: the most that it sustains within limits of latency.
 
     DSN is mysql://USER@HOST:PORT/DATABASE or the like. Keep its password in the variable
@@ -75,20 +81,36 @@ def command(**options: Any) -> int:
         asked, target, workload, found, rules
     )  # what cannot be is refused before rows are made
     to_drop = asked.drop and found.note is None  # else what is refused stays as it was
-    try:
-        found, made = _with_dataset(asked, target, workload, found)
-        request = _request(asked, target, workload, found, rules)
-        to_drop = asked.drop
-        search = Search(request, target, found, stop_rules, made.rows, made.notes)
-        interrupted = find_into(search, folder)
-        results = asked.expecting.judge_all(read_results(folder), keep=True)
-        print_results(results, as_json=asked.as_json)
-        asked.exporting.tell_runs(result for _, result in results.values())
-        code = asked.expecting.tell_runs(results)
-        return 130 if interrupted else code
-    finally:
-        if to_drop:
-            drop(target, found)
+    with ExitStack() as here:
+        try:
+            found, made = _with_dataset(asked, target, workload, found)
+            request = _request(asked, target, workload, found, rules)
+            to_drop = asked.drop
+            search = Search(request, target, found, stop_rules, made.rows, made.notes)
+            followed = _shown(here, request, page) if page.shown else None
+            interrupted = find_into(search, folder, followed)
+            results = asked.expecting.judge_all(read_results(folder), keep=True)
+            print_results(results, as_json=asked.as_json)
+            asked.exporting.tell_runs(result for _, result in results.values())
+            code = asked.expecting.tell_runs(results)
+        finally:
+            if to_drop:
+                drop(target, found)
+        if page.shown and not interrupted:
+            stay()
+    return 130 if interrupted else code
+
+
+def _shown(here: ExitStack, request: Request, page: Page) -> "FindPage":
+    from plimsoll.local.twin import check_machine  # noqa: PLC0415 - an extra
+
+    check_machine()
+    from plimsoll.cli.find_page import FindPage, config  # noqa: PLC0415 - an extra
+    from plimsoll.local.front import Front  # noqa: PLC0415 - an extra
+
+    followed = FindPage(request)
+    shown(here.enter_context(Front(followed, token=new_token(), config=config())), page)
+    return followed
 
 
 def _with_dataset(

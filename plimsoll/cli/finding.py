@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +21,9 @@ from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.request import Request
 from plimsoll.requests.request_workload import workload_of
+
+if TYPE_CHECKING:
+    from plimsoll.cli.find_page import FindPage
 
 
 @dataclass(frozen=True)
@@ -80,21 +84,32 @@ def made_rows(target: EngineTarget, found: Found) -> Made:
     return made
 
 
-def find_into(search: Search, folder: Path) -> bool:
-    """Search, and write the results into a folder; says whether it was interrupted."""
+def find_into(search: Search, folder: Path, page: "FindPage | None" = None) -> bool:
+    """Search, and write the results into a folder; says whether it was interrupted.
+
+    Args:
+        search: What is to be found out.
+        folder: For its results.
+        page: Follows it; None: it has no page.
+    """
     with FindProgress(search.request) as progress:
+        shows = progress.shows()
         finder = Finder(
             request=search.request,
             target=search.target,
             compiled=search.found.compiled,
             load_number=lambda: load_number(search.target, search.found),
             stop_rules=search.stop_rules,
-            shows=progress.shows(),
+            shows=shows if page is None else page.beside(shows),
         )
+        if page is not None:
+            page.stop = finder.end
         with ended_by_signals(lambda: finder.end(INTERRUPTED)):
             result, seconds = searched(
                 finder, server=search.found.server, rows=search.rows, notes=search.notes
             )
+            if page is not None:
+                page.ended(result)
             try:
                 write(folder, result, seconds)
             except OSError:  # the disk is full, say: the answer is not lost with it

@@ -33,6 +33,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "plimsoll.cli.schedule:command",
         "Make checks on the service, and read what they found",
     ),
+    "console": ("plimsoll.cli.console:console", "Show a deployment's page in the browser"),
     "serve": ("plimsoll.cli.serve:serve", "Run the service on this machine"),
     "validate": ("plimsoll.cli.validate:validate", "Check a request without making anything"),
     "quote": ("plimsoll.cli.quote:command", "Say what a request will take in time and money"),

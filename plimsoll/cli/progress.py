@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.status import Status
 
 from plimsoll import words
+from plimsoll.console.log import before_steps, torn_down
 from plimsoll.model.fleet import WARMING_STEP
 from plimsoll.model.phase_request import phase_steps
 from plimsoll.model.request import Request
-from plimsoll.model.run_record import Recovery, RunRecord
+from plimsoll.model.run_record import Recovery
 from plimsoll.model.search_request import StepsSearch
 from plimsoll.report.step_words import finished_words, planned_words
 from plimsoll.runs.recovery import in_words
@@ -82,7 +83,7 @@ class RunProgress(Lines):
 
     def _events(self, now: Snapshot) -> list[str]:
         record, request = now.record, self._request
-        events = self._prepared(record)
+        events = [line.text for line in before_steps(record, request)]
         done = {step.plan.index: step for step in now.steps}
         shown = [step.plan for step in now.steps]
         if now.plan is not None and now.plan.index not in done:
@@ -101,29 +102,7 @@ class RunProgress(Lines):
         if record.metrics_awaited_until:
             latest = words.time_of_day(record.metrics_awaited_until)
             events.append(f"conclude: the target's metrics are awaited, until {latest} at most")
-        return events + _torn_down(record)
-
-    def _prepared(self, record: RunRecord) -> list[str]:
-        """Say what has happened before the first step."""
-        request, events = self._request, []
-        if record.provision_at:
-            target = words.target(request.target, version=record.database_version)
-            events.append(f"provision: {target}")
-        if record.target_ready_at:
-            address = record.target  # only known from within the deployment
-            events.append(
-                "the target is ready" + (f" at {address.host}:{address.port}" if address else "")
-            )
-        if record.prepare_at:
-            workload = request.workload.name or "its own workload"
-            records = words.plural(request.workload.records, "record")
-            events.append(f"prepare: {workload}, {records}")
-        if record.rows is not None:
-            rows = words.plural(record.rows, "row")
-            events.append(f"the dataset is loaded and counted: {rows}")
-        if record.preconditioned is not None:
-            events.append(f"warming: {record.preconditioned}")
-        return events
+        return events + [line.text for line in torn_down(record)]
 
     def _recovering(self, seen: Recovery) -> list[str]:
         """Say every few seconds what a target still works off: its figure may move at each look."""
@@ -156,17 +135,6 @@ class RunProgress(Lines):
         if now.record.expires_at is not None:
             return f", at most {_until(now.record.expires_at.timestamp())} left"
         return ""
-
-
-def _torn_down(record: RunRecord) -> list[str]:
-    events = []
-    if record.teardown_asked_at:
-        events.append("teardown: the target is being deleted")
-    if record.teardown_error:
-        events.append(f"teardown: {record.teardown_error}")
-    if record.deleted_at:
-        events.append("the target is gone")
-    return events
 
 
 def _until(epoch_s: float) -> str:

@@ -1,5 +1,7 @@
 """`plimsoll run`: finds a target's capacity on this machine."""
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,7 @@ from plimsoll.cli.exporting import Exporting, export_options
 from plimsoll.cli.finding import asked_search, find_into
 from plimsoll.cli.local_runs import RESULTS, first_clients, wait_or_stop, write_report
 from plimsoll.cli.output import out_option, require_writable
+from plimsoll.cli.page import Page, new_token, page_options, shown, stay
 from plimsoll.cli.progress import RunProgress
 from plimsoll.cli.show import print_results, read_results
 from plimsoll.cli.validate import require_all_possible
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 )
 @expect_options
 @export_options
+@page_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 def run(
     request_file: Path,
@@ -47,6 +51,7 @@ def run(
     data_dir: Path | None,
     expecting: Expecting,
     exporting: Exporting,
+    page: Page,
     as_json: bool,
 ) -> int:
     """Run what REQUEST_FILE asks for: provision, load, search, conclude, tear down.
@@ -67,13 +72,33 @@ def run(
         raise UsageError(f"{request_file}: rules are of runs, not of an experiment")
     if isinstance(asked, Experiment) and exporting != Exporting():
         raise UsageError(f"{request_file}: metrics are of runs, not of an experiment")
+    if page.shown:
+        _require_page(request_file, asked)
     directory = _directory(request_file, out)
     if isinstance(asked, Experiment):
         from plimsoll.cli.run_experiment import run_experiment  # noqa: PLC0415 - slow to load
 
         return run_experiment(asked, directory, data_dir=data_dir, as_json=as_json)
     asked = expecting.asked_of(asked)
-    return _run_all(asked, directory, expecting, exporting, data_dir=data_dir, as_json=as_json)
+    with ExitStack() as here:
+        here_run = partial(_run_here, here, data_dir=data_dir, page=page)
+        code = _run_all(asked, directory, expecting, exporting, here_run, as_json=as_json)
+        if page.shown and code != 130:
+            stay()
+    return code
+
+
+def _require_page(request_file: Path, asked: Experiment | dict[str, Request]) -> None:
+    """Refuse a page for what runs without the stand-in for AWS, or has a page of its own.
+
+    Raises:
+        UsageError: It is an experiment, or its target is there already.
+    """
+    if isinstance(asked, Experiment):
+        raise UsageError(f"{request_file}: --ui is of runs; for an experiment: plimsoll serve")
+    if any(isinstance(request.target, EndpointTarget) for request in asked.values()):
+        problem = "--ui is of targets that are made; for one that is there: plimsoll find --ui"
+        raise UsageError(f"{request_file}: {problem}")
 
 
 def _run_all(
@@ -81,8 +106,8 @@ def _run_all(
     directory: Path,
     expecting: Expecting,
     exporting: Exporting,
+    run_here: Callable[[list[tuple[Request, Path]]], bool],
     *,
-    data_dir: Path | None,
     as_json: bool,
 ) -> int:
     folders = [directory / name for name in requests] if len(requests) > 1 else [directory]
@@ -91,7 +116,7 @@ def _run_all(
     searches = [(asked_search(request), folder) for request, folder in existing]
     interrupted = any(find_into(search, folder) for search, folder in searches)
     made = [run for run in runs if run not in existing]
-    interrupted = interrupted or (bool(made) and _run_here(made, data_dir))
+    interrupted = interrupted or (bool(made) and run_here(made))
     results = expecting.judge_all(read_results(directory), keep=True)
     print_results(results, as_json=as_json)
     exporting.tell_runs(result for _, result in results.values())
@@ -110,9 +135,16 @@ def _directory(request_file: Path, out: Path | None) -> Path:
     return directory
 
 
-def _run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
-    """Run requests one after the other on a twin; returns whether they were interrupted."""
+def _run_here(
+    here: ExitStack, runs: list[tuple[Request, Path]], *, data_dir: Path | None, page: Page
+) -> bool:
+    """Run requests one after the other on a twin, which stays as long as the stack.
+
+    Returns:
+        Whether they were interrupted.
+    """
     from plimsoll.local.databases.server_programs import fetch_programs  # noqa: PLC0415 - an extra
+    from plimsoll.local.deploying import team_settings  # noqa: PLC0415 - an extra
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
     from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - an extra
@@ -120,12 +152,21 @@ def _run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
     check_machine()
     fetch_programs({protocol_of(request) for request, _ in runs}, partial(click.echo, err=True))
     click.echo("starting the stand-in for AWS on this machine", err=True)
-    with (
-        termination_interrupts(),
-        twin_home([request for request, _ in runs], parent=data_dir) as home,
-        LocalTwin(home) as twin,
-    ):
-        return any(_run_one(twin, request, folder) for request, folder in runs)
+    here.enter_context(termination_interrupts())
+    home = here.enter_context(twin_home([request for request, _ in runs], parent=data_dir))
+    twin = here.enter_context(LocalTwin(home, settings=team_settings(runs[0][0].team)))
+    if page.shown:
+        _show(twin, here, page)
+    return any(_run_one(twin, request, folder) for request, folder in runs)
+
+
+def _show(twin: "LocalTwin", here: ExitStack, page: Page) -> None:
+    from plimsoll.console.config import ConsoleConfig  # noqa: PLC0415 - only here
+    from plimsoll.local.http_front import LocalService  # noqa: PLC0415 - an extra
+
+    config = ConsoleConfig(may_start=False)
+    twin.warm("api", 1)
+    shown(here.enter_context(LocalService(twin, token=new_token(), config=config)), page)
 
 
 def _run_one(twin: "LocalTwin", request: Request, folder: Path) -> bool:

@@ -49,14 +49,19 @@ def serve(
 ) -> int:
     """Run the service on 127.0.0.1, with the API, workflows and schedules that it has on AWS.
 
+    Its page in the browser, whose address is printed on standard error, shows runs as they go on,
+    starts and compares them (docs/console.md).
+
     Its address is the first line on standard output; `plimsoll submit --url ADDRESS` and the other
     verbs take it. Each call carries a token (`Authorization: Bearer TOKEN`), printed once on
     standard error: the verbs read it from a file that only you can read.
 
-    Ctrl-C or SIGTERM stops every run, deletes every target and ends it: schedules and the list of
-    runs are gone then, the files of finished runs stay.
+    Ctrl-C or SIGTERM stops every run, deletes every target and ends it: schedules are gone then,
+    the files of finished runs stay, and the next service shows those that it finds in the folder
+    of --dir, by default in plimsoll-results/.
     """
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra
+    from plimsoll.local.past_runs import PastRuns, past_folders  # noqa: PLC0415 - an extra
     from plimsoll.local.runner import termination_interrupts  # noqa: PLC0415 - an extra
     from plimsoll.local.twin import LocalTwin, check_machine  # noqa: PLC0415 - an extra
 
@@ -71,12 +76,14 @@ def serve(
         LocalTwin(home) as twin,
     ):
         say = _say if verbose else lambda _: None
-        return _serve(twin, listener, results, token=token, say=say)
+        past = past_folders(directory or RESULTS)
+        with PastRuns(twin, past, _say):
+            return _serve(twin, listener, results, token=token, say=say)
 
 
 def _listen(port: int) -> socket.socket:
     """Take the port, before anything is started."""
-    from plimsoll.local.http_front import listen  # noqa: PLC0415 - an extra
+    from plimsoll.local.front import listen  # noqa: PLC0415 - an extra
 
     try:
         return listen(port)
@@ -101,6 +108,7 @@ def _serve(
         try:
             with LocalService(twin, token=token, listener=listener, say=say) as service:
                 click.echo(service.url)
+                _say(f"open {service.page_url} in a browser")
                 if token is not None:
                     _say(f"the token is {token}, in {token_file(service.port)} for the verbs")
                 _say(f"finished runs go to {results}; Ctrl-C ends the service and what runs")

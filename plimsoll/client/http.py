@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 import botocore.session
 import botocore.utils
@@ -133,6 +133,33 @@ class Http:
                 raise refused
             self._pause(attempt, reply.headers.get("Retry-After"))
         raise AssertionError("the last attempt returns or raises")  # pragma: no cover
+
+    def pass_on(
+        self, method: str, path: str, *, query: str, headers: Mapping[str, str], body: bytes
+    ) -> Reply:
+        """Send a call of somebody else's once, signed, and give whatever comes back.
+
+        Several threads may do so at once.
+
+        Args:
+            method: In capitals.
+            path: Under the service's address, percent-encoded.
+            query: Percent-encoded.
+            headers: Of the call; those of the signature are added.
+            body: As it is.
+
+        Raises:
+            PlimsollError: The service cannot be reached.
+        """
+        asked = parse_qsl(query, keep_blank_values=True)
+        suffix = f"?{urlencode(asked, quote_via=quote)}" if asked else ""
+        url = self._address.url + path + suffix
+        request = AWSRequest(method, url, {**headers, **self._headers}, body)
+        try:
+            raw = self._send(self._prepared(request))
+        except (BotoCoreError, OSError) as error:
+            raise self._unreachable(error, repeatable=method in _REPEATABLE) from error
+        return Reply(raw.status_code, raw.headers, raw.content)
 
     def _request(
         self,

@@ -49,5 +49,6 @@ def record_of(detail: RunDetail) -> RunRecord:
             "step": detail.progress.step,
             "steps_finished": detail.progress.steps_finished,
             "capacity_ops_per_second": None,
+            "cost_usd": None,
         }
     )

@@ -1,7 +1,11 @@
 """Experiments in the service's table, and their files in S3."""
 
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
 from plimsoll.aws import clients
-from plimsoll.aws.items import as_item, set_attributes, values_of
+from plimsoll.aws.items import as_item, read_item, readable, set_attributes, values_of
 from plimsoll.aws.run_files import RunFiles
 from plimsoll.errors import ExperimentNotFoundError
 from plimsoll.model.experiment import Cell, Experiment
@@ -31,9 +35,25 @@ class Experiments:
         )
         if "Item" not in answer:
             raise ExperimentNotFoundError(f"there is no experiment {experiment_id!r}")
-        item = values_of(answer["Item"])
-        fields = {name: value for name, value in item.items() if name not in {"pk", "sk"}}
-        return ExperimentRecord.model_validate(fields)
+        return _read(answer["Item"])
+
+    def of_team(self, team: str) -> tuple[list[ExperimentRecord], int]:
+        """List a team's experiments, the newest first, and count those that cannot be read."""
+        pages = (
+            clients.dynamodb()
+            .get_paginator("query")
+            .paginate(
+                TableName=self._table,
+                KeyConditionExpression="pk = :pk AND begins_with(sk, :sk)",
+                ExpressionAttributeValues={
+                    ":pk": {"S": f"team#{team}"},
+                    ":sk": {"S": "experiment#"},
+                },
+            )
+        )
+        items = [item for page in pages for item in page["Items"]]
+        records, unreadable = readable(partial(_checked, item) for item in items)
+        return sorted(records, key=lambda record: record.submitted_at, reverse=True), unreadable
 
     def create(self, record: ExperimentRecord) -> bool:
         """Write a new record; False where its id exists already, which is left as it is."""
@@ -58,6 +78,15 @@ class Experiments:
         """Set attributes of a record, as `plimsoll.aws.run_records.Records.change` does."""
         key = _key(record.team, record.experiment_id)
         return set_attributes(self._table, key, states=states, changes=changes)
+
+
+def _read(item: Mapping[str, Any]) -> ExperimentRecord:
+    fields = {name: value for name, value in values_of(item).items() if name not in {"pk", "sk"}}
+    return ExperimentRecord.model_validate(fields)
+
+
+def _checked(item: Mapping[str, Any]) -> ExperimentRecord:
+    return read_item(f"the record of {item['sk']['S']}", partial(_read, item))
 
 
 def _key(team: str, experiment_id: str) -> dict[str, dict[str, str]]:

@@ -81,10 +81,15 @@ def default_settings() -> dict[Setting, str]:
         Setting.START_CHECK_ARN: function_arn("start-check"),
         Setting.RUN_MACHINE_ARN: state_machine_arn("run"),
         Setting.EXPERIMENT_MACHINE_ARN: state_machine_arn("experiment"),
-        Setting.TEAMS: json.dumps({"default": ONE_MACHINE}),
+        **team_settings("default"),
         Setting.RESULTS_DAYS: "",
         Setting.ON_ONE_MACHINE: "true",
     }
+
+
+def team_settings(team: str) -> dict[Setting, str]:
+    """Give the settings by which whoever calls on this machine is of one team."""
+    return {Setting.TEAMS: json.dumps({team: ONE_MACHINE})}
 
 
 def topic_arn(topic: Topic) -> str:

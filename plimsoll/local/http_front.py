@@ -1,29 +1,31 @@
 """The service on one machine: an HTTP front before a twin's function `api`.
 
 Every request becomes the event that API Gateway would make of it, and the very same function
-answers. In place of signatures there is a token. The front listens on 127.0.0.1 alone, and answers
-no page of a browser, token or not.
+answers. In place of signatures there is a token. What API Gateway has not is the stream of events:
+the front itself reads what the function would, and tells of it as it changes.
 """
 
-import hmac
 import json
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from types import TracebackType
-from typing import Any, Self
-from urllib.parse import quote
+from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
 from werkzeug.exceptions import ClientDisconnected, HTTPException
-from werkzeug.serving import WSGIRequestHandler, make_server
-from werkzeug.wrappers import Request, Response
+from werkzeug.wrappers import Request
 
-from plimsoll import words
-from plimsoll.local.callers import is_of_a_page
+from plimsoll.aws import clients
+from plimsoll.aws.run_records import records_of
+from plimsoll.complaints import Complaint
+from plimsoll.console.config import ConsoleConfig
+from plimsoll.console.live import POINTS, Cursor
+from plimsoll.console.reading import RunReading
+from plimsoll.console.stream import LIST_S, LOOK_S, Pace, list_events, run_events
+from plimsoll.errors import RunNotFoundError, UsageError
 from plimsoll.local.deploying import PRINCIPAL
+from plimsoll.local.front import Front, Say
 from plimsoll.local.rest_api import (
     BROKEN,
     MAX_BODY_BYTES,
@@ -35,37 +37,19 @@ from plimsoll.local.rest_api import (
     proxy_event,
     refusal,
 )
+from plimsoll.local.seconds import SecondsListener
 from plimsoll.local.twin import LocalTwin
+from plimsoll.model.api_answers import RunSummary
+from plimsoll.model.function_settings import ApiSettings
+from plimsoll.runs.listing import page_of_runs
+from plimsoll.runs.summaries import summary_of
+from plimsoll.teams.teams import caller_of
 
-Say = Callable[[str], None]
-
-
-class _Handler(WSGIRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def log_request(self, *_: object) -> None:
-        """Log nothing: the application logs each request itself."""
-
-    def log(self, *_: object) -> None:
-        """Log nothing: a caller that goes away is no error."""
+LISTED = 100  # the newest runs, which the list's stream tells of
 
 
-def listen(port: int) -> socket.socket:
-    """Take a port of 127.0.0.1; 0: a free one.
-
-    Raises:
-        OSError: It is taken.
-    """
-    return socket.create_server(("127.0.0.1", port), backlog=128)
-
-
-class LocalService:
-    """The HTTP front; as a context manager it ends with its block.
-
-    Attributes:
-        port: Where it listens, on 127.0.0.1.
-    """
+class LocalService(Front):
+    """The HTTP front; as a context manager it ends with its block."""
 
     def __init__(
         self,
@@ -76,100 +60,92 @@ class LocalService:
         principal: str = PRINCIPAL,
         principal_header: str | None = None,
         function: str = "api",
+        config: ConsoleConfig | None = None,
         say: Say = lambda _: None,
     ) -> None:
         """Listen.
 
         Args:
             twin: Running.
-            token: Every call carries it (`Authorization: Bearer ...`); None: whoever has an account
-                on this machine may call.
-            listener: Where to answer, on 127.0.0.1; None: at a free port.
+            token: As of any front.
+            listener: As of any front.
             principal: The ARN of who calls.
             principal_header: A header that names another principal; for tests.
             function: The function that answers; tests use another.
+            config: As of any front.
             say: Takes a line for each request.
         """
+        behind = _Function(twin, function, principal, principal_header, say)
+        super().__init__(behind, token=token, listener=listener, config=config, say=say)
+
+
+class _Function:
+    """The function, called as API Gateway does, and its table and files for the events."""
+
+    def __init__(
+        self,
+        twin: LocalTwin,
+        function: str,
+        principal: str,
+        principal_header: str | None,
+        say: Say,
+    ) -> None:
+        self._twin = twin
+        self._seconds = SecondsListener(twin.directory)
         self._lambda = twin.client("lambda")
-        self._authorization = None if token is None else f"Bearer {token}".encode()
+        self._function = function
         self._principal = principal
         self._principal_header = principal_header
-        self._function = function
         self._say = say
-        self._listener = listener or listen(0)
-        self._http = make_server(
-            "127.0.0.1",
-            0,
-            self._application,
-            threaded=True,
-            request_handler=_Handler,
-            fd=self._listener.fileno(),
-        )
-        self._http.daemon_threads = True  # type: ignore[attr-defined] # of its threading mix-in
-        self.port: int = self._listener.getsockname()[1]
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
-        self._thread.start()
 
-    @property
-    def url(self) -> str:
-        """Its address."""
-        return f"http://127.0.0.1:{self.port}"
-
-    def close(self) -> None:
-        """Stop answering."""
-        self._http.shutdown()
-        self._thread.join()
-        self._http.server_close()
-        self._listener.close()
-
-    def _application(
-        self, environ: dict[str, Any], start_response: Callable[..., Any]
-    ) -> Iterable[bytes]:
-        began = time.monotonic()
-        request = Request(environ)
-        answer = self._answer(request)
-        took_us = 1e6 * (time.monotonic() - began)
-        self._say(f"{request.method} {_path(request)} {answer.status} {words.latency(took_us)}")
-        response = Response(answer.body, answer.status, list(answer.headers))
-        return response(environ, start_response)
-
-    def _answer(self, request: Request) -> Answer:
-        headers = request.headers
-        host, origin = headers.get("Host"), headers.get("Origin")
-        if is_of_a_page(host=host, origin=origin, port=self.port):
-            return refusal(403, "Forbidden")
-        if not self._carries_the_token(headers.get("Authorization", "")):
-            return refusal(401, "The call does not carry this service's token")
-        if (request.content_length or 0) > MAX_BODY_BYTES:
-            return TOO_LONG
-        request.max_content_length = (
-            MAX_BODY_BYTES  # the size of a body that comes in chunks is not known in advance
-        )
-        try:
-            body = request.get_data()
-        except ClientDisconnected:
-            return refusal(400, "Bad Request")
-        except HTTPException:
-            return TOO_LONG
-        principal = self._principal
-        if self._principal_header is not None:
-            principal = request.headers.get(self._principal_header, principal)
+    def answer(self, request: Request, path: str) -> Answer:
+        """Answer a call."""
+        headers, body = request.headers, body_of(request)
+        if isinstance(body, Answer):
+            return body
         event = proxy_event(
             method=request.method,
-            path=_path(request),
+            path=path,
             query=request.query_string.decode("latin-1"),
             headers=[header for header in headers if header[0] != "Authorization"],
             body=body,
-            principal=principal,
+            principal=self._principal_of(request),
             source_ip=request.remote_addr or "127.0.0.1",
             now=datetime.now(UTC),
         )
         return self._invoke(event)
 
-    def _carries_the_token(self, authorization: str) -> bool:
-        return self._authorization is None or hmac.compare_digest(
-            authorization.encode(), self._authorization
-        )
+    def events(self, request: Request, ended: threading.Event) -> Iterator[bytes]:
+        """Tell of one run, or of the team's list.
+
+        Raises:
+            RunNotFoundError: The team has no such run.
+            UsageError: A parameter is wrong.
+        """
+        clients.through(self._twin.client)
+        settings = ApiSettings.of_deployment(self._twin.settings)
+        team = caller_of(settings.teams, self._principal_of(request)).team
+        run_id, points = request.args.get("run_id"), _points(request)
+        last = request.headers.get("Last-Event-ID")
+        if run_id is None:
+            return list_events(lambda: _listed(settings.runs_table, team), Pace(ended, LIST_S))
+        if records_of(settings).get(run_id).team != team:
+            raise RunNotFoundError(f"there is no run {run_id!r}")
+        after = Cursor.parse(last or request.args.get("after"))
+        reading = RunReading(settings, run_id)
+        return self._followed(reading, after, points, Pace(ended, LOOK_S))
+
+    def _followed(
+        self, reading: RunReading, after: Cursor, points: int, pace: Pace
+    ) -> Iterator[bytes]:
+        with self._seconds.reading(reading.run_id) as seconds:
+            yield from run_events(
+                lambda cursor: reading.live(cursor, points=points), after, pace, seconds=seconds
+            )
+
+    def _principal_of(self, request: Request) -> str:
+        named = self._principal_header
+        return self._principal if named is None else request.headers.get(named, self._principal)
 
     def _invoke(self, event: dict[str, Any]) -> Answer:
         try:
@@ -191,24 +167,32 @@ class LocalService:
         )
         return TIMED_OUT if b"Task timed out" in payload else BROKEN
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+def body_of(request: Request) -> bytes | Answer:
+    """Read the body of a call; one that is too long, or that does not come, is answered for."""
+    if (request.content_length or 0) > MAX_BODY_BYTES:
+        return TOO_LONG
+    # the size of a body that comes in chunks is not known in advance
+    request.max_content_length = MAX_BODY_BYTES
+    try:
+        return request.get_data()
+    except ClientDisconnected:
+        return refusal(400, "Bad Request")
+    except HTTPException:
+        return TOO_LONG
+
+
+def _listed(table: str, team: str) -> list[RunSummary]:
+    return [summary_of(record) for record in page_of_runs(table, team, limit=LISTED).runs]
+
+
+def _points(request: Request) -> int:
+    text = request.args.get("points", str(POINTS))
+    if not (text.isdecimal() and 60 <= int(text[:6]) <= 2000):
+        raise UsageError(Complaint(("points",), "is no number from 60 to 2000", text[:20]))
+    return int(text)
 
 
 def _is_too_large(error: Exception) -> bool:
     code = error.response["Error"]["Code"] if isinstance(error, ClientError) else ""
     return code == "RequestTooLargeException"
-
-
-def _path(request: Request) -> str:
-    """Give the path as it was sent, without the host that a URI may name."""
-    raw = str(request.environ.get("RAW_URI", "")).partition("?")[0]
-    return raw if raw.startswith("/") else quote(request.path)

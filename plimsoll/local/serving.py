@@ -67,7 +67,7 @@ class Archive:
             last: Wait no longer for the page of a run.
         """
         for record in records_of(self._twin):
-            if not record.state.ended or record.run_id in self._saved:
+            if not record.state.ended or record.past or record.run_id in self._saved:
                 continue
             files = files_of(self._settings, record.run_id)
             ended = record.ended_at or record.submitted_at

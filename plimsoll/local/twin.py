@@ -23,6 +23,7 @@ from plimsoll.local.running_database import RunningDatabase
 from plimsoll.model.functions import FUNCTIONS, Function, Setting
 from plimsoll.model.rules import EXECUTION_RULES, JANITOR, RUN_ENDED
 from plimsoll.packaged import packaged_folder
+from plimsoll.runs.telling import FILE, VARIABLE
 from plimsoll.statemachines import FOLDER
 
 MEMORY_SCALE = 1 / 128
@@ -127,6 +128,7 @@ class LocalTwin:
             step_functions_url=self._step_functions_url,
             metric_period_s=int(self._settings[Setting.METRIC_PERIOD_SECONDS]),
             metrics_late_s=self._metrics_late_s,
+            environment={VARIABLE: str(self.directory / FILE)},
         )
         try:
             self._deploy()

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from plimsoll.complaints import Scalar
 from plimsoll.model.base import Model
+from plimsoll.model.capacity import Axis, Bound
 from plimsoll.model.dashboards import Links
 from plimsoll.model.fleet import StepPlan
 from plimsoll.model.request import Request
@@ -76,6 +77,13 @@ class Progress(Model):
     steps_finished: int = Field(description="Steps that were measured and judged.")
 
 
+class ThroughputInterval(Model):
+    """Between which throughputs the figure lies."""
+
+    low_ops_per_second: float
+    high_ops_per_second: float
+
+
 class RunSummary(Model):
     """A run, as a list of runs shows it. Times are UTC; null: not yet."""
 
@@ -104,6 +112,29 @@ class RunSummary(Model):
     verdict: str | None = Field(description="The verdict, once concluded (docs/method.md).")
     capacity_ops_per_second: float | None = Field(
         description="Maximum sustainable throughput, in operations per second; null: no figure."
+    )
+    target_words: str | None = Field(
+        None, description="The target that was asked for, in words; null: of an older version."
+    )
+    bound: Bound | None = Field(
+        None, description="Whether the figure is exact, at least or less; null: no figure."
+    )
+    interval: ThroughputInterval | None = Field(
+        None, description="Its 95 % interval; null: no figure, or it was not repeated."
+    )
+    axis: Axis | None = Field(None, description="What a load of `curve` counts.")
+    curve: tuple[tuple[float, float], ...] = Field(
+        (), description="Each load so far and the operations per second there, from the lightest."
+    )
+    expected_usd: float | None = Field(
+        None,
+        description="What it was quoted, expected; null: a price was missing, or nothing is spent.",
+    )
+    cost_usd: float | None = Field(
+        None, description="What it cost, estimated by list prices, once it has ended."
+    )
+    past: bool = Field(
+        False, description="On one machine: it ended before this service was started."
     )
 
 

@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Literal
 
+from pydantic import Field
+
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Bound
 from plimsoll.model.dataset_layout import DatasetLayout
@@ -37,6 +39,17 @@ class ExperimentRecord(Model):
     failure: ExperimentFailure | None = None
     datasets_deleted_at: datetime | None = None  # when no snapshot of it was left: the proof
     concluded: bool = False  # its result is written; never of one that was stopped unstarted
+
+
+class Experiments(Model):
+    """A team's experiments, the newest first."""
+
+    experiments: tuple[ExperimentRecord, ...]
+    unreadable: int = Field(
+        0,
+        description="Records that were left out, since this version of the service cannot read"
+        " them; its logs name them.",
+    )
 
 
 class CellStatus(Model):

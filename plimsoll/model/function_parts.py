@@ -7,6 +7,11 @@ WRITE_RUN = Permission(actions=("s3:PutObject",), resource=Resource.RUN_FILES)
 LIST_RUN = Permission(actions=("s3:ListBucket",), resource=Resource.RUN_LISTING)
 READ_RECORD = Permission(actions=("dynamodb:GetItem",), resource=Resource.RUNS_TABLE)
 WRITE_RECORD = Permission(actions=("dynamodb:UpdateItem",), resource=Resource.RUNS_TABLE)
+READ_METRICS = Permission(
+    actions=("cloudwatch:GetMetricData",),
+    resource=Resource.ANY,
+    why="CloudWatch has no resources for reading metrics",
+)
 READ_SECRET = Permission(
     actions=("secretsmanager:GetSecretValue",), resource=Resource.TARGET_SECRETS
 )

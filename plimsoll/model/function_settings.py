@@ -241,7 +241,7 @@ class CheckSettings(SubmitSettings):
     start_check_arn: str
 
 
-class ApiSettings(ExperimentSettings, CheckSettings, DashboardSettings):
+class ApiSettings(ExperimentSettings, CheckSettings, MetricSettings, DashboardSettings):
     """Of `api`."""
 
 

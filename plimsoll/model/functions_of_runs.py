@@ -7,6 +7,7 @@ from plimsoll.model.function_parts import (
     DELETE_STACK,
     LIST_RUN,
     PASS_TARGET_ROLE,
+    READ_METRICS,
     READ_RECORD,
     READ_RUN,
     READ_SECRET,
@@ -229,11 +230,7 @@ OF_RUNS = (
             LIST_RUN,
             READ_RECORD,
             WRITE_RECORD,
-            Permission(
-                actions=("cloudwatch:GetMetricData",),
-                resource=Resource.ANY,
-                why="CloudWatch has no resources for reading metrics",
-            ),
+            READ_METRICS,
         ),
     ),
     Function(

@@ -8,6 +8,7 @@ from plimsoll.model.function_parts import (
     LIST_RUN,
     READ_EXPERIMENT,
     READ_EXPERIMENT_RECORD,
+    READ_METRICS,
     READ_RECORD,
     READ_RUN,
     RESOLVE_VERSION,
@@ -166,6 +167,7 @@ OF_SERVICE = (
             READ_RUN,  # a presigned link may do what its maker may
             WRITE_RUN,
             LIST_RUN,
+            READ_METRICS,
             READ_RECORD,
             WRITE_RECORD,
             Permission(actions=("dynamodb:PutItem",), resource=Resource.RUNS_TABLE),

@@ -2,11 +2,12 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
 from plimsoll.model.base import Model
+from plimsoll.model.capacity import Axis, Bound, Capacity
 from plimsoll.model.engine import Protocol, StatementMode
 from plimsoll.model.tls import TlsMode
 from plimsoll.model.turns import Turn
@@ -104,6 +105,34 @@ class Restored(Model):
     prepared_by: str
 
 
+class RunFigures(Model):
+    """What a list of runs shows of how a run was judged, so far or in the end.
+
+    Amounts are decimals: DynamoDB knows no floats.
+    """
+
+    axis: Axis
+    curve: tuple[tuple[str, str], ...]  # by load on the axis: median operations per second
+    bound: Bound | None = None  # of the run's figure; None: it has none yet
+    interval: tuple[str, str] | None = None  # 95 %, in operations per second
+
+    @classmethod
+    def of(cls, capacity: Capacity, *, final: bool) -> Self:
+        """Take them from what was judged; before the end there is no figure."""
+        sure = capacity.interval if final else None
+        return cls(
+            axis=capacity.axis,
+            curve=tuple(
+                (f"{judged.load:.10g}", f"{judged.throughput_ops_per_second:.1f}")
+                for judged in capacity.steps
+            ),
+            bound=capacity.bound if final else None,
+            interval=(f"{sure.low_ops_per_second:.1f}", f"{sure.high_ops_per_second:.1f}")
+            if sure
+            else None,
+        )
+
+
 class RunRecord(Model):
     """One item of the runs table. Times are UTC."""
 
@@ -113,7 +142,10 @@ class RunRecord(Model):
     state: RunState
     phase: Phase = "record"
     local: bool = False  # on one machine, not on AWS
+    past: bool = False  # one machine only: of an earlier service, brought back from its files
     tags: dict[str, str] = Field(default_factory=dict)  # the request's
+    target_words: str | None = None  # as it was asked for; None: of an older run
+    quoted_usd: str | None = None  # expected when it was submitted; None: a price was missing
     request_sha256: str
     submitted_at: datetime
     forget_at_epoch_s: int | None = None  # the table's time to live; None: never
@@ -150,6 +182,7 @@ class RunRecord(Model):
     ended_at: datetime | None = None
     failure: Failure | None = None
     verdict: str | None = None
+    figures: RunFigures | None = None  # None: nothing is judged yet, or by an older version
     capacity_ops_per_second: str | None = None  # a decimal: DynamoDB knows no floats
     cost_usd: str | None = None  # estimated, once it has ended; None: a price is missing
 

@@ -8,6 +8,8 @@ deadline too.
 """
 
 import math
+from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal
 
 from plimsoll import words
@@ -18,6 +20,7 @@ from plimsoll.model.prices import Item
 from plimsoll.model.quote import Amounts, Quote
 from plimsoll.model.request import Request
 from plimsoll.model.run_record import HeldBudget, RunRecord
+from plimsoll.model.steps import Step
 from plimsoll.quoting.charges import CLIENT_GIB, Extent, fleet_charges
 from plimsoll.quoting.extents import client_s, extent, longest_s
 
@@ -113,18 +116,57 @@ def require_sufficient_budget(budget_usd: float, quote: Quote) -> None:
 
 def used_by_fleet(record: RunRecord, request: Request, plans: list[StepPlan]) -> Extent:
     """Say what loading and these steps use, the target aside."""
-    loading_s = 0.0
-    if record.prepare_at is not None and record.step_at is not None:
-        loading_s = max(0.0, (record.step_at - record.prepare_at).total_seconds())
+    loads = [(plan.clients_in_all, plan.warmup_s + plan.duration_s) for plan in plans]
+    return _used(record, request, loads, loaded_by=None)
+
+
+def _used(
+    record: RunRecord,
+    request: Request,
+    loads: Sequence[tuple[int, float]],
+    *,
+    loaded_by: datetime | None,
+) -> Extent:
+    """Say what loading and loads use: each load's clients, and for how many seconds they run."""
+    loading_s, loaded_at = 0.0, record.step_at or loaded_by
+    if record.prepare_at is not None and loaded_at is not None:
+        loading_s = max(0.0, (loaded_at - record.prepare_at).total_seconds())
     return extent(
         target_s=0.0,
         loading_client_s=loading_s * request.prepare.clients,
-        step_clients=[
-            (plan.clients_in_all, client_s(plan.warmup_s + plan.duration_s, plan.clients_in_all))
-            for plan in plans
-        ],
+        step_clients=[(clients, client_s(seconds, clients)) for clients, seconds in loads],
         polls=0.0,
     )
+
+
+def spent_usd(
+    quote: Quote, record: RunRecord, request: Request, steps: Sequence[Step], *, at: datetime
+) -> float | None:
+    """Estimate what a run has cost so far, by its quote's prices; None where one is missing.
+
+    Args:
+        quote: Its prices.
+        record: When its phases were.
+        request: What was asked for.
+        steps: Those that have finished; one under way counts when it has.
+        at: Now.
+    """
+    if quote.missing:
+        return None
+    target_s = 0.0
+    if record.stack_id is not None and record.provision_at is not None:
+        until = record.deleted_at or record.ended_at or at
+        target_s = max(0.0, (until - record.provision_at).total_seconds())
+    load = request.load
+    loads = [
+        (
+            (step.clients or 1) + request.clients_beside,
+            (step.window_factor or 1) * load.warmup_s + (step.window_s or load.duration_s),
+        )
+        for step in steps
+    ]
+    used = _used(record, request, loads, loaded_by=record.ended_at or at)
+    return (quote.target_usd_per_hour or 0.0) * target_s / 3600 + fleet_usd(quote, used)
 
 
 def fleet_usd(quote: Quote, used: Extent) -> float:

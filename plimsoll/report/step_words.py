@@ -6,8 +6,8 @@ from plimsoll.model.results import StepResult
 from plimsoll.model.steps import Statistic
 
 
-def planned_words(plan: StepPlan) -> str:
-    """Describe a step that begins."""
+def planned_words(plan: StepPlan, of: int | None = None) -> str:
+    """Describe a step that begins, of about how many; None: that is not said."""
     if plan.index == WARMING_STEP:
         return f"warming: {words.duration(plan.duration_s)} of unmeasured load"
     parts = [words.plural(plan.clients, "client"), words.plural(plan.connections, "connection")]
@@ -21,7 +21,8 @@ def planned_words(plan: StepPlan) -> str:
         parts.append("nothing beside")
     if plan.window_factor > 1:
         parts.append(f"{words.duration(plan.duration_s)} of window, since its halves disagreed")
-    return f"step {plan.index}: {', '.join(parts)}"
+    about = "" if of is None or plan.index > of else f" of about {of}"
+    return f"step {plan.index}{about}: {', '.join(parts)}"
 
 
 def finished_words(step: StepResult, statistic: Statistic) -> str:

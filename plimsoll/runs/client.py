@@ -20,6 +20,7 @@ from plimsoll.requests.phase_workload import compiled_step
 from plimsoll.requests.request_workload import background_workload
 from plimsoll.runs.metric_points import client_points
 from plimsoll.runs.sending import send, send_watched
+from plimsoll.runs.telling import telling
 from plimsoll.targets.connection import load_target
 
 GRACE_S = 20.0  # after its window, to let operations end and to write its results
@@ -89,7 +90,9 @@ def _load(
         spans = list(span_loads(plan, beside, client, workload=workload, target=target))
         return joined(plan, [(span, send(span.spec)) for span in spans]), ()
     workload = compiled_step(request, plan.phase).engine_workload(load_number=plan.load_number)
-    return send_watched(load_spec(plan, client, workload=workload, target=target), plan)
+    spec = load_spec(plan, client, workload=workload, target=target)
+    with telling(run_id, plan, client) as tell:
+        return send_watched(spec, plan, tell)
 
 
 def _publish(result: ClientResult, plan: StepPlan) -> None:

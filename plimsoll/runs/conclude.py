@@ -18,15 +18,13 @@ from plimsoll.model.base import Model
 from plimsoll.model.billed_io import BilledIo
 from plimsoll.model.capacity import Capacity
 from plimsoll.model.closing import Closing
-from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.function_settings import ConcludeSettings
 from plimsoll.model.metric_periods import PATIENCE_PERIODS
 from plimsoll.model.phase_result import PhaseResult
 from plimsoll.model.request import Request
 from plimsoll.model.results import LimitingResource, Seconds, StepResult
-from plimsoll.model.run_record import RunRecord
+from plimsoll.model.run_record import RunFigures, RunRecord
 from plimsoll.model.toggle import ToggleResult
-from plimsoll.model.volumes import VolumeLimits, limits
 from plimsoll.runs.credit_use import with_credits
 from plimsoll.runs.history import measured_steps
 from plimsoll.runs.limits import limiting_resource
@@ -39,6 +37,7 @@ from plimsoll.runs.target_figures import (
     with_node_figures,
 )
 from plimsoll.runs.toggle_state import readings_of
+from plimsoll.runs.volume_limits import volume_limits
 from plimsoll.targets.aurora_io import read_billed_io
 from plimsoll.targets.cloudwatch_metrics import has_metrics
 from plimsoll.targets.node_samples import together
@@ -62,14 +61,6 @@ class Conclusion(Model):
     billed_io: BilledIo | None = None  # of Aurora
     toggle: ToggleResult | None = None
     phases: tuple[PhaseResult, ...] = ()
-
-
-def volume_limits(request: Request) -> VolumeLimits | None:
-    """Give what the target's volume promises; None for Aurora and an existing endpoint."""
-    target = request.target
-    if isinstance(target, EndpointTarget | AuroraTarget):
-        return None
-    return limits(target.volume, service=target.service)
 
 
 def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
@@ -131,6 +122,7 @@ def conclude(settings: ConcludeSettings, run_id: str) -> dict[str, object]:
         run_id,
         metrics_awaited_until=None,
         verdict=capacity.verdict,
+        figures=RunFigures.of(capacity, final=True),
         capacity_ops_per_second=None if figure is None else f"{figure:.1f}",
     )
     return {"concluded": True, "wait_s": 0}

@@ -34,10 +34,11 @@ from plimsoll.model.run_record import Failure, RunRecord, RunState
 from plimsoll.quoting.costs import cost_lines, run_cost, total_usd
 from plimsoll.report.expectations import with_expectations
 from plimsoll.requests.request_workload import workload_sha256
-from plimsoll.runs.conclude import Conclusion, volume_limits
+from plimsoll.runs.conclude import Conclusion
 from plimsoll.runs.history import finished_steps, measured_steps
 from plimsoll.runs.phases import phase_results
 from plimsoll.runs.step_budget import planned_steps
+from plimsoll.runs.volume_limits import volume_limits
 from plimsoll.teams.limits import limits_of
 
 # as models these bytes take about 500 MiB, half of this function's memory

@@ -1,12 +1,19 @@
 """The judged steps of a run so far: read at once, and never from the steps' own files again."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from plimsoll.aws.run_files import HISTORY, RunFiles, step_path
+from plimsoll.capacity import judge
+from plimsoll.capacity.search import axis_of
+from plimsoll.errors import UsageError
 from plimsoll.fleet.plan import finished
+from plimsoll.model.capacity import Capacity
 from plimsoll.model.fleet import WARMING_STEP
 from plimsoll.model.history import FinishedStep, History
+from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
+from plimsoll.model.steps import Step
 
 
 def finished_steps(files: RunFiles) -> list[StepResult]:
@@ -34,6 +41,14 @@ def measured_so_far(files: RunFiles) -> tuple[FinishedStep, ...]:
     if history is None:  # nothing is judged yet, or an older version has judged it
         return tuple(map(finished, measured_steps(files)))
     return history.steps
+
+
+def judged_so_far(finished: Sequence[Step], request: Request) -> Capacity | None:
+    """Judge what has finished; None: it cannot be judged yet, or the run says so at its end."""
+    try:
+        return judge(finished, request.limits, axis=axis_of(request.search)) if finished else None
+    except UsageError:
+        return None
 
 
 def noted(files: RunFiles, step: StepResult) -> tuple[FinishedStep, ...]:

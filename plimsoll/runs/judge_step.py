@@ -1,6 +1,5 @@
 """The end of a step: merging what its clients wrote."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from plimsoll.aws.run_files import (
@@ -15,9 +14,6 @@ from plimsoll.aws.run_files import (
     unpacked,
 )
 from plimsoll.aws.run_records import now, records_of
-from plimsoll.capacity import judge
-from plimsoll.capacity.search import axis_of
-from plimsoll.errors import UsageError
 from plimsoll.families.family import family_of
 from plimsoll.fleet.background import with_background
 from plimsoll.fleet.failures import failed_clients
@@ -26,15 +22,16 @@ from plimsoll.fleet.sense import require_sense, sensible
 from plimsoll.fleet.spans import soaked
 from plimsoll.fleet.step import step_of
 from plimsoll.metrics import publish_from_environment
+from plimsoll.model.capacity import Capacity
 from plimsoll.model.events import StepJudged
 from plimsoll.model.fleet import WARMING_STEP, StepPlan
 from plimsoll.model.function_settings import JudgeStepSettings
 from plimsoll.model.preconditioning import Preconditioning
 from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
-from plimsoll.model.run_record import RunRecord
-from plimsoll.model.steps import CLOSING, Step
-from plimsoll.runs.history import noted
+from plimsoll.model.run_record import RunFigures, RunRecord
+from plimsoll.model.steps import CLOSING
+from plimsoll.runs.history import judged_so_far, noted
 from plimsoll.runs.metric_points import judged_step_points
 from plimsoll.runs.precondition import with_round
 from plimsoll.runs.target_figures import target_samples, with_host_figures
@@ -85,12 +82,13 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
         records_of(settings).change(run_id, preconditioned=so_far.text)
     files.put_model(step_path(step), _published(run_id, merged))
     measured = noted(files, merged)
-    finished = [done.step for done in measured if done.phase is None]
-    records_of(settings).change(run_id, step=step, steps_finished=len(measured))
+    capacity = judged_so_far([done.step for done in measured if done.phase is None], request)
+    figures = {"figures": RunFigures.of(capacity, final=False)} if capacity else {}
+    records_of(settings).change(run_id, step=step, steps_finished=len(measured), **figures)
     if plan.purpose not in CLOSING:  # an answer stands, whatever becomes of these
         steps = [done.step for done in measured]
         require_sense(merged, nothing, steps, answers=after is not None)
-    return step_judged(record, merged, finished, request)
+    return step_judged(record, merged, capacity)
 
 
 def with_clients_waits(step: StepResult) -> StepResult:
@@ -102,15 +100,9 @@ def with_clients_waits(step: StepResult) -> StepResult:
     return step.model_copy(update={"step": step.step.model_copy(update=waiting)})
 
 
-def step_judged(
-    record: RunRecord, merged: StepResult, finished: Sequence[Step], request: Request
-) -> StepJudged:
+def step_judged(record: RunRecord, merged: StepResult, capacity: Capacity | None) -> StepJudged:
     """Describe a step to the bus, judged beside all that have finished."""
-    try:
-        axis = axis_of(request.search)
-        judged = judge(finished, request.limits, axis=axis).steps
-    except UsageError:  # the steps so far cannot be judged; the run says so when it concludes
-        judged = ()
+    judged = capacity.steps if capacity else ()
     at = next((judged_load for judged_load in judged if merged.step in judged_load.steps), None)
     plan, step = merged.plan, merged.step
     return StepJudged(

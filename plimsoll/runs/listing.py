@@ -45,6 +45,7 @@ def page_of_runs(
     *,
     state: RunState | None = None,
     tag: tuple[str, str] | None = None,
+    target: str | None = None,
     cursor: str | None = None,
     limit: int = 20,
 ) -> PageOfRuns:
@@ -55,6 +56,7 @@ def page_of_runs(
         team: Whose.
         state: Only runs in this state.
         tag: Only runs with this tag and value.
+        target: Only runs whose target in words contains this.
         cursor: Where the page before ended.
         limit: Runs at most; a page may hold fewer, and have a next one all the same.
 
@@ -65,7 +67,7 @@ def page_of_runs(
     records: list[RunRecord] = []
     unreadable = 0
     for _ in range(_MOST_QUERIES):
-        query = _query(table, team, state, tag)
+        query = _query(table, team, state, tag, target)
         if start is not None:
             query["ExclusiveStartKey"] = start
         answer = clients.dynamodb().query(**query)
@@ -89,7 +91,11 @@ def page_of_runs(
 
 
 def _query(
-    table: str, team: str, state: RunState | None, tag: tuple[str, str] | None
+    table: str,
+    team: str,
+    state: RunState | None,
+    tag: tuple[str, str] | None,
+    target: str | None,
 ) -> "QueryInputTypeDef":
     names = {"#team": "team"}
     values: dict[str, Any] = {":team": {"S": team}}
@@ -101,6 +107,9 @@ def _query(
         names |= {"#tags": "tags", "#tag": tag[0]}
         values[":tag"] = {"S": tag[1]}
         filters.append("#tags.#tag = :tag")
+    if target is not None:
+        names["#target_words"], values[":target"] = "target_words", {"S": target}
+        filters.append("contains(#target_words, :target)")
     query: QueryInputTypeDef = {
         "TableName": table,
         "IndexName": RUNS_BY_TEAM.name,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
+from plimsoll import words
 from plimsoll.aws import clients
 from plimsoll.aws.run_files import QUOTE, REQUEST, files_of
 from plimsoll.aws.run_records import now, records_of
@@ -134,6 +135,8 @@ def record_request(
         state=RunState.PENDING,
         local=local,
         tags=request.tags,
+        target_words=words.target(request.target, version=version),
+        quoted_usd=None if local or quoted.usd is None else f"{quoted.usd.expected:.6f}",
         request_sha256=digest,
         submitted_at=submitted_at,
         forget_at_epoch_s=int(forget_at.timestamp()) if forget_at else None,

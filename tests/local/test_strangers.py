@@ -38,6 +38,12 @@ PAGES: dict[str, Callable[[int], dict[str, str]]] = {
     "the same, at a usual port": lambda _: {"Host": "page.example"},
     "another port's address": lambda _: {"Host": "127.0.0.1:1"},
 }
+OWN_PAGE = "a page of the port itself"
+SITES = {  # what a browser says of who asks, where it sends no Origin
+    "an image of a page": {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"},
+    "a link of a page": {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"},
+    "a script of another port here": {"Sec-Fetch-Site": "same-site"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -125,12 +131,52 @@ def assert_nothing_told(status: int, headers: dict[str, str], body: bytes) -> No
     assert b"plimsoll" not in body
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_gets_nothing_from_the_service_though_it_knew_the_token(
-    service: LocalService, page: str
+@pytest.mark.parametrize("path", ["/workloads", "/events", "/events?run_id=x"])
+@pytest.mark.parametrize("page", [*(set(PAGES) - {OWN_PAGE}), *SITES])
+def test_another_page_gets_nothing_from_the_service_though_it_knew_the_token(
+    service: LocalService, page: str, path: str
 ) -> None:
-    headers = {"Authorization": f"Bearer {TOKEN}", **PAGES[page](service.port)}
-    assert_nothing_told(*call(service.port, "GET", "/workloads", headers))
+    said = SITES[page] if page in SITES else PAGES[page](service.port)
+    headers = {"Authorization": f"Bearer {TOKEN}", **said}
+    assert_nothing_told(*call(service.port, "GET", path, headers))
+
+
+@pytest.mark.parametrize("method", ["OPTIONS", "POST", "PUT", "DELETE"])
+def test_another_page_changes_nothing(service: LocalService, method: str) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}", "Origin": "https://page.example"}
+    assert_nothing_told(*call(service.port, method, "/runs/x", headers, b"{}"))
+
+
+def test_without_a_token_another_page_gets_as_little(twin: LocalTwin) -> None:
+    with LocalService(twin, function="echo") as open_to_all:
+        for page in set(PAGES) - {OWN_PAGE}:
+            headers = PAGES[page](open_to_all.port)
+            assert_nothing_told(*call(open_to_all.port, "GET", "/workloads", headers))
+        for said in SITES.values():
+            assert_nothing_told(*call(open_to_all.port, "GET", "/workloads", said))
+        assert call(open_to_all.port, "GET", "/workloads", {})[0] == 200
+
+
+def test_its_own_page_is_answered_and_needs_the_token_as_well(service: LocalService) -> None:
+    own = {**PAGES[OWN_PAGE](service.port), "Sec-Fetch-Site": "same-origin"}
+    known = {**own, "Authorization": f"Bearer {TOKEN}"}
+    status, headers, _ = call(service.port, "POST", "/runs", known, b"{}")
+    assert status == 200
+    assert not [name for name in headers if name.startswith("access-control-")]
+    assert_nothing_told(*call(service.port, "POST", "/runs", own, b"{}"))
+
+
+@pytest.mark.parametrize("path", ["/", "/console/", "/console/config.json"])
+def test_the_files_of_its_page_tell_nothing_of_what_is_behind(
+    service: LocalService, path: str
+) -> None:
+    _, headers, body = call(service.port, "GET", path, {})
+    assert TOKEN.encode() not in body
+    assert "script-src 'self'" in headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    moved = call(service.port, "GET", path, {"Host": f"page.example:{service.port}"})
+    assert_nothing_told(*moved)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -105,6 +105,9 @@ def _use_the_api(service: LocalService) -> None:
     api = Caller(read_address(service.url, source="the test"), principal=None, profile=None)
     run_id = api.start(body("stopped"))
     assert api("GET", "/runs").status == 200
+    api.until(run_id, lambda run: run["target_ready_at"] is not None)
+    assert api("GET", f"/runs/{run_id}/live").status == 200
+    assert api("GET", "/experiments").status == 200
     assert api("DELETE", f"/runs/{run_id}").status == 202
     api.end(run_id)
     check = {"schedule": "cron(30 2 ? * * *)", "enabled": False, "request": body("check")}

@@ -71,7 +71,7 @@ def main() -> None:
     port = listener.getsockname()[1]
     pool = SandboxPool(
         directory / "logs",
-        {**aws, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"},
+        {**aws, **configuration["environment"], "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"},
         hopeless=_end_at_once,
     )
     pool.preload([Path(root) for root in configuration["functions"].values()])

@@ -1,11 +1,13 @@
 """The experiments of a team: started, watched, stopped."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from plimsoll.aws import clients
+from plimsoll.aws.run_records import now
 from plimsoll.experiments.conclude_experiment import conclude_experiment
 from plimsoll.experiments.records import asked, experiments_of
 from plimsoll.local.deploying import state_machine_arn
@@ -109,3 +111,16 @@ def test_one_that_was_stopped_before_it_began_has_no_result(api: Api) -> None:
     experiments.change(record, state=RunState.STOPPED)
     shown = api("GET", f"/experiments/{experiment_id}")
     assert (shown.status, shown.body["result"]) == (200, None)
+
+
+def test_experiments_are_listed_newest_first_and_by_team(api: Api) -> None:
+    ids = [started(api, name=name) for name in ("first", "second", "third")]
+    for number, experiment_id in enumerate(ids):  # they may have come within one moment
+        experiments = experiments_of(api.deployment)
+        record = experiments.get("default", experiment_id)
+        experiments.change(record, submitted_at=now() + timedelta(seconds=number))
+    told = api("GET", "/experiments", query={"limit": "2"}).body
+    assert [one["experiment_id"] for one in told["experiments"]] == ids[:0:-1]
+    assert told["unreadable"] == 0
+    others = api("GET", "/experiments", principal=OTHER).body["experiments"]
+    assert not {one["experiment_id"] for one in others} & set(ids)

@@ -8,7 +8,7 @@ from tests.support.requested import REQUESTED
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", ""), ("GET", "/steps"), ("GET", "/report"), ("DELETE", "")],
+    [("GET", ""), ("GET", "/steps"), ("GET", "/report"), ("GET", "/live"), ("DELETE", "")],
 )
 def test_another_teams_run_is_not_there(api: Api, method: str, path: str) -> None:
     run_id = api("POST", "/runs", REQUESTED).body["run_id"]

@@ -13,6 +13,7 @@ from plimsoll.checks.changes import regressions
 from plimsoll.model.events import EVENTS, Event, RegressionFound
 from plimsoll.model.run_record import RunState
 from plimsoll.runs.end import end_run
+from plimsoll.runs.history import judged_so_far
 from plimsoll.runs.judge_step import step_judged
 from plimsoll.runs.start_run import record_run
 from plimsoll.targets.janitor import sweep
@@ -106,7 +107,7 @@ def test_a_step_tells_whether_it_passed_beside_those_before_it(deployment: Every
     result, _ = synthetic_run()
     finished = [step.step for step in result.steps]
     judged = [
-        step_judged(record, step, finished[: index + 1], result.request)
+        step_judged(record, step, judged_so_far(finished[: index + 1], result.request))
         for index, step in enumerate(result.steps)
     ]
     by_load = {event.clients: event for event in judged}

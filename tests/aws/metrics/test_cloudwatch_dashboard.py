@@ -67,7 +67,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> str:
 def filled(account: None, printed: str) -> Any:
     """CloudWatch with the run's metrics, and those that RDS sends of its target."""
     del account
-    client = boto3.client("cloudwatch")
+    client: Any = boto3.client("cloudwatch")
     for metric in as_cloudwatch_reads(printed):
         client.put_metric_data(Namespace=NAMESPACE, MetricData=[metric])
     names = ("ReadIOPS", "WriteIOPS", "ReadThroughput", "WriteThroughput", "DiskQueueDepth",

@@ -2,6 +2,7 @@
 
 import signal
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from plimsoll.client.tokens import HOME_VARIABLE
 from plimsoll.model.results import RunResult
 from tests.local.runs.test_run_verb import left_of, plimsoll
 from tests.local.service.conftest import Caller, body
+from tests.support.synthetic_run import synthetic_run
 
 
 def test_its_end_stops_every_run_and_leaves_their_results_alone(
@@ -71,7 +73,38 @@ def test_without_a_token_whoever_is_on_this_machine_calls(
     process.send_signal(signal.SIGTERM)
     _, stderr = process.communicate(timeout=400)
     assert "the token is" not in stderr
+    assert f"open {url}/ in a browser" in stderr
     assert not (tmp_path / "home").exists()
+
+
+def test_runs_of_before_are_listed_and_stay_in_their_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
+    result, seconds = synthetic_run(run_id="of-before")
+    results = tmp_path / "results"
+    for name, text in (
+        ("good", result.model_dump_json()),
+        ("hostile", result.model_copy(update={"run_id": "../../etc"}).model_dump_json()),
+        ("damaged", "{"),
+    ):
+        (results / name).mkdir(parents=True)
+        (results / name / "result.json").write_text(text)
+    (results / "good" / "seconds.json").write_text(seconds.model_dump_json())
+    process = plimsoll(tmp_path, "serve", "--port", "0", "--no-token", "--dir", str(results))
+    assert process.stdout is not None
+    url = process.stdout.readline().strip()
+    api = Caller(read_address(url, source="serve"), principal=None, profile=None)
+    while not (runs := api("GET", "/runs").body["runs"]):
+        time.sleep(0.2)
+    [run] = runs
+    assert (run["run_id"], run["past"], run["verdict"]) == ("of-before", True, "KNEE")
+    assert api("GET", "/runs/of-before/live").body["answer"]["tag"] == "knee found"
+    process.send_signal(signal.SIGTERM)
+    _, stderr = process.communicate(timeout=400)
+    assert process.returncode == 0, stderr
+    assert stderr.count("a past run is left out") == 2
+    assert sorted(path.name for path in results.iterdir()) == ["damaged", "good", "hostile"]
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path, api: Caller) -> None:

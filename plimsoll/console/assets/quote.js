@@ -1,0 +1,38 @@
+/** What a request would take, item by item. */
+import { h, table } from "./dom.js";
+import * as words from "./words.js";
+
+/**
+ * @param {any} quote of a run or of an experiment; null: it cannot be quoted as it stands
+ * @param {string} where
+ */
+export function quoteSection(quote, where) {
+  if (quote === null) return [h("h2", {}, "What it takes"), h("p", { class: "note" }, "No quote: something in it cannot be.")];
+  const { time_s: time, usd, steps, missing, notes, budget_usd: budget } = quote;
+  return [
+    h("h2", {}, "What it takes"),
+    h("p", { class: "figure" }, h("span", { class: "number" }, words.duration(round(time.expected)))),
+    h("p", { class: "note" }, `${words.duration(round(time.least))} at least, ${words.duration(round(time.most))} at most${steps ? `; about ${words.plural(Math.round(steps.expected), "step")}` : ""}${quote.cells ? `; ${words.plural(quote.cells.length, "run")}, ${quote.at_once} at once` : ""}.`),
+    h("p", { class: "figure" }, h("span", { class: "number" }, usd ? words.usd(usd.expected) : words.NOTHING)),
+    h("p", { class: "note" }, moneyWords(usd, missing, budget, where)),
+    quote.phases && table("Time by phase", ["Phase", "Expected", "At most", "Assumed"], quote.phases.map((/** @type {any} */ phase) => [phase.name, words.duration(round(phase.expected_s)), words.duration(round(phase.most_s)), phase.assumption]), "words"),
+    quote.lines?.length > 0 && table("Money by item", ["Item", "Expected", "At most"], quote.lines.map((/** @type {any} */ line) => [line.what, words.usd(line.usd?.expected), words.usd(line.usd?.most)]), "words"),
+    quote.cells && table("Each run", ["Run", "Time", "Money"], quote.cells.map((/** @type {any} */ cell) => [cell.name, words.duration(round(cell.quote.time_s.expected)), words.usd(cell.quote.usd?.expected)]), "words"),
+    ...notes.map((/** @type {string} */ note) => h("p", { class: "note" }, note)),
+  ];
+}
+
+/** @param {number} seconds */
+const round = (seconds) => (seconds < 60 ? Math.round(seconds) : seconds);
+
+/**
+ * @param {any} usd
+ * @param {string[]} missing
+ * @param {number | null} budget
+ * @param {string} where
+ */
+function moneyWords(usd, missing, budget, where) {
+  const here = where === "this machine" ? "Nothing is bought on this machine. On AWS, by list prices: " : "By list prices: ";
+  const sum = usd ? `${words.usd(usd.least)} at least, ${words.usd(usd.most)} at most.` : `no sum, for these prices are missing: ${missing.join(", ")}.`;
+  return here + sum + (budget ? ` Its budget is ${words.usd(budget)}.` : "");
+}

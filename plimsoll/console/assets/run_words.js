@@ -1,0 +1,69 @@
+/** What stands in several views about a run: its state, its figure, what became of its target. */
+import { h, svg } from "./dom.js";
+import { hasEnded } from "./live.js";
+import { fromZero, linear } from "./scales.js";
+import * as words from "./words.js";
+
+const SPARK = { width: 84, height: 22 };
+
+/** The verdicts as the report tells them; a test holds both together. */
+export const VERDICTS = {
+  KNEE: "knee found",
+  PLATEAU: "plateau found",
+  LOWER_BOUND: "lower bound only",
+  BELOW_FIRST_STEP: "below the lightest load",
+  CLIENT_BOUND: "limited by the clients",
+  NOISY: "too noisy",
+  INCONSISTENT: "inconsistent figures",
+  DISTURBED: "the machine was busy",
+  DRIFTING: "the target changed",
+  NOT_SUSTAINED: "it did not last",
+  BURST: "burst only",
+};
+
+/** A verdict for people. @param {string | null} verdict */
+export const verdictWords = (verdict) => (verdict === null ? words.NOTHING : (VERDICTS[/** @type {keyof VERDICTS} */ (verdict)] ?? verdict));
+
+/** A state for people: `running`, `timed out`. @param {string | null} state */
+export const stateWords = (state) => (state ?? "not started").toLowerCase().replaceAll("_", " ");
+
+/** @param {string | null} state */
+export function stateTag(state) {
+  const kind = state === null || !hasEnded(state) ? "going" : state === "SUCCEEDED" ? "decided" : "undecided";
+  return h("span", { class: `tag ${kind}` }, stateWords(state));
+}
+
+/** A run's figure with its bound: `≥ 5,600`. @param {any} run */
+export const figureWords = ({ capacity_ops_per_second: figure, bound }) => (figure === null ? words.NOTHING : words.bounded(words.rate(figure), bound));
+
+/** A figure of a check's metric, whose name tells its unit. @param {string} metric @param {number | null} value */
+export const metricWords = (metric, value) => (metric.startsWith("latency") ? words.latency(value) : words.rate(value));
+
+/** Its 95 % interval. @param {{low_ops_per_second: number, high_ops_per_second: number} | null} interval */
+export const intervalWords = (interval) =>
+  interval === null ? words.NOTHING : `${words.rate(interval.low_ops_per_second)} to ${words.rate(interval.high_ops_per_second)}`;
+
+/** What a run has cost, or is expected to. @param {any} run */
+export function costWords({ cost_usd: cost, expected_usd: expected, local }) {
+  if (cost !== null) return words.usd(cost);
+  if (local) return "none here";
+  return expected === null ? words.NOTHING : `about ${words.usd(expected)}`;
+}
+
+/** Whether its target is gone, with the moment in which that was seen. @param {any} run */
+export function goneWords({ deleted_at: deleted, state }) {
+  if (deleted) return `gone ${words.moment(deleted)}`;
+  return hasEnded(state) ? "not made, or not seen deleted" : words.NOTHING;
+}
+
+/** Throughput by load, small. @param {[number, number][]} curve */
+export function spark(curve) {
+  if (curve.length < 2) return h("span", { class: "note" }, curve.length ? "one load" : words.NOTHING);
+  const { width, height } = SPARK;
+  const x = linear([curve[0][0], curve[curve.length - 1][0]], [3, width - 3]);
+  const y = linear(fromZero(curve.map(([, ops]) => ops)), [height - 2, 2]);
+  const path = curve.map(([load, ops], i) => `${i ? "L" : "M"}${x.at(load).toFixed(1)},${y.at(ops).toFixed(1)}`).join("");
+  const most = curve.reduce((a, [, ops]) => Math.max(a, ops), 0);
+  const label = `Throughput over ${curve.length} loads, at most ${words.rate(most)} ops/s`;
+  return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, svg("path", { d: path, stroke: "var(--series-1)", class: "stroke" }));
+}

@@ -1,0 +1,69 @@
+/** A check's history: each metric over time with its change points, and the control beside it. */
+import { h, table } from "./dom.js";
+import { historyChart } from "./history.js";
+import { href } from "./routes.js";
+import { metricWords, verdictWords } from "./run_words.js";
+import * as words from "./words.js";
+
+/**
+ * @param {import("./main.js").View} view
+ */
+export async function showCheck({ main, service, signal, id }) {
+  const path = `/schedules/${encodeURIComponent(id ?? "")}`;
+  const [check, history] = await Promise.all([service.get(path, signal), service.get(`${path}/history`, signal)]);
+  document.title = `${check.name} · Plimsoll`;
+  main.append(
+    h("p", { class: "kicker" }, "A check"),
+    h("h1", {}, check.name),
+    h("p", { class: "under" }, [check.schedule, check.enabled ? check.next_at && `next ${words.moment(check.next_at)}` : "disabled", check.description].filter(Boolean).join(" · ")),
+    ...history.silences.map((/** @type {any} */ silence) => h("p", { class: "problem" }, `${words.capitalized(silence.metric)}: ${words.plural(silence.runs, "run")} since ${words.moment(silence.since)} without an answer: ${silence.why}`)),
+    ...metricsOf(history).map((metric) => figureOf(history, metric)),
+    h("h2", {}, "Changes"),
+    changesTable(history.changes),
+    h("h2", {}, "Every point"),
+    pointsTable(history, metricsOf(history)),
+  );
+}
+
+/** @param {any} history */
+const metricsOf = ({ points }) => [...new Set(points.flatMap((/** @type {any} */ point) => Object.keys(point.target.figures)))].map(String);
+
+/** @param {any} history @param {string} metric */
+function figureOf(history, metric) {
+  const chart = historyChart(history, metric);
+  return h("figure", {}, h("h2", {}, words.capitalized(metric)), chart,
+    h("figcaption", {}, "Upright through a point: its 95 % interval. A gap: that run gave no figure. Upright across: where it changed; dashed: the means before and after."));
+}
+
+/** @param {any[]} changes */
+function changesTable(changes) {
+  if (!changes.length) return h("p", { class: "note" }, "None was found.");
+  return table("Changes", ["From", "Metric", "Before", "After", "Change", "p-value", "Judged"], changes.map((change) => [
+    h("a", { href: href(`/runs/${change.run_id}`) }, words.moment(change.at)),
+    change.metric,
+    `${metricWords(change.metric, change.before.mean)} (${words.plural(change.before.runs, "run")})`,
+    `${metricWords(change.metric, change.after.mean)} (${words.plural(change.after.runs, "run")})`,
+    words.percent(change.change_share),
+    change.p_value.toPrecision(2),
+    change.regression ? h("span", { class: "failed" }, "regression") : "for the better",
+  ]), "words");
+}
+
+/** @param {any} history @param {string[]} metrics */
+function pointsTable({ points }, metrics) {
+  const columns = ["Scheduled", "Verdict", ...metrics.flatMap((metric) => [metric, `${metric}, control`]), "To be known"];
+  return table("Every point", columns, [...points].reverse().map((point) => [
+    point.target.run_id ? h("a", { href: href(`/runs/${point.target.run_id}`) }, words.moment(point.scheduled_at)) : words.moment(point.scheduled_at),
+    verdictWords(point.target.verdict),
+    ...metrics.flatMap((metric) => [point.target, point.control].map((run) => figureWords(metric, run?.figures[metric]))),
+    [point.target.problem, point.control?.problem].filter(Boolean).join("; ") || words.NOTHING,
+  ]), "loads");
+}
+
+/** @param {string} metric @param {any} figure */
+function figureWords(metric, figure) {
+  if (!figure) return words.NOTHING;
+  if (figure.at_least != null) return `≥ ${metricWords(metric, figure.at_least)}`;
+  if (figure.below != null) return `< ${metricWords(metric, figure.below)}`;
+  return figure.value === null ? (figure.why_none ?? words.NOTHING) : metricWords(metric, figure.value);
+}

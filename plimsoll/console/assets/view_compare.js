@@ -1,0 +1,108 @@
+/** Runs laid over each other; without any, where to find what can be compared. */
+import { curveChart, operationsOf, seriesOfRuns } from "./curve.js";
+import { h, table } from "./dom.js";
+import { href } from "./routes.js";
+import { intervalWords, stateTag, verdictWords } from "./run_words.js";
+import * as words from "./words.js";
+
+/**
+ * @param {import("./main.js").View} view
+ */
+export async function showCompare({ main, service, signal, query }) {
+  const ids = query.getAll("run");
+  main.append(h("h1", {}, "Compare"));
+  if (ids.length < 2) return showWhatThereIs(main, service, signal);
+  const comparison = await service.get(`/comparisons?runs=${ids.map(encodeURIComponent).join(",")}`, signal);
+  main.append(
+    h("section", { class: "answer", "aria-label": "The answer" },
+      comparison.sentences.map((/** @type {string} */ sentence) => h("p", { class: "sentence" }, sentence)),
+      !comparison.sentences.length && h("p", { class: "sentence" }, "No two of these runs ask the same of their targets and have figures: nothing follows from a ratio."),
+      comparison.warnings.map((/** @type {string} */ warning) => h("p", { class: "note" }, warning))),
+    h("h2", {}, "Capacities"),
+    capacities(comparison.runs),
+    h("p", { class: "note" }, "Ratios: geometric means of the repetitions at each run's capacity; 95 % interval by Welch's t on their logarithms. It covers what scatters between repetitions on these targets, not how targets of one kind differ."),
+    h("h2", {}, "The curves"),
+    ...curves(comparison),
+    ...equalLoads(comparison),
+    ...differences(comparison),
+  );
+}
+
+/** @param {any[]} runs */
+function capacities(runs) {
+  const titles = ["Run", "Verdict", "Throughput, ops/s", "95 % interval", "At", "Ratio", "Ratio's 95 % interval", "Limited by", "$ per million operations"];
+  return table("Capacities", titles, runs.map((run) => [
+    h("a", { href: href(`/runs/${run.run_id}`) }, run.label),
+    verdictWords(run.verdict),
+    run.figure_ops_per_second === null ? words.NOTHING : words.bounded(words.rate(run.figure_ops_per_second), run.bound),
+    intervalWords(run.interval),
+    run.load ?? words.NOTHING,
+    ...ratioCells(run.ratio),
+    run.limiting_resource ?? words.NOTHING,
+    run.usd_per_million === null ? words.NOTHING : `$${run.usd_per_million.toPrecision(3)}`,
+  ]), "words");
+}
+
+/** @param {any} ratio null: the first of those that ask the same */
+function ratioCells(ratio) {
+  if (ratio === null) return ["the others' reference", words.NOTHING];
+  const interval = ratio.low === null ? words.NOTHING : `${words.ratio(ratio.low)} to ${words.ratio(ratio.high)}`;
+  return [h("b", {}, words.bounded(words.ratio(ratio.value), ratio.bound === "<" ? "<=" : ratio.bound)), interval];
+}
+
+/** @param {any} comparison */
+function curves({ curves: all, runs }) {
+  const drawn = all.map((/** @type {any} */ curve) => {
+    const run = runs.find((/** @type {any} */ one) => one.run_id === curve.run_id);
+    const answer = run.figure_ops_per_second === null ? null
+      : { ops_per_second: run.figure_ops_per_second, low: run.interval?.low_ops_per_second ?? null, high: run.interval?.high_ops_per_second ?? null };
+    return { name: run.label, curve: { axis: curve.axis, statistic: run.statistic ?? "p99", loads: curve.loads, bracket: null, answer } };
+  });
+  return operationsOf(drawn.map((/** @type {any} */ one) => one.curve)).map((operation) => {
+    const name = words.statistic(drawn[0].curve.statistic);
+    const chart = curveChart();
+    const about = `${name} latency of ${operation} over throughput, ${words.plural(drawn.length, "run")} laid over each other: ${drawn.map((/** @type {any} */ one) => one.name).join(", ")}. The tables beneath have the figures.`;
+    chart.show(seriesOfRuns(drawn, operation), `${name} latency of ${operation} (log scale)`, about);
+    return h("figure", {}, h("h3", {}, `Latency of ${operation} over throughput`), chart.element, h("figcaption", {}, "Medians where a load was repeated. Dashed: the limits. Upright: the answers, with their intervals."));
+  });
+}
+
+/** @param {any} comparison */
+function equalLoads({ equal_loads: equal, runs }) {
+  if (!equal.length) return [];
+  const titles = ["Load", "Operation", ...runs.map((/** @type {any} */ run) => run.label)];
+  return [
+    h("h2", {}, "Latency at equal load"),
+    table("Latency at equal load", titles, equal.map((/** @type {any} */ one) => [one.load, `${one.operation} ${words.statistic(one.statistic)}`,
+      ...one.latency_us.map((/** @type {number | null} */ us, /** @type {number} */ i) => `${words.latency(us)} at ${words.rate(one.throughput_ops_per_second[i])} ops/s`)]), "words"),
+  ];
+}
+
+/** @param {any} comparison */
+function differences({ differences: all, runs }) {
+  if (!all.length) return [];
+  return [
+    h("h2", {}, "What was asked differently"),
+    table("What was asked differently", ["Field", ...runs.map((/** @type {any} */ run) => run.label)], all.map((/** @type {any} */ one) => [one.field, ...one.values.map((/** @type {string | null} */ value) => value ?? words.NOTHING)]), "words"),
+  ];
+}
+
+/**
+ * @param {HTMLElement} main
+ * @param {import("./service.js").Service} service
+ * @param {AbortSignal} signal
+ */
+async function showWhatThereIs(main, service, signal) {
+  main.append(h("p", {}, "Choose two to ten runs in the ", h("a", { href: href("/runs") }, "table of runs"), ", or open an experiment or a check."));
+  const [{ experiments }, { schedules }] = await Promise.all([service.get("/experiments?limit=50", signal), service.get("/schedules", signal)]);
+  main.append(
+    h("h2", {}, "Experiments"),
+    experiments.length ? table("Experiments", ["Experiment", "State", "Runs", "Submitted"], experiments.map((/** @type {any} */ one) => [
+      h("a", { href: href(`/experiments/${one.experiment_id}`) }, one.name), stateTag(one.state), one.cells, words.moment(one.submitted_at)]), "words")
+      : h("p", { class: "note" }, "None yet."),
+    h("h2", {}, "Checks"),
+    schedules.length ? table("Checks", ["Check", "When", "Next", "Why"], schedules.map((/** @type {any} */ one) => [
+      h("a", { href: href(`/checks/${one.name}`) }, one.name), one.schedule, one.enabled ? words.moment(one.next_at) : "disabled", one.description || words.NOTHING]), "words")
+      : h("p", { class: "note" }, "None yet."),
+  );
+}

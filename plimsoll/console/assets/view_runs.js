@@ -1,0 +1,142 @@
+/** The table of runs: filtered, selected to be compared, and kept up to date. */
+import { h, list } from "./dom.js";
+import { href } from "./routes.js";
+import { costWords, figureWords, goneWords, intervalWords, spark, stateTag, verdictWords } from "./run_words.js";
+import * as words from "./words.js";
+
+const PAGE = 100;
+const FIRST_PAGES = 2;
+const COMPARED_MOST = 10;
+const COLUMNS = ["Compare", "Run", "Throughput, ops/s", "State", "Verdict", "By load", "Target", "Target gone", "Cost", "Submitted"];
+
+/**
+ * Whether a run has every word of a filter, in any of what the table says of it. Pure.
+ * @param {any} run
+ * @param {string} filter
+ */
+export function matches(run, filter) {
+  const tags = Object.entries(run.tags).map(([name, value]) => `${name}=${value}`);
+  const said = [run.name, run.run_id, run.team, run.target_words, run.state, verdictWords(run.verdict), ...tags].join("\n").toLowerCase();
+  return filter.toLowerCase().split(/\s+/).every((word) => said.includes(word));
+}
+
+/**
+ * The runs that the service does not know any more, as after a restart: they should stand among the
+ * newest. Pure.
+ * @param {Map<string, any>} known
+ * @param {any[]} newest all of them, or a whole page
+ */
+export function forgotten(known, newest) {
+  const there = new Set(newest.map((run) => run.run_id));
+  const oldest = newest.length < PAGE ? "" : newest.map((run) => run.submitted_at).sort()[0];
+  return [...known.values()].filter((run) => run.submitted_at > oldest && !there.has(run.run_id)).map((run) => run.run_id);
+}
+
+/**
+ * @param {import("./main.js").View} view
+ */
+export async function showRuns({ main, service, signal, query }) {
+  /** @type {Map<string, any>} */
+  const runs = new Map();
+  const chosen = new Set(query.getAll("run"));
+  /** @type {string | null} */
+  let cursor = null;
+
+  const filter = h("input", { type: "search", id: "filter", value: query.get("q") ?? "", autocomplete: "off", oninput: () => draw() });
+  const compare = h("a", { class: "button", href: href("/compare") }, "");
+  const count = h("p", { class: "note", role: "status" }, "Loading the runs …");
+  const older = h("button", { type: "button", hidden: true, onclick: () => void load().then(draw) }, "Load older runs");
+  const body = h("tbody", {});
+  const rows = list(body, (/** @type {{run: any, picked: boolean}} */ { run }) => run.run_id, ({ run, picked }) => row(run, picked, choose));
+
+  /** @param {string} id @param {boolean} on */
+  function choose(id, on) {
+    if (on) chosen.add(id);
+    else chosen.delete(id);
+    draw();
+  }
+  function draw() {
+    const all = [...runs.values()].sort((a, b) => b.submitted_at.localeCompare(a.submitted_at));
+    const shown = all.filter((run) => matches(run, filter.value));
+    rows(shown.map((run) => ({ run, picked: chosen.has(run.run_id) })));
+    count.textContent = !all.length
+      ? "No run yet."
+      : `${words.plural(shown.length, "run")}${shown.length < all.length ? ` of ${all.length}` : ""}${cursor ? "; there are older ones" : ""}.`;
+    older.hidden = cursor === null;
+    const ready = chosen.size >= 2 && chosen.size <= COMPARED_MOST;
+    compare.textContent = ready ? `Compare ${chosen.size} runs` : "Compare: choose 2 to 10 runs";
+    compare.setAttribute("href", ready ? href("/compare", [...chosen].map((id) => ["run", id])) : href("/compare"));
+    compare.classList.toggle("quiet", !ready);
+  }
+  async function load() {
+    const page = await service.get(`/runs?limit=${PAGE}${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`, signal);
+    cursor = page.next_cursor;
+    page.runs.forEach((/** @type {any} */ run) => runs.set(run.run_id, run));
+  }
+
+  main.append(
+    h("h1", {}, "Runs"),
+    h(
+      "div",
+      { class: "bar" },
+      h("label", { for: "filter" }, "Filter by name, target, team, state or tag"),
+      filter,
+      compare,
+      service.config.may_start && h("a", { class: "button quiet", href: href("/start") }, "Start a run"),
+    ),
+    h("div", { class: "scroll", role: "region", "aria-label": "Runs", tabindex: 0 },
+      h("table", { class: "runs" }, h("thead", {}, h("tr", {}, COLUMNS.map((name) => h("th", { scope: "col" }, name)))), body)),
+    count,
+    older,
+  );
+
+  await service.keep(async () => {
+    for (let pages = 0; pages < FIRST_PAGES && (pages === 0 || cursor); pages += 1) await load();
+    draw();
+    if (!service.config.may_start && runs.size === 1) location.replace(href(`/runs/${[...runs.keys()][0]}`)); // of a command that runs one
+    return false;
+  }, signal);
+  await service.keep(async () => {
+    let first = true;
+    const taken = (/** @type {{runs: any[]}} */ { runs: news }) => {
+      if (first) forgotten(runs, news).forEach((id) => runs.delete(id));
+      first = false;
+      news.forEach((run) => runs.set(run.run_id, run));
+      draw();
+    };
+    if (service.config.events_path === null) return taken(await service.get(`/runs?limit=${PAGE}`, signal));
+    await service.stream("", null, ({ kind, data }) => kind === "runs" && taken(JSON.parse(data)), signal);
+  }, signal);
+}
+
+/**
+ * @param {any} run
+ * @param {boolean} picked
+ * @param {(id: string, on: boolean) => void} choose
+ */
+function row(run, picked, choose) {
+  const box = h("input", {
+    type: "checkbox", id: `pick-${run.run_id}`, checked: picked, "aria-label": `Compare ${run.name}`,
+    onchange: (/** @type {Event} */ event) => choose(run.run_id, /** @type {HTMLInputElement} */ (event.target).checked),
+  });
+  const under = [run.team, run.past && "of an earlier start", ...Object.entries(run.tags).map(([name, value]) => `${name}=${value}`)];
+  return h(
+    "tr",
+    {},
+    h("td", {}, box),
+    h("th", { scope: "row" }, h("a", { href: href(`/runs/${run.run_id}`) }, run.name), h("span", { class: "note block" }, under.filter(Boolean).join(" · "))),
+    h("td", {}, h("b", {}, figureWords(run)), run.interval && h("span", { class: "note block" }, intervalWords(run.interval))),
+    h("td", {}, stateTag(run.state), stepsWords(run)),
+    h("td", {}, verdictWords(run.verdict)),
+    h("td", {}, spark(run.curve)),
+    h("td", {}, run.target_words ?? words.NOTHING),
+    h("td", {}, goneWords(run)),
+    h("td", {}, costWords(run)),
+    h("td", {}, words.moment(run.submitted_at)),
+  );
+}
+
+/** @param {any} run */
+function stepsWords({ progress, ended_at: ended, phase }) {
+  return h("span", { class: "note block" }, ended ? words.plural(progress.steps_finished, "step") : progress.step === null ? phase : `${phase} ${progress.step}`);
+}

@@ -1,0 +1,136 @@
+/** A run put together in a form, with what it would take beside it; or a scenario's experiment. */
+import { h, place } from "./dom.js";
+import { SchemaForm } from "./form.js";
+import { quoteSection } from "./quote.js";
+import { href } from "./routes.js";
+import { Refusal } from "./service.js";
+import * as words from "./words.js";
+import { yaml } from "./yaml.js";
+
+const QUOTE_AFTER_MS = 400; // the last change
+const FIRST = "r1-demo"; // what a newcomer finds in the form: it runs on one machine, for two minutes
+
+/**
+ * @typedef {{name: string, about: string, request?: any, experiment?: any}} Preset
+ */
+
+/**
+ * The presets of the scenarios: one for each of their runs, or the experiment. Pure.
+ * @param {{name: string, about: string, kind: string, requests: Record<string, any>, experiment: any}[]} scenarios
+ * @returns {Preset[]}
+ */
+export function presetsOf(scenarios) {
+  return scenarios.flatMap(({ name, about, kind, requests, experiment }) => {
+    if (kind === "experiment") return [/** @type {Preset} */ ({ name: `${name} (an experiment)`, about, experiment })];
+    return Object.entries(requests).map(([run, request]) => ({ name: run === name ? name : `${name}: ${run}`, about, request }));
+  });
+}
+
+/**
+ * @param {import("./main.js").View} view
+ */
+export async function showStart({ main, service, signal, query, say }) {
+  const [schema, { scenarios }, { workloads }, like] = await Promise.all([
+    service.get("/schemas/request", signal),
+    service.get("/scenarios", signal),
+    service.get("/workloads", signal),
+    query.has("like") ? service.get(`/runs/${encodeURIComponent(query.get("like") ?? "")}`, signal) : null,
+  ]);
+  const presets = [...(like ? [{ name: `as ${like.name}`, about: "As that run was asked, every default written out.", request: like.request }] : []), ...presetsOf(scenarios)];
+  /** @type {Preset} */
+  let chosen = presets[0];
+  let key = crypto.randomUUID(); // of what is sent: sent twice, it is one run
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+
+  const parts = {
+    about: h("p", { class: "note" }),
+    quote: h("section", { class: "card", "aria-label": "What it takes" }),
+    yaml: h("code", {}),
+    problem: h("p", { class: "bad", role: "alert" }),
+  };
+  const showQuote = place(parts.quote, (quote) => quoteSection(quote, service.config.where));
+  const form = new SchemaForm(schema, () => changed(), { "workload.name": workloads.map((/** @type {any} */ one) => one.name) });
+  const select = h("select", { id: "preset", onchange: () => choose(presets[Number(select.value)]) }, presets.map((preset, i) => h("option", { value: i }, preset.name)));
+  const start = h("button", { type: "button", onclick: () => void send() }, "Start the run");
+  const copy = h("button", { type: "button", class: "quiet", onclick: () => void copied() }, "Copy");
+  const copyTold = h("span", { class: "note", role: "status" });
+
+  const body = () => chosen.experiment ?? form.value;
+  const kind = () => (chosen.experiment ? "experiments" : "runs");
+
+  /** @param {Preset} preset */
+  function choose(preset) {
+    chosen = preset;
+    form.element.hidden = Boolean(preset.experiment);
+    form.fill(preset.request ?? {});
+    parts.about.textContent = preset.about;
+    start.textContent = preset.experiment ? "Start the experiment" : "Start the run";
+    changed();
+  }
+  function changed() {
+    key = crypto.randomUUID();
+    parts.yaml.textContent = yaml(body());
+    copyTold.textContent = "";
+    clearTimeout(timer);
+    timer = setTimeout(() => void quoted(), QUOTE_AFTER_MS);
+  }
+  async function quoted() {
+    const asked = key;
+    try {
+      const quote = await service.call("POST", chosen.experiment ? "/quotes/experiments" : "/quotes", { body: body(), signal });
+      if (asked !== key) return; // it has changed meanwhile
+      complain(null);
+      showQuote(quote);
+      say(`It takes about ${words.duration(quote.time_s.expected)}.`);
+    } catch (error) {
+      if (asked !== key || signal.aborted) return;
+      complain(error);
+      showQuote(null);
+    }
+  }
+  /** @param {unknown} error null: nothing is wrong */
+  function complain(error) {
+    const complaints = error instanceof Refusal ? error.complaints : [];
+    const homeless = form.complain(complaints).map(({ field, detail }) => `${field}: ${detail}`);
+    const count = complaints.length - homeless.length;
+    const told = count ? [`${words.plural(count, "field")} ${count === 1 ? "is" : "are"} wrong; each says what`, ...homeless] : homeless;
+    const whole = error instanceof Refusal ? error.message : error ? "Plimsoll was not reached" : "";
+    parts.problem.textContent = told.join(". ") || whole;
+  }
+  async function send() {
+    start.disabled = true;
+    try {
+      const made = await service.call("POST", `/${kind()}`, { body: body(), key });
+      location.hash = href(`/${kind()}/${made.run_id ?? made.experiment_id}`);
+    } catch (error) {
+      complain(error);
+      form.showFirst();
+    } finally {
+      start.disabled = false;
+    }
+  }
+  async function copied() {
+    try {
+      await navigator.clipboard.writeText(parts.yaml.textContent ?? "");
+      copyTold.textContent = "Copied.";
+    } catch {
+      getSelection()?.selectAllChildren(parts.yaml);
+      copyTold.textContent = "The browser does not let the page copy; it is selected: copy it yourself.";
+    }
+  }
+
+  main.append(
+    h("h1", {}, "Start a run"),
+    h("div", { class: "bar" }, h("label", { for: "preset" }, "Begin with"), select),
+    parts.about,
+    h("div", { class: "beside" },
+      form.element,
+      h("div", { class: "sticky" },
+        h("div", { class: "card" }, start, parts.problem),
+        parts.quote,
+        h("section", { class: "card", "aria-label": "The same as a file" }, h("h2", {}, "The same as a file"), h("pre", { tabindex: 0, "aria-label": "YAML" }, parts.yaml), copy, " ", copyTold))),
+  );
+  if (presets.length) choose(presets[Math.max(0, like ? 0 : presets.findIndex((preset) => preset.name.startsWith(FIRST)))]);
+  select.value = String(presets.indexOf(chosen));
+}

@@ -1,0 +1,239 @@
+"""A run as it goes on, from what was read of it since the last look. Pure."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+from typing import Self
+
+from plimsoll.capacity.search import axis_of
+from plimsoll.complaints import Complaint
+from plimsoll.console import log
+from plimsoll.console.outlook import live_money, live_plan, live_time, load_of
+from plimsoll.console.series import resource_series, second_series
+from plimsoll.errors import UsageError
+from plimsoll.model.capacity import Capacity, JudgedStep
+from plimsoll.model.fleet import StepPlan
+from plimsoll.model.live import (
+    Live,
+    LiveAnswer,
+    LiveLoad,
+    LiveStep,
+    LogLine,
+    Teardown,
+    TeardownStage,
+    VolumeCaps,
+)
+from plimsoll.model.quote import Quote
+from plimsoll.model.request import Request
+from plimsoll.model.results import RunResult, SecondTotals, StepResult, TargetSample
+from plimsoll.model.run_record import RunRecord
+from plimsoll.model.steps import Statistic, Step
+from plimsoll.model.volumes import VolumeLimits
+from plimsoll.report.clock import bin_width_s
+from plimsoll.report.headline import headline
+from plimsoll.report.step_words import finished_words
+from plimsoll.runs.summaries import summary_of
+
+POINTS = 600  # bins of a whole series, about
+CURSOR = r"^\d{1,6}\.\d{1,16}\.\d{1,6}$"
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """How far somebody has followed a run.
+
+    Attributes:
+        step: The last finished step that was told; 0: none.
+        sample_ms: Where the last bin of the target's figures begins, in milliseconds of the epoch;
+            0: there was none.
+        every_s: The width of the bins, in seconds; 0: not chosen yet.
+    """
+
+    step: int = 0
+    sample_ms: int = 0
+    every_s: int = 0
+
+    @classmethod
+    def parse(cls, text: str | None, parameter: str = "after") -> Self:
+        """Read one; None is the beginning.
+
+        Raises:
+            UsageError: It is none of ours; names the parameter.
+        """
+        if text is None:
+            return cls()
+        if not re.match(CURSOR, text):
+            raise UsageError(Complaint((parameter,), "is none that a live run gave", text[:60]))
+        return cls(*map(int, text.split(".")))
+
+    def __str__(self) -> str:
+        """Write it as `parse` reads it."""
+        return f"{self.step}.{self.sample_ms}.{self.every_s}"
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was read of a run at one moment.
+
+    Attributes:
+        at: When.
+        record: Where it stands.
+        request: What was asked for.
+        quote: What was expected of it; None: it has none.
+        plan: The step under way, or the last one.
+        judged_from: Every finished step of its search.
+        capacity: What these say so far, or in the end; None: nothing yet.
+        steps: Those that ended since the cursor, phases' too.
+        seconds: Of these.
+        samples: The target's, from the cursor's last bin on.
+        period_s: Of the samples.
+        caps: What its volume promises; None: nothing.
+        result: What it came to; None: it is not written.
+    """
+
+    at: datetime
+    record: RunRecord
+    request: Request
+    quote: Quote | None
+    plan: StepPlan | None
+    judged_from: Sequence[Step]
+    capacity: Capacity | None
+    steps: Sequence[StepResult]
+    seconds: Sequence[SecondTotals]
+    samples: Sequence[TargetSample]
+    period_s: int
+    caps: VolumeLimits | None
+    result: RunResult | None
+
+
+def live(look: Look, after: Cursor, *, points: int = POINTS) -> Live:
+    """Say what is new in a run since a cursor, and where it stands.
+
+    Args:
+        look: What was read of it since.
+        after: The cursor.
+        points: About how many bins the whole series may have; a cursor keeps its own.
+    """
+    record, request = look.record, look.request
+    capacity, axis = look.capacity, axis_of(request.search)
+    elapsed_s = ((record.ended_at or look.at) - record.submitted_at).total_seconds()
+    every_s = after.every_s or bin_width_s(elapsed_s, points)
+    resources = resource_series(look.samples, max(every_s, look.period_s))
+    told = max((step.plan.index for step in look.steps), default=after.step)
+    seen_ms = 1000 * resources.epoch_s[-1] if resources.epoch_s else after.sample_ms
+    statistic = request.limits.statistic
+    under_way = not (record.teardown_asked_at or record.conclude_at or record.state.ended)
+    return Live(
+        cursor=str(Cursor(told, seen_ms, every_s)),
+        at=look.at,
+        every_s=every_s,
+        run=summary_of(record),
+        plan=live_plan(look.plan, request, look.quote, under_way=under_way),
+        time=live_time(record, look.plan, request, look.quote, look.at),
+        money=live_money(record, request, look.quote, look.judged_from, look.at),
+        log=tuple(_log(look)),
+        statistic=statistic,
+        axis=axis,
+        limits_us=_limits_us(capacity),
+        bracket=capacity.bracket if capacity else None,
+        loads=tuple(live_loads(capacity)),
+        steps=tuple(_step(done, request, statistic) for done in look.steps),
+        seconds=second_series(look.seconds, every_s),
+        resources=resources,
+        caps=_caps(look.caps),
+        teardown=_teardown(record),
+        answer=_answer(look.result),
+    )
+
+
+def is_over(shown: Live, patience_s: float = 30.0) -> bool:
+    """Say whether nothing more will come of a run; its results may be late, or never come."""
+    ended_at = shown.run.ended_at
+    if not shown.run.state.ended or ended_at is None:
+        return False
+    return shown.answer is not None or (shown.at - ended_at).total_seconds() > patience_s
+
+
+def live_loads(capacity: Capacity | None) -> Iterator[LiveLoad]:
+    """Show every load as it is judged, from the lightest."""
+    for judged in capacity.steps if capacity else ():
+        yield _load(judged)
+
+
+def _load(judged: JudgedStep) -> LiveLoad:
+    known = {name: getattr(judged, name) for name in LiveLoad.model_fields if name != "decides"}
+    return LiveLoad(decides=judged.consistent and not judged.client_bound, **known)
+
+
+def _limits_us(capacity: Capacity | None) -> dict[str, float]:
+    steps = capacity.steps if capacity else ()
+    return {name: us for judged in steps for name, us in judged.limit_us.items()}
+
+
+def _log(look: Look) -> Iterator[LogLine]:
+    record, request = look.record, look.request
+    text = f"{record.name}: recorded"
+    yield LogLine(id="recorded", at=record.submitted_at, text=text)
+    yield from log.before_steps(record, request)
+    statistic = request.limits.statistic
+    yield from chain.from_iterable(log.of_step(done, statistic) for done in look.steps)
+    if look.plan is not None:
+        yield log.of_plan(look.plan)
+    yield from log.of_recovery(record, request)
+    yield from log.after_steps(record)
+
+
+def _step(done: StepResult, request: Request, statistic: Statistic) -> LiveStep:
+    plan, step = done.plan, done.step
+    return LiveStep(
+        step=plan.index,
+        load=load_of(plan, request),
+        clients=plan.clients,
+        connections=plan.connections,
+        rate_ops_per_second=plan.rate_ops_per_second,
+        purpose=plan.purpose,
+        throughput_ops_per_second=step.throughput_ops_per_second,
+        errors=step.errors,
+        latency_us={name: figures.get(statistic) for name, figures in step.latency_us.items()},
+        window_start_epoch_ms=done.window_start_epoch_ms,
+        window_end_epoch_ms=done.window_end_epoch_ms,
+        words=finished_words(done, statistic),
+        problems=done.problems,
+    )
+
+
+def _caps(limits: VolumeLimits | None) -> VolumeCaps | None:
+    if limits is None:
+        return None
+    return VolumeCaps(**{name: getattr(limits, name) for name in VolumeCaps.model_fields})
+
+
+def _teardown(record: RunRecord) -> Teardown:
+    stages = []
+    if record.teardown_asked_at is not None:
+        text = "the deletion of the target was asked for"
+        stages.append(TeardownStage(stage="asked", at=record.teardown_asked_at, text=text))
+        if record.deleted_at is None and record.ended_at is None:
+            text = "the target is being deleted; it is looked for until it is gone"
+            stages.append(TeardownStage(stage="deleting", at=None, text=text))
+    if record.teardown_error is not None:
+        stages.append(TeardownStage(stage="failed", at=None, text=record.teardown_error))
+    if record.deleted_at is not None:
+        text = "the target was seen to be deleted"
+        stages.append(TeardownStage(stage="seen deleted", at=record.deleted_at, text=text))
+    return Teardown(stages=tuple(stages), gone=record.deleted_at is not None)
+
+
+def _answer(result: RunResult | None) -> LiveAnswer | None:
+    if result is None:
+        return None
+    top = headline(result)
+    return LiveAnswer(
+        tag=top.tag,
+        decided=top.decided,
+        figure=top.figure,
+        sentence=top.sentence,
+        facts=top.facts,
+    )

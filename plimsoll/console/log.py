@@ -1,0 +1,100 @@
+"""What has happened in a run, line by line, each with its time: read off its record and steps."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from plimsoll import words
+from plimsoll.model.fleet import WARMING_STEP, StepPlan
+from plimsoll.model.live import LogLine
+from plimsoll.model.request import Request
+from plimsoll.model.results import StepResult
+from plimsoll.model.run_record import RunRecord, RunState
+from plimsoll.model.steps import Statistic
+from plimsoll.report.step_words import finished_words, planned_words
+from plimsoll.runs.recovery import in_words
+
+BAD_ENDS = {RunState.FAILED, RunState.TIMED_OUT, RunState.OVER_BUDGET}
+
+
+def before_steps(record: RunRecord, request: Request) -> Iterator[LogLine]:
+    """Say what has happened before the first step."""
+    if record.provision_at:
+        target = words.target(request.target, version=record.database_version)
+        yield LogLine(id="provision", at=record.provision_at, text=f"provision: {target}")
+    if record.target_ready_at:
+        address = record.target  # only known from within the deployment
+        where = f" at {address.host}:{address.port}" if address else ""
+        yield LogLine(id="ready", at=record.target_ready_at, text=f"the target is ready{where}")
+    if record.prepare_at:
+        workload = request.workload.name or "its own workload"
+        records = words.plural(request.workload.records, "record")
+        yield LogLine(id="prepare", at=record.prepare_at, text=f"prepare: {workload}, {records}")
+    done_at = record.step_at or record.prepare_at or record.submitted_at
+    if record.rows is not None:
+        rows = words.plural(record.rows, "row")
+        yield LogLine(id="rows", at=done_at, text=f"the dataset is loaded and counted: {rows}")
+    if record.preconditioned is not None:
+        yield LogLine(id="warming", at=done_at, text=f"warming: {record.preconditioned}")
+
+
+def of_plan(plan: StepPlan) -> LogLine:
+    """Say that a step begins."""
+    at = _moment(plan.start_at_epoch_ms)
+    return LogLine(id=f"step-{plan.index}-planned", at=at, text=planned_words(plan))
+
+
+def of_step(done: StepResult, statistic: Statistic) -> Iterator[LogLine]:
+    """Say that a step began, how it ended, and what a reader has to know of it."""
+    yield of_plan(done.plan)
+    number = done.plan.index
+    if number == WARMING_STEP:
+        return
+    at = _moment(done.window_end_epoch_ms or done.plan.window_end_epoch_ms)
+    text = f"step {number}: {finished_words(done, statistic)}"
+    yield LogLine(id=f"step-{number}", at=at, text=text)
+    for place, problem in enumerate(done.problems):
+        text = f"step {number}: {problem}"
+        yield LogLine(id=f"step-{number}-problem-{place}", at=at, text=text, problem=True)
+
+
+def of_recovery(record: RunRecord, request: Request) -> Iterator[LogLine]:
+    """Say what its target still works off; the line changes as it does."""
+    if (seen := record.recovery) is not None:
+        text = in_words(seen, request.load.recovery_max_s)
+        at = _moment(seen.seen_epoch_ms)
+        yield LogLine(id=f"recovery-{seen.since_epoch_ms}", at=at, text=text)
+
+
+def after_steps(record: RunRecord) -> Iterator[LogLine]:
+    """Say what has happened after the last step."""
+    if record.conclude_at:
+        yield LogLine(id="conclude", at=record.conclude_at, text="conclude: the steps are judged")
+    if record.conclude_at and record.metrics_awaited_until:
+        latest = words.time_of_day(record.metrics_awaited_until)
+        text = f"conclude: the target's metrics are awaited, until {latest} at most"
+        yield LogLine(id="metrics", at=record.conclude_at, text=text)
+    yield from torn_down(record)
+    if record.failure is not None and record.ended_at:
+        text = f"{record.failure.error}: {record.failure.cause}"
+        bad = record.state in BAD_ENDS
+        yield LogLine(id="failure", at=record.ended_at, text=text, problem=bad)
+    if record.ended_at:
+        verdict = f", {record.verdict}" if record.verdict else ""
+        yield LogLine(id="ended", at=record.ended_at, text=f"ended: {record.state}{verdict}")
+
+
+def torn_down(record: RunRecord) -> Iterator[LogLine]:
+    """Say what becomes of its target."""
+    asked_at = record.teardown_asked_at
+    if asked_at:
+        yield LogLine(id="teardown", at=asked_at, text="teardown: the target is being deleted")
+    if record.teardown_error:
+        at = asked_at or record.ended_at or record.submitted_at
+        text = f"teardown: {record.teardown_error}"
+        yield LogLine(id="teardown-error", at=at, text=text, problem=True)
+    if record.deleted_at:
+        yield LogLine(id="gone", at=record.deleted_at, text="the target is gone")
+
+
+def _moment(epoch_ms: int) -> datetime:
+    return datetime.fromtimestamp(epoch_ms / 1000, UTC)

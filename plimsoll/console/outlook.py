@@ -1,0 +1,110 @@
+"""Where a run stands in its plan, its time and its money; what is to come is by its quote. Pure."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from plimsoll.capacity.search import axis_of
+from plimsoll.model.endpoint_target import EndpointTarget
+from plimsoll.model.fleet import WARMING_STEP, StepPlan
+from plimsoll.model.live import LiveMoney, LivePlan, LiveTime
+from plimsoll.model.phase_request import phase_steps
+from plimsoll.model.quote import Quote
+from plimsoll.model.request import Request
+from plimsoll.model.run_record import RunRecord
+from plimsoll.model.steps import CLOSING, Step
+from plimsoll.quoting.budget import spent_usd
+from plimsoll.report.step_words import planned_words
+
+BETWEEN_STEPS_S = 3  # for planning, barrier and judging, in the estimate of the time left
+_SEARCHES = {"baseline", "climb", "descend", "bisect", "more_clients", "again"}
+
+
+def live_plan(
+    plan: StepPlan | None, request: Request, quote: Quote | None, *, under_way: bool
+) -> LivePlan | None:
+    """Say which step is under way, of about how many, and what follows it."""
+    if plan is None:
+        return None
+    expected = expected_steps(quote)
+    most = request.search.probes_max + phase_steps(request.phases)
+    return LivePlan(
+        sentence=planned_words(plan, of=expected),
+        then=_then(plan, request) if under_way else None,
+        step=plan.index,
+        steps_expected=expected,
+        steps_most=most if quote is None else max(most, round(quote.steps.most)),
+        load=load_of(plan, request),
+        purpose=plan.purpose,
+        why=plan.why,
+        start_at_epoch_ms=plan.start_at_epoch_ms,
+        window_start_epoch_ms=plan.window_start_epoch_ms,
+        window_end_epoch_ms=plan.window_end_epoch_ms,
+    )
+
+
+def load_of(step: StepPlan, request: Request) -> float:
+    """Give a step's load on the axis of the run's search; a phase's has no rate: its clients."""
+    return float(getattr(step, axis_of(request.search)) or step.clients)
+
+
+def expected_steps(quote: Quote | None) -> int | None:
+    """Give the steps that a quote expects, where it has any."""
+    return None if quote is None else round(quote.steps.expected) or None
+
+
+def _then(plan: StepPlan, request: Request) -> str:
+    gone = "" if isinstance(request.target, EndpointTarget) else ", then the target is deleted"
+    if plan.index == WARMING_STEP:
+        return "then the search begins"
+    if plan.phase is not None:
+        return "then the next phase, or the search"
+    if plan.purpose in CLOSING:
+        return f"its answer is confirmed and questioned once more{gone}"
+    confirms = request.limits.confirmation is not None
+    if plan.purpose in _SEARCHES and confirms:
+        return "then the answer is confirmed by repetitions"
+    return f"then its answer is judged{gone}"
+
+
+def live_time(
+    record: RunRecord, plan: StepPlan | None, request: Request, quote: Quote | None, at: datetime
+) -> LiveTime:
+    """Say how long a run has taken, and how long its search and its target may go on."""
+    limit_s = None
+    if record.expires_at is not None and record.deleted_at is None and record.ended_at is None:
+        limit_s = max(0.0, (record.expires_at - at).total_seconds())
+    return LiveTime(
+        elapsed_s=((record.ended_at or at) - record.submitted_at).total_seconds(),
+        left_s=_left_s(record, plan, request, quote, at),
+        limit_left_s=limit_s,
+        time_limit_s=record.runs_for_s,
+    )
+
+
+def _left_s(
+    record: RunRecord, plan: StepPlan | None, request: Request, quote: Quote | None, at: datetime
+) -> float | None:
+    expected = expected_steps(quote)
+    searching = record.phase == "step" and not (record.conclude_at or record.teardown_asked_at)
+    if plan is None or expected is None or not searching or plan.index > expected:
+        return None
+    each_s = request.load.warmup_s + request.load.duration_s + BETWEEN_STEPS_S
+    this_s = max(0.0, plan.window_end_epoch_ms / 1000 + BETWEEN_STEPS_S - at.timestamp())
+    return this_s + (expected - plan.index) * each_s
+
+
+def live_money(
+    record: RunRecord, request: Request, quote: Quote | None, steps: Sequence[Step], at: datetime
+) -> LiveMoney:
+    """Say what a run has cost so far, and what it may; on one machine nothing is spent."""
+    spent = None
+    if quote is not None and not record.local:
+        final = record.cost_usd
+        spent = float(final) if final else spent_usd(quote, record, request, steps, at=at)
+    return LiveMoney(
+        basis="as-if-on-aws" if record.local else "aws",
+        spent_usd=spent,
+        expected_usd=None if record.quoted_usd is None else float(record.quoted_usd),
+        budget_usd=request.budget_usd,
+        target_usd_per_hour=quote.target_usd_per_hour if quote else None,
+    )

@@ -1,0 +1,144 @@
+"""Reading a run again and again: its record each time, each of its files once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from plimsoll.aws.run_files import (
+    QUOTE,
+    REQUEST,
+    RESULT,
+    SECONDS,
+    RunFiles,
+    files_of,
+    plan_path,
+    step_path,
+)
+from plimsoll.aws.run_records import now, records_of
+from plimsoll.console.live import POINTS, Cursor, Look, live
+from plimsoll.model.capacity import Capacity
+from plimsoll.model.fleet import StepPlan
+from plimsoll.model.function_settings import MetricSettings
+from plimsoll.model.live import Live
+from plimsoll.model.quote import Quote
+from plimsoll.model.request import Request
+from plimsoll.model.results import RunResult, Seconds, SecondTotals, StepResult, TargetSample
+from plimsoll.model.run_record import RunRecord
+from plimsoll.model.steps import Step
+from plimsoll.runs.history import judged_so_far, so_far
+from plimsoll.runs.target_figures import target_samples
+from plimsoll.runs.volume_limits import volume_limits
+
+
+@dataclass
+class RunReading:
+    """Reads one run; what has been read and cannot change is kept.
+
+    Attributes:
+        settings: Of the deployment.
+        run_id: Which.
+    """
+
+    settings: MetricSettings
+    run_id: str
+    _request: Request | None = None
+    _quote: Quote | None = None
+    _plan: StepPlan | None = None
+    _result: RunResult | None = None
+    _finished: int = 0  # steps of which `_judged_from` has those of the search
+    _judged_from: Sequence[Step] = field(default_factory=tuple)
+    _capacity: Capacity | None = None  # of these, or of the result
+
+    def live(self, after: Cursor, *, points: int = POINTS) -> Live:
+        """Say what is new in it since a cursor.
+
+        Raises:
+            RunNotFoundError: There is none of this id.
+        """
+        return live(self.look(after), after, points=points)
+
+    def look(self, after: Cursor) -> Look:
+        """Read what is new in it since a cursor.
+
+        Raises:
+            RunNotFoundError: There is none of this id.
+        """
+        record = records_of(self.settings).get(self.run_id)
+        files = files_of(self.settings, self.run_id)
+        if self._request is None:
+            self._request = files.get(REQUEST, Request)
+            self._quote = files.find_model(QUOTE, Quote)
+        if self._result is None and record.state.ended:
+            self._result = files.find_model(RESULT, RunResult)
+            self._capacity = (self._result and self._result.capacity) or self._capacity
+        if record.step is not None and (self._plan is None or self._plan.index != record.step):
+            self._plan = files.find_model(plan_path(record.step), StepPlan)
+        if record.steps_finished != self._finished:
+            self._judged_from = [done.step for done in so_far(files)]
+            self._finished = record.steps_finished
+            if self._result is None:
+                self._capacity = judged_so_far(self._judged_from, self._request)
+        steps, seconds, samples = self._series(files, record, self._request, after)
+        return Look(
+            at=now(),
+            record=record,
+            request=self._request,
+            quote=self._quote,
+            plan=self._plan,
+            judged_from=self._judged_from,
+            capacity=self._capacity,
+            steps=steps,
+            seconds=seconds,
+            samples=samples,
+            period_s=self.settings.metric_period_seconds,
+            caps=volume_limits(self._request),
+            result=self._result,
+        )
+
+    def _series(
+        self, files: RunFiles, record: RunRecord, request: Request, after: Cursor
+    ) -> tuple[Sequence[StepResult], Sequence[SecondTotals], Sequence[TargetSample]]:
+        """Give the steps since a cursor, their seconds, and the target's samples since.
+
+        At the end of a run all of it is in two files, but for what its phases did.
+        """
+        whole = None if self._result is None else files.find_model(SECONDS, Seconds)
+        if self._result is None or whole is None:
+            steps = _finished_since(files, record, after)
+            return steps, _seconds_of(steps), self._samples(record, request, after)
+        steps = [done for done in self._result.steps if done.plan.index > after.step]
+        seconds = [second for second in whole.operations if second.step > after.step]
+        if request.phases:
+            steps = _finished_since(files, record, after)
+            seconds = _seconds_of(steps)
+        samples = [sample for sample in whole.target if sample.epoch_ms >= after.sample_ms]
+        return steps, seconds, samples
+
+    def _samples(
+        self, record: RunRecord, request: Request, after: Cursor
+    ) -> Sequence[TargetSample]:
+        """Ask CloudWatch, while there is a target of which it may have something."""
+        since, until = record.target_ready_at, record.deleted_at or now()
+        if since is None:
+            return ()
+        if after.sample_ms:
+            since = datetime.fromtimestamp(after.sample_ms / 1000, UTC)
+        kind = request.target.kind
+        if since >= until:
+            return ()
+        return target_samples(self.settings, record, kind=kind, since=since, until=until)
+
+
+def _finished_since(files: RunFiles, record: RunRecord, after: Cursor) -> list[StepResult]:
+    """Read the steps that ended since a cursor, in order, as far as they follow one another."""
+    finished: list[StepResult] = []
+    for number in range(after.step + 1, (record.step or 0) + 1):
+        done = files.find_model(step_path(number), StepResult)
+        if done is None:
+            break
+        finished.append(done)
+    return finished
+
+
+def _seconds_of(steps: Sequence[StepResult]) -> list[SecondTotals]:
+    return [second for step in steps for second in step.seconds]

@@ -1,0 +1,69 @@
+"""The scenarios that come with Plimsoll, for whoever begins: as written, and as JSON."""
+
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import Field
+
+from plimsoll.model.base import Model
+from plimsoll.model.experiment import Experiment
+from plimsoll.packaged import packaged_folder
+from plimsoll.requests.experiment_file import read_file
+
+
+class Scenario(Model):
+    """One of them."""
+
+    name: str
+    about: str = Field(description="Its first sentence.")
+    kind: Literal["run", "runs", "experiment"] = Field(
+        description="`runs`: several that share the most of it."
+    )
+    yaml: str = Field(description="As it is written.")
+    requests: dict[str, dict[str, Any]] = Field(
+        description="Each run as `POST /runs` takes it, by name; empty: an experiment."
+    )
+    experiment: dict[str, Any] | None = Field(
+        description="As `POST /experiments` takes it; null: it is none."
+    )
+
+
+class Scenarios(Model):
+    """All of them."""
+
+    scenarios: tuple[Scenario, ...] = Field(description="By name.")
+
+
+@cache
+def scenarios() -> Scenarios:
+    """Read them."""
+    made = []
+    for file in sorted(packaged_folder("scenarios").glob("*.yaml")):
+        asked, text = read_file(file), file.read_text(encoding="utf-8")
+        matrix = asked if isinstance(asked, Experiment) else None
+        requests = {} if isinstance(asked, Experiment) else asked
+        made.append(
+            Scenario(
+                name=file.stem,
+                about=_first_sentence(text),
+                kind="experiment" if matrix else "runs" if len(requests) > 1 else "run",
+                yaml=text,
+                requests={name: _written(request) for name, request in requests.items()},
+                experiment=_written(matrix) if matrix else None,
+            )
+        )
+    return Scenarios(scenarios=tuple(made))
+
+
+def _written(asked: Model) -> dict[str, Any]:
+    return asked.model_dump(mode="json", exclude_unset=True)
+
+
+def _first_sentence(text: str) -> str:
+    """Give the first sentence of the comment that a file begins with."""
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("# "):
+            break
+        lines.append(line[2:])
+    return " ".join(lines).partition(". ")[0].rstrip(".")

@@ -1,0 +1,79 @@
+"""Seconds and samples thinned to bins: rates are means, percentiles of added histograms. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from plimsoll.model.live import OperationSeries, ResourceSeries, SecondSeries
+from plimsoll.model.results import SecondTotals, TargetSample
+from plimsoll.report.clock import added, percentile_us
+
+_LEAST = {  # of a bin the least counts, not the mean
+    "burst_balance_percent",
+    "ebs_io_balance_percent",
+    "ebs_byte_balance_percent",
+    "cpu_credits",
+}
+RESOURCES = tuple(
+    name for name in ResourceSeries.model_fields if name not in {"epoch_s", "every_s"}
+)
+
+
+def second_series(seconds: Iterable[SecondTotals], every_s: int) -> SecondSeries:
+    """Put seconds into bins of one step each; a rate is over the bin's seconds that have load."""
+    bins: dict[tuple[int, int], list[SecondTotals]] = defaultdict(list)
+    for second in seconds:
+        bins[second.epoch_s // every_s * every_s, second.step].append(second)
+    ordered = [bins[key] for key in sorted(bins)]
+    names = sorted({second.operation for members in ordered for second in members})
+    whole = [_rates(members, _span_s(members)) for members in ordered]
+    return SecondSeries(
+        epoch_s=tuple(epoch_s for epoch_s, _ in sorted(bins)),
+        step=tuple(step for _, step in sorted(bins)),
+        ops_per_second=tuple(rate for rate, _ in whole),
+        errors_per_second=tuple(errors for _, errors in whole),
+        operations={name: _operation(ordered, name) for name in names},
+    )
+
+
+def _operation(bins: Sequence[Sequence[SecondTotals]], name: str) -> OperationSeries:
+    rows = []
+    for members in bins:
+        own = [second for second in members if second.operation == name]
+        if not own:
+            rows.append((None,) * 5)
+            continue
+        buckets = added(second.buckets for second in own)
+        worst = [second.max_us for second in own if second.max_us is not None]
+        rate, errors = _rates(own, _span_s(members))
+        percentiles = percentile_us(buckets, 0.50), percentile_us(buckets, 0.99)
+        rows.append((rate, errors, *percentiles, max(worst, default=None)))
+    fields = OperationSeries.model_fields
+    return OperationSeries(**dict(zip(fields, zip(*rows, strict=True), strict=True)))
+
+
+def _span_s(members: Iterable[SecondTotals]) -> int:
+    return len({second.epoch_s for second in members})
+
+
+def _rates(members: Sequence[SecondTotals], span_s: int) -> tuple[float, float]:
+    succeeded = sum(second.succeeded for second in members)
+    return succeeded / span_s, sum(second.errors for second in members) / span_s
+
+
+def resource_series(samples: Iterable[TargetSample], every_s: int) -> ResourceSeries:
+    """Put samples into bins: the mean of those that are known, the least of balances."""
+    bins: dict[int, list[TargetSample]] = defaultdict(list)
+    for sample in samples:
+        bins[sample.epoch_ms // 1000 // every_s * every_s].append(sample)
+    ordered = [bins[epoch_s] for epoch_s in sorted(bins)]
+    columns: Mapping[str, tuple[float | None, ...]] = {
+        name: tuple(_summary(name, members) for members in ordered) for name in RESOURCES
+    }
+    return ResourceSeries(every_s=every_s, epoch_s=tuple(sorted(bins)), **columns)
+
+
+def _summary(name: str, members: Iterable[TargetSample]) -> float | None:
+    known = [value for one in members if (value := getattr(one, name)) is not None]
+    if not known:
+        return None
+    return float(f"{min(known) if name in _LEAST else sum(known) / len(known):.6g}")

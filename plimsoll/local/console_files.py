@@ -1,0 +1,73 @@
+"""The page's own files, as the front serves them: no secret is in them, and nothing of a run."""
+
+import hashlib
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+from plimsoll.console.config import CONTENT_SECURITY_POLICY, ConsoleConfig
+from plimsoll.local.rest_api import Answer
+
+BASE = "/console/"
+CONFIG = f"{BASE}config.json"
+_TYPES = {
+    "css": "text/css; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "ico": "image/x-icon",
+    "js": "text/javascript; charset=utf-8",
+    "json": "application/json",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+    "woff2": "font/woff2",
+}
+_HEADERS = (
+    ("Content-Security-Policy", CONTENT_SECURITY_POLICY),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cache-Control", "no-cache"),
+)
+
+
+class ConsoleFiles:
+    """The files by their path: what is not among them is not served, whatever a path says."""
+
+    def __init__(self, config: ConsoleConfig) -> None:
+        self._config = config.model_dump_json().encode()
+        self._files = dict(_walk(resources.files("plimsoll.console").joinpath("assets"), BASE))
+
+    def answer(self, path: str, known: str | None) -> Answer | None:
+        """Give a file; None where the path is none of theirs.
+
+        Args:
+            path: As it was sent.
+            known: The header `If-None-Match`.
+        """
+        if path == "/":
+            return Answer(302, (("Location", BASE), *_HEADERS), b"")
+        if not path.startswith(BASE):
+            return None
+        path = f"{BASE}index.html" if path == BASE else path
+        if path == CONFIG:
+            return _found(path, self._config, known)
+        if path not in self._files:
+            return Answer(
+                404, (("Content-Type", "text/plain"), *_HEADERS), b"there is no such file"
+            )
+        return _found(path, self._files[path].read_bytes(), known)
+
+
+def _walk(folder: Traversable, path: str) -> list[tuple[str, Traversable]]:
+    found: list[tuple[str, Traversable]] = []
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            found += _walk(entry, f"{path}{entry.name}/")
+        elif entry.name.rpartition(".")[2] in _TYPES:
+            found.append((f"{path}{entry.name}", entry))
+    return found
+
+
+def _found(path: str, content: bytes, known: str | None) -> Answer:
+    tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    headers = (("Content-Type", _TYPES[path.rpartition(".")[2]]), ("ETag", tag), *_HEADERS)
+    return Answer(304, headers, b"") if known == tag else Answer(200, headers, content)

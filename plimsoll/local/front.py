@@ -1,0 +1,259 @@
+"""An HTTP front on 127.0.0.1: the page's files, a stream of events, and whatever answers calls.
+
+Files are for everybody who can reach the port, since they hold nothing. Calls and streams carry the
+front's token, and come from a program or from the front's own page: no other page of a browser is
+answered, token or not.
+"""
+
+import hmac
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import Any, Protocol, Self
+from urllib.parse import quote
+
+from botocore.exceptions import BotoCoreError, ClientError
+from werkzeug.serving import WSGIRequestHandler, make_server
+from werkzeug.wrappers import Request, Response
+
+from plimsoll import words
+from plimsoll.console.config import ConsoleConfig
+from plimsoll.errors import NotFoundError, PlimsollError, UnknownPrincipalError, UsageError
+from plimsoll.local.callers import is_of_another_page, is_own_host
+from plimsoll.local.console_files import ConsoleFiles
+from plimsoll.local.rest_api import BROKEN, Answer, refusal
+
+STREAMS_MOST = 32  # of all pages together: each looks at its run every second
+_END_PATIENCE_S = 3.0  # for streams to say goodbye
+_READS = {"GET", "HEAD"}
+_STATUS: dict[type[Exception], int] = {
+    NotFoundError: 404,
+    UsageError: 422,
+    UnknownPrincipalError: 403,
+}
+Say = Callable[[str], None]
+
+
+class Behind(Protocol):
+    """What stands behind a front."""
+
+    def answer(self, request: Request, path: str) -> Answer:
+        """Answer a call; its path is as it was sent."""
+
+    def events(self, request: Request, ended: threading.Event) -> Iterator[bytes]:
+        """Open a stream of events, which goes on until `ended` is set.
+
+        Raises:
+            PlimsollError: There is nothing to tell of.
+        """
+
+
+class _Streams:
+    """Counts the streams of events that are open, and opens no more than there may be."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.count = 0
+
+    def open(self) -> bool:
+        """Count one more; False: there are too many."""
+        with self._lock:
+            room = self.count < STREAMS_MOST
+            self.count += room
+            return room
+
+    def close(self) -> None:
+        """Count one less."""
+        with self._lock:
+            self.count -= 1
+
+
+class _Handler(WSGIRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_request(self, *_: object) -> None:
+        """Log nothing: the application logs each request itself."""
+
+    def log(self, *_: object) -> None:
+        """Log nothing: a caller that goes away is no error."""
+
+
+def listen(port: int) -> socket.socket:
+    """Take a port of 127.0.0.1; 0: a free one.
+
+    Raises:
+        OSError: It is taken.
+    """
+    return socket.create_server(("127.0.0.1", port), backlog=128)
+
+
+class Front:
+    """The front; as a context manager it ends with its block.
+
+    Attributes:
+        port: Where it listens, on 127.0.0.1.
+    """
+
+    def __init__(
+        self,
+        behind: Behind,
+        *,
+        token: str | None = None,
+        listener: socket.socket | None = None,
+        config: ConsoleConfig | None = None,
+        say: Say = lambda _: None,
+    ) -> None:
+        """Listen.
+
+        Args:
+            behind: What answers.
+            token: Every call carries it (`Authorization: Bearer ...`); None: whoever has an account
+                on this machine may call.
+            listener: Where to answer, on 127.0.0.1; None: at a free port.
+            config: What the page is told; None: it may do everything.
+            say: Takes a line for each request.
+        """
+        auth = {"auth": "none" if token is None else "token"}
+        self._behind = behind
+        self._config = (config or ConsoleConfig()).model_copy(update=auth)
+        self._files = ConsoleFiles(self._config)
+        self._authorization = None if token is None else f"Bearer {token}".encode()
+        self._token = token
+        self._say = say
+        self._ended = threading.Event()
+        self._streams = _Streams()
+        self._listener = listener or listen(0)
+        self._http = make_server(
+            "127.0.0.1",
+            0,
+            self._application,
+            threaded=True,
+            request_handler=_Handler,
+            fd=self._listener.fileno(),
+        )
+        self._http.daemon_threads = True  # type: ignore[attr-defined] # of its threading mix-in
+        self.port: int = self._listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def page_url(self) -> str:
+        """The address of its page: what follows the `#` stays in the browser."""
+        return f"{self.url}/" + ("" if self._token is None else f"#token={self._token}")
+
+    @property
+    def watched(self) -> bool:
+        """Whether any page follows its events now."""
+        return self._streams.count > 0
+
+    def close(self) -> None:
+        """Stop answering; streams say goodbye."""
+        self._ended.set()
+        self._http.shutdown()
+        self._thread.join()
+        deadline = time.monotonic() + _END_PATIENCE_S
+        while self.watched and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self._http.server_close()
+        self._listener.close()
+
+    def _application(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        began = time.monotonic()
+        request = Request(environ)
+        path = _path(request)
+        answer = self._answer(request, path)
+        took_us = 1e6 * (time.monotonic() - began)
+        status = answer.status if isinstance(answer, Answer) else answer.status_code
+        self._say(f"{request.method} {path} {status} {words.latency(took_us)}")
+        if isinstance(answer, Answer):
+            answer = Response(answer.body, answer.status, list(answer.headers))
+        return answer(environ, start_response)
+
+    def _answer(self, request: Request, path: str) -> Answer | Response:
+        headers, method = request.headers, request.method
+        if not is_own_host(headers.get("Host"), port=self.port):
+            return refusal(403, "Forbidden")
+        if method in _READS and (file := self._files.answer(path, headers.get("If-None-Match"))):
+            return file
+        if refused := self._refused(request, path):
+            return refused
+        if path == self._config.events_path and method == "GET":
+            return self._stream(request)
+        return self._behind.answer(request, path)
+
+    def _refused(self, request: Request, path: str) -> Answer | None:
+        """Refuse what comes from another page, or without the token, or is not for this page."""
+        headers = request.headers
+        host, origin = headers.get("Host"), headers.get("Origin")
+        site = headers.get("Sec-Fetch-Site")
+        if is_of_another_page(host=host, origin=origin, fetch_site=site, port=self.port):
+            return refusal(403, "Forbidden")
+        if not self._carries_the_token(headers.get("Authorization", "")):
+            return refusal(401, "The call does not carry this service's token")
+        if not self._may(request.method, path):
+            return refusal(403, "This page shows a run, and starts none")
+        return None
+
+    def _carries_the_token(self, authorization: str) -> bool:
+        return self._authorization is None or hmac.compare_digest(
+            authorization.encode(), self._authorization
+        )
+
+    def _may(self, method: str, path: str) -> bool:
+        stops = method == "DELETE" and path.startswith("/runs/") and self._config.may_stop
+        return self._config.may_start or method in _READS or stops
+
+    def _stream(self, request: Request) -> Answer | Response:
+        if not self._streams.open():
+            full = refusal(503, f"{STREAMS_MOST} pages follow already: ask for documents instead")
+            return Answer(full.status, (*full.headers, ("Retry-After", "10")), full.body)
+        try:
+            events = self._behind.events(request, self._ended)
+        except (PlimsollError, BotoCoreError, ClientError) as error:
+            self._streams.close()
+            return self._no_stream(error)
+        headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+        response = Response(self._told(events), 200, headers, content_type="text/event-stream")
+        response.call_on_close(self._streams.close)
+        return response
+
+    def _no_stream(self, error: Exception) -> Answer:
+        for kind, status in _STATUS.items():
+            if isinstance(error, kind):
+                return refusal(status, str(error))
+        self._say(f"a stream of events could not begin: {error}")
+        return BROKEN
+
+    def _told(self, events: Iterator[bytes]) -> Iterator[bytes]:
+        """Pass events on; where what stands behind has ended, so does the stream."""
+        try:
+            yield from events
+        except (PlimsollError, BotoCoreError, ClientError) as error:
+            self._say(f"a stream of events ended: {error}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _path(request: Request) -> str:
+    """Give the path as it was sent, without the host that a URI may name."""
+    raw = str(request.environ.get("RAW_URI", "")).partition("?")[0]
+    return raw if raw.startswith("/") else quote(request.path)

@@ -1,0 +1,114 @@
+"""Runs of before a service was started: brought back from their folders, to be looked at."""
+
+import re
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from plimsoll import words
+from plimsoll.aws.run_files import HISTORY, QUOTE, REPORT, REQUEST, RESULT, SECONDS, files_of
+from plimsoll.aws.run_records import records_of
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.local.runner import settings_of
+from plimsoll.local.twin import LocalTwin
+from plimsoll.model.api_answers import RUN_ID
+from plimsoll.model.function_settings import RunSettings
+from plimsoll.model.results import RunResult
+from plimsoll.report.folder import read_model
+from plimsoll.runs.past import record_of_result
+
+RUNS_MOST = 200  # the newest; the folders of the others stay where they are
+BYTES_MOST = 512 * 2**20  # of all their files: the stand-in for S3 holds them in memory
+_FILES = (QUOTE, HISTORY, RESULT, SECONDS, REPORT)
+TEAM = "default"  # who calls on this machine is of it
+Say = Callable[[str], None]
+
+
+def past_folders(directory: Path) -> list[Path]:
+    """Find the folders of finished runs in a folder, and in those within it, the newest first."""
+    found = {path.parent for depth in ("*", "*/*") for path in directory.glob(f"{depth}/{RESULT}")}
+    return sorted(found, key=lambda folder: (folder / RESULT).stat().st_mtime, reverse=True)
+
+
+class PastRuns:
+    """Brings runs back in the background, until it is closed."""
+
+    def __init__(self, twin: LocalTwin, folders: Iterable[Path], say: Say) -> None:
+        """Begin.
+
+        Args:
+            twin: Running; gets a record and files of each.
+            folders: The newest first.
+            say: Takes a line at the end, where there were any, and for each that cannot be read.
+        """
+        self._settings = settings_of(twin)
+        self._folders = list(folders)
+        self._say = say
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        brought, left = 0, BYTES_MOST
+        try:
+            for folder in self._folders[:RUNS_MOST]:
+                left -= sum(_size(folder / name) for name in _FILES)
+                if self._closed.is_set() or left < 0:
+                    break
+                brought += self._bring(folder)
+        except (BotoCoreError, ClientError) as error:
+            self._say(f"past runs could not be brought back: {error}")
+        if brought:
+            others = len(self._folders) - brought
+            rest = f"; {others} more stay in their folders alone" if others else ""
+            self._say(f"the page shows {brought} runs of before{rest}")
+
+    def _bring(self, folder: Path) -> bool:
+        try:
+            result = read_model(folder / RESULT, RunResult)
+            return bring_back(self._settings, result, folder)
+        except (PlimsollError, OSError) as error:
+            self._say(f"a past run is left out: {error}")
+            return False
+
+    def close(self) -> None:
+        """Bring back no more."""
+        self._closed.set()
+        self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def bring_back(settings: RunSettings, result: RunResult, folder: Path) -> bool:
+    """Record a run that is over, with its files; False where there is one of its id.
+
+    Raises:
+        UsageError: Its id is none that a run has.
+    """
+    if not re.fullmatch(RUN_ID, result.run_id):
+        raise UsageError(f"{folder}: {words.visible(result.run_id)!r} is no run's id")
+    files = files_of(settings, result.run_id)
+    files.put_model(REQUEST, result.request)
+    for name in _FILES:
+        if (folder / name).is_file():
+            kind = "text/html; charset=utf-8" if name == REPORT else "application/json"
+            files.put(name, (folder / name).read_bytes(), content_type=kind)
+    record = record_of_result(result).model_copy(update={"team": TEAM})
+    return records_of(settings).create(record)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0

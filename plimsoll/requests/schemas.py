@@ -1,0 +1,45 @@
+"""The JSON schemas of what users write and read, from the models."""
+
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from plimsoll.model.check import CheckDefinition
+from plimsoll.model.experiment import Experiment
+from plimsoll.model.request import Request
+from plimsoll.model.results import RunResult
+from plimsoll.workload.workload import WorkloadDocument
+
+SchemaName = Literal["request", "experiment", "check", "workload", "result"]
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+@cache
+def schema(name: SchemaName) -> dict[str, Any]:
+    """Give the schema of what is written, or of `result` as it is read."""
+    made = {
+        "request": lambda: _several_runs(_of(Request)),
+        "experiment": lambda: _of(Experiment),
+        "check": lambda: _of(CheckDefinition),
+        "workload": lambda: _of(WorkloadDocument),
+        "result": lambda: RunResult.model_json_schema(mode="serialization"),
+    }[name]()
+    return {"$schema": _DIALECT, **made, "title": name}
+
+
+def _of(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema(mode="validation")
+
+
+def _several_runs(schema: dict[str, Any]) -> dict[str, Any]:
+    """Let a file hold several runs that share the rest: what they change may be lacking in it."""
+    about = "Several runs in one file, by name: what each of them changes."
+    runs = {"type": "object", "minProperties": 1, "description": about}
+    runs["additionalProperties"] = {"type": "object"}
+    return {
+        **{name: part for name, part in schema.items() if name != "required"},
+        "properties": {**schema["properties"], "runs": runs},
+        "if": {"not": {"required": ["runs"]}},
+        "then": {"required": schema["required"]},
+    }

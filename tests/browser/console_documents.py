@@ -1,0 +1,125 @@
+"""Documents as the service gives them, of made-up runs; through the service's own code."""
+
+from datetime import timedelta
+from typing import Any
+
+from plimsoll import words
+from plimsoll.capacity.search import axis_of
+from plimsoll.console.live import Cursor, Look, live, live_loads
+from plimsoll.model.results import RunResult, Seconds
+from plimsoll.model.run_record import RunFigures, RunRecord, RunState
+from plimsoll.report.comparing import compare
+from plimsoll.runs.summaries import summary_of
+
+Document = dict[str, Any]
+
+
+def record_of(result: RunResult, **changes: Any) -> RunRecord:
+    """The record of a finished run."""
+    moments, capacity = result.moments, result.capacity
+    assert capacity is not None
+    figure = capacity.max_sustainable_throughput_ops_per_second
+    figures = RunFigures.of(capacity, final=True)
+    values: dict[str, Any] = {
+        "run_id": result.run_id,
+        "name": result.name,
+        "team": result.team,
+        "state": result.state,
+        "phase": "teardown",
+        "local": result.local,
+        "request_sha256": "ab" * 32,
+        "time_limit_s": result.request.time_limit_s,
+        "submitted_at": moments.submitted,
+        "started_at": moments.record,
+        "provision_at": moments.provision,
+        "target_ready_at": moments.target_ready,
+        "prepare_at": moments.prepare,
+        "rows": result.rows,
+        "step_at": moments.step,
+        "conclude_at": moments.conclude,
+        "teardown_asked_at": moments.teardown,
+        "deleted_at": moments.deleted,
+        "ended_at": moments.ended,
+        "expires_at": moments.submitted + timedelta(seconds=result.request.time_limit_s),
+        "step": len(result.steps),
+        "steps_finished": len(result.steps),
+        "verdict": capacity.verdict,
+        "capacity_ops_per_second": None if figure is None else str(figure),
+        "target_words": words.target(result.request.target),
+        "figures": figures,
+    }
+    return RunRecord.model_validate(values | changes)
+
+
+def row(result: RunResult, **changes: Any) -> Document:
+    """A finished run in the table."""
+    return summary_of(record_of(result)).model_copy(update=changes).model_dump(mode="json")
+
+
+def ended_run(result: RunResult, seconds: Seconds, **changes: Any) -> Document:
+    """A run that has ended, as `GET /runs/{run_id}/live` shows it from the beginning."""
+    record = record_of(result, **changes)
+    return _looked(result, seconds, record, steps=len(result.steps), after=0)
+
+
+def going_run(result: RunResult, seconds: Seconds, *, steps: int, after: int = 0) -> Document:
+    """The same run in its step after so many have finished: an increment since others.
+
+    Args:
+        result: As it ends.
+        seconds: As it ends.
+        steps: That have finished.
+        after: Those of them that were told already.
+    """
+    nothing_yet = dict.fromkeys(
+        ("conclude_at", "teardown_asked_at", "deleted_at", "ended_at", "verdict"), None
+    )
+    record = record_of(
+        result,
+        **nothing_yet,
+        state=RunState.RUNNING,
+        phase="step",
+        step=steps + 1,
+        steps_finished=steps,
+        capacity_ops_per_second=None,
+        figures=None,
+    )
+    return _looked(result, seconds, record, steps=steps, after=after)
+
+
+def _looked(
+    result: RunResult, seconds: Seconds, record: RunRecord, *, steps: int, after: int
+) -> Document:
+    done = result.steps[:steps]
+    plan = result.steps[min(steps, len(result.steps) - 1)].plan
+    at_ms = 10**15 if record.state.ended else plan.window_start_epoch_ms
+    begin_ms = result.steps[after - 1].plan.window_end_epoch_ms if after else 0
+    look = Look(
+        at=record.ended_at or record.submitted_at + timedelta(seconds=30 + 17 * steps),
+        record=record,
+        request=result.request,
+        quote=None,
+        plan=plan,
+        judged_from=[step.step for step in done],
+        steps=done[after:],
+        seconds=[second for second in seconds.operations if after < second.step <= steps],
+        samples=[sample for sample in seconds.target if begin_ms <= sample.epoch_ms < at_ms],
+        period_s=1,
+        caps=result.volume_limits,
+        result=result if record.state.ended else None,
+    )
+    since = Cursor(after, begin_ms, 1) if after else Cursor()
+    return live(look, since).model_dump(mode="json")
+
+
+def comparison(*results: RunResult) -> Document:
+    """Runs compared, as `GET /comparisons` answers."""
+    curves = [
+        {
+            "run_id": result.run_id,
+            "axis": axis_of(result.request.search),
+            "loads": [load.model_dump(mode="json") for load in live_loads(result.capacity)],
+        }
+        for result in results
+    ]
+    return {**compare(results).model_dump(mode="json"), "curves": curves}

@@ -1,0 +1,49 @@
+"""The page's files before any browser: typed, small, of the report's colors, nothing inline."""
+
+import re
+import subprocess
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from plimsoll.report.theme import css
+
+ASSETS = Path(str(resources.files("plimsoll.console").joinpath("assets")))
+MODULES = sorted(ASSETS.glob("*.js"))
+COMPILER = Path(__file__).resolve().parents[2] / "node_modules/.bin/tsc"
+LINES_MOST = 250
+
+
+def test_types_hold() -> None:
+    """TypeScript's compiler reads the types in the comments."""
+    options = "--noEmit --allowJs --checkJs --strict --noUnusedLocals --noUnusedParameters"
+    target = (
+        "--target es2024 --module esnext --moduleResolution bundler --lib es2024,dom,dom.iterable"
+    )
+    command = [COMPILER, *options.split(), *target.split(), ASSETS / "main.js"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.stdout == ""
+    assert told.returncode == 0
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.name)
+def test_a_module_is_small_and_makes_no_markup_of_text(module: Path) -> None:
+    text = module.read_text("utf-8")
+    assert len(text.splitlines()) <= LINES_MOST
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", text)
+
+
+def test_nothing_stands_inline_and_nothing_comes_from_elsewhere() -> None:
+    page = (ASSETS / "index.html").read_text("utf-8")
+    assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", page)
+    assert re.findall(r'(?:src|href)="(?!#)([^"]*)"', page)
+    assert not re.search(r'(?:src|href)="(?:[a-z]+:)?//', page)
+    for sheet in ASSETS.glob("*.css"):
+        assert "url(" not in sheet.read_text("utf-8")
+
+
+def test_the_colors_are_the_reports() -> None:
+    sheet = (ASSETS / "theme.css").read_text("utf-8")
+    assert css("light") in sheet
+    assert css("dark") in sheet
