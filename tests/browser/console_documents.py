@@ -5,10 +5,11 @@ from typing import Any
 
 from plimsoll import words
 from plimsoll.capacity.search import axis_of
-from plimsoll.console.live import Cursor, Look, judged_so_far, live, live_loads
+from plimsoll.console.live import Cursor, Look, live, live_loads
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.model.run_record import RunFigures, RunRecord, RunState
 from plimsoll.report.comparing import compare
+from plimsoll.runs.history import judged_so_far
 from plimsoll.runs.summaries import summary_of
 
 Document = dict[str, Any]
