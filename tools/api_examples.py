@@ -129,8 +129,8 @@ def _scenario() -> Scenario:
 def _live() -> Live:
     """The run in its third step, somebody having seen its first one; two seconds of each series."""
     look = running_look(2, after=1)
-    few = {"seconds": look.seconds[:4], "samples": look.samples[:2]}
-    return live(running_look(2, after=1, **few), Cursor(1, 0, 1))
+    few = running_look(2, after=1, seconds=look.seconds[:4], samples=look.samples[:2])
+    return live(few, Cursor(1, 0, 1))
 
 
 def _of_the_run(request: Request) -> Iterator[tuple[str, BaseModel]]:

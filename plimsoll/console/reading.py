@@ -1,5 +1,7 @@
 """Reading a run again and again: its record each time, each of its files once."""
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,6 +31,8 @@ from plimsoll.runs.history import judged_so_far, so_far
 from plimsoll.runs.target_figures import target_samples
 from plimsoll.runs.volume_limits import volume_limits
 
+METRICS_EVERY_S = 2.0  # CloudWatch is asked: the dearest part of a look
+
 
 @dataclass
 class RunReading:
@@ -46,6 +50,8 @@ class RunReading:
     _plan: StepPlan | None = None
     _result: RunResult | None = None
     _finished: int = 0  # steps of which `_judged_from` has those of the search
+    _none_after: tuple[int, int] | None = None  # a cursor's step and the number of finished ones
+    _asked_at: float = -math.inf  # CloudWatch, by the monotonic clock
     _judged_from: Sequence[Step] = field(default_factory=tuple)
     _capacity: Capacity | None = None  # of these, or of the result
 
@@ -104,15 +110,31 @@ class RunReading:
         """
         whole = None if self._result is None else files.find_model(SECONDS, Seconds)
         if self._result is None or whole is None:
-            steps = _finished_since(files, record, after)
+            steps = self._finished_since(files, record, after)
             return steps, _seconds_of(steps), self._samples(record, request, after)
         steps = [done for done in self._result.steps if done.plan.index > after.step]
         seconds = [second for second in whole.operations if second.step > after.step]
         if request.phases:
-            steps = _finished_since(files, record, after)
+            steps = self._finished_since(files, record, after)
             seconds = _seconds_of(steps)
         samples = [sample for sample in whole.target if sample.epoch_ms >= after.sample_ms]
         return steps, seconds, samples
+
+    def _finished_since(
+        self, files: RunFiles, record: RunRecord, after: Cursor
+    ) -> list[StepResult]:
+        """Read the steps that ended since a cursor, in order, as far as they follow one another."""
+        finished: list[StepResult] = []
+        if self._none_after == (after.step, record.steps_finished):
+            return finished
+        for number in range(after.step + 1, (record.step or 0) + 1):
+            done = files.find_model(step_path(number), StepResult)
+            if done is None:
+                break
+            finished.append(done)
+        if not finished:
+            self._none_after = after.step, record.steps_finished
+        return finished
 
     def _samples(
         self, record: RunRecord, request: Request, after: Cursor
@@ -124,20 +146,10 @@ class RunReading:
         if after.sample_ms:
             since = datetime.fromtimestamp(after.sample_ms / 1000, UTC)
         kind = request.target.kind
-        if since >= until:
+        if since >= until or time.monotonic() < self._asked_at + METRICS_EVERY_S:
             return ()
+        self._asked_at = time.monotonic()
         return target_samples(self.settings, record, kind=kind, since=since, until=until)
-
-
-def _finished_since(files: RunFiles, record: RunRecord, after: Cursor) -> list[StepResult]:
-    """Read the steps that ended since a cursor, in order, as far as they follow one another."""
-    finished: list[StepResult] = []
-    for number in range(after.step + 1, (record.step or 0) + 1):
-        done = files.find_model(step_path(number), StepResult)
-        if done is None:
-            break
-        finished.append(done)
-    return finished
 
 
 def _seconds_of(steps: Sequence[StepResult]) -> list[SecondTotals]:

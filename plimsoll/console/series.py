@@ -36,7 +36,7 @@ def second_series(seconds: Iterable[SecondTotals], every_s: int) -> SecondSeries
 
 
 def _operation(bins: Sequence[Sequence[SecondTotals]], name: str) -> OperationSeries:
-    rows = []
+    rows: list[tuple[float | None, ...]] = []
     for members in bins:
         own = [second for second in members if second.operation == name]
         if not own:

@@ -1,6 +1,7 @@
 """The end of a step: merging what its clients wrote."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 from plimsoll.aws.run_files import (
     PRECONDITIONING,
@@ -83,8 +84,10 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     files.put_model(step_path(step), _published(run_id, merged))
     measured = noted(files, merged)
     capacity = judged_so_far([done.step for done in measured if done.phase is None], request)
-    figures = {"figures": RunFigures.of(capacity, final=False)} if capacity else {}
-    records_of(settings).change(run_id, step=step, steps_finished=len(measured), **figures)
+    changes: dict[str, Any] = {"step": step, "steps_finished": len(measured)}
+    if capacity is not None:
+        changes["figures"] = RunFigures.of(capacity, final=False)
+    records_of(settings).change(run_id, **changes)
     if plan.purpose not in CLOSING:  # an answer stands, whatever becomes of these
         steps = [done.step for done in measured]
         require_sense(merged, nothing, steps, answers=after is not None)

@@ -9,6 +9,7 @@ from plimsoll.console.live import Cursor, Look, live, live_loads
 from plimsoll.model.results import RunResult, Seconds
 from plimsoll.model.run_record import RunFigures, RunRecord, RunState
 from plimsoll.report.comparing import compare
+from plimsoll.runs.history import judged_so_far
 from plimsoll.runs.summaries import summary_of
 
 Document = dict[str, Any]
@@ -94,19 +95,22 @@ def _looked(
     plan = result.steps[min(steps, len(result.steps) - 1)].plan
     at_ms = 10**15 if record.state.ended else plan.window_start_epoch_ms
     begin_ms = result.steps[after - 1].plan.window_end_epoch_ms if after else 0
+    judged_from = [step.step for step in done]
+    ended = result if record.state.ended else None
     look = Look(
         at=record.ended_at or record.submitted_at + timedelta(seconds=30 + 17 * steps),
         record=record,
         request=result.request,
         quote=None,
         plan=plan,
-        judged_from=[step.step for step in done],
+        judged_from=judged_from,
+        capacity=result.capacity if ended else judged_so_far(judged_from, result.request),
         steps=done[after:],
         seconds=[second for second in seconds.operations if after < second.step <= steps],
         samples=[sample for sample in seconds.target if begin_ms <= sample.epoch_ms < at_ms],
         period_s=1,
         caps=result.volume_limits,
-        result=result if record.state.ended else None,
+        result=ended,
     )
     since = Cursor(after, begin_ms, 1) if after else Cursor()
     return live(look, since).model_dump(mode="json")

@@ -54,7 +54,7 @@ class Console:
 
     def go(self, path: str) -> None:
         """Open a view, as somebody does who types its address."""
-        self.page.wait_for_function("!location.hash.includes('token')")
+        expect(self.page).not_to_have_url(re.compile("token"))
         self.page.evaluate("path => { location.hash = path; }", f"#/{path.lstrip('/')}")
         expect(self.page.locator("main h1").first).to_be_visible()
 
@@ -408,7 +408,7 @@ def test_a_service_that_was_started_again_is_told_apart(page: Page, service: Lai
 def test_a_run_that_is_not_there_is_said_so(page: Page, front: Front, service: LaidDown) -> None:
     service.answers["/runs/gone/live"] = problem(404, "there is no run 'gone'")
     page.goto(front.page_url)
-    page.wait_for_function("!location.hash.includes('token')")
+    expect(page).not_to_have_url(re.compile("token"))
     page.evaluate("location.hash = '#/experiments/gone'")
     expect(page.get_by_role("alert").last).to_contain_text("There is nothing at /experiments/gone")
 

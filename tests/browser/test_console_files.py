@@ -21,7 +21,8 @@ def test_types_hold() -> None:
     target = (
         "--target es2024 --module esnext --moduleResolution bundler --lib es2024,dom,dom.iterable"
     )
-    command = [COMPILER, *options.split(), *target.split(), ASSETS / "main.js"]
+    asked = [*options.split(), *target.split()]
+    command = [str(COMPILER), *asked, str(ASSETS / "main.js")]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
     assert told.stdout == ""
     assert told.returncode == 0

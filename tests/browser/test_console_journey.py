@@ -16,6 +16,7 @@ from tests.browser.conftest import PATIENCE_MS
 from tests.local.runs.test_run_verb import plimsoll
 from tests.local.service.conftest import Caller, body
 
+pytestmark = pytest.mark.timeout(1800)
 RUN_PATIENCE_MS = 480_000  # a run of seconds takes minutes on a busy machine
 SHORT = {  # of a scenario: what makes it end in seconds
     "workload.records": "300",

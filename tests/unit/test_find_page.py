@@ -26,8 +26,8 @@ def steps() -> list[StepResult]:
     return whole_steps(*synthetic_run())
 
 
-def asked(path: str, method: str = "GET", **headers: str) -> Request:
-    return Request(EnvironBuilder(path, method=method, headers=headers).get_environ())
+def asked(path: str, method: str = "GET") -> Request:
+    return Request(EnvironBuilder(path, method=method).get_environ())
 
 
 def answered(page: FindPage, path: str, method: str = "GET") -> tuple[int, Any]:
@@ -82,7 +82,8 @@ def test_its_end_is_the_report(result: RunResult, steps: list[StepResult]) -> No
 
 
 def test_it_is_stopped_from_its_page(result: RunResult) -> None:
-    page, why = FindPage(result.request), []
+    page = FindPage(result.request)
+    why: list[str] = []
     page.stop = why.append
     assert answered(page, "/runs/find", "DELETE")[0] == 202
     assert why == ["it was stopped from its page"]

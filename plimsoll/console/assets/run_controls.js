@@ -59,16 +59,16 @@ export function reportLink(service, id, signal) {
   const element = h("span", { hidden: true }, anchor);
   let asked = false;
   const keepLink = async () => {
-    for (let asks = 0; asks < ASK_MOST && !signal.aborted; asks += 1) {
+    for (let asks = 1; !signal.aborted; asks += 1) {
+      const late = asks > ASK_MOST;
       try {
         const { url, result_url: result } = await service.get(`/runs/${encodeURIComponent(id)}/report`, signal);
         anchor.href = url ?? result;
         anchor.textContent = url ? "Open the report" : "Open result.json";
         element.hidden = false;
-        asks = 0;
-        await pause(LINK_LASTS_S, signal);
+        await pause(url || late ? LINK_LASTS_S : ASK_EVERY_S, signal);
       } catch (error) {
-        if (error instanceof Refusal && !error.passes && error.status !== 404) return;
+        if (error instanceof Refusal && !error.passes && (late || error.status !== 404)) return;
         await pause(ASK_EVERY_S, signal);
       }
     }
