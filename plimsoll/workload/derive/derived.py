@@ -1,16 +1,14 @@
 """A workload made of what a server tells of the statements that it was sent."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from statistics import median
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from plimsoll import words
-from plimsoll.errors import UsageError, WorkloadError
-from plimsoll.model.databases import Language, protocol_facts
-from plimsoll.model.statements_seen import StatementsSeen, TableSeen
-from plimsoll.workload.derive.binds import Known, bound, rows_of_a_call
+from plimsoll.errors import UsageError
+from plimsoll.model.databases import protocol_facts
+from plimsoll.model.statements_seen import StatementsSeen
 from plimsoll.workload.derive.grouping import Part, transaction_of
+from plimsoll.workload.derive.making import PARAMETERS, Maker, Text, usual_rows
 from plimsoll.workload.derive.naming import operation_name
 from plimsoll.workload.derive.notes import notes_of
 from plimsoll.workload.derive.statements import (
@@ -26,13 +24,6 @@ from plimsoll.workload.library import parse_workload
 from plimsoll.workload.operations import MAX_OPERATIONS
 
 TRANSACTION = "transaction"
-_PARAMETERS = {
-    "distribution": {
-        "about": "how rows are drawn: a guess, for digests do not tell",
-        "default": "uniform",
-        "kind": "distribution",
-    }
-}
 
 
 @dataclass(frozen=True)
@@ -49,7 +40,7 @@ class DerivedOperation:
     name: str
     calls: int
     time_s: float
-    statements: tuple[tuple[str, int], ...]
+    statements: tuple[Text, ...]
 
 
 @dataclass(frozen=True)
@@ -107,213 +98,105 @@ def derive(
     if unknown := [table for table in only if table not in tables]:
         known = ", ".join(sorted(tables)) or "none"
         raise UsageError(f"--tables: there is no table {unknown[0]!r} (there are: {known})")
-    found = sort_statements(
-        seen.digests, language, tables, seen.database, only=only, writes=writes
+    found = sort_statements(seen.digests, language, tables, seen.database, only=only, writes=writes)
+    taken = merged(found.taken, tables)
+    maker = Maker(
+        seen.protocol, known_tables(tables, [one.shape for one in taken]), usual_rows(taken)
     )
-    return _Deriver(seen, language, tables, found, name).derived()
+    sent = []
+    for one in taken:
+        problem = maker.problem(one)
+        if problem is None:
+            sent.append(one)
+        else:
+            found.left_out.append(left_out(one.digest, _line(one), problem))
+    sent.sort(key=lambda one: -one.digest.time_s)
+    operations, done, sent = _operations(sent, found, maker)
+    if not done:
+        raise UsageError(_nothing(seen, found))
+    document, notes = _document(seen, found, maker, sent, operations, done)
+    parse_workload(document, source=f"{name}.yaml")
+    found.left_out.sort(key=lambda one: (-one.time_s, -one.calls))
+    counted = [*found.left_out, *(one.digest for one in sent)]
+    return Derived(
+        document,
+        tuple(sorted(done, key=lambda one: -one.calls)),
+        tuple(found.left_out),
+        notes,
+        calls=sum(one.calls for one in counted),
+        time_s=found.controls_s + sum(one.time_s for one in counted),
+    )
 
 
-class _Deriver:
-    def __init__(
-        self,
-        seen: StatementsSeen,
-        language: Language,
-        tables: Mapping[str, TableSeen],
-        found: Sorted,
-        name: str,
-    ) -> None:
-        self._seen, self._language, self._name, self._found = seen, language, name, found
-        self._taken = merged(found.taken, tables)
-        self._known = known_tables(tables, [one.shape for one in self._taken])
-        self._guesses: dict[str, None] = {}
-        self._usual_rows = _usual_rows(self._taken)
-        self._left_out = list(found.left_out)
-
-    def derived(self) -> Derived:
-        sent = [one for one in self._taken if self._can_be_sent(one)]
-        sent.sort(key=lambda one: -one.digest.time_s)
-        parts = transaction_of([one.digest.calls for one in sent], self._found.commits)
-        operations: dict[str, dict[str, Any]] = {}
-        done: list[DerivedOperation] = []
-        if parts:
-            together = sorted(parts, key=lambda part: _order(sent[part.index]))
-            self._add(operations, done, self._transaction(sent, together), TRANSACTION)
-        within = {part.index for part in parts}
-        for index, one in enumerate(sent):
-            if index in within:
-                continue
-            if len(operations) == MAX_OPERATIONS:
-                self._leave(one, f"more than {MAX_OPERATIONS} operations, and these have less time")
-                continue
-            chosen = operation_name(one.shape, self._known, operations)
-            self._add(operations, done, self._single(one), chosen)
-        if not operations:
-            raise UsageError(self._nothing())
-        return self._whole(operations, done, parts, sent)
-
-    def _add(
-        self,
-        operations: dict[str, dict[str, Any]],
-        done: list[DerivedOperation],
-        made: tuple[dict[str, Any], DerivedOperation],
-        name: str,
-    ) -> None:
-        operations[name] = made[0]
-        done.append(replace(made[1], name=name))
-
-    def _whole(
-        self,
-        operations: dict[str, dict[str, Any]],
-        done: list[DerivedOperation],
-        parts: Sequence[Part],
-        sent: Sequence[Taken],
-    ) -> Derived:
-        total = sum(one.calls for one in done)
-        for one in done:
-            operations[one.name]["weight"] = round(100 * one.calls / total, 4)
-        used = {table for one in sent for table in one.shape.tables}
-        tables, records = written([self._known[table] for table in sorted(used)])
-        self._left_out.sort(key=lambda one: (-one.time_s, -one.calls))
-        notes = notes_of(
-            self._seen,
-            self._found,
-            [self._known[table] for table in sorted(used)],
-            TRANSACTION if parts else None,
-            tuple(self._guesses),
-        )
-        document = {
-            "about": f"derived from the statements that {self._seen.database} was sent",
-            "source": list(notes),
-            "default_records": records,
-            "parameters": _PARAMETERS,
-            "tables": tables,
-            "operations": dict(sorted(operations.items(), key=lambda item: -item[1]["weight"])),
-        }
-        parse_workload(document, source=f"{self._name}.yaml")
-        calls = sum(one.calls for one in self._left_out)
-        calls += sum(one.digest.calls for one in sent)
-        time_s = self._found.controls_s + sum(one.time_s for one in self._left_out)
-        time_s += sum(one.digest.time_s for one in sent)
-        done.sort(key=lambda one: -one.calls)
-        return Derived(document, tuple(done), tuple(self._left_out), notes, calls, time_s)
-
-    def _single(self, one: Taken) -> tuple[dict[str, Any], DerivedOperation]:
-        let, statement = self._statement(one)
-        made = {"weight": 0.0, **({"let": let} if let else {}), "statements": [statement]}
-        sent = ((self._text(statement), 1),)
-        return made, DerivedOperation("", one.digest.calls, one.digest.time_s, sent)
-
-    def _transaction(
-        self, sent: Sequence[Taken], parts: Sequence[Part]
-    ) -> tuple[dict[str, Any], DerivedOperation]:
-        let: dict[str, Any] = {}
-        statements = []
-        replaced = _replaced(sent, parts)
-        for number, part in enumerate(parts, start=1):
-            one = sent[part.index]
-            row = ""
-            if part.index in replaced:
-                row = "replaced"
-                let.setdefault(row, self._known[one.shape.tables[0]].key)
-                self._guesses["the row that it inserts is the one that it deletes"] = None
-            own, statement = self._statement(one, mark=f"_{number}", replaced=row)
-            let |= own
-            statements.append(statement | ({"repeat": part.repeat} if part.repeat > 1 else {}))
-        made = {
-            "weight": 0.0,
-            "transaction": True,
-            **({"let": let} if let else {}),
-            "statements": statements,
-        }
-        texts = tuple((self._text(one), one.get("repeat", 1)) for one in statements)
-        time_s = sum(sent[part.index].digest.time_s for part in parts) + self._found.controls_s
-        return made, DerivedOperation("", self._found.commits, time_s, texts)
-
-    def _text(self, statement: Mapping[str, Any]) -> str:
-        return str(statement[self._language])
-
-    def _statement(
-        self, one: Taken, *, mark: str = "", replaced: str = ""
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Write a statement; gives the values that it shares, and the statement."""
-        found = bound(
-            one.shape,
-            one.digest,
-            self._known,
-            mark=mark,
-            replaced=replaced,
-            usual_rows=self._usual_rows,
-        )
-        self._guesses.update(dict.fromkeys(sorted(found.guesses)))
-        names = {name: known.name for name, known in self._known.items()}
-        text = one.shape.written(found.many, names)
-        chosen = {}
-        if one.columns:
-            column = one.shape.slots[0].column
-            text = text.replace(f" {column} =", " {column} =", 1)
-            chosen = {"one_of": {"column": list(one.columns)}}
-        statement = {
-            self._language: text,
-            **({"binds": found.binds} if found.binds else {}),
-            **chosen,
-            **({"rows_per_statement": found.rows} if found.rows > 1 else {}),
-        }
-        return found.let, statement
-
-    def _can_be_sent(self, one: Taken) -> bool:
-        """Whether the workload's own reader takes a statement; what it does not is left out."""
-        try:
-            let, statement = self._statement(one)
-            tables, records = written([self._known[table] for table in one.shape.tables])
-            if not tables:
-                self._leave(one, "names no table that is known")
-                return False
-            parse_workload(
-                {
-                    "about": "one statement",
-                    "default_records": records,
-                    "parameters": _PARAMETERS,
-                    "tables": tables,
-                    "operations": {"one": {"weight": 1, "let": let, "statements": [statement]}},
-                }
-            ).compile(protocol=self._seen.protocol)
-        except WorkloadError as error:
-            self._leave(one, "; ".join(about.sentence for about in error.complaints))
-            return False
-        return True
-
-    def _leave(self, one: Taken, why: str) -> None:
-        text = one.shape.written().replace("{", "").replace("}", "")
-        self._left_out.append(left_out(one.digest, words.visible(text)[:160], why))
-
-    def _nothing(self) -> str:
-        reasons = "; ".join(f"{one.statement}: {one.why}" for one in self._left_out[:3])
-        problem = "no statement of which a workload can be made was counted"
-        return f"{self._seen.database}: {problem}{f' ({reasons})' if reasons else ''}"
+def _operations(
+    sent: Sequence[Taken], found: Sorted, maker: Maker
+) -> tuple[dict[str, dict[str, Any]], list[DerivedOperation], list[Taken]]:
+    """Make the operations; gives them by name, what became of them, and their statements."""
+    operations: dict[str, dict[str, Any]] = {}
+    done: list[DerivedOperation] = []
+    parts = transaction_of([one.digest.calls for one in sent], found.commits)
+    kept = [sent[part.index] for part in parts]
+    if parts:
+        operations[TRANSACTION], texts = maker.transaction(sent, sorted(parts, key=_order(sent)))
+        time_s = found.controls_s + sum(one.digest.time_s for one in kept)
+        done.append(DerivedOperation(TRANSACTION, found.commits, time_s, texts))
+    within = {part.index for part in parts}
+    for one in (one for index, one in enumerate(sent) if index not in within):
+        if len(operations) == MAX_OPERATIONS:
+            problem = f"{MAX_OPERATIONS} operations take more time"
+            found.left_out.append(left_out(one.digest, _line(one), problem))
+            continue
+        chosen = operation_name(one.shape, maker.known, operations)
+        operations[chosen], texts = maker.single(one)
+        done.append(DerivedOperation(chosen, one.digest.calls, one.digest.time_s, texts))
+        kept.append(one)
+    return operations, done, kept
 
 
-def _order(one: Taken) -> tuple[float, bool]:
-    """Where in a transaction a statement is: as it was first seen, reads before writes."""
-    return one.digest.order, one.shape.writes
+def _order(sent: Sequence[Taken]) -> Any:
+    """Sort a transaction's statements as they were first seen, reads before writes."""
+
+    def key(part: Part) -> tuple[float, bool]:
+        return sent[part.index].digest.order, sent[part.index].shape.writes
+
+    return key
 
 
-def _replaced(sent: Sequence[Taken], parts: Sequence[Part]) -> set[int]:
-    """Name the DELETE and the INSERT of a transaction that are likely of the same row."""
-    found: dict[str, dict[str, int]] = {}
-    for part in parts:
-        shape = sent[part.index].shape
-        if shape.verb in {"DELETE", "INSERT"} and part.repeat == 1 and not shape.many_rows:
-            found.setdefault(shape.tables[0], {})[shape.verb] = part.index
-    return {index for both in found.values() if len(both) == 2 for index in both.values()}
+def _document(
+    seen: StatementsSeen,
+    found: Sorted,
+    maker: Maker,
+    sent: Sequence[Taken],
+    operations: dict[str, dict[str, Any]],
+    done: Sequence[DerivedOperation],
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Write the workload; gives what a reader has to know too."""
+    total = sum(one.calls for one in done)
+    for one in done:
+        operations[one.name]["weight"] = round(100 * one.calls / total, 4)
+    used = sorted({table for one in sent for table in one.shape.tables})
+    known = [maker.known[table] for table in used]
+    tables, records = written(known)
+    transaction = TRANSACTION if TRANSACTION in operations else None
+    notes = notes_of(seen, found, known, transaction, tuple(maker.guesses))
+    heaviest_first = sorted(operations.items(), key=lambda item: -float(item[1]["weight"]))
+    document = {
+        "about": f"derived from the statements that {seen.database} was sent",
+        "source": list(notes),
+        "default_records": records,
+        "parameters": PARAMETERS,
+        "tables": tables,
+        "operations": dict(heaviest_first),
+    }
+    return document, notes
 
 
-def _usual_rows(taken: Sequence[Taken]) -> float | None:
-    """Give the rows that a range has elsewhere, as a median; None: nobody counts any."""
-    known = [
-        rows
-        for one in taken
-        if one.shape.has("low") and one.shape.has("high") and not one.shape.has("limit")
-        if (rows := rows_of_a_call(one.shape, one.digest)) is not None
-        if not one.shape.aggregates or one.digest.rows_examined is not None
-    ]
-    return median(known) if known else None
+def _line(one: Taken) -> str:
+    """Write a statement for people, without its values."""
+    return one.shape.written(tables={table: table for table in one.shape.tables})
+
+
+def _nothing(seen: StatementsSeen, found: Sorted) -> str:
+    reasons = "; ".join(f"{one.statement}: {one.why}" for one in found.left_out[:3])
+    problem = "no statement of which a workload can be made was counted"
+    return f"{seen.database}: {problem}{f' ({reasons})' if reasons else ''}"

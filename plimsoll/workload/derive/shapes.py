@@ -1,10 +1,8 @@
 """What a statement of a digest is: its text with its tables, and where values stood in it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
-
-from plimsoll.model.statements_seen import TableSeen
 
 Role = Literal["equal", "member", "low", "high", "set", "limit", "offset", "constant"]
 AGGREGATES = {"COUNT", "SUM", "AVG", "MIN", "MAX", "GROUP_CONCAT", "STRING_AGG"}
@@ -96,25 +94,3 @@ class Shape:
                     return piece
 
         return "".join(map(text, self.pieces))
-
-
-@dataclass
-class Mentions:
-    """The tables that a statement names, by the names that it gives them."""
-
-    known: Mapping[str, TableSeen]
-    by_alias: dict[str, str] = field(default_factory=dict)
-
-    def add(self, table: str, alias: str) -> None:
-        """Note a table and its other name."""
-        self.by_alias.setdefault(alias.lower(), table)
-
-    def column(self, name: str, qualifier: str = "") -> tuple[str, str, str] | None:
-        """Find a column: its table, its name as the table has it, which mention it is of."""
-        for alias, table in self.by_alias.items():
-            if qualifier and alias != qualifier.lower():
-                continue
-            for column in self.known[table].columns:
-                if column.name.lower() == name.lower():
-                    return table, column.name, alias
-        return None

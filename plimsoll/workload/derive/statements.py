@@ -8,6 +8,7 @@ from plimsoll import words
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language
 from plimsoll.model.statements_seen import Digest, TableSeen
+from plimsoll.workload.declared import refusal
 from plimsoll.workload.derive.binds import Known
 from plimsoll.workload.derive.parts import first_word, parts_of
 from plimsoll.workload.derive.reading import VERBS, shape_of
@@ -102,42 +103,34 @@ def sort_statements(
             # ROLLBACK TO a savepoint ends nothing
             undone = word in {"ROLLBACK", "ABORT"} and " TO " not in digest.text.upper()
             found.rollbacks += digest.calls if undone else 0
+        elif word not in VERBS:
+            why = f"is none of {', '.join(sorted(VERBS))}"
+            found.left_out.append(left_out(digest, word or "a statement", why))
         elif not _SERVERS_OWN.search(digest.text):
-            _sort(found, digest, word, language, tables, database, only, writes=writes)
+            try:
+                shape = shape_of(digest.text, language, tables, database)
+                _require_wanted(shape, only, writes=writes)
+            except WorkloadError as error:
+                found.left_out.append(left_out(digest, _shown(digest.text, language), str(error)))
+            else:
+                found.taken.append(Taken(shape, digest))
     return found
 
 
-def _sort(
-    found: Sorted,
-    digest: Digest,
-    word: str,
-    language: Language,
-    tables: Mapping[str, TableSeen],
-    database: str,
-    only: Collection[str],
-    *,
-    writes: bool,
-) -> None:
-    if word not in VERBS:
-        found.left_out.append(left_out(digest, word, "neither reads nor writes rows of a table"))
-        return
-    try:
-        shape = shape_of(digest.text, language, tables, database)
-    except WorkloadError as error:
-        found.left_out.append(left_out(digest, _shown(digest.text, language), str(error)))
-        return
-    text = _shown(digest.text, language)
+def _require_wanted(shape: Shape, only: Collection[str], *, writes: bool) -> None:
     if only and not set(shape.tables) & set(only):
-        found.left_out.append(left_out(digest, text, "of other tables than those asked for"))
-    elif shape.writes and not writes:
-        found.left_out.append(left_out(digest, text, "changes or locks rows: --writes takes it"))
-    else:
-        found.taken.append(Taken(shape, digest))
+        raise refusal("names none of the tables that are asked for")
+    if shape.writes and not writes:
+        raise refusal("changes or locks rows: --writes takes it")
+
+
 
 
 def left_out(digest: Digest, statement: str, why: str) -> LeftOut:
     """Note a statement that is not in the workload."""
-    return LeftOut(statement, words.visible(why), digest.calls, digest.time_s)
+    line = words.visible(" ".join(statement.split()))
+    line = line if len(line) <= _SHOWN_MOST else f"{line[:_SHOWN_MOST]} ..."
+    return LeftOut(line, words.visible(why), digest.calls, digest.time_s)
 
 
 def _shown(text: str, language: Language) -> str:
@@ -146,8 +139,7 @@ def _shown(text: str, language: Language) -> str:
         parts = parts_of(text, language)
     except WorkloadError:
         return f"{first_word(text)} ..."
-    line = words.visible(" ".join(" ".join(part.text for part in parts).split()))
-    return line if len(line) <= _SHOWN_MOST else f"{line[:_SHOWN_MOST]} ..."
+    return " ".join(part.text for part in parts)
 
 
 def merged(taken: Sequence[Taken], tables: Mapping[str, TableSeen]) -> list[Taken]:

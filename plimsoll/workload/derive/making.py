@@ -1,0 +1,149 @@
+"""Operations of a derived workload, as a document has them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from plimsoll.errors import WorkloadError
+from plimsoll.model.databases import Language, protocol_facts
+from plimsoll.model.engine import Protocol
+from plimsoll.workload.derive.binds import Known, bound, rows_of_a_call
+from plimsoll.workload.derive.grouping import Part
+from plimsoll.workload.derive.statements import Taken
+from plimsoll.workload.derive.tables import written
+from plimsoll.workload.library import parse_workload
+
+PARAMETERS = {
+    "distribution": {
+        "about": "how rows are drawn: a guess, for digests do not tell",
+        "default": "uniform",
+        "kind": "distribution",
+    }
+}
+_REPLACED = "replaced"
+Text = tuple[str, int]  # of a statement, and how often it is sent
+
+
+@dataclass
+class Maker:
+    """Makes operations of statements.
+
+    Attributes:
+        protocol: The databases that they are for.
+        known: The tables, by the names that the server has for them.
+        usual_rows: Of a range, for one whose rows nobody counts.
+        guesses: What was concluded so far.
+    """
+
+    protocol: Protocol
+    known: Mapping[str, Known]
+    usual_rows: float | None
+    guesses: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def language(self) -> Language:
+        """Which field of a statement its text is."""
+        return protocol_facts(self.protocol).language
+
+    def problem(self, one: Taken) -> str | None:
+        """Say why a statement cannot be sent, by the workload's own reader; None: it can."""
+        if not one.shape.tables:
+            return "names no table that is known"
+        try:
+            operation, _ = self.single(one, kept=False)
+            tables, records = written([self.known[table] for table in one.shape.tables])
+            document = {
+                "about": "one statement",
+                "default_records": records,
+                "parameters": PARAMETERS,
+                "tables": tables,
+                "operations": {"one": {**operation, "weight": 1}},
+            }
+            parse_workload(document).compile(protocol=self.protocol)
+        except WorkloadError as error:
+            return "; ".join(about.sentence for about in error.complaints)
+        return None
+
+    def single(self, one: Taken, *, kept: bool = True) -> tuple[dict[str, Any], tuple[Text, ...]]:
+        """Make an operation of one statement; gives its texts too.
+
+        Args:
+            one: The statement.
+            kept: Whether what is guessed of it is to be told.
+        """
+        let, statement = self._statement(one, kept=kept)
+        return _operation(let, [statement]), self._texts([statement])
+
+    def transaction(
+        self, taken: Sequence[Taken], parts: Sequence[Part]
+    ) -> tuple[dict[str, Any], tuple[Text, ...]]:
+        """Make an operation of the statements of a transaction; gives its texts too."""
+        let: dict[str, Any] = {}
+        statements = []
+        replaced = _replaced(taken, parts)
+        for number, part in enumerate(parts, start=1):
+            one, row = taken[part.index], ""
+            if part.index in replaced:
+                row = f"{_REPLACED}_{self.known[one.shape.tables[0]].name}"[:50].lower()
+                let.setdefault(row, self.known[one.shape.tables[0]].key)
+                self.guesses["the row that a transaction inserts is the one that it deletes"] = None
+            own, statement = self._statement(one, mark=f"_{number}", replaced=row)
+            let |= own
+            statements.append(statement | ({"repeat": part.repeat} if part.repeat > 1 else {}))
+        operation = _operation(let, statements) | {"transaction": True}
+        return operation, self._texts(statements)
+
+    def _texts(self, statements: Sequence[Mapping[str, Any]]) -> tuple[Text, ...]:
+        return tuple((str(one[self.language]), int(one.get("repeat", 1))) for one in statements)
+
+    def _statement(
+        self, one: Taken, *, mark: str = "", replaced: str = "", kept: bool = True
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Write a statement; gives the values that it shares, and the statement."""
+        found = bound(
+            one.shape,
+            one.digest,
+            self.known,
+            mark=mark,
+            replaced=replaced,
+            usual_rows=self.usual_rows,
+        )
+        if kept:
+            self.guesses.update(dict.fromkeys(sorted(found.guesses)))
+        text = one.shape.written(found.many, {name: k.name for name, k in self.known.items()})
+        statement: dict[str, Any] = {self.language: text}
+        if one.columns:
+            statement[self.language] = text.replace(f" {one.columns[0]} =", " {column} =", 1)
+            statement["one_of"] = {"column": list(one.columns)}
+        if found.binds:
+            statement["binds"] = found.binds
+        if found.rows > 1:
+            statement["rows_per_statement"] = found.rows
+        return found.let, statement
+
+
+def usual_rows(taken: Sequence[Taken]) -> float | None:
+    """Give the rows that a range has, as a median of those known; None: nobody counts any."""
+    known = [
+        rows
+        for one in taken
+        if one.shape.has("low") and one.shape.has("high") and not one.shape.has("limit")
+        if not one.shape.aggregates or one.digest.rows_examined is not None
+        if (rows := rows_of_a_call(one.shape, one.digest)) is not None
+    ]
+    return median(known) if known else None
+
+
+def _operation(let: Mapping[str, Any], statements: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"weight": 0.0, **({"let": dict(let)} if let else {}), "statements": statements}
+
+
+def _replaced(taken: Sequence[Taken], parts: Sequence[Part]) -> set[int]:
+    """Name the DELETE and the INSERT of a transaction that are likely of the same row."""
+    found: dict[str, dict[str, int]] = {}
+    for part in parts:
+        shape = taken[part.index].shape
+        if shape.verb in {"DELETE", "INSERT"} and part.repeat == 1 and not shape.many_rows:
+            found.setdefault(shape.tables[0], {})[shape.verb] = part.index
+    return {index for both in found.values() if len(both) == 2 for index in both.values()}

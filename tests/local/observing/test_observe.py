@@ -1,0 +1,109 @@
+"""`plimsoll size --observe` on real servers that are under load."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import plimsoll
+from plimsoll.cli.observing import observe
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.families.postgres import session
+from plimsoll.local.databases.mariadb_server import MariaDbServer
+from plimsoll.local.databases.postgres_server import PostgresServer
+from plimsoll.model.dsn import parse_dsn
+from plimsoll.sizing.observation import Observation
+from tests.local.observing.conftest import under_load
+from tests.local.observing.test_derive import a_database
+
+
+def test_a_mariadb_under_load_tells_its_rates_and_what_an_operation_takes(
+    counting_mariadb: MariaDbServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dsn = a_database(counting_mariadb, "watched")
+    plimsoll.prepare(dsn, workload="ycsb-a", records=2000)
+    with under_load(dsn, "ycsb-a"):
+        assert observe(dsn, "2s", None, json=True) == 0
+    seen = Observation.model_validate_json(capsys.readouterr().out)
+    rates = seen.rates
+    assert rates.operations
+    assert rates.iops
+    assert rates.log_flushes
+    assert rates.operations.mean > 50
+    assert sum(one.share for one in seen.operations) == pytest.approx(1)
+    assert {one.name for one in seen.operations} == {
+        "select_usertable_by_ycsb_key",
+        "update_usertable_by_ycsb_key",
+    }
+    assert seen.demand
+    assert seen.demand.ios is not None
+    assert 0 < seen.demand.ios < 5
+    assert seen.demand.log_flushes is not None
+    assert seen.demand.log_flushes <= 0.75  # at most one for each update, which are half
+
+
+def test_production_is_held_against_a_run_of_its_derived_workload(
+    counting_mariadb: MariaDbServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from plimsoll.cli.main import main  # noqa: PLC0415 - the fixture of it hides the package
+
+    def call(*arguments: str) -> None:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        assert ended.value.code in {0, 3}, capsys.readouterr().err
+
+    dsn, path, out = (
+        a_database(counting_mariadb, "production"),
+        tmp_path / "mine.yaml",
+        tmp_path / "run",
+    )
+    plimsoll.prepare(dsn, workload="ycsb-b", records=2000)
+    with under_load(dsn, "ycsb-b", connections=1):
+        call("workload", "derive", dsn, "--for", "2s", "--writes", "--out", str(path))
+    scratch = a_database(counting_mariadb, "trial")
+    brief = ["--warm", "0", "--warmup", "0", "--duration", "1", "--quick"]
+    call(
+        *("find", scratch, "--workload", str(path), "--prepare", "--records", "2000"),
+        *(*brief, "--max-connections", "2", "--limit", "1s", "--out", str(out)),
+    )
+    capsys.readouterr()
+    with under_load(dsn, "ycsb-b", connections=1):
+        observe(dsn, "2s", out, json=False)
+    text = capsys.readouterr().out
+    assert "production stands at" in text
+    assert "of its line" in text
+    assert "which rows are asked for is a guess" in text
+
+
+def test_a_postgresql_tells_what_surely_reached_its_storage(
+    postgres: PostgresServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dsn = postgres.dsn
+    with closing(session.connect(parse_dsn(dsn))) as connection:
+        session.execute(connection, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+        session.execute(connection, "CREATE DATABASE watched")
+    dsn = f"{dsn.rpartition('/')[0]}/watched"
+    with closing(session.connect(parse_dsn(dsn))) as connection:
+        session.execute(connection, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+    plimsoll.prepare(dsn, workload="ycsb-a", records=1000)
+    with under_load(dsn, "ycsb-a"):
+        observe(dsn, "2s", None, json=True)
+    seen = json.loads(capsys.readouterr().out)
+    assert seen["rates"]["operations"]["mean"] > 20
+    assert seen["rates"]["log_flushes"]["mean"] > 1
+    assert seen["rates"]["read_iops"] is None
+    assert any("may have ended in the operating system's memory" in n for n in seen["notes"])
+
+
+def test_a_database_without_load_says_so(counting_mariadb: MariaDbServer) -> None:
+    dsn = a_database(counting_mariadb, "idle")
+    with pytest.raises(PlimsollError, match="no statement was sent|no statement of which"):
+        observe(dsn, "1s", None, json=True)
+
+
+def test_what_is_no_address_is_refused() -> None:
+    with pytest.raises(UsageError, match="rds://INSTANCE"):
+        observe("somewhere", "1s", None, json=True)
+    with pytest.raises(UsageError, match="--for: 'soon' is no length of time"):
+        observe("mysql://u@127.0.0.1:1/d", "soon", None, json=True)
