@@ -72,11 +72,13 @@ class Look:
         epoch_s: When.
         counted: By kind of statement.
         unknown: Calls of kinds for which it had no room.
+        pages_missed: That its buffer pool did not hold; None: it does not tell.
     """
 
     epoch_s: float
     counted: Looked
     unknown: int = 0
+    pages_missed: int | None = None
 
 
 class StatementReader(Protocol):
@@ -99,6 +101,9 @@ class StatementReader(Protocol):
 
     def tables(self, names: Iterable[str]) -> list[TableSeen]:
         """Describe some tables."""
+
+    def pool_pages(self) -> int | None:
+        """Say how many pages of data its buffer pool holds; None: it does not tell."""
 
     def notes(self) -> tuple[str, ...]:
         """Say what a reader has to know of how it counts."""

@@ -79,10 +79,20 @@ def statements_seen(
             for kind, one in counted.items()
             if kind in texts
         ),
+        pool_pages=reader.pool_pages(),
+        pages_missed=_missed(looks),
         calls_unknown=max(unknown, 0) + rest,
         tables=tuple(reader.tables(names)),
         notes=reader.notes(),
     )
+
+
+def _missed(looks: Sequence[Look]) -> int | None:
+    """Say how many pages had to be read meanwhile; None: not told, or the counting began again."""
+    first, last = looks[0].pages_missed, looks[-1].pages_missed
+    if len(looks) < 2 or first is None or last is None or last < first:
+        return None
+    return last - first
 
 
 def looks_for(

@@ -44,6 +44,7 @@ class TableSeen(Model):
 
     name: str
     rows: Count  # as the server estimates them
+    pages: Count | None = None  # with its indexes, as the server estimates them
     columns: tuple[ColumnSeen, ...]
     primary_key: tuple[str, ...] = ()
     indexes: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # the secondary ones
@@ -57,6 +58,8 @@ class StatementsSeen(Model):
     database: str
     interval_s: float | None  # None: since its counting began
     digests: tuple[Digest, ...]
+    pool_pages: Count | None = None  # that the server's buffer pool holds
+    pages_missed: Count | None = None  # that it had to read meanwhile
     calls_unknown: Count = 0  # of statements for which the server had no room left
     tables: tuple[TableSeen, ...]
     notes: tuple[str, ...] = ()  # what a reader has to know of how it was seen

@@ -72,6 +72,7 @@ SELECT index_name, column_name, cardinality, seq_in_index FROM information_schem
  WHERE table_schema = DATABASE() AND table_name = %s AND sub_part IS NULL
  ORDER BY index_name, seq_in_index
 """
+POOL_FREE_MOST = 0.1  # of a buffer pool that is as good as full
 _NUMBERS = ("tinyint", "smallint", "mediumint", "int", "bigint")
 _TEXTS = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext")
 _BYTES = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
@@ -115,7 +116,12 @@ class MySqlStatements:
         with suppress(PlimsollError):  # MariaDB has them from 10.5.2 on
             counted |= self._counted(_INSTANCES, _PREPARED)
         ((unknown,),) = execute(self._connection, _UNKNOWN)
-        return Look(time.time(), counted, int(unknown))
+        missed = self._status().get("Innodb_buffer_pool_reads")
+        return Look(time.time(), counted, int(unknown), missed)
+
+    def _status(self) -> dict[str, int]:
+        rows = execute(self._connection, "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool%'")
+        return {str(name): int(value) for name, value in rows if str(value).isdigit()}
 
     def _counted(self, sql: str, mark: str) -> dict[str, Counted]:
         found: dict[str, Counted] = {}
@@ -160,6 +166,15 @@ class MySqlStatements:
         """Describe some tables."""
         return [self._table(name) for name in names]
 
+    def pool_pages(self) -> int | None:
+        """Say how many pages of data its buffer pool holds; None where it is not full."""
+        status = self._status()
+        data, total, free = (
+            status.get(f"Innodb_buffer_pool_pages_{kind}") for kind in ("data", "total", "free")
+        )
+        full = total and free is not None and free < POOL_FREE_MOST * total
+        return data if full else None
+
     def notes(self) -> tuple[str, ...]:
         """Say what a reader has to know of how it counts."""
         return ("prepared statements are counted while they are open: those that were closed lack",)
@@ -167,7 +182,8 @@ class MySqlStatements:
     def _table(self, name: str) -> TableSeen:
         rows = execute(
             self._connection,
-            "SELECT table_rows FROM information_schema.tables"
+            "SELECT table_rows, (data_length + index_length) DIV @@innodb_page_size"
+            " FROM information_schema.tables"
             " WHERE table_schema = DATABASE() AND table_name = %s",
             (name,),
         )
@@ -184,6 +200,7 @@ class MySqlStatements:
         return TableSeen(
             name=name,
             rows=max(int(rows[0][0] or 0), 0) if rows else 0,
+            pages=int(rows[0][1]) if rows and rows[0][1] is not None else None,
             columns=tuple(
                 self._column(name, row, lengths, distinct, leading, primary) for row in columns
             ),

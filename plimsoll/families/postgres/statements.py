@@ -138,6 +138,9 @@ class PostgresStatements:
         """Describe some tables."""
         return [self._table(name) for name in names]
 
+    def pool_pages(self) -> None:
+        """Nothing: behind its own pool is the operating system's, of which it knows nothing."""
+
     def notes(self) -> tuple[str, ...]:
         """Say what a reader has to know of how it counts."""
         return ("PostgreSQL tells how many rows a statement gave, and not how many it read",)

@@ -4,13 +4,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from plimsoll import words
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.statements_seen import StatementsSeen
 from plimsoll.workload.derive.grouping import Part, transaction_of
-from plimsoll.workload.derive.making import PARAMETERS, Maker, Text, usual_rows
+from plimsoll.workload.derive.making import Maker, Text, parameters, pool_of, usual_rows
 from plimsoll.workload.derive.naming import operation_name
 from plimsoll.workload.derive.notes import notes_of
+from plimsoll.workload.derive.skew import Pool, zipfian_constant
 from plimsoll.workload.derive.statements import (
     LeftOut,
     Sorted,
@@ -178,17 +180,35 @@ def _document(
     known = [maker.known[table] for table in used]
     tables, records = written(known)
     transaction = TRANSACTION if TRANSACTION in operations else None
-    notes = notes_of(seen, found, known, transaction, tuple(maker.guesses))
+    pool = pool_of(seen, sent)
+    constant = zipfian_constant(pool) if pool else None
+    notes = notes_of(seen, found, known, transaction, [_skew(pool, constant), *maker.guesses])
     heaviest_first = sorted(operations.items(), key=lambda item: -float(item[1]["weight"]))
     document = {
         "about": f"derived from the statements that {seen.database} was sent",
         "source": list(notes),
         "default_records": records,
-        "parameters": PARAMETERS,
+        "parameters": parameters(f"zipfian(constant={constant:g})" if constant else "uniform"),
         "tables": tables,
         "operations": dict(heaviest_first),
     }
     return document, notes
+
+
+def _skew(pool: Pool | None, constant: float | None) -> str:
+    """Say how rows are drawn, and why."""
+    otherwise = "(--set distribution=zipfian asks otherwise)"
+    if pool is None or constant is None:
+        return (
+            "every row is asked for as often as any other, for digests do not tell which, nor do"
+            f" pages that miss the buffer pool here {otherwise}"
+        )
+    drawn = f"by zipfian(constant={constant:g})" if constant else "alike"
+    return (
+        f"rows are asked for {drawn}: with that as many pages miss a buffer pool of"
+        f" {pool.pages:,} pages as the server had to read ({words.percent(pool.missed)} of the"
+        f" accesses; of rows asked for alike {words.percent(pool.missed_if_even)}) {otherwise}"
+    )
 
 
 def _line(one: Taken) -> str:

@@ -8,21 +8,23 @@ from typing import Any
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine import Protocol
+from plimsoll.model.statements_seen import StatementsSeen
 from plimsoll.workload.derive.binds import Known, bound, rows_of_a_call
+from plimsoll.workload.derive.columns import numbering
 from plimsoll.workload.derive.grouping import Part
+from plimsoll.workload.derive.skew import Pool
 from plimsoll.workload.derive.statements import Taken
 from plimsoll.workload.derive.tables import written
 from plimsoll.workload.library import parse_workload
 
-PARAMETERS = {
-    "distribution": {
-        "about": "how rows are drawn: a guess, for digests do not tell",
-        "default": "uniform",
-        "kind": "distribution",
-    }
-}
 _REPLACED = "replaced"
 Text = tuple[str, int]  # of a statement, and how often it is sent
+
+
+def parameters(distribution: str = "uniform") -> dict[str, Any]:
+    """Give the parameters of a derived workload: how rows are drawn, which nobody counts."""
+    about = "how rows are drawn: a guess, for digests do not tell"
+    return {"distribution": {"about": about, "default": distribution, "kind": "distribution"}}
 
 
 @dataclass
@@ -56,7 +58,7 @@ class Maker:
             document = {
                 "about": "one statement",
                 "default_records": records,
-                "parameters": PARAMETERS,
+                "parameters": parameters(),
                 "tables": tables,
                 "operations": {"one": {**operation, "weight": 1}},
             }
@@ -121,6 +123,27 @@ class Maker:
         if found.rows > 1:
             statement["rows_per_statement"] = found.rows
         return found.let, statement
+
+
+def pool_of(seen: StatementsSeen, taken: Sequence[Taken]) -> Pool | None:
+    """Say how the buffer pool did with what was asked; None where the server does not tell.
+
+    A call asks for a page, and for as many more as the rows that it read fill.
+    """
+    used = {table for one in taken for table in one.shape.tables}
+    tables = [table for table in seen.tables if table.name in used]
+    pages = [table.pages for table in tables if table.pages is not None]
+    rows = sum(numbering(table)[1] for table in tables)
+    if seen.pool_pages is None or seen.pages_missed is None or len(pages) < len(tables):
+        return None
+    each = rows / max(sum(pages), 1)
+    accesses = 0.0
+    for one in taken:
+        read = one.digest.rows_examined or one.digest.rows_affected or 0
+        accesses += one.digest.calls + max(0.0, read - one.digest.calls) / max(each, 1)
+    if not accesses or not rows:
+        return None
+    return Pool(seen.pool_pages, max(sum(pages), 1), rows, seen.pages_missed / accesses)
 
 
 def usual_rows(taken: Sequence[Taken]) -> float | None:

@@ -24,7 +24,7 @@ def notes_of(
         found: The statements in it.
         tables: That the workload has.
         transaction: The operation that was put together; None: none was.
-        guesses: What was concluded from rows.
+        guesses: What was concluded.
     """
     time = "since its counting began"
     if seen.interval_s is not None:
@@ -32,8 +32,6 @@ def notes_of(
     notes = [
         f"counted by {seen.server}, {time}",
         *seen.notes,
-        "guessed: every row is asked for as often as any other, for digests do not tell which"
-        " (--set distribution=zipfian asks otherwise)",
         *_of_transactions(found, transaction),
         *(f"guessed: {guess}" for guess in guesses),
         *_of_tables(tables),

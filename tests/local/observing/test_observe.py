@@ -13,7 +13,7 @@ from plimsoll.families.postgres import session
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.dsn import parse_dsn
-from plimsoll.sizing.observation import Observation
+from plimsoll.observing.observation import Observation
 from tests.local.observing.conftest import under_load
 from tests.local.observing.test_derive import a_database
 

@@ -6,9 +6,9 @@ from plimsoll.errors import UsageError
 from plimsoll.families.counted_statements import Counted, Look
 from plimsoll.model.load_request import WorkloadChoice
 from plimsoll.model.results import RunResult, ServerWaits, StorageRates
-from plimsoll.sizing.against_line import against_line
-from plimsoll.sizing.observation import Observation, Spread
-from plimsoll.sizing.observe_server import Sample, observation
+from plimsoll.observing.against_line import against_line
+from plimsoll.observing.observation import Observation, Spread
+from plimsoll.observing.server import Sample, observation
 from plimsoll.workload.derive.derived import derive
 from tests.support.synthetic_run import synthetic_run
 from tests.unit.workload.derive.digests import YCSB_B, digest, seen

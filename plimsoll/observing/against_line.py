@@ -6,7 +6,7 @@ from typing import Any
 from plimsoll import words
 from plimsoll.errors import UsageError
 from plimsoll.model.results import RunResult
-from plimsoll.sizing.observation import AgainstLine, Observation
+from plimsoll.observing.observation import AgainstLine, Observation
 
 ALIKE_LEAST = 0.5  # of production's operations, those that the run has too
 SHIFT_TOLD = 0.05  # of the mix

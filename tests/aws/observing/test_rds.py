@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.aws import clients
 from plimsoll.errors import PlimsollError, UsageError
-from plimsoll.sizing.observe_rds import instance_of, observe_rds
+from plimsoll.observing.rds import instance_of, observe_rds
 
 NOW = datetime(2026, 11, 15, 12, 34, tzinfo=UTC)
 HOURS = 24

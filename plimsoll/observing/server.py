@@ -14,7 +14,7 @@ from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
 from plimsoll.model.results import ServerWaits, StorageRates
 from plimsoll.sizing.demand import Demand
-from plimsoll.sizing.observation import Observation, OperationSeen, Rates, Spread
+from plimsoll.observing.observation import Observation, OperationSeen, Rates, Spread
 from plimsoll.workload.derive.derived import Derived, derive
 
 

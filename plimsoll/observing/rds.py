@@ -10,7 +10,7 @@ from plimsoll import words
 from plimsoll.errors import PlimsollError, UsageError
 from plimsoll.model.results import TargetSample
 from plimsoll.model.run_record import TargetAddress
-from plimsoll.sizing.observation import Observation, Rates, Spread
+from plimsoll.observing.observation import Observation, Rates, Spread
 from plimsoll.targets.cloudwatch_metrics import read_samples
 
 SCHEME = "rds://"
