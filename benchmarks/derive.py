@@ -40,6 +40,7 @@ BAR = 0.05
 LOAD_S, WATCH_S = 8.0, 5.0
 CONNECTIONS = 8
 IOPS = 2_000
+COUNTING = {"performance_schema": 1, "performance_schema_consumer_events_statements_current": 1}
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ CASES = (
 @contextmanager
 def server_on(folder: Path, *, storage: bool) -> Iterator[MariaDbServer]:
     """Start a MariaDB that counts statements; with `storage` on an emulated volume."""
-    settings: dict[str, str | int] = {"performance_schema": 1}
+    settings: dict[str, str | int] = {**COUNTING}
     if not storage:
         with MariaDbServer.start(directory=folder / "server", settings=settings) as server:
             yield server

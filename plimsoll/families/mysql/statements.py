@@ -3,27 +3,26 @@
 Statements that come as text are counted by digest; the executions of prepared ones are not
 (github.com/percona/pmm/issues/1240; seen with MariaDB 11.4), but counted for each that is open, with
 its connection (dev.mysql.com/doc/refman/8.4/en/performance-schema-prepared-statements-instances-table.html).
-Both are read. Of one that is closed nothing is left, so that who wants all of them looks often.
+Both are read. Of one that is closed nothing is left, so that who wants all of them looks often. And
+they are counted only while the consumer `events_statements_current` is on, which it is by default
+in MySQL and is not in MariaDB (seen with 11.4: every count stays 0).
 """
 
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from typing import Any
 
 from plimsoll.errors import PlimsollError
 from plimsoll.families.counted_statements import (
     PATIENCE_S,
-    SAMPLE_ROWS,
-    SPREAD_ROWS,
     TEXT_MOST,
     Counted,
     Look,
-    top_share,
 )
 from plimsoll.families.mysql.session import Connection, connect, execute, server_version
+from plimsoll.families.mysql.table_facts import table_seen
 from plimsoll.model.engine import EngineTarget
-from plimsoll.model.statements_seen import TOP_VALUES, ColumnSeen, TableSeen
+from plimsoll.model.statements_seen import TableSeen
 
 _AT_ONCE = 2000  # kinds of statements in an answer, which may have 1 MiB
 _TEXTS_AT_ONCE = 20
@@ -62,20 +61,11 @@ _TABLES = """
 SELECT table_name FROM information_schema.tables
  WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY table_name LIMIT 5000
 """
-_COLUMNS = """
-SELECT column_name, column_type, is_nullable = 'YES', extra LIKE '%%auto_increment%%', data_type
-  FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s
-   AND COALESCE(generation_expression, '') = '' ORDER BY ordinal_position
-"""
-_INDEXES = """
-SELECT index_name, column_name, cardinality, seq_in_index FROM information_schema.statistics
- WHERE table_schema = DATABASE() AND table_name = %s AND sub_part IS NULL
- ORDER BY index_name, seq_in_index
+_CONSUMER = """
+SELECT NAME FROM performance_schema.setup_consumers
+ WHERE NAME = 'events_statements_current' AND ENABLED = 'YES'
 """
 POOL_FREE_MOST = 0.1  # of a buffer pool that is as good as full
-_NUMBERS = ("tinyint", "smallint", "mediumint", "int", "bigint")
-_TEXTS = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext")
-_BYTES = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
 
 
 class MySqlStatements:
@@ -85,6 +75,7 @@ class MySqlStatements:
         self._connection = connection
         self._server = server_version(connection)
         self._require_counting()
+        self._counts_prepared = bool(execute(connection, _CONSUMER))
         execute(connection, "SET SESSION TRANSACTION READ ONLY")
         for limit in (
             f"SET SESSION max_statement_time = {PATIENCE_S}",  # MariaDB, in seconds
@@ -116,11 +107,17 @@ class MySqlStatements:
         with suppress(PlimsollError):  # MariaDB has them from 10.5.2 on
             counted |= self._counted(_INSTANCES, _PREPARED)
         ((unknown,),) = execute(self._connection, _UNKNOWN)
-        missed = self._status().get("Innodb_buffer_pool_reads")
-        return Look(time.time(), counted, int(unknown), missed)
+        status = self._status()
+        executed = 0 if self._counts_prepared else status.get("Com_stmt_execute", 0)
+        missed = status.get("Innodb_buffer_pool_reads")
+        return Look(time.time(), counted, int(unknown) + executed, missed)
 
     def _status(self) -> dict[str, int]:
-        rows = execute(self._connection, "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool%'")
+        rows = execute(
+            self._connection,
+            "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Innodb_buffer_pool%'"
+            " OR Variable_name = 'Com_stmt_execute'",
+        )
         return {str(name): int(value) for name, value in rows if str(value).isdigit()}
 
     def _counted(self, sql: str, mark: str) -> dict[str, Counted]:
@@ -164,7 +161,7 @@ class MySqlStatements:
 
     def tables(self, names: Iterable[str]) -> list[TableSeen]:
         """Describe some tables."""
-        return [self._table(name) for name in names]
+        return [table_seen(self._connection, name) for name in names]
 
     def pool_pages(self) -> int | None:
         """Say how many pages of data its buffer pool holds; None where it is not full."""
@@ -177,95 +174,13 @@ class MySqlStatements:
 
     def notes(self) -> tuple[str, ...]:
         """Say what a reader has to know of how it counts."""
-        return ("prepared statements are counted while they are open: those that were closed lack",)
-
-    def _table(self, name: str) -> TableSeen:
-        rows = execute(
-            self._connection,
-            "SELECT table_rows, (data_length + index_length) DIV @@innodb_page_size"
-            " FROM information_schema.tables"
-            " WHERE table_schema = DATABASE() AND table_name = %s",
-            (name,),
+        if self._counts_prepared:
+            return ("prepared statements are counted while they are open: closed ones lack",)
+        return (
+            "this server does not count which prepared statements it executes: UPDATE"
+            " performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME ="
+            " 'events_statements_current' has it count them, without a restart",
         )
-        indexes: dict[str, list[str]] = {}
-        distinct: dict[str, int] = {}
-        for index, column, cardinality, place in execute(self._connection, _INDEXES, (name,)):
-            indexes.setdefault(str(index), []).append(str(column))
-            if cardinality is not None and int(place) == 1:
-                distinct.setdefault(str(column), int(cardinality))
-        columns = execute(self._connection, _COLUMNS, (name,))
-        lengths = self._lengths(name, columns)
-        primary = indexes.pop("PRIMARY", [])
-        leading = {names[0] for names in (primary, *indexes.values()) if names}
-        return TableSeen(
-            name=name,
-            rows=max(int(rows[0][0] or 0), 0) if rows else 0,
-            pages=int(rows[0][1]) if rows and rows[0][1] is not None else None,
-            columns=tuple(
-                self._column(name, row, lengths, distinct, leading, primary) for row in columns
-            ),
-            primary_key=tuple(primary),
-            indexes={index: tuple(names) for index, names in indexes.items()},
-        )
-
-    def _column(
-        self,
-        table: str,
-        row: tuple[Any, ...],
-        lengths: dict[str, float],
-        distinct: dict[str, int],
-        leading: set[str],
-        primary: list[str],
-    ) -> ColumnSeen:
-        name, kind, nullable, own_number, data_type = row
-        lowest = highest = None
-        if name in leading and data_type in _NUMBERS:
-            sql = f"SELECT MIN({_quoted(name)}), MAX({_quoted(name)}) FROM {_quoted(table)}"  # noqa: S608 - quoted
-            ((lowest, highest),) = execute(self._connection, sql)
-        spread = None
-        if name in leading and primary and name not in primary:
-            spread = self._spread(table, str(name))
-        return ColumnSeen(
-            name=str(name),
-            type=str(kind),
-            nullable=bool(nullable),
-            auto_increment=bool(own_number),
-            mean_length=lengths.get(str(name)),
-            distinct=distinct.get(str(name)),
-            top_share=spread,
-            lowest=None if lowest is None else int(lowest),
-            highest=None if highest is None else int(highest),
-        )
-
-    def _lengths(self, table: str, columns: tuple[tuple[Any, ...], ...]) -> dict[str, float]:
-        """Give the mean length of each text, of a few rows; the server measures, nobody reads."""
-        named = {
-            str(name): "CHAR_LENGTH" if data_type in _TEXTS else "LENGTH"
-            for name, _, _, _, data_type in columns
-            if data_type in _TEXTS + _BYTES
-        }
-        if not named:
-            return {}
-        means = ", ".join(f"AVG({function}({_quoted(name)}))" for name, function in named.items())
-        chosen = ", ".join(map(_quoted, named))
-        sql = f"SELECT {means} FROM (SELECT {chosen} FROM {_quoted(table)} LIMIT {SAMPLE_ROWS}) AS s"  # noqa: S608 - quoted
-        (row,) = execute(self._connection, sql)
-        pairs = zip(named, row, strict=True)
-        return {name: float(mean) for name, mean in pairs if mean is not None}
-
-    def _spread(self, table: str, column: str) -> float | None:
-        """Say which share of some rows, in the order of the key, has the commonest values."""
-        rows = execute(
-            self._connection,
-            f"SELECT COUNT(*) FROM (SELECT {_quoted(column)} AS v FROM {_quoted(table)}"  # noqa: S608 - quoted
-            f" FORCE INDEX (PRIMARY) LIMIT {SPREAD_ROWS}) AS s GROUP BY v",
-        )
-        return top_share([int(count) for (count,) in rows], TOP_VALUES)
-
-
-def _quoted(name: object) -> str:
-    return "`" + str(name).replace("`", "``") + "`"
-
 
 @contextmanager
 def open_reader(target: EngineTarget) -> Iterator[MySqlStatements]:

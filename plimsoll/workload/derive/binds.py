@@ -11,6 +11,7 @@ from plimsoll.workload.derive.shapes import Shape, Slot
 
 LIST_GUESSED = 10  # values of a list, and rows of a LIMIT, where no rows are counted
 LIST_MOST = 1000
+DISTINCT_READS = 3  # of a row: itself, from the temporary table, and to sort (MariaDB 11.4)
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ def rows_of_a_call(shape: Shape, digest: Digest) -> float | None:
     counted = digest.rows_affected if writes else digest.rows_sent
     if shape.aggregates and not writes:
         counted = digest.rows_examined
+    elif shape.distinct and counted is not None:  # each row is read again from a table of the rest
+        counted = max(counted, round((digest.rows_examined or 0) / DISTINCT_READS))
     return None if counted is None or not digest.calls else counted / digest.calls
 
 

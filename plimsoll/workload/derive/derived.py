@@ -1,7 +1,7 @@
 """A workload made of what a server tells of the statements that it was sent."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from plimsoll import words
@@ -9,7 +9,14 @@ from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.statements_seen import StatementsSeen
 from plimsoll.workload.derive.grouping import Part, transaction_of
-from plimsoll.workload.derive.making import Maker, Text, parameters, pool_of, usual_rows
+from plimsoll.workload.derive.making import (
+    Maker,
+    Text,
+    parameters,
+    pool_of,
+    replaced_rows,
+    usual_rows,
+)
 from plimsoll.workload.derive.naming import operation_name
 from plimsoll.workload.derive.notes import notes_of
 from plimsoll.workload.derive.skew import Pool, zipfian_constant
@@ -101,18 +108,10 @@ def derive(
         known = ", ".join(sorted(tables)) or "none"
         raise UsageError(f"--tables: there is no table {unknown[0]!r} (there are: {known})")
     found = sort_statements(seen.digests, language, tables, seen.database, only=only, writes=writes)
-    taken = merged(found.taken, tables)
-    maker = Maker(
-        seen.protocol, known_tables(tables, [one.shape for one in taken]), usual_rows(taken)
-    )
-    sent = []
-    for one in taken:
-        problem = maker.problem(one)
-        if problem is None:
-            sent.append(one)
-        else:
-            found.left_out.append(left_out(one.digest, _line(one), problem))
-    sent.sort(key=lambda one: -one.digest.time_s)
+    known = known_tables(tables, [one.shape for one in found.taken])
+    taken = merged(found.taken, known)
+    maker = Maker(seen.protocol, known, usual_rows(taken))
+    sent = sorted(_sendable(taken, found, maker), key=lambda one: -one.digest.time_s)
     operations, done, sent = _operations(sent, found, maker)
     if not done:
         raise UsageError(_nothing(seen, found))
@@ -130,6 +129,18 @@ def derive(
     )
 
 
+def _sendable(taken: Sequence[Taken], found: Sorted, maker: Maker) -> Iterator[Taken]:
+    """Give the statements that can be sent, and note the others."""
+    for one in taken:
+        problem = maker.problem(one)
+        if problem is None:
+            yield one
+        elif one.shape.verb == "INSERT" and maker.problem(one, replaced=True) is None:
+            yield replace(one, unless_replaced=problem)
+        else:
+            found.left_out.append(left_out(one.digest, _line(one), problem))
+
+
 def _operations(
     sent: Sequence[Taken], found: Sorted, maker: Maker
 ) -> tuple[dict[str, dict[str, Any]], list[DerivedOperation], list[Taken]]:
@@ -137,6 +148,12 @@ def _operations(
     operations: dict[str, dict[str, Any]] = {}
     done: list[DerivedOperation] = []
     parts = transaction_of([one.digest.calls for one in sent], found.commits)
+    replaced = replaced_rows(sent, parts)
+    parts = tuple(
+        part
+        for part in parts
+        if part.index in replaced or not sent[part.index].unless_replaced
+    )
     kept = [sent[part.index] for part in parts]
     if parts:
         operations[TRANSACTION], texts = maker.transaction(sent, sorted(parts, key=_order(sent)))
@@ -144,8 +161,10 @@ def _operations(
         done.append(DerivedOperation(TRANSACTION, found.commits, time_s, texts))
     within = {part.index for part in parts}
     for one in (one for index, one in enumerate(sent) if index not in within):
+        problem = one.unless_replaced
         if len(operations) == MAX_OPERATIONS:
             problem = f"{MAX_OPERATIONS} operations take more time"
+        if problem:
             found.left_out.append(left_out(one.digest, _line(one), problem))
             continue
         chosen = operation_name(one.shape, maker.known, operations)

@@ -2,22 +2,31 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import median
-from typing import Any
+from typing import Any, get_args
 
+from plimsoll.complaints import Scalar
 from plimsoll.errors import WorkloadError
 from plimsoll.model.databases import Language, protocol_facts
 from plimsoll.model.engine import Protocol
 from plimsoll.model.statements_seen import StatementsSeen
+from plimsoll.workload.ddl import define
+from plimsoll.workload.declared import read
 from plimsoll.workload.derive.binds import Known, bound, rows_of_a_call
 from plimsoll.workload.derive.columns import numbering
 from plimsoll.workload.derive.grouping import Part
 from plimsoll.workload.derive.skew import Pool
 from plimsoll.workload.derive.statements import Taken
 from plimsoll.workload.derive.tables import written
-from plimsoll.workload.library import parse_workload
+from plimsoll.workload.names import Names
+from plimsoll.workload.operations import Operation
+from plimsoll.workload.parameters import substitute
+from plimsoll.workload.tables import Tables
+from plimsoll.workload.values import Scope
 
 _REPLACED = "replaced"
+_VALUES: dict[str, Scalar] = {"records": 1000, "distribution": "uniform"}  # to check with
 Text = tuple[str, int]  # of a statement, and how often it is sent
 
 
@@ -25,6 +34,21 @@ def parameters(distribution: str = "uniform") -> dict[str, Any]:
     """Give the parameters of a derived workload: how rows are drawn, which nobody counts."""
     about = "how rows are drawn: a guess, for digests do not tell"
     return {"distribution": {"about": about, "default": distribution, "kind": "distribution"}}
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """Tables that were read.
+
+    Attributes:
+        problems: Why one cannot be, by its name.
+        copies: Of each that can.
+        names: What statements may name.
+    """
+
+    problems: Mapping[str, str]
+    copies: Mapping[str, int | None]
+    names: Mapping[Language, Names]
 
 
 @dataclass
@@ -48,33 +72,59 @@ class Maker:
         """Which field of a statement its text is."""
         return protocol_facts(self.protocol).language
 
-    def problem(self, one: Taken) -> str | None:
-        """Say why a statement cannot be sent, by the workload's own reader; None: it can."""
+    def problem(self, one: Taken, *, replaced: bool = False) -> str | None:
+        """Say why a statement cannot be sent, by the workload's own reader; None: it can.
+
+        Args:
+            one: The statement.
+            replaced: Whether it inserts a row that has been deleted.
+        """
         if not one.shape.tables:
             return "names no table that is known"
+        for table in one.shape.tables:
+            if self.known[table].name in self._checked.problems:
+                return self._checked.problems[self.known[table].name]
         try:
-            operation, _ = self.single(one, kept=False)
-            tables, records = written([self.known[table] for table in one.shape.tables])
-            document = {
-                "about": "one statement",
-                "default_records": records,
-                "parameters": parameters(),
-                "tables": tables,
-                "operations": {"one": {**operation, "weight": 1}},
-            }
-            parse_workload(document).compile(protocol=self.protocol)
+            operation, _ = self.single(one, kept=False, replaced=replaced)
+            declared = substitute({**operation, "weight": 1}, _VALUES)
+            found = read(Operation, declared).resolve(
+                "one", self._checked.copies, self._checked.names, self.language
+            )
         except WorkloadError as error:
             return "; ".join(about.sentence for about in error.complaints)
-        return None
+        return None if self.protocol in found else "has no form for this database"
 
-    def single(self, one: Taken, *, kept: bool = True) -> tuple[dict[str, Any], tuple[Text, ...]]:
+    @cached_property
+    def _checked(self) -> "_Checked":
+        """The tables as the workload's own reader has them."""
+        tables, _ = written(list(self.known.values()))
+        shapes, problems = {}, {}
+        for name, table in tables.items():
+            try:
+                part = substitute({"tables": {name: table}}, _VALUES)
+                shapes |= read(Tables, part, Scope(row=True)).tables
+                define(name, shapes[name], self.protocol)
+            except WorkloadError as error:
+                shapes.pop(name, None)
+                problems[name] = "; ".join(about.sentence for about in error.complaints)
+        copies = {name: shape.copies for name, shape in shapes.items()}
+        names = {language: Names.of(shapes, language) for language in get_args(Language)}
+        return _Checked(problems, copies, names)
+
+    def single(
+        self, one: Taken, *, kept: bool = True, replaced: bool = False
+    ) -> tuple[dict[str, Any], tuple[Text, ...]]:
         """Make an operation of one statement; gives its texts too.
 
         Args:
             one: The statement.
             kept: Whether what is guessed of it is to be told.
+            replaced: Whether it inserts a row that has been deleted.
         """
-        let, statement = self._statement(one, kept=kept)
+        row = _REPLACED if replaced else ""
+        let, statement = self._statement(one, kept=kept, replaced=row)
+        if replaced:
+            let = {row: self.known[one.shape.tables[0]].key, **let}
         return _operation(let, [statement]), self._texts([statement])
 
     def transaction(
@@ -83,7 +133,7 @@ class Maker:
         """Make an operation of the statements of a transaction; gives its texts too."""
         let: dict[str, Any] = {}
         statements = []
-        replaced = _replaced(taken, parts)
+        replaced = replaced_rows(taken, parts)
         for number, part in enumerate(parts, start=1):
             one, row = taken[part.index], ""
             if part.index in replaced:
@@ -162,7 +212,7 @@ def _operation(let: Mapping[str, Any], statements: list[dict[str, Any]]) -> dict
     return {"weight": 0.0, **({"let": dict(let)} if let else {}), "statements": statements}
 
 
-def _replaced(taken: Sequence[Taken], parts: Sequence[Part]) -> set[int]:
+def replaced_rows(taken: Sequence[Taken], parts: Sequence[Part]) -> set[int]:
     """Name the DELETE and the INSERT of a transaction that are likely of the same row."""
     found: dict[str, dict[str, int]] = {}
     for part in parts:

@@ -62,7 +62,7 @@ class _Reader:
         self._slots = Slots(sight)
         self._pieces: list[Piece] = []
         self._levels = [Level()]
-        self._locks = self._aggregates = self._many_rows = False
+        self._locks = self._aggregates = self._distinct = self._many_rows = False
 
     def shape(self) -> Shape:
         verb = self._sight.at(0).word
@@ -77,6 +77,7 @@ class _Reader:
             tuple(self._sight.tables),
             self._locks,
             self._aggregates,
+            self._distinct,
             self._many_rows,
         )
 
@@ -89,7 +90,7 @@ class _Reader:
         part = self._sight.at(at)
         match part.kind:
             case "value":
-                self._put(self._slots.of(at, self._level), glued=part.glued)
+                self._put(self._slots.of(at, self._level))
                 return at + 1
             case "list":
                 self._list(at)
@@ -123,8 +124,10 @@ class _Reader:
             self._locks |= word == "LOCK" or (word == "FOR" and after.word in {"UPDATE", "SHARE"})
         elif word == "UPDATE" and self._sight.at(at - 1).word == "KEY":  # ON DUPLICATE KEY UPDATE
             self._level.clause = "set"
-        elif word == "DISTINCT" or (word in AGGREGATES and after.is_mark("(")):
+        elif word in AGGREGATES and after.is_mark("("):
             self._aggregates = True
+        elif word == "DISTINCT":
+            self._distinct = True
         elif word == "AND":
             self._slots.pass_and(at)
 
@@ -149,7 +152,7 @@ class _Reader:
         inner = Level(clause=level.clause, tables=level.tables)
         if before.word == "IN" and sight.at(at + 1).word != "SELECT":
             inner.compared = sight.column_before(at - 1 - (sight.at(at - 2).word == "NOT"))
-        elif before.word and before.word in sight.vocabulary.functions:
+        elif self._is_function(at - 1):
             inner.call, inner.position = True, level.position
         elif level.clause == "other" and sight.table(at - 1) is not None:  # INSERT INTO t (a, b)
             self._slots.inserted = sight.names_within(at)
@@ -159,15 +162,20 @@ class _Reader:
             raise refusal(f"has more than {DEPTH_MOST} parentheses within each other")
 
     def _put(self, *pieces: Piece, glued: bool = False) -> None:
-        self._pieces += [*([] if glued or not self._pieces else [" "]), *pieces]
+        """Write pieces, behind a space unless they are glued to what is there."""
+        last = self._pieces[-1] if self._pieces else "("
+        glued = glued or last in {"(", "."}
+        self._pieces += [*([] if glued else [" "]), *pieces]
 
     def _list(self, at: int) -> None:
         """Read `(...)`, so many values: of a row, or after IN."""
         if self._level.clause == "values":
             slots = [self._slots.of_row(n) for n in range(len(self._slots.row()))]
-            self._put("(", *_with_commas(slots), ")")
+            self._put("(", *_with_commas(slots))
+            self._put(")", glued=True)
         elif self._sight.at(at - 1).word == "IN":
-            self._put("(", self._slots.of_list(at), ")")
+            self._put("(", self._slots.of_list(at))
+            self._put(")", glued=True)
         else:
             raise refusal(_LIST_UNKNOWN)
 
@@ -199,12 +207,34 @@ class _Reader:
         return behind
 
     def _write(self, at: int) -> None:
-        part, before = self._sight.at(at), self._sight.at(at - 1)
-        called = part.is_mark("(") and before.word in self._sight.vocabulary.functions
-        table = self._sight.table(at)
-        named = table is not None and self._names_table(at)
-        piece: Piece = TableMark(table) if table and named else self._quoted(part)
-        self._put(piece, glued=part.glued or called)
+        """Write a part, the same way however far apart the server writes them."""
+        sight, part, before = self._sight, self._sight.at(at), self._sight.at(at - 1)
+        if part.kind == "mark":
+            called = part.is_mark("(") and self._is_function(at - 1)
+            operator = part.glued and before.is_mark(*"<>=!") and part.is_mark(*"<>=")
+            self._put(part.text, glued=called or operator or part.is_mark(",", ")", "."))
+            return
+        table = sight.table(at)
+        if table is not None and self._names_table(at):
+            self._put(TableMark(table))
+        elif self._is_function(at):
+            self._put(part.text.upper())
+        else:
+            self._put(self._column_name(at, part))
+
+    def _is_function(self, at: int) -> bool:
+        """Whether a function is called there; MariaDB writes some in quotes, as names."""
+        part = self._sight.at(at)
+        known = part.is_name and part.text.upper() in self._sight.vocabulary.functions
+        return known and self._sight.at(at + 1).is_mark("(")
+
+    def _column_name(self, at: int, part: Part) -> str:
+        """Give a column as its table has it: MariaDB writes some in capitals, as words."""
+        free = part.kind == "name" or (part.kind == "word" and self._sight.is_name_here(at))
+        found = self._sight.column(part.text) if free else None
+        if found is None and part.kind == "word":
+            return part.text
+        return self._quoted(found[1] if found else part.text)
 
     def _names_table(self, at: int) -> bool:
         """Whether a name that is a table's stands for the table."""
@@ -215,15 +245,13 @@ class _Reader:
         among = self._level.tables and before.is_mark(",", "(") and not self._level.call
         return before.word in BEFORE_TABLES or among
 
-    def _quoted(self, part: Part) -> str:
-        if part.kind != "name":
-            return part.text
-        folds = self._sight.vocabulary.folds and part.text != part.text.lower()
-        plain = part.text.isidentifier() and part.text.isascii() and not folds
-        if plain and self._sight.is_free(part.text):
-            return part.text
+    def _quoted(self, name: str) -> str:
+        folds = self._sight.vocabulary.folds and name != name.lower()
+        plain = name.isidentifier() and name.isascii() and not folds
+        if plain and self._sight.is_free(name):
+            return name
         quote = "`" if self._sight.language == "sql" else '"'
-        return f"{quote}{part.text}{quote}"
+        return f"{quote}{name}{quote}"
 
 
 def _with_commas(slots: list[Slot]) -> list[Piece]:

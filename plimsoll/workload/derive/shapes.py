@@ -48,7 +48,8 @@ class Shape:
         pieces: Its text: as it is, tables, and values.
         tables: Those that it names, the first one first.
         locks: Whether it locks rows that it reads (FOR UPDATE).
-        aggregates: Whether it gives fewer rows than it reads: COUNT, GROUP BY, DISTINCT ...
+        aggregates: Whether it gives fewer rows than it reads: COUNT, GROUP BY ...
+        distinct: Whether it may, by DISTINCT.
         many_rows: Whether an INSERT has several rows, of which the text shows one.
     """
 
@@ -57,6 +58,7 @@ class Shape:
     tables: tuple[str, ...]
     locks: bool = False
     aggregates: bool = False
+    distinct: bool = False
     many_rows: bool = False
 
     @property

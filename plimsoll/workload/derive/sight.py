@@ -63,6 +63,10 @@ class Sight:
         taken = known.structure | known.words | known.modifiers | known.reserved | _NO_ALIAS
         return word.upper() not in taken
 
+    def is_name_here(self, at: int) -> bool:
+        """Whether an unquoted word can only be a name where it stands, though servers know it."""
+        return self.is_free(self.at(at).text) or self.at(at - 1).is_mark(".")
+
     def is_mention(self, name: str) -> bool:
         """Whether a name before a dot is one that the statement has for a table."""
         return name.lower() in self._by_alias

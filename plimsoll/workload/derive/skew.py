@@ -17,8 +17,9 @@ from functools import cached_property
 CONSTANT_MOST = 0.999  # of YCSB's zipfian
 LARGER_LEAST = 1.2  # times the pool: of data that fits nothing is concluded
 EVEN = 0.95  # of the misses of rows that are asked for alike: as good as that
-_BUCKETS = 600  # of ranks, each a little wider than the last
-_STEPS = 50  # of a bisection
+_BUCKETS = 200  # of ranks, each a little wider than the last
+_STEPS = 30  # of a bisection
+_CONSTANT_STEPS = 11
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def zipfian_constant(pool: Pool) -> float | None:
     if pool.missed >= EVEN * pool.missed_if_even:
         return 0.0
     low, high = 0.0, CONSTANT_MOST
-    for _ in range(_STEPS):
+    for _ in range(_CONSTANT_STEPS):
         middle = (low + high) / 2
         if _Ranks(pool.rows, middle).missed(pool) > pool.missed:
             low = middle

@@ -1,5 +1,6 @@
 """The statements of a derived workload, each with all of its calls, and those that are left out."""
 
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,6 @@ from plimsoll.workload.derive.binds import Known
 from plimsoll.workload.derive.parts import first_word, parts_of
 from plimsoll.workload.derive.reading import VERBS, shape_of
 from plimsoll.workload.derive.shapes import Shape
-from plimsoll.workload.derive.tables import known_tables
 
 _COMMITS = {"COMMIT", "END"}
 _CONTROLS = _COMMITS | {"BEGIN", "START", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"}
@@ -21,7 +21,7 @@ _SERVERS_OWN = re.compile(
     r"information_schema|performance_schema|pg_catalog|pg_stat_\w|plimsoll_datasets", re.IGNORECASE
 )
 _SHOWN_MOST = 160  # characters of a statement that is left out
-_ALIKE_MOST = 2.0  # times the calls of another one that differs from it in a column alone
+_ALIKE_MOST = 1.5  # times the mean calls of those that differ from it in a column alone
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,13 @@ class Taken:
         shape: What it is.
         digest: What its calls came to, together with those of statements alike.
         columns: Of statements that differ in the column alone that they set: these columns.
+        unless_replaced: Why it cannot be sent, but in a transaction that deletes what it inserts.
     """
 
     shape: Shape
     digest: Digest
     columns: tuple[str, ...] = ()
+    unless_replaced: str = ""
 
 
 @dataclass
@@ -142,9 +144,8 @@ def _shown(text: str, language: Language) -> str:
     return " ".join(part.text for part in parts)
 
 
-def merged(taken: Sequence[Taken], tables: Mapping[str, TableSeen]) -> list[Taken]:
+def merged(taken: Sequence[Taken], known: Mapping[str, Known]) -> list[Taken]:
     """Put statements together that differ in a table's copy alone, or in the column that they set."""
-    known = known_tables(tables, [one.shape for one in taken])
     by_text: dict[str, list[Taken]] = {}
     for one in taken:
         by_text.setdefault(_text(one, known), []).append(one)
@@ -154,13 +155,20 @@ def merged(taken: Sequence[Taken], tables: Mapping[str, TableSeen]) -> list[Take
         by_column.setdefault(_without_column(one, known) or f"={_text(one, known)}", []).append(one)
     found = []
     for alike in by_column.values():
-        calls = [one.digest.calls for one in alike]
-        if len(alike) < 2 or max(calls) > _ALIKE_MOST * max(min(calls), 1):
+        if len(alike) < 2 or not _as_often([one.digest.calls for one in alike]):
             found += alike
             continue
         columns = tuple(one.shape.slots[0].column for one in alike)
         found.append(replace(alike[0], digest=_together(alike), columns=columns))
     return found
+
+
+def _as_often(calls: Sequence[int]) -> bool:
+    """Whether statements are called about as often, but for chance (of counts: 4 of its root)."""
+    mean = sum(calls) / len(calls)
+    chance = 4 * math.sqrt(mean)
+    low, high = mean / _ALIKE_MOST - chance, mean * _ALIKE_MOST + chance
+    return low <= min(calls) and max(calls) <= high
 
 
 def _text(one: Taken, known: Mapping[str, Known]) -> str:

@@ -12,11 +12,14 @@ from plimsoll.local.databases.mariadb_server import MariaDbServer
 from tests.support.command import Output
 
 
+COUNTING = {"performance_schema": 1, "performance_schema_consumer_events_statements_current": 1}
+
+
 @pytest.fixture(scope="session")
 def counting_mariadb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariaDbServer]:
     """A MariaDB whose performance_schema is on."""
     directory = tmp_path_factory.mktemp("counting") / "mariadb"
-    with MariaDbServer.start(directory=directory, settings={"performance_schema": 1}) as server:
+    with MariaDbServer.start(directory=directory, settings=COUNTING) as server:
         yield server
 
 

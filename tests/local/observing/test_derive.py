@@ -73,7 +73,9 @@ def test_a_transaction_of_sysbench_is_put_together_again(
     assert sorted(
         (_plain(one["text"].replace("{", "").replace("}", "")), one["times"])
         for one in operation["statements"]
-    ) == sorted((_plain(one.sql[0]), one.repeat) for one in original.statements)
+    ) == sorted(
+        (_plain(one.sql[0]).replace("k+1", "k+?"), one.repeat) for one in original.statements
+    )
 
 
 def test_it_reads_and_changes_nothing(

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plimsoll.errors import UsageError
@@ -66,7 +66,7 @@ def test_a_transaction_is_put_together_by_its_commits() -> None:
         one.repeat for one in original.statements
     ]
     assert [_plain(one.sql[0]) for one in operation.statements] == [
-        _plain(one.sql[0]) for one in original.statements
+        _plain(one.sql[0]).replace("k+1", "k+?") for one in original.statements
     ]
     assert derived.operations[0].calls == COMMITS
     assert any("whole multiple of the 4,000 COMMITs" in note for note in derived.notes)
@@ -217,6 +217,7 @@ WORDS += ["BETWEEN", "AND", ",", "(", ")", "UPDATE", "SET", "INSERT INTO", "VALU
 WORDS += ["...", "/* , ... */", "$records", "{x}", "'", "`", "DELETE", "JOIN", ".", ">", "COMMIT"]
 
 
+@settings(max_examples=30)
 @given(texts=st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=6))
 def test_whatever_digests_say_what_comes_out_is_a_sound_workload(texts: list[str]) -> None:
     digests = [digest(text, 10 + number) for number, text in enumerate(texts)]
@@ -224,6 +225,7 @@ def test_whatever_digests_say_what_comes_out_is_a_sound_workload(texts: list[str
     assert compiled(derived).engine.operations
 
 
+@settings(max_examples=30)
 @given(text=st.text(max_size=80))
 def test_any_text_is_left_out_or_sound(text: str) -> None:
     derived = derive(seen(digest(READ, 100), digest(text, 5)), writes=True)

@@ -10,50 +10,56 @@ from tests.unit.workload.derive.digests import BY_NAME
 
 READ = [
     (
+        "SELECT `lower` ( `c` ) , ? FROM `sbtest1` WHERE ID = ? AND `k` >= ? ",  # as MariaDB does
+        "SELECT LOWER(c), ? FROM {sbtest1} WHERE id = ? AND k >= ?",
+        ["constant ", "equal id", "low k"],
+    ),
+    ("SELECT c FROM sbtest1 WHERE id=?", "SELECT c FROM {sbtest1} WHERE id = ?", ["equal id"]),
+    (
         "SELECT `c` FROM `sbtest1` WHERE `id` = ?",
         "SELECT c FROM {sbtest1} WHERE id = ?",
         ["equal id"],
     ),
     (
         "SELECT SUM ( `k` ) FROM `shop` . `sbtest1` WHERE `id` BETWEEN ? AND ? AND `c` = ?",
-        "SELECT SUM( k ) FROM {sbtest1} WHERE id BETWEEN ? AND ? AND c = ?",
+        "SELECT SUM(k) FROM {sbtest1} WHERE id BETWEEN ? AND ? AND c = ?",
         ["low id", "high id", "equal c"],
     ),
     (
         "SELECT `o` . `id` FROM `orders` AS `o` JOIN `order_lines` `l` ON `l` . `order_id` = `o`"
         " . `id` WHERE `o` . `customer_id` IN (...) AND `l` . `line` >= ? ORDER BY `o` . `id`"
         " LIMIT ?, ...",
-        "SELECT o . id FROM {orders} AS o JOIN {order_lines} l ON l . order_id = o . id WHERE o ."
-        " customer_id IN (?, ?, ?) AND l . line >= ? ORDER BY o . id LIMIT ? , ?",
+        "SELECT o.id FROM {orders} AS o JOIN {order_lines} l ON l.order_id = o.id WHERE"
+        " o.customer_id IN (?, ?, ?) AND l.line >= ? ORDER BY o.id LIMIT ?, ?",
         ["member customer_id", "low line", "offset ", "limit "],
     ),
     (
         "INSERT INTO `sbtest1` ( `k` , `c` ) VALUES (...) /* , ... */",
-        "INSERT INTO {sbtest1} ( k , c ) VALUES (?, ?)",
+        "INSERT INTO {sbtest1} (k, c) VALUES (?, ?)",
         ["set k", "set c"],
     ),
     (
         "INSERT INTO `orders` ( `customer_id` , `state` , `placed` , `note` )"
         " VALUES ( ?, ... , NOW ( ) , ? )",
-        "INSERT INTO {orders} ( customer_id , state , placed , note ) VALUES ( ?, ? , NOW( ) , ? )",
+        "INSERT INTO {orders} (customer_id, state, placed, note) VALUES (?, ?, NOW(), ?)",
         ["set customer_id", "set state", "set note"],
     ),
     (
         "UPDATE `sbtest1` SET `k` = `k` + ? , `c` = ? WHERE `id` = ?",
-        "UPDATE {sbtest1} SET k = k + ? , c = ? WHERE id = ?",
+        "UPDATE {sbtest1} SET k = k + ?, c = ? WHERE id = ?",
         ["constant ", "set c", "equal id"],
     ),
     (
         "SELECT `id` FROM `orders` WHERE `id` IN ( SELECT `order_id` FROM `order_lines` WHERE"
         " `line` = ? ) AND `customer_id` <> ?",
-        "SELECT id FROM {orders} WHERE id IN ( SELECT order_id FROM {order_lines} WHERE line = ? )"
+        "SELECT id FROM {orders} WHERE id IN (SELECT order_id FROM {order_lines} WHERE line = ?)"
         " AND customer_id <> ?",
         ["equal line", "equal customer_id"],
     ),
     (
         "INSERT INTO `orders` ( `id` , `customer_id` ) VALUES ( ? , ? ) ON DUPLICATE KEY UPDATE"
         " `customer_id` = ?",
-        "INSERT INTO {orders} ( id , customer_id ) VALUES ( ? , ? ) ON DUPLICATE KEY UPDATE"
+        "INSERT INTO {orders} (id, customer_id) VALUES (?, ?) ON DUPLICATE KEY UPDATE"
         " customer_id = ?",
         ["set id", "set customer_id", "set customer_id"],
     ),
@@ -130,7 +136,7 @@ def test_what_cannot_be_taken_says_why(text: str, why: str) -> None:
 
 
 def test_no_error_repeats_a_value() -> None:
-    for text in ("SELECT 'secret' LIKE 'secret'", "SELECT c FROM sbtest1 WHERE c ~ 'secret"):
+    for text in ("SELECT c FROM sbtest1 WHERE c LIKE 'secret'", "SELECT c FROM sbtest1 WHERE c ~ 'secret"):
         with pytest.raises(WorkloadError) as refused:
             shape_of(text, "sql", BY_NAME)
         assert "secret" not in str(refused.value)
