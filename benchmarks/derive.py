@@ -19,8 +19,9 @@ import argparse
 import shutil
 import subprocess
 import tempfile
-import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -95,25 +96,13 @@ def database(server: MariaDbServer, name: str) -> str:
 
 def derived_under(dsn: str, load: Callable[[], object]) -> Derived:
     """Derive a workload from what a load asks of a database, in the midst of it."""
-    failed: list[BaseException] = []
-
-    def carry_out() -> None:
-        try:
-            load()
-        except BaseException as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=carry_out)
     target = parse_dsn(dsn)
-    with open_statements(target) as reader:
-        thread.start()
-        begun = threading.Event()
-        begun.wait(1.5)
-        looks = looks_for(reader, WATCH_S, lambda seconds: bool(begun.wait(seconds)) or None)
+    with ThreadPoolExecutor(1) as beside, open_statements(target) as reader:
+        loading = beside.submit(load)
+        time.sleep(1.5)
+        looks = looks_for(reader, WATCH_S, time.sleep)
         seen = statements_seen(reader, target, looks)
-        thread.join()
-    if failed:
-        raise failed[0]
+        loading.result()
     return derive(seen, writes=True)
 
 
@@ -159,8 +148,12 @@ def compare(
     name = case.name.replace("-", "_")
     own, other = database(server, name), database(server, f"{name}_derived")
     plimsoll.prepare(own, workload=case.name, records=records)
-    load = dict(workload=case.name, connections=CONNECTIONS, warmup_s=0.0, duration_s=LOAD_S)
-    derived = derived_under(own, lambda: plimsoll.load(own, **load))  # type: ignore[arg-type]
+    derived = derived_under(
+        own,
+        lambda: plimsoll.load(
+            own, workload=case.name, connections=CONNECTIONS, warmup_s=0, duration_s=LOAD_S
+        ),
+    )
     print(f"{case.name}: derived from the engine's digests")
     for one in derived.operations:
         print(f"    {one.name} {one.calls}: {', '.join(f'{n} x {t}' for t, n in one.statements)}")
@@ -216,20 +209,22 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=2, help="searches of each")
     parser.add_argument("--only", choices=[case.name for case in CASES])
     parser.add_argument("--storage", action="store_true", help="data of four times the pool")
-    parser.add_argument("--told", action="store_true", help="a third search: rows drawn as they are")
+    parser.add_argument("--told", action="store_true", help="a third search, rows drawn as they are")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="plimsoll-derive-") as folder:
-        with server_on(Path(folder), storage=given.storage) as server:
-            for case in CASES:
-                if given.only in {None, case.name}:
-                    compare(
-                        server,
-                        case,
-                        Path(folder),
-                        pairs=given.pairs,
-                        storage=given.storage,
-                        told=given.told,
-                    )
+    with (
+        tempfile.TemporaryDirectory(prefix="plimsoll-derive-") as folder,
+        server_on(Path(folder), storage=given.storage) as server,
+    ):
+        for case in CASES:
+            if given.only in {None, case.name}:
+                compare(
+                    server,
+                    case,
+                    Path(folder),
+                    pairs=given.pairs,
+                    storage=given.storage,
+                    told=given.told,
+                )
 
 
 if __name__ == "__main__":

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from plimsoll import words
-from plimsoll.errors import PlimsollError
+from plimsoll.errors import UsageError
 from plimsoll.families.counted_statements import Look, grown
 from plimsoll.families.family import Family, family_of
 from plimsoll.families.observing import looks_for, open_statements, statements_seen
@@ -28,7 +27,7 @@ class Sample:
         storage: Its I/O; None: it does not tell.
         waits: What its sessions waited for.
         reads: Of data; None: not told, or of pages that may have come from memory.
-        writes: To files.
+        writes: All others.
     """
 
     interval_s: float
@@ -36,7 +35,7 @@ class Sample:
     storage: StorageRates | None
     waits: ServerWaits
     reads: int | None
-    writes: int | None
+    writes: float | None
 
 
 def observe_server(
@@ -45,7 +44,7 @@ def observe_server(
     """Watch a server for so long: its counters are read every few seconds, nothing is changed.
 
     Raises:
-        PlimsollError: It cannot be reached, refuses, or counts no statements; none was sent.
+        PlimsollError: It cannot be reached, refuses, or counts no statements.
     """
     family = family_of(target.protocol)
     counters: list[ServerCounters | None] = []
@@ -54,13 +53,12 @@ def observe_server(
             reader, for_s, wait, lambda: counters.append(family.read_counters(target))
         )
         seen = statements_seen(reader, target, looks)
-    if not seen.digests:
-        raise PlimsollError(
-            f"{seen.server}: no statement was sent in {words.duration(seen.interval_s)} to"
-            f" {target.database} (of other databases nothing is read)"
-        )
-    derived = derive(seen, writes=True)
     samples = _samples(family, looks, counters)
+    try:
+        derived = derive(seen, writes=True)
+    except UsageError as error:  # rates are told all the same
+        found = observation(None, samples, server=seen.server, looks=looks)
+        return found.model_copy(update={"notes": (*found.notes, str(error))})
     return observation(derived, samples, server=seen.server, looks=looks)
 
 
@@ -70,27 +68,28 @@ def _samples(
     found = []
     for (before, after), (old, new) in zip(pairwise(looks), pairwise(counters), strict=True):
         statements = sum(one.calls for one in grown([before, after]).values())
-        storage, waits, reads, writes = None, ServerWaits(), None, None
+        storage, waits, reads = None, ServerWaits(), None
+        writes: float | None = None
         if old is not None and new is not None:
             figures = family.server_figures(old, new, statements_by_clients=None)
             storage, waits = family.storage_rates(figures), family.waits(figures)
-            if not figures.restarted:
-                reads = figures.counters.get("Innodb_data_reads")
-                writes = figures.counters.get("Innodb_data_writes")
+            reads = figures.counters.get("Innodb_data_reads")
+            if storage and reads is not None:
+                writes = storage.iops * storage.interval_s - reads
         interval_s = after.epoch_s - before.epoch_s
         found.append(Sample(interval_s, statements, storage, waits, reads, writes))
     return found
 
 
 def observation(
-    derived: Derived, samples: Sequence[Sample], *, server: str, looks: Sequence[Look]
+    derived: Derived | None, samples: Sequence[Sample], *, server: str, looks: Sequence[Look]
 ) -> Observation:
-    """Put together what was observed."""
+    """Put together what was observed; without operations where none can be made of statements."""
     window_s = looks[-1].epoch_s - looks[0].epoch_s
-    calls = sum(one.calls for one in derived.operations)
+    operations = derived.operations if derived else ()
+    calls = sum(one.calls for one in operations)
     statements = sum(sample.statements for sample in samples)
-    per_statement = calls / statements if statements else 0.0
-    rates = _rates(samples, per_statement)
+    rates = _rates(samples, calls / statements if statements and calls else None)
     return Observation(
         source="server",
         database=server,
@@ -107,21 +106,21 @@ def observation(
                 mean_us=1e6 * one.time_s / one.calls,
                 statements=tuple(text for text, _ in one.statements),
             )
-            for one in derived.operations
+            for one in operations
         ),
-        share_of_calls=derived.share_of_calls,
-        notes=(*derived.notes, *_notes(samples)),
+        share_of_calls=derived.share_of_calls if derived else None,
+        notes=(*(derived.notes if derived else ()), *_notes(samples)),
     )
 
 
-def _rates(samples: Sequence[Sample], per_statement: float) -> Rates:
+def _rates(samples: Sequence[Sample], per_statement: float | None) -> Rates:
     def rate(of: Callable[[Sample], float | None]) -> Spread | None:
         values = [(of(sample), sample.interval_s) for sample in samples]
         return Spread.of([None if value is None else value / s for value, s in values])
 
     storages = [sample.storage for sample in samples]
     return Rates(
-        operations=rate(lambda sample: sample.statements * per_statement),
+        operations=rate(lambda sample: per_statement and sample.statements * per_statement),
         statements=rate(lambda sample: sample.statements),
         read_iops=rate(lambda sample: sample.reads),
         write_iops=rate(lambda sample: sample.writes),
@@ -153,7 +152,8 @@ def _demand(rates: Rates, ops_per_second: float) -> Demand | None:
 
 def _notes(samples: Sequence[Sample]) -> list[str]:
     notes = [
-        "the peak of the operations is that of the statements, at the mean mix of the whole time"
+        "the peak of the operations is that of the statements, at the mean mix of the whole time",
+        "I/O, the log and waits are the whole server's, of its other databases too",
     ]
     if any(sample.storage is None for sample in samples):
         notes.append("the server's own I/O is not known for all of the time")

@@ -1,8 +1,8 @@
 """What MySQL and MariaDB counted of their statements: `performance_schema`, read and never reset.
 
 Statements that come as text are counted by digest; the executions of prepared ones are not
-(github.com/percona/pmm/issues/1240; seen with MariaDB 11.4), but counted for each that is open, with
-its connection (dev.mysql.com/doc/refman/8.4/en/performance-schema-prepared-statements-instances-table.html).
+(github.com/percona/pmm/issues/1240; seen with MariaDB 11.4), but counted for each that is open,
+with its connection (dev.mysql.com/doc/refman/8.4/en/, "The prepared_statements_instances Table").
 Both are read. Of one that is closed nothing is left, so that who wants all of them looks often. And
 they are counted only while the consumer `events_statements_current` is on, which it is by default
 in MySQL and is not in MariaDB (seen with 11.4: every count stays 0).
@@ -65,6 +65,11 @@ _CONSUMER = """
 SELECT NAME FROM performance_schema.setup_consumers
  WHERE NAME = 'events_statements_current' AND ENABLED = 'YES'
 """
+_NOT_COUNTED = (
+    "this server does not count which prepared statements it executes: UPDATE"
+    " performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME ="
+    " 'events_statements_current' has it count them, without a restart"
+)
 POOL_FREE_MOST = 0.1  # of a buffer pool that is as good as full
 
 
@@ -176,11 +181,8 @@ class MySqlStatements:
         """Say what a reader has to know of how it counts."""
         if self._counts_prepared:
             return ("prepared statements are counted while they are open: closed ones lack",)
-        return (
-            "this server does not count which prepared statements it executes: UPDATE"
-            " performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME ="
-            " 'events_statements_current' has it count them, without a restart",
-        )
+        return (_NOT_COUNTED,)
+
 
 @contextmanager
 def open_reader(target: EngineTarget) -> Iterator[MySqlStatements]:

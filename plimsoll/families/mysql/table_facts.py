@@ -53,7 +53,16 @@ def table_seen(connection: Connection, name: str) -> TableSeen:
         rows=max(int(rows[0][0] or 0), 0) if rows else 0,
         pages=int(rows[0][1]) if rows and rows[0][1] is not None else None,
         columns=tuple(
-            _column(connection, name, row, lengths, distinct, leading, primary) for row in columns
+            _column(
+                connection,
+                name,
+                row,
+                lengths=lengths,
+                distinct=distinct,
+                leading=leading,
+                primary=primary,
+            )
+            for row in columns
         ),
         primary_key=tuple(primary),
         indexes={index: tuple(names) for index, names in indexes.items()},
@@ -64,6 +73,7 @@ def _column(
     connection: Connection,
     table: str,
     row: tuple[Any, ...],
+    *,
     lengths: dict[str, float],
     distinct: dict[str, int],
     leading: set[str],

@@ -96,7 +96,8 @@ def bound(
     Raises:
         WorkloadError: No value can be given; says why.
     """
-    return _Binder(shape, digest, tables, mark, replaced, usual_rows).bound()
+    found = _Binder(shape, digest, tables, mark=mark, replaced=replaced, usual_rows=usual_rows)
+    return found.bound()
 
 
 class _Binder:
@@ -105,6 +106,7 @@ class _Binder:
         shape: Shape,
         digest: Digest,
         tables: Mapping[str, Known],
+        *,
         mark: str,
         replaced: str,
         usual_rows: float | None,

@@ -14,7 +14,9 @@ DRAWN = "$distribution"  # the parameter for what digests do not tell: which row
 HASH_DIGITS = 20  # of YCSB's hash of a number
 _BIGINT_MAX = 2**63 - 1
 _BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "integer": 32, "bigint": 64}
-_INTEGER = re.compile(r"(tinyint|smallint|mediumint|int|integer|bigint)(?:\(\d+\))?(?: (unsigned))?.*")
+_INTEGER = re.compile(
+    r"(tinyint|smallint|mediumint|int|integer|bigint)(?:\(\d+\))?(?: (unsigned))?.*"
+)
 _SIZED = re.compile(r"(char|varchar|binary|varbinary)\((\d{1,5})\)")
 _KEPT = re.compile(
     r"(?:tiny|medium|long)?(?:text|blob)|float|double|date|(?:datetime|timestamp)(?:\([0-6]\))?|json"
@@ -36,6 +38,12 @@ _OTHERS = (
     (r"character varying|citext|(?:enum|set|inet|time).*|interval", "varchar(255)", False),
 )
 _DAY = {"format": "2026-01-{}", "of": [{"integer": [1, 28]}]}
+_FIXED: dict[str, dict[str, Any]] = {
+    "date": _DAY,
+    "json": {"literal": "{}"},
+    "float": {"integer": [0, 1_000_000]},
+    "double": {"integer": [0, 1_000_000]},
+}
 _MOMENT = {
     "format": "2026-01-{} {}:{}:{}",
     "of": [{"integer": [1, 28]}, *[{"integer": [0, most]} for most in (23, 59, 59)]],
@@ -196,20 +204,17 @@ def _skew(column: ColumnSeen) -> dict[str, str]:
 
 
 def _other(column: ColumnSeen, declared: str, distinct: int, *, compared: bool) -> Any:
-    if declared == "date":
-        return _DAY
+    """Give what stands for the values of a column that is no whole number."""
+    if declared in _FIXED:
+        return _FIXED[declared]
     if declared.startswith(("datetime", "timestamp")):
         return _MOMENT
-    if declared == "json":
-        return {"literal": "{}"}
-    if declared in {"float", "double"}:
-        return {"integer": [0, 1_000_000]}
     if found := _DECIMAL.fullmatch(declared.replace(" ", "")):
         return {"integer": [0, 10 ** max(0, min(int(found[1]) - int(found[2]), 12)) - 1]}
     room = int(found[2]) if (found := _SIZED.fullmatch(declared)) else 65_535
     length = min(room, round(column.mean_length or 0))
-    if compared and room >= len(str(distinct)):
-        digits = len(str(distinct))
-        prefix = "v" * max(0, min(length, room) - digits)
+    digits = len(str(distinct))
+    if compared and room >= digits:
+        prefix = "v" * max(0, length - digits)
         return {"format": prefix + "{}", "of": [{"integer": [1, distinct], **_skew(column)}]}
     return {"text": length, "alphabet": "alphanumeric"}

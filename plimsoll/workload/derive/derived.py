@@ -1,10 +1,11 @@
 """A workload made of what a server tells of the statements that it was sent."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from plimsoll import words
+from plimsoll.complaints import unknown
 from plimsoll.errors import UsageError
 from plimsoll.model.databases import protocol_facts
 from plimsoll.model.statements_seen import StatementsSeen
@@ -104,24 +105,24 @@ def derive(
     """
     language = protocol_facts(seen.protocol).language
     tables = usable(seen.tables, folds=language == "postgres")
-    if unknown := [table for table in only if table not in tables]:
-        known = ", ".join(sorted(tables)) or "none"
-        raise UsageError(f"--tables: there is no table {unknown[0]!r} (there are: {known})")
+    for table in only:
+        if table not in tables:
+            raise UsageError(unknown("table", table, tables, ("--tables",), value=table))
     found = sort_statements(seen.digests, language, tables, seen.database, only=only, writes=writes)
     known = known_tables(tables, [one.shape for one in found.taken])
     taken = merged(found.taken, known)
     maker = Maker(seen.protocol, known, usual_rows(taken))
     sent = sorted(_sendable(taken, found, maker), key=lambda one: -one.digest.time_s)
-    operations, done, sent = _operations(sent, found, maker)
-    if not done:
+    made = _made(sent, found, maker)
+    if not made.done:
         raise UsageError(_nothing(seen, found))
-    document, notes = _document(seen, found, maker, sent, operations, done)
+    document, notes = _document(seen, found, maker, made)
     parse_workload(document, source=f"{name}.yaml")
     found.left_out.sort(key=lambda one: (-one.time_s, -one.calls))
-    counted = [*found.left_out, *(one.digest for one in sent)]
+    counted = [*found.left_out, *(one.digest for one in made.sent)]
     return Derived(
         document,
-        tuple(sorted(done, key=lambda one: -one.calls)),
+        tuple(sorted(made.done, key=lambda one: -one.calls)),
         tuple(found.left_out),
         notes,
         calls=sum(one.calls for one in counted),
@@ -141,37 +142,53 @@ def _sendable(taken: Sequence[Taken], found: Sorted, maker: Maker) -> Iterator[T
             found.left_out.append(left_out(one.digest, _line(one), problem))
 
 
-def _operations(
-    sent: Sequence[Taken], found: Sorted, maker: Maker
-) -> tuple[dict[str, dict[str, Any]], list[DerivedOperation], list[Taken]]:
-    """Make the operations; gives them by name, what became of them, and their statements."""
-    operations: dict[str, dict[str, Any]] = {}
-    done: list[DerivedOperation] = []
-    parts = transaction_of([one.digest.calls for one in sent], found.commits)
-    replaced = replaced_rows(sent, parts)
-    parts = tuple(
-        part
-        for part in parts
-        if part.index in replaced or not sent[part.index].unless_replaced
-    )
-    kept = [sent[part.index] for part in parts]
+@dataclass
+class _Made:
+    """What was made of statements.
+
+    Attributes:
+        operations: As a document has them, by name.
+        done: How often each was done.
+        sent: Their statements.
+    """
+
+    operations: dict[str, dict[str, Any]] = field(default_factory=dict)
+    done: list[DerivedOperation] = field(default_factory=list)
+    sent: list[Taken] = field(default_factory=list)
+
+
+def _made(sent: Sequence[Taken], found: Sorted, maker: Maker) -> _Made:
+    """Make operations of statements, and note what is too much."""
+    made = _Made()
+    parts = _parts(sent, found)
     if parts:
-        operations[TRANSACTION], texts = maker.transaction(sent, sorted(parts, key=_order(sent)))
-        time_s = found.controls_s + sum(one.digest.time_s for one in kept)
-        done.append(DerivedOperation(TRANSACTION, found.commits, time_s, texts))
+        operation, texts = maker.transaction(sent, sorted(parts, key=_order(sent)))
+        made.operations[TRANSACTION] = operation
+        made.sent = [sent[part.index] for part in parts]
+        time_s = found.controls_s + sum(one.digest.time_s for one in made.sent)
+        made.done.append(DerivedOperation(TRANSACTION, found.commits, time_s, texts))
     within = {part.index for part in parts}
     for one in (one for index, one in enumerate(sent) if index not in within):
         problem = one.unless_replaced
-        if len(operations) == MAX_OPERATIONS:
+        if len(made.operations) == MAX_OPERATIONS:
             problem = f"{MAX_OPERATIONS} operations take more time"
         if problem:
             found.left_out.append(left_out(one.digest, _line(one), problem))
             continue
-        chosen = operation_name(one.shape, maker.known, operations)
-        operations[chosen], texts = maker.single(one)
-        done.append(DerivedOperation(chosen, one.digest.calls, one.digest.time_s, texts))
-        kept.append(one)
-    return operations, done, kept
+        chosen = operation_name(one.shape, maker.known, made.operations)
+        made.operations[chosen], texts = maker.single(one)
+        made.done.append(DerivedOperation(chosen, one.digest.calls, one.digest.time_s, texts))
+        made.sent.append(one)
+    return made
+
+
+def _parts(sent: Sequence[Taken], found: Sorted) -> tuple[Part, ...]:
+    """Say which statements a transaction has, of those that can be sent in one."""
+    parts = transaction_of([one.digest.calls for one in sent], found.commits)
+    replaced = replaced_rows(sent, parts)
+    return tuple(
+        part for part in parts if part.index in replaced or not sent[part.index].unless_replaced
+    )
 
 
 def _order(sent: Sequence[Taken]) -> Any:
@@ -184,14 +201,10 @@ def _order(sent: Sequence[Taken]) -> Any:
 
 
 def _document(
-    seen: StatementsSeen,
-    found: Sorted,
-    maker: Maker,
-    sent: Sequence[Taken],
-    operations: dict[str, dict[str, Any]],
-    done: Sequence[DerivedOperation],
+    seen: StatementsSeen, found: Sorted, maker: Maker, made: _Made
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Write the workload; gives what a reader has to know too."""
+    operations, done, sent = made.operations, made.done, made.sent
     total = sum(one.calls for one in done)
     for one in done:
         operations[one.name]["weight"] = round(100 * one.calls / total, 4)

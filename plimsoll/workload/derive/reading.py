@@ -67,7 +67,8 @@ class _Reader:
     def shape(self) -> Shape:
         verb = self._sight.at(0).word
         if verb not in VERBS:
-            raise refusal(f"begins with {verb or 'no word'}, which is no {', '.join(sorted(VERBS))}")
+            known = ", ".join(sorted(VERBS))
+            raise refusal(f"begins with {verb or 'no word'}, which is none of {known}")
         at = 0
         while at < len(self._sight.parts):
             at = self._take(at)
@@ -139,7 +140,8 @@ class _Reader:
         match word:
             case "VALUES" | "VALUE":
                 inserts = sight.at(0).word in {"INSERT", "REPLACE"} and level.clause == "other"
-                return inserts and (sight.at(at + 1).is_mark("(") or sight.at(at + 1).kind == "list")
+                after = sight.at(at + 1)
+                return inserts and (after.is_mark("(") or after.kind == "list")
             case "SET":
                 return "UPDATE" in {sight.at(0).word, before.word}
             case "LOCK":

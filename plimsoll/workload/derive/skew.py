@@ -13,6 +13,7 @@ exp(-T p) over all rows.
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 CONSTANT_MOST = 0.999  # of YCSB's zipfian
 LARGER_LEAST = 1.2  # times the pool: of data that fits nothing is concluded
@@ -80,7 +81,7 @@ class _Ranks:
     def buckets(self) -> list[tuple[float, float]]:
         """Rows of each bucket, and the probability of one of them."""
         edges = sorted({round(self.rows ** (n / _BUCKETS)) for n in range(_BUCKETS + 1)} | {0})
-        sizes = [(b - a, (a + b + 1) / 2) for a, b in zip(edges, edges[1:], strict=False)]
+        sizes = [(b - a, (a + b + 1) / 2) for a, b in pairwise(edges)]
         weights = [(size, middle**-self.constant) for size, middle in sizes]
         total = sum(size * weight for size, weight in weights)
         return [(size, weight / total) for size, weight in weights]

@@ -145,7 +145,7 @@ def _shown(text: str, language: Language) -> str:
 
 
 def merged(taken: Sequence[Taken], known: Mapping[str, Known]) -> list[Taken]:
-    """Put statements together that differ in a table's copy alone, or in the column that they set."""
+    """Put statements together that differ in a table's copy, or in the column that they set."""
     by_text: dict[str, list[Taken]] = {}
     for one in taken:
         by_text.setdefault(_text(one, known), []).append(one)

@@ -1,4 +1,4 @@
-"""The tables of a derived workload: those alike put together, and written as a workload has them."""
+"""The tables of a derived workload: those alike are put together, all written as in a file."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping

@@ -5,17 +5,21 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import yaml
 
 import plimsoll
+from plimsoll.cli.main import main
 from plimsoll.cli.observing import observe
-from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.errors import UsageError
 from plimsoll.families.postgres import session
 from plimsoll.local.databases.mariadb_server import MariaDbServer
 from plimsoll.local.databases.postgres_server import PostgresServer
 from plimsoll.model.dsn import parse_dsn
+from plimsoll.model.load_request import WorkloadChoice
 from plimsoll.observing.observation import Observation
 from tests.local.observing.conftest import under_load
 from tests.local.observing.test_derive import a_database
+from tests.support.synthetic_run import synthetic_run
 
 
 def test_a_mariadb_under_load_tells_its_rates_and_what_an_operation_takes(
@@ -46,34 +50,24 @@ def test_a_mariadb_under_load_tells_its_rates_and_what_an_operation_takes(
 def test_production_is_held_against_a_run_of_its_derived_workload(
     counting_mariadb: MariaDbServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from plimsoll.cli.main import main  # noqa: PLC0415 - the fixture of it hides the package
-
-    def call(*arguments: str) -> None:
-        with pytest.raises(SystemExit) as ended:
-            main(list(arguments))
-        assert ended.value.code in {0, 3}, capsys.readouterr().err
-
-    dsn, path, out = (
-        a_database(counting_mariadb, "production"),
-        tmp_path / "mine.yaml",
-        tmp_path / "run",
-    )
+    dsn, path = a_database(counting_mariadb, "production"), tmp_path / "mine.yaml"
     plimsoll.prepare(dsn, workload="ycsb-b", records=2000)
     with under_load(dsn, "ycsb-b", connections=1):
-        call("workload", "derive", dsn, "--for", "2s", "--writes", "--out", str(path))
-    scratch = a_database(counting_mariadb, "trial")
-    brief = ["--warm", "0", "--warmup", "0", "--duration", "1", "--quick"]
-    call(
-        *("find", scratch, "--workload", str(path), "--prepare", "--records", "2000"),
-        *(*brief, "--max-connections", "2", "--limit", "1s", "--out", str(out)),
-    )
-    capsys.readouterr()
-    with under_load(dsn, "ycsb-b", connections=1):
-        observe(dsn, "2s", out, json=False)
+        with pytest.raises(SystemExit) as ended:
+            main(["workload", "derive", dsn, "--for", "2s", "--writes", "--out", str(path)])
+        assert not ended.value.code
+        result, _ = synthetic_run()
+        choice = WorkloadChoice(definition=yaml.safe_load(path.read_text()), records=2000)
+        request = result.request.model_copy(update={"workload": choice})
+        finished = result.model_copy(update={"request": request})
+        (tmp_path / "result.json").write_text(finished.model_dump_json())
+        capsys.readouterr()
+        observe(dsn, "2s", tmp_path, json=False)
     text = capsys.readouterr().out
-    assert "production stands at" in text
-    assert "of its line" in text
+    assert "of its line, at its peak at" in text
+    assert f"in the run {result.run_id})" in text
     assert "which rows are asked for is a guess" in text
+    assert "measured, not predicted" in text
 
 
 def test_a_postgresql_tells_what_surely_reached_its_storage(
@@ -96,14 +90,19 @@ def test_a_postgresql_tells_what_surely_reached_its_storage(
     assert any("may have ended in the operating system's memory" in n for n in seen["notes"])
 
 
-def test_a_database_without_load_says_so(counting_mariadb: MariaDbServer) -> None:
-    dsn = a_database(counting_mariadb, "idle")
-    with pytest.raises(PlimsollError, match="no statement was sent|no statement of which"):
-        observe(dsn, "1s", None, json=True)
+def test_a_database_without_load_has_rates_and_no_operations(
+    counting_mariadb: MariaDbServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    observe(a_database(counting_mariadb, "idle"), "1s", None, json=True)
+    seen = json.loads(capsys.readouterr().out)
+    assert seen["rates"]["iops"] is not None
+    assert seen["rates"]["operations"] is None
+    assert seen["demand"] is None
+    assert any("no statement of which a workload can be made" in note for note in seen["notes"])
 
 
 def test_what_is_no_address_is_refused() -> None:
-    with pytest.raises(UsageError, match="rds://INSTANCE"):
+    with pytest.raises(UsageError, match=r"rds://INSTANCE"):
         observe("somewhere", "1s", None, json=True)
     with pytest.raises(UsageError, match="--for: 'soon' is no length of time"):
         observe("mysql://u@127.0.0.1:1/d", "soon", None, json=True)
