@@ -137,7 +137,7 @@ def _each_operation(seen: Observation) -> list[str]:
         return []
     figures = {
         "I/Os": demand.ios,
-        "MiB": demand.mib,
+        "KiB": None if demand.mib is None else demand.mib * 1024,
         "log flushes": demand.log_flushes,
         "ms waiting for locks": None if demand.lock_wait_s is None else demand.lock_wait_s * 1e3,
     }

@@ -178,7 +178,7 @@ class Maker:
 def pool_of(seen: StatementsSeen, taken: Sequence[Taken]) -> Pool | None:
     """Say how the buffer pool did with what was asked; None where the server does not tell.
 
-    A call asks for a page, and for as many more as the rows that it read fill.
+    A call asks for a page, and for as many more as the rows that it met fill.
     """
     used = {table for one in taken for table in one.shape.tables}
     tables = [table for table in seen.tables if table.name in used]
@@ -189,8 +189,8 @@ def pool_of(seen: StatementsSeen, taken: Sequence[Taken]) -> Pool | None:
     each = rows / max(sum(pages), 1)
     accesses = 0.0
     for one in taken:
-        read = one.digest.rows_examined or one.digest.rows_affected or 0
-        accesses += one.digest.calls + max(0.0, read - one.digest.calls) / max(each, 1)
+        met = rows_of_a_call(one.shape, one.digest) or 1.0
+        accesses += one.digest.calls * (1 + max(0.0, met - 1) / max(each, 1))
     if not accesses or not rows:
         return None
     return Pool(seen.pool_pages, max(sum(pages), 1), rows, seen.pages_missed / accesses)

@@ -3,31 +3,15 @@
 import pytest
 
 from plimsoll.errors import UsageError
-from plimsoll.families.counted_statements import Counted, Look
+from plimsoll.families.counted_statements import Counted
 from plimsoll.model.load_request import WorkloadChoice
-from plimsoll.model.results import RunResult, ServerWaits, StorageRates
+from plimsoll.model.results import RunResult
 from plimsoll.observing.against_line import against_line
-from plimsoll.observing.observation import Observation, Spread
-from plimsoll.observing.server import Sample, observation
+from plimsoll.observing.observation import Spread
 from plimsoll.workload.derive.derived import derive
 from tests.support.synthetic_run import synthetic_run
-from tests.unit.workload.derive.digests import YCSB_B, digest, seen
-
-LOOKS = [Look(1000.0, {}), Look(1005.0, {}), Look(1010.0, {})]
-DERIVED = derive(YCSB_B, writes=True)  # 100,000 operations in 10 s
-
-
-def sample(statements: int, iops: float | None = 500.0) -> Sample:
-    storage = None
-    if iops is not None:
-        storage = StorageRates(interval_s=5, iops=iops, mib_s=8, fsyncs_per_second=90)
-    waits = ServerWaits(log_flushes=450, row_locks_s=0.5)
-    return Sample(5.0, statements, storage, waits, reads=2000, writes=500)
-
-
-def observed(*samples: Sample) -> Observation:
-    return observation(DERIVED, samples, server="MariaDB", looks=LOOKS)
-
+from tests.unit.observing.samples import DERIVED, observed, sample
+from tests.unit.workload.derive.digests import digest, seen
 
 def test_rates_are_means_over_the_samples_with_the_busiest() -> None:
     rates = observed(sample(30_000), sample(70_000)).rates
