@@ -1,6 +1,7 @@
 """What a server counted of its statements, between two looks at it; the same for all families."""
 
 import heapq
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,6 +15,7 @@ TABLES_MOST = 200
 SAMPLE_ROWS = 200  # of a table, whose texts are measured in the server
 SPREAD_ROWS = 10_000  # of a table, whose values are counted in the server
 PATIENCE_S = 10  # for one question
+_WORD = re.compile(r"\w++")
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,8 @@ def foremost(counted: Mapping[str, Counted]) -> dict[str, Counted]:
 
 def named_tables(names: Iterable[str], texts: Iterable[str]) -> list[str]:
     """Give the tables whose names stand in a statement's text, so many at most."""
-    whole = "\n".join(texts).lower()
-    return [name for name in names if name.lower() in whole][:TABLES_MOST]
+    said = {word for text in texts for word in _WORD.findall(text.lower())}
+    return [name for name in names if name.lower() in said][:TABLES_MOST]
 
 
 def top_share(counts: Iterable[int], part: float) -> float | None:

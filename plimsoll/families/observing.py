@@ -1,11 +1,12 @@
 """Looking at what a server counted of its statements: of each family that counts them."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from time import monotonic
 from typing import assert_never
 
-from plimsoll.errors import UsageError
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.families.connecting import unreadable
 from plimsoll.families.counted_statements import (
     Look,
     StatementReader,
@@ -20,13 +21,25 @@ LOOK_EVERY_S = 5.0
 LOOKS_MOST = 500
 
 
-def open_statements(target: EngineTarget) -> AbstractContextManager[StatementReader]:
+@contextmanager
+def open_statements(target: EngineTarget) -> Iterator[StatementReader]:
     """Connect to a target, to read what it counted of its statements.
 
     Raises:
-        PlimsollError: It cannot be reached, refuses, or counts no statements.
+        PlimsollError: It cannot be reached, refuses, counts no statements, or answers what cannot
+            be read.
         UsageError: Its family counts none.
     """
+    try:
+        with _opened(target) as reader:
+            yield reader
+    except PlimsollError:
+        raise
+    except (ValueError, TypeError, LookupError) as error:  # a server sends what it likes
+        raise PlimsollError(f"{target.host}:{target.port}: {unreadable(error)}") from None
+
+
+def _opened(target: EngineTarget) -> AbstractContextManager[StatementReader]:
     match target.protocol:
         case "mysql":
             from plimsoll.families.mysql.statements import open_reader  # noqa: PLC0415 - a driver

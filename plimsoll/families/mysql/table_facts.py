@@ -6,8 +6,9 @@ are measured, and values counted, in the server.
 
 from typing import Any
 
+from plimsoll.errors import PlimsollError
 from plimsoll.families.counted_statements import SAMPLE_ROWS, SPREAD_ROWS, top_share
-from plimsoll.families.mysql.session import Connection, execute
+from plimsoll.families.mysql.session import Connection, Rows, execute
 from plimsoll.model.statements_seen import TOP_VALUES, ColumnSeen, TableSeen
 
 _COLUMNS = """
@@ -83,7 +84,7 @@ def _column(
     lowest = highest = None
     if name in leading and data_type in _NUMBERS:
         sql = f"SELECT MIN({_quoted(name)}), MAX({_quoted(name)}) FROM {_quoted(table)}"  # noqa: S608 - quoted
-        ((lowest, highest),) = execute(connection, sql)
+        ((lowest, highest),) = _asked(connection, sql) or ((None, None),)
     spread = None
     if name in leading and primary and name not in primary:
         spread = _spread(connection, table, str(name))
@@ -114,19 +115,27 @@ def _lengths(
     means = ", ".join(f"AVG({function}({_quoted(name)}))" for name, function in named.items())
     chosen = ", ".join(map(_quoted, named))
     sql = f"SELECT {means} FROM (SELECT {chosen} FROM {_quoted(table)} LIMIT {SAMPLE_ROWS}) AS s"  # noqa: S608 - quoted
-    (row,) = execute(connection, sql)
+    row = (_asked(connection, sql) or ((None,) * len(named),))[0]
     pairs = zip(named, row, strict=True)
     return {name: float(mean) for name, mean in pairs if mean is not None}
 
 
 def _spread(connection: Connection, table: str, column: str) -> float | None:
     """Say which share of some rows, in the order of the key, has the commonest values."""
-    rows = execute(
+    rows = _asked(
         connection,
         f"SELECT COUNT(*) FROM (SELECT {_quoted(column)} AS v FROM {_quoted(table)}"  # noqa: S608 - quoted
         f" FORCE INDEX (PRIMARY) LIMIT {SPREAD_ROWS}) AS s GROUP BY v",
     )
-    return top_share([int(count) for (count,) in rows], TOP_VALUES)
+    return top_share([int(count) for (count,) in rows or ()], TOP_VALUES)
+
+
+def _asked(connection: Connection, sql: str) -> Rows | None:
+    """Ask about rows; None where the user may not read them, or it takes too long."""
+    try:
+        return execute(connection, sql)
+    except PlimsollError:
+        return None
 
 
 def _quoted(name: object) -> str:

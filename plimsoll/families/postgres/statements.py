@@ -7,7 +7,7 @@ nothing is asked.
 
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 from plimsoll.errors import PlimsollError
@@ -170,7 +170,8 @@ class PostgresStatements:
         lowest = highest = None
         if name in leading and kind in _NUMBERS:
             sql = f"SELECT MIN({quoted(name)}), MAX({quoted(name)}) FROM {quoted(table)}"  # noqa: S608 - quoted
-            ((lowest, highest),) = execute(self._connection, sql)
+            with suppress(PlimsollError):  # the user may not read it, or it takes too long
+                ((lowest, highest),) = execute(self._connection, sql)
         values = _distinct(distinct, rows)
         return ColumnSeen(
             name=str(name),

@@ -40,6 +40,7 @@ class Sight:
         self._known = {name.lower(): name for name in tables}
         self._database = database.lower()
         self._by_alias: dict[str, str] = {}
+        self._columns: dict[str, dict[str, str]] = {}  # of each table, in small letters
         self._find_tables()
 
     def at(self, at: int) -> Part:
@@ -78,11 +79,9 @@ class Sight:
     def column(self, name: str, qualifier: str = "") -> Column | None:
         """Find a column by its name; None where no table of the statement has it."""
         for alias, table in self._by_alias.items():
-            if qualifier and alias != qualifier.lower():
-                continue
-            for column in self._seen[table].columns:
-                if column.name.lower() == name.lower():
-                    return table, column.name, alias
+            found = self._columns[table].get(name.lower())
+            if found is not None and (not qualifier or alias == qualifier.lower()):
+                return table, found, alias
         return None
 
     def column_before(self, at: int) -> Column | None:
@@ -130,8 +129,9 @@ class Sight:
         table = self.table(at)
         if table is None:
             return
-        if table not in self.tables:
+        if table not in self._columns:
             self.tables.append(table)
+            self._columns[table] = {c.name.lower(): c.name for c in self._seen[table].columns}
         other = self.at(at + 1 + (self.at(at + 1).word == "AS"))
         free = other.kind == "name" or (other.kind == "word" and self.is_free(other.text))
         self._by_alias.setdefault((other.text if free else table).lower(), table)
