@@ -209,7 +209,9 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=2, help="searches of each")
     parser.add_argument("--only", choices=[case.name for case in CASES])
     parser.add_argument("--storage", action="store_true", help="data of four times the pool")
-    parser.add_argument("--told", action="store_true", help="a third search, rows drawn as they are")
+    parser.add_argument(
+        "--told", action="store_true", help="a third search, rows drawn as they are"
+    )
     given = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="plimsoll-derive-") as folder,

@@ -15,11 +15,11 @@ from plimsoll.errors import UsageError
 from plimsoll.finding.asked import PASSWORD
 from plimsoll.model.dsn import FORM, parse_dsn
 from plimsoll.model.quantities import duration_s
-from plimsoll.report.folder import read_run
 from plimsoll.observing.against_line import against_line
 from plimsoll.observing.observation import Observation, Rates, Spread
 from plimsoll.observing.rds import SCHEME, instance_of, observe_rds
 from plimsoll.observing.server import observe_server
+from plimsoll.report.folder import read_run
 
 SERVER_FOR, RDS_FOR = "10m", "14d"
 SERVER_MOST_S = 86_400

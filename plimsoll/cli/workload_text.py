@@ -75,9 +75,7 @@ def as_json_text(derived: Derived, seen: StatementsSeen) -> str:
                 "share": one.calls / total,
                 "ops_per_second": one.calls / seen.interval_s if seen.interval_s else None,
                 "mean_us": 1e6 * one.time_s / one.calls,
-                "statements": [
-                    {"text": text, "times": times} for text, times in one.statements
-                ],
+                "statements": [{"text": text, "times": times} for text, times in one.statements],
             }
             for one in derived.operations
         ],

@@ -77,9 +77,7 @@ def _caveats(
         )
     weights = {
         name: float(operation.get("weight", 0))
-        for name, operation in (run.request.workload.definition or {})
-        .get("operations", {})
-        .items()
+        for name, operation in (run.request.workload.definition or {}).get("operations", {}).items()
     }
     total = sum(weights.values())
     shifts = [

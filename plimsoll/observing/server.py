@@ -12,8 +12,8 @@ from plimsoll.families.observing import looks_for, open_statements, statements_s
 from plimsoll.model.engine import EngineTarget
 from plimsoll.model.fleet import ServerCounters
 from plimsoll.model.results import ServerWaits, StorageRates
-from plimsoll.sizing.demand import Demand
 from plimsoll.observing.observation import Observation, OperationSeen, Rates, Spread
+from plimsoll.sizing.demand import Demand
 from plimsoll.workload.derive.derived import Derived, derive
 
 
@@ -124,8 +124,8 @@ def _rates(samples: Sequence[Sample], per_statement: float | None) -> Rates:
         statements=rate(lambda sample: sample.statements),
         read_iops=rate(lambda sample: sample.reads),
         write_iops=rate(lambda sample: sample.writes),
-        iops=Spread.of([one and one.iops for one in storages]),
-        mib=Spread.of([one and one.mib_s for one in storages]),
+        iops=Spread.of([one.iops if one else None for one in storages]),
+        mib=Spread.of([one.mib_s if one else None for one in storages]),
         log_flushes=rate(lambda sample: sample.waits.log_flushes),
         row_lock_wait_s=rate(lambda sample: sample.waits.row_locks_s),
     )

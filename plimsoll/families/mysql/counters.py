@@ -173,8 +173,8 @@ def storage_rates(server: ServerFigures) -> StorageRates | None:
     """Say what I/O InnoDB asked for; None where its counters began again, or one is not there.
 
     dev.mysql.com/doc/refman/8.4/en/server-status-variables.html. A page is 16 KiB, an I/O of EBS
-    too; what the file system adds is not counted. MariaDB has no count of its log's flushes since it writes
-    the log apart from its files of data (MDEV-14425, 10.8), and then counts its writes apart too.
+    too; what the file system adds is not counted. MariaDB has no count of its log's flushes since
+    it writes the log apart from its files of data (MDEV-14425, 10.8), and counts its writes apart.
     """
     names = ("reads", "writes", "fsyncs", "read", "written")
     grown = [server.counters.get(f"Innodb_data_{name}") for name in names]

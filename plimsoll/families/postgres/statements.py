@@ -115,7 +115,8 @@ class PostgresStatements:
         Raises:
             PlimsollError: All of them are hidden.
         """
-        wanted, found = list(kinds), {}
+        wanted = list(kinds)
+        found: dict[str, str] = {}
         for start in range(0, len(wanted), _TEXTS_AT_ONCE):
             numbers = ", ".join(str(int(kind)) for kind in wanted[start : start + _TEXTS_AT_ONCE])
             sql = (

@@ -214,9 +214,7 @@ class _Binder:
         if self._shape.has("limit"):
             return column.of(known.key)
         if not column.number:
-            raise refusal(
-                f"asks for all beyond a value of {slot.column}, which is no whole number"
-            )
+            raise refusal(f"asks for all beyond a value of {slot.column}, which is no whole number")
         return {"integer": self._beyond(slot, known, column)}
 
     def _met(self) -> float:

@@ -119,14 +119,14 @@ def derive(
     document, notes = _document(seen, found, maker, made)
     parse_workload(document, source=f"{name}.yaml")
     found.left_out.sort(key=lambda one: (-one.time_s, -one.calls))
-    counted = [*found.left_out, *(one.digest for one in made.sent)]
+    sent_digests = [one.digest for one in made.sent]
     return Derived(
         document,
         tuple(sorted(made.done, key=lambda one: -one.calls)),
         tuple(found.left_out),
         notes,
-        calls=sum(one.calls for one in counted),
-        time_s=found.controls_s + sum(one.time_s for one in counted),
+        calls=sum(one.calls for one in [*found.left_out, *sent_digests]),
+        time_s=found.controls_s + sum(one.time_s for one in [*found.left_out, *sent_digests]),
     )
 
 

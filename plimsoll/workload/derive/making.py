@@ -22,7 +22,7 @@ from plimsoll.workload.derive.tables import written
 from plimsoll.workload.names import Names
 from plimsoll.workload.operations import Operation
 from plimsoll.workload.parameters import substitute
-from plimsoll.workload.tables import Tables
+from plimsoll.workload.tables import Tables, TableShape
 from plimsoll.workload.values import Scope
 
 _REPLACED = "replaced"
@@ -98,7 +98,8 @@ class Maker:
     def _checked(self) -> "_Checked":
         """The tables as the workload's own reader has them."""
         tables, _ = written(list(self.known.values()))
-        shapes, problems = {}, {}
+        shapes: dict[str, TableShape] = {}
+        problems: dict[str, str] = {}
         for name, table in tables.items():
             try:
                 part = substitute({"tables": {name: table}}, _VALUES)

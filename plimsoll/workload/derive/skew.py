@@ -98,8 +98,8 @@ class _Ranks:
                 low = middle
             else:
                 high = middle
-        others = self._absent(high) ** (each - 1)
-        return sum(size * p * math.exp(-high * p) * others for size, p in self.buckets)
+        others = float(self._absent(high) ** (each - 1))
+        return others * sum(size * p * math.exp(-high * p) for size, p in self.buckets)
 
     def _absent(self, accesses: float) -> float:
         """The mean probability that a row was not asked for in so many accesses."""

@@ -126,8 +126,6 @@ def _require_wanted(shape: Shape, only: Collection[str], *, writes: bool) -> Non
         raise refusal("changes or locks rows: --writes takes it")
 
 
-
-
 def left_out(digest: Digest, statement: str, why: str) -> LeftOut:
     """Note a statement that is not in the workload."""
     line = words.visible(" ".join(statement.split()))

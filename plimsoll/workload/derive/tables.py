@@ -52,7 +52,7 @@ def _alike(tables: Mapping[str, TableSeen]) -> dict[str, tuple[str, int]]:
     for name, table in tables.items():
         if match := _NUMBERED.fullmatch(name):
             found.setdefault(match[1], {})[int(match[2])] = table
-    alike = {}
+    alike: dict[str, tuple[str, int]] = {}
     for base, numbered in found.items():
         columns = {tuple((c.name, c.type) for c in table.columns) for table in numbered.values()}
         count = len(numbered)

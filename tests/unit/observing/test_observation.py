@@ -13,6 +13,7 @@ from tests.support.synthetic_run import synthetic_run
 from tests.unit.observing.samples import DERIVED, observed, sample
 from tests.unit.workload.derive.digests import digest, seen
 
+
 def test_rates_are_means_over_the_samples_with_the_busiest() -> None:
     rates = observed(sample(30_000), sample(70_000)).rates
     assert rates.statements == Spread(mean=10_000, p50=6_000, p95=14_000, peak=14_000, samples=2)

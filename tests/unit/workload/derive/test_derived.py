@@ -113,9 +113,7 @@ def test_what_is_no_whole_multiple_of_the_commits_is_an_operation_by_itself() ->
 
 def test_tables_alike_are_copies_of_one() -> None:
     tables = [SBTEST.model_copy(update={"name": f"sbtest{n}"}) for n in (1, 2, 3)]
-    one_each = [
-        digest(f"SELECT `c` FROM `sbtest{n}` WHERE `id` = ?", 100 * n) for n in (1, 2, 3)
-    ]
+    one_each = [digest(f"SELECT `c` FROM `sbtest{n}` WHERE `id` = ?", 100 * n) for n in (1, 2, 3)]
     derived = derive(seen(*one_each).model_copy(update={"tables": tuple(tables)}))
     assert derived.document["tables"]["sbtest"]["copies"] == 3
     (operation,) = compiled(derived).engine.operations

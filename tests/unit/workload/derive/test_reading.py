@@ -22,8 +22,8 @@ READ = [
         ["low id", "high id", "equal c"],
     ),
     (
-        "SELECT `o` . `id` FROM `orders` AS `o` JOIN `order_lines` `l` ON `l` . `line` = `o` . `id`",
-        "SELECT o.id FROM {orders} AS o JOIN {order_lines} l ON l.line = o.id",
+        "SELECT `o` . `k` FROM `sbtest1` AS `o` JOIN `order_lines` `l` ON `l` . `line` = `o` . `k`",
+        "SELECT o.k FROM {sbtest1} AS o JOIN {order_lines} l ON l.line = o.k",
         [],
     ),
     (
