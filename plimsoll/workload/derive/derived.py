@@ -125,8 +125,10 @@ def derive(
         tuple(sorted(made.done, key=lambda one: -one.calls)),
         tuple(found.left_out),
         notes,
-        calls=sum(one.calls for one in [*found.left_out, *sent_digests]),
-        time_s=found.controls_s + sum(one.time_s for one in [*found.left_out, *sent_digests]),
+        calls=sum(one.calls for one in found.left_out) + sum(one.calls for one in sent_digests),
+        time_s=found.controls_s
+        + sum(one.time_s for one in found.left_out)
+        + sum(one.time_s for one in sent_digests),
     )
 
 

@@ -8,9 +8,10 @@ one. What is no whole multiple is left as an operation by itself.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-COMMITS_LEAST = 50  # fewer say nothing of a ratio
-RATIO_SLACK = 0.02  # of a whole number, and
-RATIO_SLACK_MOST = 0.1  # ... at most so much: of 10 statements one in a hundred
+COMMITS_LEAST = 100  # fewer say nothing of a ratio
+SLACK = 0.02  # of a whole number
+UNDER_WAY = 8  # transactions at either look, whose statements are counted in part
+SLACK_MOST = 0.25  # of one statement: of many, a whole number is always near
 REPEAT_MOST = 1000
 
 
@@ -34,12 +35,13 @@ def transaction_of(calls: Sequence[int], commits: int) -> tuple[Part, ...]:
     """
     if commits < COMMITS_LEAST:
         return ()
-    parts = (Part(index, _times(count / commits)) for index, count in enumerate(calls))
+    parts = (Part(index, _times(count, commits)) for index, count in enumerate(calls))
     return tuple(part for part in parts if part.repeat)
 
 
-def _times(ratio: float) -> int:
+def _times(calls: int, commits: int) -> int:
     """Give the whole number that a ratio is; 0: it is none."""
+    ratio = calls / commits
     whole = round(ratio)
-    slack = min(RATIO_SLACK * whole, RATIO_SLACK_MOST)
+    slack = min((SLACK + UNDER_WAY / commits) * whole, SLACK_MOST)
     return whole if 1 <= whole <= REPEAT_MOST and abs(ratio - whole) <= slack else 0
