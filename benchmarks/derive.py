@@ -3,12 +3,13 @@
     .venv/bin/python -m benchmarks.derive                 # ten minutes on two calm cores
     .venv/bin/python -m benchmarks.derive --pairs 1       # half of that
     .venv/bin/python -m benchmarks.derive --storage       # data of four times the buffer pool
+    .venv/bin/python -m benchmarks.derive --loads         # without searches: three minutes
 
 ycsb-b and sysbench's oltp_read_write run on a private MariaDB that counts its statements. A
-workload is derived from what it has counted, in two looks, gets tables of its own, and both are
-searched in turns (original, derived, derived, original, ...), so that what changes on the machine
-meets both. Where sysbench is on the PATH, its own oltp_read_write is derived too: its operation has
-to be the same as that of the engine's digests.
+workload is derived from what it has counted, and gets tables of its own. Both are searched in turns
+(original, derived, derived, original, ...), so that what changes on the machine meets both; then
+both are loaded by as many connections, in turns too. Where sysbench is on the PATH, its own
+oltp_read_write is derived too: its operation has to be the same as that of the engine's digests.
 
 Which rows are asked for is a guess of a derived workload (uniform). `told` is the derived workload
 with the original's distribution, as one who knows it would set it: what it gains is what the guess
@@ -20,11 +21,11 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
@@ -40,8 +41,12 @@ from plimsoll.workload.derive.document import text_of
 BAR = 0.05
 LOAD_S, WATCH_S = 8.0, 5.0
 CONNECTIONS = 8
+LOADS = 6
+LIMIT = "50ms"
 IOPS = 2_000
 COUNTING = {"performance_schema": 1, "performance_schema_consumer_events_statements_current": 1}
+
+Arm = Callable[[], float | None]
 
 
 @dataclass(frozen=True)
@@ -130,21 +135,71 @@ def sysbench(server: MariaDbServer, dsn: str, records: int) -> None:
 
 
 def line(dsn: str, workload: str, parameters: dict[str, str]) -> float | None:
-    """Search for the load line; None: the verdict has no figure."""
+    """Search for the load line: the median at its load; None: the verdict has no figure."""
     result = plimsoll.find(
-        dsn, workload=workload, parameters=parameters, quick=True, warm_s=2, time_limit_s=120
+        dsn,
+        workload=workload,
+        parameters=parameters,
+        limits=LIMIT,
+        max_connections=32,
+        quick=True,
+        warm_s=2,
+        time_limit_s=120,
     )
-    figure = result.capacity.max_sustainable_throughput_ops_per_second if result.capacity else None
-    verdict = result.capacity.verdict if result.capacity else "no verdict"
-    print(f"    {Path(workload).stem} {parameters or ''}: {verdict} {figure or '-'}", flush=True)
+    found = result.capacity
+    figure = found.max_sustainable_throughput_ops_per_second if found else None
+    if found and figure:
+        figure = found.median_ops_per_second or figure
+    at = f"at {found.at:g}" if found and found.at else ""
+    verdict = found.verdict if found else "no verdict"
+    print(
+        f"    {Path(workload).stem} {parameters or ''}: {verdict} {figure or '-'} {at}", flush=True
+    )
     return figure
 
 
-def compare(
-    server: MariaDbServer, case: Case, folder: Path, *, pairs: int, storage: bool, told: bool
-) -> None:
+def loaded(dsn: str, workload: str, parameters: dict[str, str]) -> float | None:
+    """Load it by a fixed number of connections; gives operations a second."""
+    done = plimsoll.load(
+        dsn,
+        workload=workload,
+        parameters=parameters,
+        connections=CONNECTIONS,
+        warmup_s=1,
+        duration_s=4,
+    )
+    return done.throughput_ops_per_second
+
+
+def in_turns(case: Case, what: str, arms: Mapping[str, Arm], turns: int) -> None:
+    """Measure each arm so many times, in turns, and print how it stands to the original."""
+    found: dict[str, list[float]] = {arm: [] for arm in arms}
+    order = list(arms)
+    for turn in range(turns):
+        for arm in order if turn % 2 == 0 else order[::-1]:
+            figure = arms[arm]()
+            found[arm] += [] if figure is None else [figure]
+    own = found.pop("original")
+    for arm, figures in found.items():
+        if not figures or not own:
+            print(f"{case.name}, {what}: {arm} has no figure, or the original has none", flush=True)
+            continue
+        ratio = fmean(figures) / fmean(own)
+        held = "within" if abs(ratio - 1) <= BAR else "OUTSIDE"
+        print(
+            f"{case.name}, {what}: {arm} {ratio:.3f} of the original, {held} {BAR:.0%}"
+            f" ({_listed(figures)} against {_listed(own)} ops/s)",
+            flush=True,
+        )
+
+
+def _listed(figures: Sequence[float]) -> str:
+    return ", ".join(f"{value:,.0f}" for value in figures)
+
+
+def compare(server: MariaDbServer, case: Case, folder: Path, given: argparse.Namespace) -> None:
     """Derive a workload, search for both load lines in turns, and print their ratio."""
-    records = case.records_storage if storage else case.records
+    records = case.records_storage if given.storage else case.records
     name = case.name.replace("-", "_")
     own, other = database(server, name), database(server, f"{name}_derived")
     plimsoll.prepare(own, workload=case.name, records=records)
@@ -170,37 +225,18 @@ def compare(
     path = folder / f"{name}_derived.yaml"
     path.write_text(text_of(derived.document))
     plimsoll.prepare(other, workload=path, records=records)
-    arms: dict[str, Callable[[], float | None]] = {
-        "original": lambda: line(own, case.name, {}),
-        "derived": lambda: line(other, str(path), {}),
+    sides: dict[str, tuple[str, str, dict[str, str]]] = {
+        "original": (own, case.name, {}),
+        "derived": (other, str(path), {}),
     }
-    if told:
-        arms["told"] = lambda: line(other, str(path), {"distribution": case.told})
-    found: dict[str, list[float]] = {arm: [] for arm in arms}
-    order = list(arms)
-    for turn in range(pairs):
-        for arm in order if turn % 2 == 0 else order[::-1]:
-            figure = arms[arm]()
-            found[arm] += [] if figure is None else [figure]
-    for arm, figures in found.items():
-        if arm == "original" or not figures or not found["original"]:
-            continue
-        ratio = fmean(figures) / fmean(found["original"])
-        held = "within" if abs(ratio - 1) <= BAR else "OUTSIDE"
-        spread = [f"{value:,.0f}" for value in figures]
-        own_spread = [f"{value:,.0f}" for value in found["original"]]
-        print(
-            f"{case.name}: {arm} {ratio:.3f} of the original, {held} {BAR:.0%}"
-            f" ({', '.join(spread)} against {', '.join(own_spread)} ops/s;"
-            f" the original's own change {_change(found['original'])})",
-            flush=True,
-        )
-
-
-def _change(figures: list[float]) -> str:
-    """Give the largest change from one search to the next."""
-    changes = [abs(b / a - 1) for a, b in pairwise(figures)]
-    return f"{max(changes):.1%}" if changes else "is not known"
+    if given.told:
+        sides["told"] = (other, str(path), {"distribution": case.told})
+    print(f"    {next(note for note in derived.notes if 'asked for' in note)}", flush=True)
+    if not given.loads:
+        arms = {arm: partial(line, *side) for arm, side in sides.items()}
+        in_turns(case, f"line within {LIMIT}", arms, given.pairs)
+    loads = {arm: partial(loaded, *side) for arm, side in sides.items()}
+    in_turns(case, f"{CONNECTIONS} connections", loads, LOADS)
 
 
 def main() -> None:
@@ -209,6 +245,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=2, help="searches of each")
     parser.add_argument("--only", choices=[case.name for case in CASES])
     parser.add_argument("--storage", action="store_true", help="data of four times the pool")
+    parser.add_argument("--loads", action="store_true", help="no searches")
     parser.add_argument(
         "--told", action="store_true", help="a third search, rows drawn as they are"
     )
@@ -219,14 +256,7 @@ def main() -> None:
     ):
         for case in CASES:
             if given.only in {None, case.name}:
-                compare(
-                    server,
-                    case,
-                    Path(folder),
-                    pairs=given.pairs,
-                    storage=given.storage,
-                    told=given.told,
-                )
+                compare(server, case, Path(folder), given)
 
 
 if __name__ == "__main__":
