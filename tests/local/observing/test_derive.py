@@ -27,8 +27,8 @@ def a_database(server: MariaDbServer, name: str) -> str:
     return f"{server.dsn.rpartition('/')[0]}/{name}"
 
 
-def derived(call: Call, dsn: str, *options: str) -> dict[str, Any]:
-    code, out, err = call("workload", "derive", dsn, "--for", "2s", "--json", *options)
+def derived(call: Call, dsn: str, *options: str, time: str = "2s") -> dict[str, Any]:
+    code, out, err = call("workload", "derive", dsn, "--for", time, "--json", *options)
     assert code == 0, err
     found: dict[str, Any] = json.loads(out)
     return found
@@ -65,8 +65,8 @@ def test_a_transaction_of_sysbench_is_put_together_again(
 ) -> None:
     dsn = a_database(counting_mariadb, "sysbench")
     plimsoll.prepare(dsn, workload="sysbench-oltp-read-write", records=2000)
-    with under_load(dsn, "sysbench-oltp-read-write"):
-        found = derived(plimsoll_command, dsn, "--writes")
+    with under_load(dsn, "sysbench-oltp-read-write", connections=4):
+        found = derived(plimsoll_command, dsn, "--writes", time="8s")  # 100 commits on a busy host
     (operation,) = found["operations"]
     assert operation["name"] == "transaction"
     original = load_workload("sysbench-oltp-read-write").compile(2000).engine.operations[0]
