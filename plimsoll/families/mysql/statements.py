@@ -70,7 +70,9 @@ _NOT_COUNTED = (
     " performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME ="
     " 'events_statements_current' has it count them, without a restart"
 )
-POOL_FREE_MOST = 0.1  # of a buffer pool that is as good as full
+# a pool that is as good as full: InnoDB keeps up to innodb_lru_scan_depth pages free (1,306 of
+# 3,003 were seen in MariaDB 11.4 with 48 MiB), and a share of large ones
+POOL_FREE_MOST, POOL_DEPTHS_MOST = 0.1, 1
 
 
 class MySqlStatements:
@@ -174,8 +176,10 @@ class MySqlStatements:
         data, total, free = (
             status.get(f"Innodb_buffer_pool_pages_{kind}") for kind in ("data", "total", "free")
         )
-        full = total and free is not None and free < POOL_FREE_MOST * total
-        return data if full else None
+        if not total or free is None:
+            return None
+        ((depth,),) = execute(self._connection, "SELECT @@innodb_lru_scan_depth")
+        return data if free < POOL_FREE_MOST * total + POOL_DEPTHS_MOST * int(depth) else None
 
     def notes(self) -> tuple[str, ...]:
         """Say what a reader has to know of how it counts."""

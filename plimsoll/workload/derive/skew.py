@@ -49,9 +49,12 @@ def zipfian_constant(pool: Pool) -> float | None:
     """Give the constant of the distribution that misses as often; 0: rows are asked for alike.
 
     Returns:
-        None where nothing can be concluded: the data, or nearly all of it, fits into the pool.
+        None where nothing can be concluded: the data, or nearly all of it, fits into the pool, or
+        more pages were read than by rows that are asked for alike, so that others are among them.
     """
     if pool.data_pages < LARGER_LEAST * pool.pages or pool.rows < 2 * pool.data_pages:
+        return None
+    if pool.missed > pool.missed_if_even / EVEN:
         return None
     if pool.missed >= EVEN * pool.missed_if_even:
         return 0.0

@@ -45,6 +45,10 @@ def test_of_data_that_fits_nothing_is_concluded() -> None:
     assert zipfian_constant(Pool(pages=1000, data_pages=1100, rows=50_000, missed=0.0)) is None
 
 
+def test_more_reads_than_rows_asked_for_alike_would_cause_tell_nothing() -> None:
+    assert zipfian_constant(Pool(pages=1713, data_pages=15_700, rows=150_000, missed=0.999)) is None
+
+
 def test_a_pool_that_hardly_misses_is_as_uneven_as_can_be() -> None:
     found = zipfian_constant(Pool(pages=1000, data_pages=4000, rows=50_000, missed=0.001))
     assert found == pytest.approx(0.999)
