@@ -46,6 +46,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "Judge finished steps: a table, outputs of other programs, a run",
     ),
     "workloads": ("plimsoll.cli.workloads:command", "List the workloads, or show one"),
+    "workload": (
+        "plimsoll.cli.workload:command",
+        "Make a workload of the statements that a database was sent",
+    ),
     "prepare": ("plimsoll.cli.prepare:command", "Make the tables and rows of a workload"),
     "load": ("plimsoll.cli.load:command", "Load a database and measure it"),
     "volume": (

@@ -105,3 +105,15 @@ def refuse_used_folder(out: Path | None) -> None:
     """
     if out is not None and out.exists() and any(out.iterdir()):
         raise UsageError(f"--out {out}: this folder holds something already; use another")
+
+
+def refuse_used_file(out: Path) -> None:
+    """Refuse a file for results that is there already, or whose folder is not.
+
+    Raises:
+        UsageError: It cannot be written anew.
+    """
+    if out.exists():
+        raise UsageError(f"--out {out}: is there already; use another name")
+    if not out.absolute().parent.is_dir():
+        raise UsageError(f"--out {out}: there is no folder {out.parent}")

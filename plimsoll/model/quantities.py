@@ -1,4 +1,4 @@
-"""Quantities as people write them: `5ms`."""
+"""Quantities as people write them: `5ms`, `10m`."""
 
 import re
 
@@ -6,6 +6,8 @@ from plimsoll.errors import UsageError
 
 _UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
 _LATENCY = re.compile(r"(\d{1,9}(?:\.\d{1,6})?) ?(us|µs|ms|s)", re.ASCII)
+_UNITS_S = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
+_DURATION = re.compile(r"(\d{1,7}(?:\.\d{1,6})?) ?(s|min|m|h|d)", re.ASCII)
 
 
 def latency_us(text: str, option: str) -> float:
@@ -18,3 +20,15 @@ def latency_us(text: str, option: str) -> float:
     if match is None or not float(match[1]):
         raise UsageError(f"{option}: {text!r} is no latency: write 5ms, 800us or 1.5s")
     return float(match[1]) * _UNITS_US[match[2]]
+
+
+def duration_s(text: str, option: str) -> float:
+    """Read a length of time with its unit; gives seconds.
+
+    Raises:
+        UsageError: It is none.
+    """
+    match = _DURATION.fullmatch(text.strip())
+    if match is None or not float(match[1]):
+        raise UsageError(f"{option}: {text!r} is no length of time: write 90s, 10m, 2h or 14d")
+    return float(match[1]) * _UNITS_S[match[2]]

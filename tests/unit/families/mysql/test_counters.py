@@ -50,6 +50,21 @@ def test_its_counters_tell_of_its_storage() -> None:
     assert rates.fsyncs_per_second == 50
 
 
+def test_mariadb_counts_the_writes_of_its_log_apart() -> None:
+    log = {"Innodb_log_writes": 3000, "Innodb_os_log_written": 10 * 2**20}
+
+    def rates(**also: int) -> tuple[float, float]:
+        after = counters(10_000, **IO, **log, **also)
+        found = mysql.storage_rates(
+            mysql.server_figures(counters(), after, statements_by_clients=None)
+        )
+        assert found is not None
+        return found.iops, found.mib_s
+
+    assert rates() == (1300, 17)
+    assert rates(Innodb_os_log_fsyncs=500) == (1000, 16)  # MySQL: they are among the others
+
+
 def test_of_its_storage_nothing_is_guessed() -> None:
     lacking = {name: value for name, value in IO.items() if name != "Innodb_data_read"}
     some = mysql.server_figures(counters(), counters(10_000, **lacking), statements_by_clients=None)

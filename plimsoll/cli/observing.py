@@ -1,0 +1,149 @@
+"""`plimsoll size --observe`: what production asks of its database today."""
+
+import os
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from plimsoll import words
+from plimsoll.cli.output import console, print_figures, table_of
+from plimsoll.errors import UsageError
+from plimsoll.finding.asked import PASSWORD
+from plimsoll.model.dsn import FORM, parse_dsn
+from plimsoll.model.quantities import duration_s
+from plimsoll.observing.against_line import against_line
+from plimsoll.observing.observation import Observation, Rates, Spread
+from plimsoll.observing.rds import SCHEME, instance_of, observe_rds
+from plimsoll.observing.server import observe_server
+from plimsoll.report.folder import read_run
+
+SERVER_FOR, RDS_FOR = "10m", "14d"
+SERVER_MOST_S = 86_400
+# a field of `Rates`, its name for people, its unit
+_SHOWN = (
+    ("operations", "operations", "ops/s"),
+    ("statements", "statements", "a second"),
+    ("read_iops", "reads", "IOPS"),
+    ("write_iops", "writes", "IOPS"),
+    ("iops", "reads and writes", "IOPS"),
+    ("mib", "read and written", "MiB/s"),
+    ("log_flushes", "flushes of the log", "a second"),
+    ("row_lock_wait_s", "waiting for row locks", "s in each second"),
+    ("cpu_percent", "CPU", "%"),
+    ("queue", "I/Os waiting", ""),
+)
+
+
+def observe(dsn: str, duration: str | None, line: Path | None, json: bool) -> int:
+    """Observe a database and print what is asked of it; gives the exit code.
+
+    Args:
+        dsn: `mysql://...`, `postgres://...`, or `rds://INSTANCE` for CloudWatch.
+        duration: For how long, `10m`; back from now, `14d`, of an RDS instance; None: these.
+        line: The folder of a finished run of the workload that was derived; None: none is compared.
+        json: Print it as JSON.
+
+    Raises:
+        UsageError: One of them cannot be.
+        PlimsollError: The database or AWS refuses.
+    """
+    run = read_run(line)[0] if line is not None else None
+    seen = _observed(dsn, duration)
+    if run is not None:
+        seen = seen.model_copy(update={"line": against_line(seen, run)})
+    if json:
+        click.echo(seen.model_dump_json(indent=2))
+    else:
+        print_observation(seen)
+    return 0
+
+
+def _observed(dsn: str, duration: str | None) -> Observation:
+    instance = instance_of(dsn)
+    if instance is not None:
+        return observe_rds(instance, duration_s(duration or RDS_FOR, "--for"), datetime.now(UTC))
+    if "://" not in dsn:
+        raise UsageError(f"--observe: the form is {FORM}, or {SCHEME}INSTANCE")
+    target = parse_dsn(dsn, option="--observe", password=os.environ.get(PASSWORD, ""))
+    for_s = duration_s(duration or SERVER_FOR, "--for")
+    if for_s > SERVER_MOST_S:
+        raise UsageError("--for: of a server a day at most")
+    if sys.stderr.isatty():
+        click.echo(f"observing for {words.duration(for_s)}; nothing is changed", err=True)
+    return observe_server(target, for_s, time.sleep)
+
+
+def print_observation(seen: Observation) -> None:
+    """Print what was observed."""
+    out = console()
+    sample = words.duration(seen.sample_s)
+    out.print(
+        f"{words.visible(seen.database)}, {words.moment(seen.began)} to {words.moment(seen.ended)}"
+        f" ({words.duration(seen.window_s)}, samples of {sample}); measured, not predicted",
+        highlight=False,
+        markup=False,
+    )
+    if seen.line is not None:
+        out.print(_standing(seen), highlight=False, markup=False)
+    print_figures(out, _rates_table(seen.rates))
+    if seen.operations:
+        table = table_of(
+            "operation", "ops/s", "share", "mean in the server", right=("ops/s", "share")
+        )
+        for one in seen.operations:
+            table.add_row(
+                one.name,
+                words.rate(one.ops_per_second),
+                words.percent(one.share),
+                words.latency(one.mean_us),
+            )
+        print_figures(out, table)
+    for each in _each_operation(seen):
+        out.print(each, highlight=False, markup=False)
+    caveats = seen.line.caveats if seen.line else ()
+    for note in (*caveats, *seen.notes):
+        out.print(f"- {words.visible(note)}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _standing(seen: Observation) -> str:
+    line = seen.line
+    assert line is not None  # noqa: S101 - the caller has looked
+    figure = words.bounded(words.throughput(line.line_ops_per_second), line.bound)
+    peak = f", at its peak at {words.percent(line.peak_share)}" if line.peak_share else ""
+    return (
+        f"production stands at {words.percent(line.mean_share)} of its line{peak}"
+        f" ({figure} in the run {line.run_id})"
+    )
+
+
+def _rates_table(rates: Rates) -> Table:
+    figures = ("mean", "p50", "p95", "peak")
+    table = table_of("a second", *figures, "unit", right=figures)
+    for field, name, unit in _SHOWN:
+        spread: Spread | None = getattr(rates, field)
+        if spread is not None:
+            values = (spread.mean, spread.p50, spread.p95, spread.peak)
+            table.add_row(name, *(words.rate(value) for value in values), unit)
+    return table
+
+
+def _each_operation(seen: Observation) -> list[str]:
+    demand = seen.demand
+    if demand is None:
+        return []
+    figures = {
+        "I/Os": demand.ios,
+        "KiB": None if demand.mib is None else demand.mib * 1024,
+        "log flushes": demand.log_flushes,
+        "ms waiting for locks": None if demand.lock_wait_s is None else demand.lock_wait_s * 1e3,
+    }
+    told = [
+        f"{words.three_figures(value)} {name}"
+        for name, value in figures.items()
+        if value is not None
+    ]
+    return [f"an operation takes {', '.join(told)}"] if told else []

@@ -1,0 +1,100 @@
+"""Production against the load line of its own workload: "it stands at 41 % of its line"."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from plimsoll import words
+from plimsoll.errors import UsageError
+from plimsoll.model.results import RunResult
+from plimsoll.observing.observation import AgainstLine, Observation
+
+ALIKE_LEAST = 0.5  # of production's operations, those that the run has too
+SHIFT_TOLD = 0.05  # of the mix
+
+
+def against_line(seen: Observation, run: RunResult) -> AgainstLine:
+    """Compare what is asked of a database with what a run of its derived workload sustained.
+
+    Operations are those of the run's workload: an operation with the same statements counts, any
+    other does not.
+
+    Raises:
+        UsageError: The run has no figure, or is of another workload.
+    """
+    line = run.capacity.max_sustainable_throughput_ops_per_second if run.capacity else None
+    if run.capacity is None or not line:
+        verdict = run.capacity.verdict if run.capacity else run.state
+        raise UsageError(f"--line: the run {run.run_id} has no figure ({verdict})")
+    if not seen.operations or seen.rates.operations is None:
+        raise UsageError(
+            "--line: operations were not observed here: a DSN of the database tells them"
+        )
+    measured = _operations(run.request.workload.definition or {})
+    alike = [one for one in seen.operations if measured.get(one.name) == one.statements]
+    share = sum(one.share for one in alike)
+    if share < ALIKE_LEAST:
+        raise UsageError(
+            f"--line: the run {run.run_id} is of another workload: {words.percent(share)} of the"
+            " operations observed are in it; `plimsoll workload derive` makes one of the same"
+            " statements"
+        )
+    rate = seen.rates.operations
+    return AgainstLine(
+        run_id=run.run_id,
+        line_ops_per_second=line,
+        bound=run.capacity.bound,
+        mean_share=rate.mean * share / line,
+        peak_share=rate.peak * share / line,
+        caveats=tuple(_caveats(seen, run, share, measured)),
+    )
+
+
+def _operations(definition: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Give the statements of a workload's operations, by name."""
+    operations = definition.get("operations", {})
+    return {
+        name: tuple(
+            statement.get("sql") or statement.get("postgres") or ""
+            for statement in operation.get("statements", ())
+        )
+        for name, operation in operations.items()
+    }
+
+
+def _caveats(
+    seen: Observation, run: RunResult, share: float, measured: Mapping[str, object]
+) -> list[str]:
+    found = []
+    if share < 1:
+        found.append(
+            f"{words.percent(1 - share)} of the operations observed are not in the run's workload,"
+            " and are not counted"
+        )
+    if seen.share_of_calls is not None and seen.share_of_calls < 1:
+        found.append(
+            f"the operations hold {words.percent(seen.share_of_calls)} of the statements: the rest"
+            " takes its share of the database too"
+        )
+    weights = {
+        name: float(operation.get("weight", 0))
+        for name, operation in (run.request.workload.definition or {}).get("operations", {}).items()
+    }
+    total = sum(weights.values())
+    shifts = [
+        (abs(one.share - weights[one.name] / total), one)
+        for one in seen.operations
+        if one.name in measured and total
+    ]
+    largest = max(shifts, key=lambda shift: shift[0], default=None)
+    if largest and largest[0] > SHIFT_TOLD:
+        one = largest[1]
+        found.append(
+            f"the mix has changed: {one.name} is {words.percent(one.share)} of the operations now,"
+            f" and was {words.percent(weights[one.name] / total)} in the run"
+        )
+    target = words.target(run.request.target)
+    found.append(f"the line is that of {target}, with the run's limits and its dataset")
+    found.append("which rows are asked for is a guess in a derived workload, and moves its line")
+    if run.capacity and run.capacity.bound not in {None, "="}:
+        found.append("the line is a bound, not the most")
+    return found

@@ -1,0 +1,256 @@
+"""A workload made of what a server tells of the statements that it was sent."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from plimsoll import words
+from plimsoll.complaints import unknown
+from plimsoll.errors import UsageError
+from plimsoll.model.databases import protocol_facts
+from plimsoll.model.statements_seen import StatementsSeen
+from plimsoll.workload.derive.grouping import Part, transaction_of
+from plimsoll.workload.derive.making import (
+    Maker,
+    Text,
+    parameters,
+    pool_of,
+    replaced_rows,
+    usual_rows,
+)
+from plimsoll.workload.derive.naming import operation_name
+from plimsoll.workload.derive.notes import notes_of
+from plimsoll.workload.derive.skew import Pool, zipfian_constant
+from plimsoll.workload.derive.statements import (
+    LeftOut,
+    Sorted,
+    Taken,
+    left_out,
+    merged,
+    sort_statements,
+)
+from plimsoll.workload.derive.tables import known_tables, usable, written
+from plimsoll.workload.library import parse_workload
+from plimsoll.workload.operations import MAX_OPERATIONS
+
+TRANSACTION = "transaction"
+
+
+@dataclass(frozen=True)
+class DerivedOperation:
+    """An operation of the workload.
+
+    Attributes:
+        name: Its name.
+        calls: How often it was done.
+        time_s: In the server, all of them together.
+        statements: Its statements, each with how often it is sent.
+    """
+
+    name: str
+    calls: int
+    time_s: float
+    statements: tuple[Text, ...]
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What became of what was seen.
+
+    Attributes:
+        document: The workload.
+        operations: What it does, the most called first.
+        left_out: What it does not do, the longest in the server first.
+        notes: What a reader has to know: what is guessed, and from what.
+        calls: Of all statements that were counted, but those that begin and end transactions.
+        time_s: In the server, all statements together.
+    """
+
+    document: dict[str, Any]
+    operations: tuple[DerivedOperation, ...]
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...]
+    calls: int
+    time_s: float
+
+    @property
+    def share_of_calls(self) -> float | None:
+        """The share of the calls that the workload stands for."""
+        return 1 - sum(one.calls for one in self.left_out) / self.calls if self.calls else None
+
+    @property
+    def share_of_time(self) -> float | None:
+        """The share of the server's time that the workload stands for."""
+        lost_s = sum(one.time_s for one in self.left_out)
+        return 1 - lost_s / self.time_s if self.time_s else None
+
+
+def derive(
+    seen: StatementsSeen,
+    *,
+    name: str = "derived",
+    writes: bool = False,
+    only: Collection[str] = (),
+) -> Derived:
+    """Make a workload of what was seen.
+
+    Args:
+        seen: Statements, and the tables that there are.
+        name: The workload's.
+        writes: Whether it has statements that change or lock rows.
+        only: The tables that are asked for; none: all.
+
+    Raises:
+        UsageError: There is no such table, or no statement of which a workload can be made.
+    """
+    language = protocol_facts(seen.protocol).language
+    tables = usable(seen.tables, folds=language == "postgres")
+    for table in only:
+        if table not in tables:
+            raise UsageError(unknown("table", table, tables, ("--tables",), value=table))
+    found = sort_statements(seen.digests, language, tables, seen.database, only=only, writes=writes)
+    known = known_tables(tables, [one.shape for one in found.taken])
+    taken = merged(found.taken, known)
+    maker = Maker(seen.protocol, known, usual_rows(taken))
+    sent = sorted(_sendable(taken, found, maker), key=lambda one: -one.digest.time_s)
+    made = _made(sent, found, maker)
+    if not made.done:
+        raise UsageError(_nothing(seen, found))
+    document, notes = _document(seen, found, maker, made)
+    parse_workload(document, source=f"{name}.yaml")
+    found.left_out.sort(key=lambda one: (-one.time_s, -one.calls))
+    sent_digests = [one.digest for one in made.sent]
+    return Derived(
+        document,
+        tuple(sorted(made.done, key=lambda one: -one.calls)),
+        tuple(found.left_out),
+        notes,
+        calls=sum(one.calls for one in found.left_out) + sum(one.calls for one in sent_digests),
+        time_s=found.controls_s
+        + sum(one.time_s for one in found.left_out)
+        + sum(one.time_s for one in sent_digests),
+    )
+
+
+def _sendable(taken: Sequence[Taken], found: Sorted, maker: Maker) -> Iterator[Taken]:
+    """Give the statements that can be sent, and note the others."""
+    for one in taken:
+        problem = maker.problem(one)
+        if problem is None:
+            yield one
+        elif one.shape.verb == "INSERT" and maker.problem(one, replaced=True) is None:
+            yield replace(one, unless_replaced=problem)
+        else:
+            found.left_out.append(left_out(one.digest, _line(one), problem))
+
+
+@dataclass
+class _Made:
+    """What was made of statements.
+
+    Attributes:
+        operations: As a document has them, by name.
+        done: How often each was done.
+        sent: Their statements.
+    """
+
+    operations: dict[str, dict[str, Any]] = field(default_factory=dict)
+    done: list[DerivedOperation] = field(default_factory=list)
+    sent: list[Taken] = field(default_factory=list)
+
+
+def _made(sent: Sequence[Taken], found: Sorted, maker: Maker) -> _Made:
+    """Make operations of statements, and note what is too much."""
+    made = _Made()
+    parts = _parts(sent, found)
+    if parts:
+        operation, texts = maker.transaction(sent, sorted(parts, key=_order(sent)))
+        made.operations[TRANSACTION] = operation
+        made.sent = [sent[part.index] for part in parts]
+        time_s = found.controls_s + sum(one.digest.time_s for one in made.sent)
+        made.done.append(DerivedOperation(TRANSACTION, found.commits, time_s, texts))
+    within = {part.index for part in parts}
+    for one in (one for index, one in enumerate(sent) if index not in within):
+        problem = one.unless_replaced
+        if len(made.operations) == MAX_OPERATIONS:
+            problem = f"{MAX_OPERATIONS} operations take more time"
+        if problem:
+            found.left_out.append(left_out(one.digest, _line(one), problem))
+            continue
+        chosen = operation_name(one.shape, maker.known, made.operations)
+        made.operations[chosen], texts = maker.single(one)
+        made.done.append(DerivedOperation(chosen, one.digest.calls, one.digest.time_s, texts))
+        made.sent.append(one)
+    return made
+
+
+def _parts(sent: Sequence[Taken], found: Sorted) -> tuple[Part, ...]:
+    """Say which statements a transaction has, of those that can be sent in one."""
+    parts = transaction_of([one.digest.calls for one in sent], found.commits)
+    replaced = replaced_rows(sent, parts)
+    return tuple(
+        part for part in parts if part.index in replaced or not sent[part.index].unless_replaced
+    )
+
+
+def _order(sent: Sequence[Taken]) -> Any:
+    """Sort a transaction's statements as they were first seen, reads before writes."""
+
+    def key(part: Part) -> tuple[float, bool]:
+        return sent[part.index].digest.order, sent[part.index].shape.writes
+
+    return key
+
+
+def _document(
+    seen: StatementsSeen, found: Sorted, maker: Maker, made: _Made
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Write the workload; gives what a reader has to know too."""
+    operations, done, sent = made.operations, made.done, made.sent
+    total = sum(one.calls for one in done)
+    for one in done:
+        operations[one.name]["weight"] = round(100 * one.calls / total, 4)
+    used = sorted({table for one in sent for table in one.shape.tables})
+    known = [maker.known[table] for table in used]
+    tables, records = written(known)
+    transaction = TRANSACTION if TRANSACTION in operations else None
+    pool = pool_of(seen, sent)
+    constant = zipfian_constant(pool) if pool else None
+    notes = notes_of(seen, found, known, transaction, [_skew(pool, constant), *maker.guesses])
+    heaviest_first = sorted(operations.items(), key=lambda item: -float(item[1]["weight"]))
+    document = {
+        "about": f"derived from the statements that {seen.database} was sent",
+        "source": list(notes),
+        "default_records": records,
+        "parameters": parameters(f"zipfian(constant={constant:g})" if constant else "uniform"),
+        "tables": tables,
+        "operations": dict(heaviest_first),
+    }
+    return document, notes
+
+
+def _skew(pool: Pool | None, constant: float | None) -> str:
+    """Say how rows are drawn, and why."""
+    otherwise = "(--set distribution=zipfian asks otherwise)"
+    if pool is None or constant is None:
+        return (
+            "every row is asked for as often as any other, for digests do not tell which, nor do"
+            f" pages that miss the buffer pool here {otherwise}"
+        )
+    drawn = f"by zipfian(constant={constant:g})" if constant else "alike"
+    return (
+        f"rows are asked for {drawn}: with that as many pages miss a buffer pool of"
+        f" {pool.pages:,} pages as the server had to read ({words.percent(pool.missed)} of the"
+        f" accesses; of rows asked for alike {words.percent(pool.missed_if_even)}) {otherwise}"
+    )
+
+
+def _line(one: Taken) -> str:
+    """Write a statement for people, without its values."""
+    return one.shape.written(tables={table: table for table in one.shape.tables})
+
+
+def _nothing(seen: StatementsSeen, found: Sorted) -> str:
+    reasons = "; ".join(f"{one.statement}: {one.why}" for one in found.left_out[:3])
+    problem = "no statement of which a workload can be made was counted"
+    return f"{seen.database}: {problem}{f' ({reasons})' if reasons else ''}"

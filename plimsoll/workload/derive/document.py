@@ -1,0 +1,38 @@
+"""A derived workload as a file."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from plimsoll.documents import MAX_CHARACTERS
+from plimsoll.errors import UsageError
+
+
+class _Whole(yaml.SafeDumper):
+    """Writes each part where it stands, so that a reader finds it there."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        del data
+        return True
+
+
+def text_of(document: Mapping[str, Any]) -> str:
+    """Write a workload's document as YAML.
+
+    Raises:
+        UsageError: It is longer than a workload may be.
+    """
+    text = yaml.dump(
+        dict(document),
+        Dumper=_Whole,
+        allow_unicode=True,
+        sort_keys=False,
+        default_flow_style=None,
+        width=100,
+    )
+    if len(text) > MAX_CHARACTERS:
+        raise UsageError(
+            f"the workload would be longer than {MAX_CHARACTERS} characters: --tables chooses some"
+        )
+    return text

@@ -1,0 +1,223 @@
+"""Operations of a derived workload, as a document has them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import median
+from typing import Any, get_args
+
+from plimsoll.complaints import Scalar
+from plimsoll.errors import WorkloadError
+from plimsoll.model.databases import Language, protocol_facts
+from plimsoll.model.engine import Protocol
+from plimsoll.model.statements_seen import StatementsSeen
+from plimsoll.workload.ddl import define
+from plimsoll.workload.declared import read
+from plimsoll.workload.derive.binds import Known, bound, rows_of_a_call
+from plimsoll.workload.derive.columns import numbering
+from plimsoll.workload.derive.grouping import Part
+from plimsoll.workload.derive.skew import Pool
+from plimsoll.workload.derive.statements import Taken
+from plimsoll.workload.derive.tables import written
+from plimsoll.workload.names import Names
+from plimsoll.workload.operations import Operation
+from plimsoll.workload.parameters import substitute
+from plimsoll.workload.tables import Tables, TableShape
+from plimsoll.workload.values import Scope
+
+_REPLACED = "replaced"
+_VALUES: dict[str, Scalar] = {"records": 1000, "distribution": "uniform"}  # to check with
+Text = tuple[str, int]  # of a statement, and how often it is sent
+
+
+def parameters(distribution: str = "uniform") -> dict[str, Any]:
+    """Give the parameters of a derived workload: how rows are drawn, which nobody counts."""
+    about = "how rows are drawn: a guess, for digests do not tell"
+    return {"distribution": {"about": about, "default": distribution, "kind": "distribution"}}
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """Tables that were read.
+
+    Attributes:
+        problems: Why one cannot be, by its name.
+        copies: Of each that can.
+        names: What statements may name.
+    """
+
+    problems: Mapping[str, str]
+    copies: Mapping[str, int | None]
+    names: Mapping[Language, Names]
+
+
+@dataclass
+class Maker:
+    """Makes operations of statements.
+
+    Attributes:
+        protocol: The databases that they are for.
+        known: The tables, by the names that the server has for them.
+        usual_rows: Of a range, for one whose rows nobody counts.
+        guesses: What was concluded so far.
+    """
+
+    protocol: Protocol
+    known: Mapping[str, Known]
+    usual_rows: float | None
+    guesses: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def language(self) -> Language:
+        """Which field of a statement its text is."""
+        return protocol_facts(self.protocol).language
+
+    def problem(self, one: Taken, *, replaced: bool = False) -> str | None:
+        """Say why a statement cannot be sent, by the workload's own reader; None: it can.
+
+        Args:
+            one: The statement.
+            replaced: Whether it inserts a row that has been deleted.
+        """
+        if not one.shape.tables:
+            return "names no table that is known"
+        for table in one.shape.tables:
+            if self.known[table].name in self._checked.problems:
+                return self._checked.problems[self.known[table].name]
+        try:
+            operation, _ = self.single(one, kept=False, replaced=replaced)
+            declared = substitute({**operation, "weight": 1}, _VALUES)
+            found = read(Operation, declared).resolve(
+                "one", self._checked.copies, self._checked.names, self.language
+            )
+        except WorkloadError as error:
+            return "; ".join(about.sentence for about in error.complaints)
+        return None if self.protocol in found else "has no form for this database"
+
+    @cached_property
+    def _checked(self) -> "_Checked":
+        """The tables as the workload's own reader has them."""
+        tables, _ = written(list(self.known.values()))
+        shapes: dict[str, TableShape] = {}
+        problems: dict[str, str] = {}
+        for name, table in tables.items():
+            try:
+                part = substitute({"tables": {name: table}}, _VALUES)
+                shapes |= read(Tables, part, Scope(row=True)).tables
+                define(name, shapes[name], self.protocol)
+            except WorkloadError as error:
+                shapes.pop(name, None)
+                problems[name] = "; ".join(about.sentence for about in error.complaints)
+        copies = {name: shape.copies for name, shape in shapes.items()}
+        names = {language: Names.of(shapes, language) for language in get_args(Language)}
+        return _Checked(problems, copies, names)
+
+    def single(
+        self, one: Taken, *, kept: bool = True, replaced: bool = False
+    ) -> tuple[dict[str, Any], tuple[Text, ...]]:
+        """Make an operation of one statement; gives its texts too.
+
+        Args:
+            one: The statement.
+            kept: Whether what is guessed of it is to be told.
+            replaced: Whether it inserts a row that has been deleted.
+        """
+        row = _REPLACED if replaced else ""
+        let, statement = self._statement(one, kept=kept, replaced=row)
+        if replaced:
+            let = {row: self.known[one.shape.tables[0]].key, **let}
+        return _operation(let, [statement]), self._texts([statement])
+
+    def transaction(
+        self, taken: Sequence[Taken], parts: Sequence[Part]
+    ) -> tuple[dict[str, Any], tuple[Text, ...]]:
+        """Make an operation of the statements of a transaction; gives its texts too."""
+        let: dict[str, Any] = {}
+        statements = []
+        replaced = replaced_rows(taken, parts)
+        for number, part in enumerate(parts, start=1):
+            one, row = taken[part.index], ""
+            if part.index in replaced:
+                row = f"{_REPLACED}_{self.known[one.shape.tables[0]].name}"[:50].lower()
+                let.setdefault(row, self.known[one.shape.tables[0]].key)
+                self.guesses["the row that a transaction inserts is the one that it deletes"] = None
+            own, statement = self._statement(one, mark=f"_{number}", replaced=row)
+            let |= own
+            statements.append(statement | ({"repeat": part.repeat} if part.repeat > 1 else {}))
+        operation = _operation(let, statements) | {"transaction": True}
+        return operation, self._texts(statements)
+
+    def _texts(self, statements: Sequence[Mapping[str, Any]]) -> tuple[Text, ...]:
+        return tuple((str(one[self.language]), int(one.get("repeat", 1))) for one in statements)
+
+    def _statement(
+        self, one: Taken, *, mark: str = "", replaced: str = "", kept: bool = True
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Write a statement; gives the values that it shares, and the statement."""
+        found = bound(
+            one.shape,
+            one.digest,
+            self.known,
+            mark=mark,
+            replaced=replaced,
+            usual_rows=self.usual_rows,
+        )
+        if kept:
+            self.guesses.update(dict.fromkeys(sorted(found.guesses)))
+        text = one.shape.written(found.many, {name: k.name for name, k in self.known.items()})
+        statement: dict[str, Any] = {self.language: text}
+        if one.columns:
+            statement[self.language] = text.replace(f" {one.columns[0]} =", " {column} =", 1)
+            statement["one_of"] = {"column": list(one.columns)}
+        if found.binds:
+            statement["binds"] = found.binds
+        if found.rows > 1:
+            statement["rows_per_statement"] = found.rows
+        return found.let, statement
+
+
+def pool_of(seen: StatementsSeen, taken: Sequence[Taken]) -> Pool | None:
+    """Say how the buffer pool did with what was asked; None where the server does not tell.
+
+    A call asks for a page, and for as many more as the rows that it met fill.
+    """
+    used = {table for one in taken for table in one.shape.tables}
+    tables = [table for table in seen.tables if table.name in used]
+    pages = [table.pages for table in tables if table.pages is not None]
+    rows = sum(numbering(table)[1] for table in tables)
+    if seen.pool_pages is None or seen.pages_missed is None or len(pages) < len(tables):
+        return None
+    each = rows / max(sum(pages), 1)
+    accesses = 0.0
+    for one in taken:
+        met = rows_of_a_call(one.shape, one.digest) or 1.0
+        accesses += one.digest.calls * (1 + max(0.0, met - 1) / max(each, 1))
+    if not accesses or not rows:
+        return None
+    return Pool(seen.pool_pages, max(sum(pages), 1), rows, seen.pages_missed / accesses)
+
+
+def usual_rows(taken: Sequence[Taken]) -> float | None:
+    """Give the rows that a range has, as a median of those known; None: nobody counts any."""
+    known = [
+        rows
+        for one in taken
+        if one.shape.has("low") and one.shape.has("high") and not one.shape.has("limit")
+        if not one.shape.aggregates or one.digest.rows_examined is not None
+        if (rows := rows_of_a_call(one.shape, one.digest)) is not None
+    ]
+    return median(known) if known else None
+
+
+def _operation(let: Mapping[str, Any], statements: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"weight": 0.0, **({"let": dict(let)} if let else {}), "statements": statements}
+
+
+def replaced_rows(taken: Sequence[Taken], parts: Sequence[Part]) -> set[int]:
+    """Name the DELETE and the INSERT of a transaction that are likely of the same row."""
+    found: dict[str, dict[str, int]] = {}
+    for part in parts:
+        shape = taken[part.index].shape
+        if shape.verb in {"DELETE", "INSERT"} and part.repeat == 1 and not shape.many_rows:
+            found.setdefault(shape.tables[0], {})[shape.verb] = part.index
+    return {index for both in found.values() if len(both) == 2 for index in both.values()}

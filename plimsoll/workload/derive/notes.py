@@ -1,0 +1,87 @@
+"""What a reader of a derived workload has to know: what it was counted from, what is guessed."""
+
+from collections.abc import Iterable, Sequence
+
+from plimsoll import words
+from plimsoll.model.statements_seen import StatementsSeen
+from plimsoll.workload.derive.binds import Known
+from plimsoll.workload.derive.statements import Sorted
+
+_NAMED_MOST = 20  # columns
+
+
+def notes_of(
+    seen: StatementsSeen,
+    found: Sorted,
+    tables: Sequence[Known],
+    transaction: str | None,
+    guesses: Iterable[str],
+) -> tuple[str, ...]:
+    """Say it, a sentence each.
+
+    Args:
+        seen: What was seen.
+        found: The statements in it.
+        tables: That the workload has.
+        transaction: The operation that was put together; None: none was.
+        guesses: What was concluded.
+    """
+    time = "since its counting began"
+    if seen.interval_s is not None:
+        time = f"within {words.duration(seen.interval_s)}"
+    notes = [
+        f"counted by {seen.server}, {time}",
+        *seen.notes,
+        *_of_transactions(found, transaction),
+        *(f"guessed: {guess}" for guess in guesses),
+        *_of_tables(tables),
+    ]
+    if seen.calls_unknown:
+        unknown = words.plural(seen.calls_unknown, "call")
+        notes.append(f"the server did not tell apart {unknown} of further statements")
+    return tuple(words.visible(note) for note in notes)
+
+
+def _of_transactions(found: Sorted, transaction: str | None) -> list[str]:
+    commits = words.plural(found.commits, "COMMIT")
+    notes = []
+    if transaction is not None:
+        notes.append(
+            f"guessed: `{transaction}` is made of all statements whose calls are a whole multiple"
+            f" of the {commits}, in the order in which they were first seen"
+        )
+    elif found.commits:
+        notes.append(
+            f"{commits} ended transactions that cannot be put together: no statement's calls are a"
+            " whole multiple of that; each statement is an operation by itself"
+        )
+    if found.rollbacks:
+        notes.append(f"{words.plural(found.rollbacks, 'ROLLBACK')}: not in it")
+    return notes
+
+
+def _of_tables(tables: Sequence[Known]) -> list[str]:
+    ranges, others, made_up = [], [], []
+    for known in tables:
+        name = known.seen.name
+        ranges += [f"{name}.{c.name}" for c in known.seen.columns if c.lowest is not None]
+        others += [f"{name}.{c}" for c, filled in known.columns.items() if not filled.same_type]
+        if any(filled.template for filled in known.columns.values()):
+            made_up.append(known.name)
+    notes = ["numbers of rows, and of different values, are as the server estimates them"]
+    if ranges:
+        notes.append(f"taken of your data: the lowest and highest {_listed(ranges)}")
+    if made_up:
+        notes.append(
+            f"keys of {_listed(made_up)} are made up, since no value of yours is taken: tables that"
+            " --prepare makes have them, and yours have not"
+        )
+    if others:
+        notes.append(f"of another type than yours: {_listed(others)}")
+    return notes
+
+
+def _listed(names: Iterable[str]) -> str:
+    chosen = list(dict.fromkeys(names))
+    more = f" and {len(chosen) - _NAMED_MOST} more" if len(chosen) > _NAMED_MOST else ""
+    return ", ".join(chosen[:_NAMED_MOST]) + more

@@ -1,0 +1,275 @@
+"""Reads the parts of a statement once, from left to right: which tables, and what values are for.
+
+It knows as much of the grammar as it takes to say of a value which column it is compared with or
+put into. Where it does not know, it says so, and the statement is not taken. The workload's own
+reader (`plimsoll.workload.reach`) then decides whether what is left may be sent.
+"""
+
+from collections.abc import Mapping
+
+from plimsoll.model.databases import Language
+from plimsoll.model.statements_seen import TableSeen
+from plimsoll.workload.declared import refusal
+from plimsoll.workload.derive.parts import Part, parts_of
+from plimsoll.workload.derive.shapes import AGGREGATES, Piece, Shape, Slot, TableMark
+from plimsoll.workload.derive.sight import BEFORE_TABLES, Sight
+from plimsoll.workload.derive.slots import Level, Slots
+
+DEPTH_MOST = 40
+VERBS = {"SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE"}
+_CLAUSES = {
+    "SELECT": "select",
+    "FROM": "from",
+    "WHERE": "where",
+    "ON": "where",
+    "HAVING": "where",
+    "SET": "set",
+    "GROUP": "other",
+    "ORDER": "other",
+    "LIMIT": "limit",
+    "OFFSET": "offset",
+    "VALUES": "values",
+    "VALUE": "values",
+    "RETURNING": "select",
+    "FOR": "other",
+    "LOCK": "other",
+}
+_LIST_UNKNOWN = "has a list of values where it is not known what they are for"
+
+
+def shape_of(
+    text: str, language: Language, tables: Mapping[str, TableSeen], database: str = ""
+) -> Shape:
+    """Read a statement.
+
+    Args:
+        text: As the server's digest has it.
+        language: Whose dialect it is.
+        tables: What there is, by name.
+        database: Its own name, which may stand before a table's.
+
+    Raises:
+        WorkloadError: It cannot be taken; says why.
+    """
+    return _Reader(Sight(parts_of(text, language), language, tables, database)).shape()
+
+
+class _Reader:
+    """Goes through a statement once."""
+
+    def __init__(self, sight: Sight) -> None:
+        self._sight = sight
+        self._slots = Slots(sight)
+        self._pieces: list[Piece] = []
+        self._levels = [Level()]
+        self._locks = self._aggregates = self._distinct = self._many_rows = False
+
+    def shape(self) -> Shape:
+        verb = self._sight.at(0).word
+        if verb not in VERBS:
+            known = ", ".join(sorted(VERBS))
+            raise refusal(f"begins with {verb or 'no word'}, which is none of {known}")
+        at = 0
+        while at < len(self._sight.parts):
+            at = self._take(at)
+        return Shape(
+            verb,
+            _joined(self._pieces),
+            tuple(self._sight.tables),
+            self._locks,
+            self._aggregates,
+            self._distinct,
+            self._many_rows,
+        )
+
+    @property
+    def _level(self) -> Level:
+        return self._levels[-1]
+
+    def _take(self, at: int) -> int:
+        """Read one part, and what belongs to it; gives the place behind."""
+        part = self._sight.at(at)
+        match part.kind:
+            case "value":
+                self._put(self._slots.of(at, self._level))
+                return at + 1
+            case "list":
+                self._list(at)
+                return at + 1
+            case "more":
+                self._more(at)
+                return at + 1
+            case "mark":
+                self._mark(at, part)
+            case "word":
+                self._word(at, part.word)
+        if part.is_name and not self._sight.at(at - 1).is_mark("."):
+            at = self._sight.behind_database(at)
+        self._write(at)
+        return at + 1
+
+    def _mark(self, at: int, part: Part) -> None:
+        if part.is_mark("("):
+            self._open(at)
+        elif part.is_mark(")") and len(self._levels) > 1:
+            self._levels.pop()
+        elif part.is_mark(",") and self._level.clause == "values" and not self._level.call:
+            self._level.position += 1
+
+    def _word(self, at: int, word: str) -> None:
+        after = self._sight.at(at + 1)
+        if self._begins_clause(at, word):
+            self._level.clause = _CLAUSES[word]
+            self._level.tables = word == "FROM"
+            self._aggregates |= word == "GROUP"
+            self._locks |= word == "LOCK" or (word == "FOR" and after.word in {"UPDATE", "SHARE"})
+        elif word == "UPDATE" and self._sight.at(at - 1).word == "KEY":  # ON DUPLICATE KEY UPDATE
+            self._level.clause = "set"
+        elif word in AGGREGATES and after.is_mark("("):
+            self._aggregates = True
+        elif word == "DISTINCT":
+            self._distinct = True
+        elif word == "AND":
+            self._slots.pass_and(at)
+
+    def _begins_clause(self, at: int, word: str) -> bool:
+        """Whether a word begins a clause, and is no column's name or a function's own word."""
+        sight, level, before = self._sight, self._level, self._sight.at(at - 1)
+        if word not in _CLAUSES or before.is_mark(".") or (level.call and word in {"FROM", "FOR"}):
+            return False
+        match word:
+            case "VALUES" | "VALUE":
+                inserts = sight.at(0).word in {"INSERT", "REPLACE"} and level.clause == "other"
+                after = sight.at(at + 1)
+                return inserts and (after.is_mark("(") or after.kind == "list")
+            case "SET":
+                return "UPDATE" in {sight.at(0).word, before.word}
+            case "LOCK":
+                return sight.at(at + 1).word == "IN"
+            case _:
+                return True
+
+    def _open(self, at: int) -> None:
+        sight, before, level = self._sight, self._sight.at(at - 1), self._level
+        inner = Level(clause=level.clause, tables=level.tables)
+        if before.word == "IN" and sight.at(at + 1).word != "SELECT":
+            inner.compared = sight.column_before(at - 1 - (sight.at(at - 2).word == "NOT"))
+        elif self._is_function(at - 1):
+            inner.call, inner.position = True, level.position
+        elif level.clause == "other" and sight.table(at - 1) is not None:  # INSERT INTO t (a, b)
+            self._slots.inserted = sight.names_within(at)
+            inner.clause = "columns"
+        self._levels.append(inner)
+        if len(self._levels) > DEPTH_MOST:
+            raise refusal(f"has more than {DEPTH_MOST} parentheses within each other")
+
+    def _put(self, *pieces: Piece, glued: bool = False) -> None:
+        """Write pieces, behind a space unless they are glued to what is there."""
+        last = self._pieces[-1] if self._pieces else "("
+        glued = glued or last in {"(", "."}
+        self._pieces += [*([] if glued else [" "]), *pieces]
+
+    def _list(self, at: int) -> None:
+        """Read `(...)`, so many values: of a row, or after IN."""
+        if self._level.clause == "values":
+            slots = [self._slots.of_row(n) for n in range(len(self._slots.row()))]
+            self._put("(", *_with_commas(slots))
+            self._put(")", glued=True)
+        elif self._sight.at(at - 1).word == "IN":
+            self._put("(", self._slots.of_list(at))
+            self._put(")", glued=True)
+        else:
+            raise refusal(_LIST_UNKNOWN)
+
+    def _more(self, at: int) -> None:
+        """Read `...`: a list goes on, of rows or of values."""
+        level, before = self._level, self._sight.at(at - 1)
+        if level.clause == "values" and (before.kind == "list" or before.is_mark(")")):
+            self._many_rows = True
+        elif level.clause == "values" and before.is_mark(","):  # (?, ... , NOW())
+            last = len(self._slots.row()) - self._values_behind(at)
+            slots = [self._slots.of_row(n) for n in range(level.position, last)]
+            self._put(*_with_commas(slots))
+            level.position = last - 1
+        elif level.clause == "limit" and before.is_mark(","):
+            self._put(Slot("limit"))
+        elif level.compared is not None and isinstance(self._pieces[-1], Slot):
+            self._pieces[-1] = Slot("member", *level.compared, many=True)
+        else:
+            raise refusal(_LIST_UNKNOWN)
+
+    def _values_behind(self, at: int) -> int:
+        """Count the values of a row that are told behind a place."""
+        depth = behind = 0
+        for part in self._sight.parts[at + 1 :]:
+            depth += part.is_mark("(") - part.is_mark(")")
+            if depth < 0:
+                break
+            behind += part.is_mark(",") and depth == 0
+        return behind
+
+    def _write(self, at: int) -> None:
+        """Write a part, the same way however far apart the server writes them."""
+        sight, part, before = self._sight, self._sight.at(at), self._sight.at(at - 1)
+        if part.kind == "mark":
+            called = part.is_mark("(") and self._is_function(at - 1)
+            operator = part.glued and before.is_mark(*"<>=!") and part.is_mark(*"<>=")
+            self._put(part.text, glued=called or operator or part.is_mark(",", ")", "."))
+            return
+        table = sight.table(at)
+        if table is not None and self._names_table(at):
+            self._put(TableMark(table))
+        elif self._is_function(at):
+            self._put(part.text.upper())
+        else:
+            self._put(self._column_name(at, part))
+
+    def _is_function(self, at: int) -> bool:
+        """Whether a function is called there; MariaDB writes some in quotes, as names."""
+        part = self._sight.at(at)
+        known = part.is_name and part.text.upper() in self._sight.vocabulary.functions
+        return known and self._sight.at(at + 1).is_mark("(")
+
+    def _column_name(self, at: int, part: Part) -> str:
+        """Give a column as its table has it: MariaDB writes some in capitals, as words."""
+        free = part.kind == "name" or (part.kind == "word" and self._sight.is_name_here(at))
+        found = self._sight.column(part.text) if free else None
+        if found is None and part.kind == "word":
+            return part.text
+        return self._quoted(found[1] if found else part.text)
+
+    def _names_table(self, at: int) -> bool:
+        """Whether a name that is a table's stands for the table."""
+        sight = self._sight
+        if sight.at(at + 1).is_mark("."):
+            return sight.is_mention(sight.at(at).text)
+        before = sight.at(at - 3 if sight.at(at - 1).is_mark(".") else at - 1)
+        among = self._level.tables and before.is_mark(",", "(") and not self._level.call
+        return before.word in BEFORE_TABLES or among
+
+    def _quoted(self, name: str) -> str:
+        folds = self._sight.vocabulary.folds and name != name.lower()
+        plain = name.isidentifier() and name.isascii() and not folds
+        if plain and self._sight.is_free(name):
+            return name
+        quote = "`" if self._sight.language == "sql" else '"'
+        return f"{quote}{name}{quote}"
+
+
+def _with_commas(slots: list[Slot]) -> list[Piece]:
+    pieces: list[Piece] = []
+    for slot in slots:
+        pieces += [", ", slot] if pieces else [slot]
+    return pieces
+
+
+def _joined(pieces: list[Piece]) -> tuple[Piece, ...]:
+    """Put texts beside each other together."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        last = joined[-1] if joined else None
+        if isinstance(piece, str) and isinstance(last, str):
+            joined[-1] = last + piece
+        else:
+            joined.append(piece)
+    return tuple(joined)

@@ -1,0 +1,142 @@
+"""What a value of a statement is for, told from what stands around it."""
+
+from dataclasses import dataclass
+
+from plimsoll.workload.declared import refusal
+from plimsoll.workload.derive.shapes import Role, Slot
+from plimsoll.workload.derive.sight import ARITHMETIC, Column, Sight
+
+_COMPARES: dict[str, Role] = {
+    "=": "equal",
+    "<=>": "equal",
+    "<>": "equal",
+    "!=": "equal",
+    "<": "high",
+    "<=": "high",
+    ">": "low",
+    ">=": "low",
+}
+_UNKNOWN = "has a value where it is not known what it is for"
+
+
+@dataclass
+class Level:
+    """What holds between the parentheses around a part.
+
+    Attributes:
+        clause: Of the statement.
+        tables: Whether a comma is followed by a table.
+        compared: What IN compares, where these are its parentheses.
+        position: Of a value in a row that is inserted.
+        call: Whether these are the parentheses of a function.
+    """
+
+    clause: str = "other"
+    tables: bool = False
+    compared: Column | None = None
+    position: int = 0
+    call: bool = False
+
+
+class Slots:
+    """Says of each value in turn what it is for."""
+
+    def __init__(self, sight: Sight) -> None:
+        """Begin with a statement.
+
+        Attributes:
+            inserted: The columns that an INSERT names; none: all that there are.
+        """
+        self.inserted: list[str] = []
+        self._sight = sight
+        self._between: Column | None = None
+        self._assigned: Column | None = None
+
+    def of(self, at: int, level: Level) -> Slot:
+        """Say it of the value at a place.
+
+        Raises:
+            WorkloadError: It cannot be told.
+        """
+        match level.clause:
+            case "select":
+                return Slot("constant")
+            case "set":
+                return self._set(at)
+            case "values":
+                return self.of_row(level.position)
+            case "limit":
+                return Slot("offset" if self._sight.at(at + 1).is_mark(",") else "limit")
+            case "offset":
+                return Slot("offset")
+            case "where":
+                return self._condition(at, level)
+            case _:
+                raise refusal(_UNKNOWN)
+
+    def of_row(self, position: int) -> Slot:
+        """Say it of a value of a row that is inserted, by its place.
+
+        Raises:
+            WorkloadError: No column belongs there.
+        """
+        columns = self.row()
+        found = self._sight.column(columns[position]) if position < len(columns) else None
+        if found is None:
+            raise refusal("inserts more values than columns that are known")
+        return Slot("set", *found)
+
+    def row(self) -> list[str]:
+        """Name the columns of a row that is inserted."""
+        return self.inserted or self._sight.columns_of_first()
+
+    def of_list(self, at: int) -> Slot:
+        """Say it of a list after IN, of which the text does not tell how long it is.
+
+        Raises:
+            WorkloadError: What is compared is no column.
+        """
+        back = 2 if self._sight.at(at - 2).word == "NOT" else 1
+        return Slot("member", *_required(self._sight.column_before(at - back)), many=True)
+
+    def pass_and(self, at: int) -> None:
+        """Note an AND that ends no BETWEEN."""
+        if self._sight.at(at + 1).kind != "value":
+            self._between = None
+
+    def _set(self, at: int) -> Slot:
+        before = self._sight.at(at - 1)
+        if before.is_mark("="):
+            self._assigned = self._sight.column_before(at - 1)
+        if before.is_mark(*ARITHMETIC) or self._assigned is None:
+            return Slot("constant")
+        return Slot("set", *self._assigned)
+
+    def _condition(self, at: int, level: Level) -> Slot:
+        sight, before = self._sight, self._sight.at(at - 1)
+        if level.compared is not None:
+            return Slot("member", *level.compared)
+        if before.is_mark(*ARITHMETIC) or before.word == "INTERVAL":
+            return Slot("constant")
+        if sight.at(at + 1).is_mark(*ARITHMETIC):
+            raise refusal("compares with an expression, whose values cannot be known")
+        if before.word == "BETWEEN":
+            back = 2 if sight.at(at - 2).word == "NOT" else 1
+            self._between = _required(sight.column_before(at - back))
+            return Slot("low", *self._between)
+        if before.word == "AND" and self._between is not None:
+            found, self._between = self._between, None
+            return Slot("high", *found)
+        start = at
+        while sight.at(start - 1).is_mark("<", ">", "=", "!"):
+            start -= 1
+        operator = "".join(part.text for part in sight.parts[start:at])
+        if operator not in _COMPARES:
+            raise refusal(_UNKNOWN)
+        return Slot(_COMPARES[operator], *_required(sight.column_before(start)))
+
+
+def _required(found: Column | None) -> Column:
+    if found is None:
+        raise refusal("compares something with a value that is no column by itself")
+    return found

@@ -1,0 +1,206 @@
+"""The statements of a derived workload, each with all of its calls, and those that are left out."""
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from plimsoll import words
+from plimsoll.errors import WorkloadError
+from plimsoll.model.databases import Language
+from plimsoll.model.statements_seen import Digest, TableSeen
+from plimsoll.workload.declared import refusal
+from plimsoll.workload.derive.binds import Known
+from plimsoll.workload.derive.parts import first_word, parts_of
+from plimsoll.workload.derive.reading import VERBS, shape_of
+from plimsoll.workload.derive.shapes import Shape
+
+_COMMITS = {"COMMIT", "END"}
+_CONTROLS = _COMMITS | {"BEGIN", "START", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"}
+_SERVERS_OWN = re.compile(
+    r"information_schema|performance_schema|pg_catalog|pg_stat_\w|plimsoll_datasets", re.IGNORECASE
+)
+_SHOWN_MOST = 160  # characters of a statement that is left out
+_ALIKE_MOST = 1.5  # times the mean calls of those that differ from it in a column alone
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What is not in the workload.
+
+    Attributes:
+        statement: It, without any value; of one that cannot be read its first word alone.
+        why: The reason.
+        calls: How often it was called.
+        time_s: In the server, all calls together.
+    """
+
+    statement: str
+    why: str
+    calls: int
+    time_s: float
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A statement of the workload.
+
+    Attributes:
+        shape: What it is.
+        digest: What its calls came to, together with those of statements alike.
+        columns: Of statements that differ in the column alone that they set: these columns.
+        unless_replaced: Why it cannot be sent, but in a transaction that deletes what it inserts.
+    """
+
+    shape: Shape
+    digest: Digest
+    columns: tuple[str, ...] = ()
+    unless_replaced: str = ""
+
+
+@dataclass
+class Sorted:
+    """All statements that a server counted.
+
+    Attributes:
+        taken: Those that can be sent.
+        left_out: Those that cannot, or shall not.
+        commits: Transactions that ended.
+        rollbacks: Transactions that were undone.
+        controls_s: Time in statements that begin and end transactions.
+    """
+
+    taken: list[Taken] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    commits: int = 0
+    rollbacks: int = 0
+    controls_s: float = 0.0
+
+
+def sort_statements(
+    digests: Iterable[Digest],
+    language: Language,
+    tables: Mapping[str, TableSeen],
+    database: str,
+    *,
+    only: Collection[str] = (),
+    writes: bool = True,
+) -> Sorted:
+    """Read each digest once, and say which can be sent.
+
+    Args:
+        digests: What the server counted.
+        language: Whose dialect the statements are.
+        tables: That there are, by name.
+        database: Its name, which may stand before a table's.
+        only: The tables that are asked for; none: all.
+        writes: Whether what changes or locks rows is wanted.
+    """
+    found = Sorted()
+    for digest in digests:
+        word = first_word(digest.text)
+        if word in _CONTROLS:
+            found.controls_s += digest.time_s
+            found.commits += digest.calls if word in _COMMITS else 0
+            # ROLLBACK TO a savepoint ends nothing
+            undone = word in {"ROLLBACK", "ABORT"} and " TO " not in digest.text.upper()
+            found.rollbacks += digest.calls if undone else 0
+        elif word not in VERBS:
+            why = f"is none of {', '.join(sorted(VERBS))}"
+            found.left_out.append(left_out(digest, word or "a statement", why))
+        elif not _SERVERS_OWN.search(digest.text):
+            try:
+                shape = shape_of(digest.text, language, tables, database)
+                _require_wanted(shape, only, writes=writes)
+            except WorkloadError as error:
+                found.left_out.append(left_out(digest, _shown(digest.text, language), str(error)))
+            else:
+                found.taken.append(Taken(shape, digest))
+    return found
+
+
+def _require_wanted(shape: Shape, only: Collection[str], *, writes: bool) -> None:
+    if only and not set(shape.tables) & set(only):
+        raise refusal("names none of the tables that are asked for")
+    if shape.writes and not writes:
+        raise refusal("changes or locks rows: --writes takes it")
+
+
+def left_out(digest: Digest, statement: str, why: str) -> LeftOut:
+    """Note a statement that is not in the workload."""
+    line = words.visible(" ".join(statement.split()))
+    line = line if len(line) <= _SHOWN_MOST else f"{line[:_SHOWN_MOST]} ..."
+    return LeftOut(line, words.visible(why), digest.calls, digest.time_s)
+
+
+def _shown(text: str, language: Language) -> str:
+    """Write a statement without its values, in a line; its first word where it cannot be read."""
+    try:
+        parts = parts_of(text, language)
+    except WorkloadError:
+        return f"{first_word(text)} ..."
+    return " ".join(part.text for part in parts)
+
+
+def merged(taken: Sequence[Taken], known: Mapping[str, Known]) -> list[Taken]:
+    """Put statements together that differ in a table's copy, or in the column that they set."""
+    by_text: dict[str, list[Taken]] = {}
+    for one in taken:
+        by_text.setdefault(_text(one, known), []).append(one)
+    whole = [replace(alike[0], digest=_together(alike)) for alike in by_text.values()]
+    by_column: dict[str, list[Taken]] = {}
+    for one in whole:
+        by_column.setdefault(_without_column(one, known) or f"={_text(one, known)}", []).append(one)
+    found = []
+    for alike in by_column.values():
+        if len(alike) < 2 or not _as_often([one.digest.calls for one in alike]):
+            found += alike
+            continue
+        columns = tuple(one.shape.slots[0].column for one in alike)
+        found.append(replace(alike[0], digest=_together(alike), columns=columns))
+    return found
+
+
+def _as_often(calls: Sequence[int]) -> bool:
+    """Whether statements are called about as often, but for chance (of counts: 4 of its root)."""
+    mean = sum(calls) / len(calls)
+    chance = 4 * math.sqrt(mean)
+    low, high = mean / _ALIKE_MOST - chance, mean * _ALIKE_MOST + chance
+    return low <= min(calls) and max(calls) <= high
+
+
+def _text(one: Taken, known: Mapping[str, Known]) -> str:
+    return one.shape.written(tables={name: table.name for name, table in known.items()})
+
+
+def _without_column(one: Taken, known: Mapping[str, Known]) -> str | None:
+    """Write an UPDATE of one column without its name; None for any other statement."""
+    shape = one.shape
+    sets = [slot for slot in shape.slots if slot.role == "set"]
+    if shape.verb != "UPDATE" or len(sets) != 1 or shape.slots[0].role != "set":
+        return None
+    column = sets[0].column
+    value = known[sets[0].table].columns[column]
+    head, found, tail = _text(one, known).partition(f" {column} =")
+    if not found or column in tail.split():
+        return None
+    return f"{head} =={tail} {value.type} {value.value}"
+
+
+def _together(alike: Sequence[Taken]) -> Digest:
+    """Add up what the calls of several digests came to; what one does not tell is not known."""
+    digests = [one.digest for one in alike]
+
+    def total(name: str) -> int | None:
+        counts = [getattr(digest, name) for digest in digests]
+        return None if None in counts else sum(counts)
+
+    return Digest(
+        text=digests[0].text,
+        calls=sum(digest.calls for digest in digests),
+        time_s=sum(digest.time_s for digest in digests),
+        rows_sent=total("rows_sent"),
+        rows_examined=total("rows_examined"),
+        rows_affected=total("rows_affected"),
+        order=min(digest.order for digest in digests),
+    )

@@ -1,0 +1,267 @@
+"""Workloads from digests: the same statements, weights and transactions as what was sent."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plimsoll.errors import UsageError
+from plimsoll.model.statements_seen import Digest, StatementsSeen
+from plimsoll.workload import Compiled, load_workload, parse_workload
+from plimsoll.workload.derive.derived import Derived, derive
+from plimsoll.workload.derive.document import text_of
+from tests.unit.workload.derive.digests import (
+    COMMITS,
+    OLTP_READ_WRITE,
+    ORDERS,
+    READ,
+    SBTEST,
+    UPDATES,
+    YCSB_B,
+    digest,
+    seen,
+)
+
+
+def compiled(derived: Derived) -> Compiled:
+    """Read a derived workload's file as a user of it would."""
+    return parse_workload(text_of(derived.document)).compile()
+
+
+def weights(derived: Derived) -> dict[str, float]:
+    return {name: one["weight"] for name, one in derived.document["operations"].items()}
+
+
+def test_ycsb_b_is_found_again_in_its_digests() -> None:
+    derived = derive(YCSB_B, writes=True)
+    assert weights(derived) == {
+        "select_usertable_by_ycsb_key": 95.0,
+        "update_usertable_by_ycsb_key": 5.0,
+    }
+    read, update = compiled(derived).engine.operations
+    assert read.statements[0].sql == ("SELECT * FROM `usertable` WHERE YCSB_KEY = ?",)
+    assert update.statements[0].sql == tuple(
+        f"UPDATE `usertable` SET FIELD{n} = ? WHERE YCSB_KEY = ?" for n in range(10)
+    )
+    assert derived.share_of_calls == 1.0
+
+
+def test_a_table_has_as_many_rows_as_wide_as_it_had() -> None:
+    (table,) = compiled(derive(YCSB_B, writes=True)).tables
+    original = load_workload("ycsb-b").compile(4_950).tables[0]
+    assert table.rows == 4_950
+    assert table.create_sql == original.create_sql
+    assert [value.model_dump() for value in table.row[1:]] == [
+        {**value.model_dump(), "alphabet": "alphanumeric"} for value in original.row[1:]
+    ]
+
+
+def test_a_transaction_is_put_together_by_its_commits() -> None:
+    derived = derive(OLTP_READ_WRITE, writes=True)
+    (operation,) = compiled(derived).engine.operations
+    original = load_workload("sysbench-oltp-read-write").compile(10_000).engine.operations[0]
+    assert operation.transaction
+    assert [one.repeat for one in operation.statements] == [
+        one.repeat for one in original.statements
+    ]
+    assert [_plain(one.sql[0]) for one in operation.statements] == [
+        _plain(one.sql[0]).replace("k+1", "k+?") for one in original.statements
+    ]
+    assert derived.operations[0].calls == COMMITS
+    assert any("whole multiple of the 4,000 COMMITs" in note for note in derived.notes)
+
+
+def test_ranges_are_as_long_as_the_rows_that_they_met() -> None:
+    document = derive(OLTP_READ_WRITE, writes=True).document
+    between = [
+        one["binds"]
+        for one in document["operations"]["transaction"]["statements"]
+        if "BETWEEN" in one["sql"]
+    ]
+    assert [(high["sum"] == low, high["plus"]) for low, high in between] == [(True, 99)] * 4
+
+
+def test_the_row_that_is_inserted_is_the_one_that_was_deleted() -> None:
+    statements = derive(OLTP_READ_WRITE, writes=True).document["operations"]["transaction"]
+    delete, insert = statements["statements"][-2:]
+    assert delete["binds"] == ["replaced_sbtest1"]
+    assert insert["binds"][0] == "replaced_sbtest1"
+
+
+def test_without_leave_nothing_writes() -> None:
+    derived = derive(OLTP_READ_WRITE)
+    texts = [text for one in derived.operations for text, _ in one.statements]
+    assert len(texts) == 5
+    assert all(text.startswith("SELECT") for text in texts)
+    assert {one.why for one in derived.left_out} == {"changes or locks rows: --writes takes it"}
+    assert derived.share_of_calls == pytest.approx(14 / 18, abs=0.01)
+    assert not compiled(derived).inserts
+
+
+def test_what_is_no_whole_multiple_of_the_commits_is_an_operation_by_itself() -> None:
+    derived = derive(
+        seen(
+            digest("COMMIT", 1000),
+            digest("SELECT `c` FROM `sbtest1` WHERE `id` = ?", 2000),
+            digest("SELECT `c` FROM `sbtest1` WHERE `k` = ?", 1500),
+        )
+    )
+    assert weights(derived) == {"transaction": 40.0, "select_sbtest1_by_k": 60.0}
+
+
+def test_tables_alike_are_copies_of_one() -> None:
+    tables = [SBTEST.model_copy(update={"name": f"sbtest{n}"}) for n in (1, 2, 3)]
+    one_each = [digest(f"SELECT `c` FROM `sbtest{n}` WHERE `id` = ?", 100 * n) for n in (1, 2, 3)]
+    derived = derive(seen(*one_each).model_copy(update={"tables": tuple(tables)}))
+    assert derived.document["tables"]["sbtest"]["copies"] == 3
+    (operation,) = compiled(derived).engine.operations
+    assert operation.statements[0].sql == tuple(
+        f"SELECT c FROM `sbtest{n}` WHERE id = ?" for n in (1, 2, 3)
+    )
+
+
+def test_lists_and_limits_are_as_long_as_rows_tell() -> None:
+    derived = derive(
+        seen(
+            digest("SELECT `note` FROM `orders` WHERE `id` IN (...)", rows=7),
+            digest("SELECT `note` FROM `orders` WHERE `customer_id` IN (...)", rows=60),
+            digest("SELECT `note` FROM `orders` WHERE `id` >= ? ORDER BY `id` LIMIT ?", rows=25),
+        )
+    )
+    texts = {text for one in derived.operations for text, _ in one.statements}
+    assert "SELECT note FROM {orders} WHERE id IN (?, ?, ?, ?, ?, ?, ?)" in texts
+    assert "SELECT note FROM {orders} WHERE customer_id IN (?, ?, ?)" in texts  # 20 rows each
+    limited = derived.document["operations"]["select_orders_by_id_2"]["statements"][0]
+    assert limited["binds"][1] == 25
+
+
+def test_values_occur_as_unevenly_as_in_a_sample_of_rows() -> None:
+    derived = derive(seen(digest("SELECT `note` FROM `orders` WHERE `customer_id` = ?", rows=20)))
+    column = derived.document["tables"]["orders"]["columns"]["customer_id"]
+    assert column["value"] == {
+        "integer": [7, 5006],
+        "distribution": "hotspot(hot_set=0.2, hot_operations=0.61)",
+    }
+
+
+def test_both_columns_of_a_key_are_those_of_one_row() -> None:
+    text = "SELECT `price` FROM `order_lines` WHERE `order_id` = ? AND `line` = ?"
+    derived = derive(seen(digest(text)))
+    operation = derived.document["operations"]["select_order_lines_by_order_id_line"]
+    (name,) = operation["let"]
+    assert operation["statements"][0]["binds"] == [name, name]
+
+
+LEFT_OUT = [
+    ("SELECT `x` FROM `another` WHERE `id` = ?", "unknown|no table|no column"),
+    ("SELECT SLEEP ( ? ) FROM `orders`", "calls"),
+    ("SELECT `id` FROM `orders` INTO OUTFILE ?", "not"),
+    ("INSERT INTO `sbtest1` ( `id` , `k` ) VALUES (...)", "bigint"),
+    ("SELECT `id` FROM `orders` WHERE `placed` BETWEEN ? AND ?", "no whole number"),
+    ("SHOW TABLES", "is none of"),
+    ("SET PASSWORD = ?", "is none of"),
+    ("SELECT `id` FROM `orders` WHERE `id` = ...", "cut short"),
+    ("{evil: [1, 2]} \n - yaml", "is none of"),
+    ("SELECT `a\x1b[2J\n` FROM `orders`", "unknown column"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), LEFT_OUT)
+def test_what_cannot_be_derived_is_listed_with_its_share(text: str, why: str) -> None:
+    derived = derive(seen(digest(READ, 900), digest(text, 100)), writes=True)
+    (one,) = derived.left_out
+    assert one.calls == 100
+    assert derived.share_of_calls == pytest.approx(0.9)
+    assert re.search(why, one.why), one.why
+    assert "\x1b" not in one.statement + one.why
+    assert "\n" not in one.statement
+
+
+def test_statements_about_the_server_itself_do_not_count() -> None:
+    own = digest("SELECT * FROM `performance_schema` . `threads`", 10_000)
+    derived = derive(seen(digest(READ), own))
+    assert derived.calls == 1000
+
+
+def test_no_statement_at_all_is_an_error_that_says_why() -> None:
+    with pytest.raises(UsageError, match=r"shop: no statement .* \(SHOW: is none of"):
+        derive(seen(digest("SHOW TABLES")))
+
+
+def test_tables_can_be_chosen() -> None:
+    of_orders = digest("SELECT `note` FROM `orders` WHERE `id` = ?")
+    derived = derive(seen(digest(READ), of_orders), only=["orders"])
+    assert list(derived.document["tables"]) == ["orders"]
+    with pytest.raises(UsageError, match="--tables: unknown table 'nowhere'"):
+        derive(seen(digest(READ)), only=["nowhere"])
+
+
+def test_no_value_of_a_row_is_in_it_but_ends_of_numbers() -> None:
+    text = "SELECT `note` FROM `orders` WHERE `state` = ? AND `customer_id` = ?"
+    derived = derive(seen(digest(text), digest("SELECT 'a secret' , 4711 FROM `orders`")))
+    written = json.dumps(derived.document) + repr(derived)
+    assert "secret" not in written
+    assert "4711" not in written
+    assert "paid" not in written
+    note = next(note for note in derived.notes if "taken of your data" in note)
+    assert note.endswith("orders.id, orders.customer_id")
+
+
+READ_OPERATION = "select_usertable_by_ycsb_key"
+WORDS = ["SELECT", "`c`", "FROM", "`sbtest1`", "`orders`", "WHERE", "`id`", "=", "?", "(...)", "IN"]
+WORDS += ["BETWEEN", "AND", ",", "(", ")", "UPDATE", "SET", "INSERT INTO", "VALUES", "LIMIT"]
+WORDS += ["...", "/* , ... */", "$records", "{x}", "'", "`", "DELETE", "JOIN", ".", ">", "COMMIT"]
+
+
+@settings(max_examples=30)
+@given(texts=st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=6))
+def test_whatever_digests_say_what_comes_out_is_a_sound_workload(texts: list[str]) -> None:
+    digests = [digest(text, 10 + number) for number, text in enumerate(texts)]
+    derived = derive(seen(digest(READ, 100), *digests), writes=True)  # which reads it again
+    assert READ_OPERATION in derived.document["operations"]
+
+
+@settings(max_examples=30)
+@given(text=st.text(max_size=80))
+def test_any_text_is_left_out_or_sound(text: str) -> None:
+    derived = derive(seen(digest(READ, 100), digest(text, 5)), writes=True)
+    assert READ_OPERATION in derived.document["operations"]
+
+
+def test_estimates_of_rows_give_way_to_a_key_without_gaps() -> None:
+    few = ORDERS.model_copy(update={"rows": 90_000})
+    read = digest("SELECT `note` FROM `orders` WHERE `id` = ?")
+    whole = derive(seen(read).model_copy(update={"tables": (few,)}))
+    assert whole.document["default_records"] == 120_000
+    sparse = few.model_copy(update={"rows": 5_000})
+    gaps = derive(seen(read).model_copy(update={"tables": (sparse,)}))
+    assert gaps.document["default_records"] == 5_000
+
+
+def test_postgresql_has_its_own_field_and_names_in_small_letters() -> None:
+    columns = tuple(c.model_copy(update={"type": "text"}) for c in ORDERS.columns[3:])
+    key = ORDERS.columns[0].model_copy(update={"type": "bigint"})
+    table = ORDERS.model_copy(update={"columns": (key, *columns), "indexes": {}})
+    told = StatementsSeen(
+        protocol="postgres",
+        server="PostgreSQL 18",
+        database="public",
+        interval_s=None,
+        digests=(Digest(text="SELECT note FROM orders WHERE id = $1", calls=9, time_s=0.1),),
+        tables=(table,),
+    )
+    document = derive(told).document
+    statement = document["operations"]["select_orders_by_id"]["statements"][0]
+    assert statement["postgres"] == "SELECT note FROM {orders} WHERE id = ?"
+    assert parse_workload(text_of(document)).compile(protocol="postgres").engine.operations
+
+
+def test_updates_of_one_column_that_differ_much_in_their_number_stay_apart() -> None:
+    derived = derive(seen(digest(UPDATES[0], 1000), digest(UPDATES[1], 10)), writes=True)
+    assert len(derived.operations) == 2
+
+
+def _plain(text: str) -> str:
+    return text.replace(" ", "").replace("`", "")
