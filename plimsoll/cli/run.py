@@ -91,7 +91,7 @@ def _run_all(
     searches = [(asked_search(request), folder) for request, folder in existing]
     interrupted = any(find_into(search, folder) for search, folder in searches)
     made = [run for run in runs if run not in existing]
-    interrupted = interrupted or (bool(made) and _run_here(made, data_dir))
+    interrupted = interrupted or (bool(made) and run_here(made, data_dir))
     results = expecting.judge_all(read_results(directory), keep=True)
     print_results(results, as_json=as_json)
     exporting.tell_runs(result for _, result in results.values())
@@ -110,7 +110,7 @@ def _directory(request_file: Path, out: Path | None) -> Path:
     return directory
 
 
-def _run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
+def run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
     """Run requests one after the other on a twin; returns whether they were interrupted."""
     from plimsoll.local.databases.server_programs import fetch_programs  # noqa: PLC0415 - an extra
     from plimsoll.local.home import twin_home  # noqa: PLC0415 - an extra

@@ -1,5 +1,6 @@
 """The end of every run: its outcome is recorded, told, and shown on a page."""
 
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -205,6 +206,7 @@ def _result(record: RunRecord, files: RunFiles, cost: RunCost | None) -> RunResu
         name=record.name,
         team=record.team,
         local=record.local,
+        processors=os.cpu_count() if record.local else None,
         state=record.state,
         failure=record.failure,
         capacity=conclusion.capacity if conclusion else None,

@@ -1,0 +1,284 @@
+"""The load line of a target that was not measured: its throughput within limits of latency. Pure.
+
+By the forced flow law each operation takes its I/Os, its bytes and its processor time with it
+wherever it runs; by the utilization law what lets through the fewest operations binds first (Denning
+and Buzen 1978). Between an idle target and that bound a closed network of the volume and the
+processors says how long operations take (`network`), and the run's own tails what a percentile then
+is (`tails`).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from plimsoll.model.base import Model
+from plimsoll.model.capacity import Resource
+from plimsoll.sizing.caps import Caps, Owner
+from plimsoll.sizing.guess import End, Guess
+from plimsoll.sizing.network import Network, Point
+from plimsoll.sizing.profile import Profile
+
+SAME_CONSTANTS = 1.1  # by which an I/O's latency may differ from what its type's constant says
+OTHER_CONSTANTS = 1.5  # ... of another type on AWS, where the constants are assumptions
+TAIL_FACTOR = 1.1  # by which a percentile may differ from the run's at the same stretch
+NEAR = 0.85  # share of a resource's bound from which it, not the latency alone, binds
+SAFE = 0.5  # of the way from what is likeliest to the low end: what is said of a target
+SURE = Guess.sure(1.0)
+
+
+class Bound(Model):
+    """What a resource lets through, whatever the latency."""
+
+    resource: Resource
+    ops_per_second: float
+    owner: Owner | None = None  # of a limit of storage: the volume's, or the instance's
+
+
+class Prediction(Model):
+    """What a target is held to sustain. Never a measurement."""
+
+    ops_per_second: float  # within the limits, on the safe side of what is likeliest
+    low: float  # it contains what is not known
+    high: float
+    binds: Bound  # the resource that sets it, and what that alone lets through
+    next: Bound | None  # the one that would be next; None: no other is known
+    load: int | None  # operations under way there; None: one alone takes too long
+    latency_us: dict[str, Guess] | None = None  # under the load wanted; None: it is not carried
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A profile, with what runs said of its predictions.
+
+    Attributes:
+        profile: Of the run.
+        factor: What was measured over what is predicted for it.
+        held: What no volume changes: a lock that bound, and the throughput at which it did.
+    """
+
+    profile: Profile
+    factor: Guess = SURE
+    held: tuple[Resource, float] | None = None
+
+
+@dataclass(frozen=True)
+class _Line:
+    point: Point | None  # None: one operation alone takes too long
+    full: bool  # more operations under way bring no more, and are still within the limits
+    bounds: tuple[Bound, ...]
+    storage_s: float  # of the time of an operation, in the volume; without queues
+
+    @property
+    def ops_per_second(self) -> float:
+        return 0.0 if self.point is None else self.point.ops_per_second
+
+
+def predict(
+    known: Calibrated, caps: Caps, limits_us: Mapping[str, float], want: float | None = None
+) -> Prediction:
+    """Predict a target's load line.
+
+    Args:
+        known: What the run says.
+        caps: What the target lets through.
+        limits_us: The most that each operation may take; of the statistic of the profile's tails.
+        want: A load, in operations per second, whose latencies are wanted.
+    """
+    lines = {end: _line(known.profile, caps, limits_us, end) for end in get_args(End)}
+    low, mid, high = (lines[e].ops_per_second * known.factor.at(e) for e in get_args(End))
+    likely = lines["mid"]
+    binds, following = _binding(likely)
+    if known.held is not None and known.held[1] < mid:
+        resource, held = known.held
+        following, binds = binds, Bound(resource=resource, ops_per_second=held)
+        low, mid = min(low, held), held
+    mid = min(max(low, mid), high)
+    return Prediction(
+        ops_per_second=mid * (low / mid) ** SAFE if mid else 0.0,
+        low=low,
+        high=high,
+        binds=binds,
+        next=following,
+        load=likely.point.load if likely.point else None,
+        latency_us=None if want is None else _latencies(known, caps, want),
+    )
+
+
+def _line(profile: Profile, caps: Caps, limits_us: Mapping[str, float], end: End) -> _Line:
+    """Find the heaviest load within the limits, with what operations take under just that load."""
+    first = _best(profile, caps, limits_us, end, profile.most_load)
+    if first.full:
+        return first
+    return _best(profile, caps, limits_us, end, first.point.load if first.point else 1.0)
+
+
+def _best(
+    profile: Profile, caps: Caps, limits_us: Mapping[str, float], end: End, load: float
+) -> _Line:
+    bounds = tuple(_bounds(profile, caps, end, load))
+    network, storage_s = _network(profile, caps, end, bounds)
+    best, full = None, True
+    for point in network.climb():
+        found = _latency_us(profile, network, point, end)
+        if any(found[name] > most_us for name, most_us in limits_us.items()):
+            full = False
+            break
+        best = point
+    return _Line(best, full, bounds, storage_s)
+
+
+def _bounds(profile: Profile, caps: Caps, end: End, load: float) -> Iterator[Bound]:
+    """Say what each resource lets through: its rate over what an operation takes of it."""
+    reads, writes = _memory(profile, caps)
+    kept = profile.read_share * reads.cost(end) + (1 - profile.read_share) * writes.cost(end)
+    if profile.ios is not None and caps.iops:
+        each = profile.ios.at(load).cost(end) * kept
+        if each:
+            rate = caps.iops / each
+            yield Bound(resource="storage_iops", ops_per_second=rate, owner=caps.iops_of)
+    if profile.mib is not None and caps.mib_s:
+        each = profile.mib.at(load).cost(end) * kept
+        if each:
+            rate = caps.mib_s / each
+            yield Bound(resource="storage_throughput", ops_per_second=rate, owner=caps.mib_s_of)
+    cpu_s = profile.machine_cpu_s if _on_machine(profile, caps) else profile.server_cpu_s
+    if cpu_s is not None and caps.processors:
+        rate = caps.processors * caps.speed.at(end) / cpu_s.at(load).cost(end)
+        yield Bound(resource="cpu", ops_per_second=rate)
+
+
+def _on_machine(profile: Profile, caps: Caps) -> bool:
+    """Whether a target is asked about as the run's machine stands in for it."""
+    return profile.whole_machine and caps.speed == SURE
+
+
+def _network(
+    profile: Profile, caps: Caps, end: End, bounds: tuple[Bound, ...]
+) -> tuple[Network, float]:
+    storage = [1 / b.ops_per_second for b in bounds if b.resource != "cpu"]
+    cpu = [1 / b.ops_per_second for b in bounds if b.resource == "cpu"]
+    stretch = _stretch(profile, caps).cost(end)
+    reads, _ = _memory(profile, caps)
+    added_s, storage_s = 0.0, 0.0
+    for wait_s, times in (
+        (profile.pages_s, stretch * reads.cost(end)),
+        (profile.log_s, stretch),
+    ):
+        now_s = wait_s.cost(end) if times > 1 else wait_s.at(end)
+        added_s += now_s * (times - 1)
+        storage_s += now_s * times
+    alone_s = max(profile.alone_s + added_s, profile.alone_s / 100)
+    demands_s = (*([max(storage)] if storage else []), *cpu)
+    return Network(alone_s=alone_s, demands_s=demands_s), storage_s
+
+
+def _stretch(profile: Profile, caps: Caps) -> Guess:
+    """Say how many times as long an idle volume takes for an I/O."""
+    own = profile.own
+    if caps.volume == own.volume or not caps.base_latency_us or not own.base_latency_us:
+        return SURE
+    factor = SAME_CONSTANTS if profile.whole_machine else OTHER_CONSTANTS
+    return Guess.within(caps.base_latency_us / own.base_latency_us, factor)
+
+
+def _memory(profile: Profile, caps: Caps) -> tuple[Guess, Guess]:
+    """Say how many times as many I/Os read and write with another memory.
+
+    A pool that reads less evicts fewer changed pages too, but writes the log and checkpoints all
+    the same: its writes lie between as many and as many fewer.
+    """
+    own, pool = profile.own, profile.pool
+    if caps.pool_bytes is not None:
+        ratio = caps.pool_bytes / own.pool_bytes if own.pool_bytes else None
+    elif own.memory_gib and caps.memory_gib:
+        ratio = caps.memory_gib / own.memory_gib
+    else:
+        ratio = None
+    if ratio == 1 or ratio is None:
+        return SURE, SURE
+    if pool is None:
+        return (Guess(low=0.0, mid=1.0, high=1.0), SURE) if ratio > 1 else (SURE, SURE)
+    reads = pool.reads_at(pool.pages * ratio)
+    ends = sorted((1.0, reads.mid))
+    return reads, Guess(low=ends[0], mid=(ends[0] + ends[1]) / 2, high=ends[1])
+
+
+def _latency_us(profile: Profile, network: Network, point: Point, end: End) -> dict[str, float]:
+    stretch = point.response_s / network.alone_s
+    factor = {"low": TAIL_FACTOR, "mid": 1.0, "high": 1 / TAIL_FACTOR}[end]
+    return {
+        name: tail.at(stretch) * network.alone_s * 1e6 * factor
+        for name, tail in profile.tails.items()
+    }
+
+
+def _binding(line: _Line) -> tuple[Bound, Bound | None]:
+    """Name what binds first, and what would be next.
+
+    Where latency reaches its limit while no resource is near its bound, it is what most of the time
+    of an operation goes to.
+    """
+    ordered = sorted(line.bounds, key=lambda bound: bound.ops_per_second)
+    tightest = ordered[0]
+    if line.ops_per_second >= NEAR * tightest.ops_per_second or line.point is None:
+        return tightest, ordered[1] if len(ordered) > 1 else None
+    waits = line.storage_s > line.point.response_s / 2
+    resource: Resource = "storage_latency" if waits else tightest.resource
+    return Bound(
+        resource=resource, ops_per_second=line.ops_per_second, owner=tightest.owner
+    ), tightest
+
+
+def _latencies(known: Calibrated, caps: Caps, want: float) -> dict[str, Guess] | None:
+    """Give the latencies under a load; None where it is beyond what the target lets through."""
+    found: dict[End, dict[str, float]] = {}
+    for end in get_args(End):
+        asked = want / known.factor.at(end)
+        network, _ = _network(
+            known.profile, caps, end, tuple(_bounds(known.profile, caps, end, known.profile.most_load))
+        )
+        point = next((p for p in network.climb() if p.ops_per_second >= asked), None)
+        if point is not None:
+            found[end] = _latency_us(known.profile, network, point, end)
+    if "mid" not in found or "high" not in found:
+        return None
+    worst = found.get("low")
+    return {
+        name: _ordered(found["high"][name], mid, worst[name] if worst else mid)
+        for name, mid in found["mid"].items()
+    }
+
+
+def _ordered(*values: float) -> Guess:
+    low, mid, high = sorted(values)
+    return Guess(low=low, mid=mid, high=high)
+
+
+def calibrated(
+    profile: Profile,
+    limits_us: Mapping[str, float],
+    measured: float | None,
+    *,
+    least: bool = False,
+    spread: float = 0.1,
+    caps: Caps | None = None,
+) -> Calibrated:
+    """Hold a profile against what was measured of a target.
+
+    Args:
+        profile: Of the run.
+        limits_us: Of the latencies.
+        measured: The load line that was found within them; None: none was.
+        least: Whether that is no more than a lower bound of it.
+        spread: Half of its interval, as a share of it.
+        caps: Of the target on which it was measured; None: the run's own.
+    """
+    plain = Calibrated(profile)
+    if not measured:
+        return replace(plain, factor=Guess(low=0.8, mid=1.0, high=1.2))
+    mid = _line(profile, caps or profile.own, limits_us, "mid").ops_per_second
+    factor = measured / mid if mid else 1.0
+    if least:
+        factor = max(1.0, factor)
+    low, high = min(1.0, factor) * (1 - spread), max(1.0, factor) * (1 + spread)
+    return replace(plain, factor=Guess(low=low, mid=factor, high=high))
