@@ -56,11 +56,11 @@ def confirm_here(
         sizer = sizer_of(runs, wish, prices)
         processors = first.known.profile.own.processors
         found = sizer.prediction(
-            sizer.made(option), processors=None if processors is None else round(processors)
+            option.target, processors=None if processors is None else round(processors)
         )
         request = request_beside(
             first.result.request,
-            sizer.made(option),
+            option.target,
             found,
             name=f"size-confirm-{number}",
             statistic=first.capacity.statistic,

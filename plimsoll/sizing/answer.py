@@ -5,8 +5,8 @@ from typing import Literal
 
 from plimsoll.model.base import Model
 from plimsoll.model.quote import CostLine
-from plimsoll.model.request import Target
 from plimsoll.model.steps import Statistic
+from plimsoll.sizing.caps import Made
 from plimsoll.sizing.demand import Demand
 from plimsoll.sizing.guess import Guess
 from plimsoll.sizing.predict import Bound
@@ -18,7 +18,7 @@ class Option(Model):
     """A target, what it sustains within the limits, and what it costs."""
 
     status: Literal["measured", "predicted"]
-    target: Target
+    target: Made
     usd_per_month: float | None  # by list prices; None: one is missing
     items: tuple[CostLine, ...]
     ops_per_second: float | None  # measured; or predicted, on the safe side. None: no figure
@@ -44,7 +44,7 @@ class Negative(Model):
 class Confirmed(Model):
     """A prediction held against a run."""
 
-    target: Target
+    target: Made
     predicted: float  # ops/s, for this machine
     low: float
     high: float

@@ -4,7 +4,9 @@ The rules of volumes, the limits of instances and their prices come from the tab
 `plimsoll.model`; each has its source there.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.base import Model
@@ -16,24 +18,24 @@ from plimsoll.model.request import RdsTarget
 from plimsoll.model.volumes import VolumeType, limits
 from plimsoll.sizing.guess import Guess
 
-Made = RdsTarget | AuroraTarget | CassandraTarget  # targets that are made for a run
+# targets that are made for a run
+Made = Annotated[RdsTarget | AuroraTarget | CassandraTarget, Field(discriminator="kind")]
 Owner = Literal["volume", "instance"]
 SAME_FAMILY = 1.05  # by so much processors of one family differ
 OTHER_FAMILY = 1.4  # ... and of another, or of another generation: assumed
 OTHER_MACHINE = 1.5  # ... and of AWS from those of the machine that stands in for it: assumed
 POOL_SIZE = "innodb_buffer_pool_size"
-PAGE_BYTES = 16_384  # of InnoDB
 
 
 class Caps(Model):
     """The limits of a target; None: it has none, or none is known."""
 
     volume: VolumeType | Literal["aurora"]
-    iops: float | None
+    iops: float | None = None
     iops_of: Owner = "volume"
-    mib_s: float | None
+    mib_s: float | None = None
     mib_s_of: Owner = "volume"
-    base_latency_us: float | None  # of an I/O on an idle volume
+    base_latency_us: float | None = None  # of an I/O on an idle volume
     processors: float | None
     speed: Guess = Guess.sure(1.0)  # of one of them, in those that were measured
     memory_gib: float | None  # of the class
@@ -53,37 +55,34 @@ def caps_of(target: Made, *, lasting: bool = True) -> Caps:
         UsageError: There is no such volume or class.
     """
     name = target.instance_class.removeprefix("db.")
-    size = instance_size(name)
-    credits = cpu_credits(name)
+    size, earning = instance_size(name), cpu_credits(name)
     processors = None if size is None else float(size.vcpus)
-    if credits is not None and lasting:
-        processors = credits.earned_per_s * 60
-    pool = target.parameters.get(POOL_SIZE) if not isinstance(target, CassandraTarget) else None
-    common = {
-        "processors": processors,
-        "memory_gib": None if size is None else size.memory_gib,
-        "pool_bytes": pool if isinstance(pool, int) else None,
-        "family": name.partition(".")[0],
-    }
+    if earning is not None and lasting:
+        processors = earning.earned_per_s * 60
+    pool = None if isinstance(target, CassandraTarget) else target.parameters.get(POOL_SIZE)
+    plain = Caps(
+        volume="aurora" if isinstance(target, AuroraTarget) else target.volume.type,
+        processors=processors,
+        memory_gib=None if size is None else size.memory_gib,
+        pool_bytes=pool if isinstance(pool, int) else None,
+        family=name.partition(".")[0],
+    )
     if isinstance(target, AuroraTarget):
-        return Caps(volume="aurora", iops=None, mib_s=None, base_latency_us=None, **common)
+        return plain
     promised = limits(target.volume, service=target.service)
+    plain = plain.model_copy(update={"base_latency_us": promised.base_latency_us})
     if target.volume.type == "nvme":
-        return Caps(
-            volume="nvme", iops=None, mib_s=None, base_latency_us=promised.base_latency_us, **common
-        )
+        return plain
     through = instance_limits(name)
     iops = through.baseline_iops if lasting else through.burst_iops
     mib_s = through.baseline_throughput_mib_s if lasting else through.burst_throughput_mib_s
-    by_volume = promised.baseline_iops, promised.throughput_mib_s
-    return Caps(
-        volume=target.volume.type,
-        iops=_least(by_volume[0], iops),
-        iops_of=_owner(by_volume[0], iops),
-        mib_s=_least(by_volume[1], mib_s),
-        mib_s_of=_owner(by_volume[1], mib_s),
-        base_latency_us=promised.base_latency_us,
-        **common,
+    return plain.model_copy(
+        update={
+            "iops": _least(promised.baseline_iops, iops),
+            "iops_of": _owner(promised.baseline_iops, iops),
+            "mib_s": _least(promised.throughput_mib_s, mib_s),
+            "mib_s_of": _owner(promised.throughput_mib_s, mib_s),
+        }
     )
 
 

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from plimsoll import words
-from plimsoll.model.endpoint_target import EndpointTarget
+from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.model.prices import PriceTable
-from plimsoll.model.request import Target
 from plimsoll.model.steps import Statistic
 from plimsoll.sizing.answer import Confirmed, Growth, Negative, Option, Sizing
 from plimsoll.sizing.assumptions import assumptions
 from plimsoll.sizing.caps import Made
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.growth import growth
+from plimsoll.sizing.offers import with_volume
 from plimsoll.sizing.predict import Bound
 from plimsoll.sizing.prices import monthly
 from plimsoll.sizing.sizing import Sizer, Wish, bound_words, ranked
@@ -90,12 +90,12 @@ def options_of(
     return ranked([*predicted, *(option for option in measured if option.carries)])
 
 
-def same(target: Target) -> Target:
+def same(target: Made) -> Made:
     """Leave out of a target what is no part of what is bought: burst credits at its start."""
-    if isinstance(target, EndpointTarget) or not hasattr(target, "volume"):
+    if isinstance(target, AuroraTarget):
         return target
     volume = target.volume.model_copy(update={"credits_start": None})
-    return target.model_copy(update={"volume": volume})
+    return with_volume(target, volume)
 
 
 def _figure(run: Measured) -> float | None:
@@ -165,11 +165,8 @@ def _figures(best: Option) -> Iterator[str]:
         yield f"then {bound_words(best.next)} at {words.throughput(best.next.ops_per_second)}"
 
 
-def target_words(target: Target) -> str:
+def target_words(target: Made) -> str:
     """Name what is bought: `db.m5.large, gp3 400 GiB`."""
-    if isinstance(target, EndpointTarget):
-        return f"{target.host}:{target.port}"
-    made: Made = target
-    if hasattr(made, "volume"):
-        return f"{made.instance_class}, {words.volume(made.volume)}"
-    return f"{made.instance_class}, {words.AURORA_STORAGE[made.storage]} storage"
+    if isinstance(target, AuroraTarget):
+        return f"{target.instance_class}, {words.AURORA_STORAGE[target.storage]} storage"
+    return f"{target.instance_class}, {words.volume(target.volume)}"

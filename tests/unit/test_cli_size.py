@@ -1,0 +1,102 @@
+"""`plimsoll size`, as a user calls it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from plimsoll.cli import size
+from plimsoll.errors import UsageError
+from tests.support.synthetic_run import synthetic_run
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results") / "r1-demo"
+    folder.mkdir()
+    result, _ = synthetic_run()
+    processors = result.model_copy(update={"processors": 2})
+    (folder / "result.json").write_text(processors.model_dump_json())
+    return folder
+
+
+def called(folder: Path, *arguments: str) -> Result:
+    limits = () if any(a.startswith("--limit") for a in arguments) else ("--limit", "50ms")
+    return CliRunner().invoke(
+        size.command, [str(folder), *limits, *arguments], standalone_mode=False
+    )
+
+
+def refused(folder: Path, *arguments: str) -> str:
+    error = called(folder, *arguments).exception
+    assert isinstance(error, UsageError)
+    return str(error)
+
+
+def test_the_answer_is_one_sentence_and_a_ranking_in_which_predictions_are_marked(
+    run_folder: Path,
+) -> None:
+    result = called(run_folder, "--want", "2000", "--growth", "2x/year")
+    assert result.return_value == 0, result.exception
+    first, asked, *_ = result.output.splitlines()
+    assert ", carries 2,000 ops/s with 30 % to spare for $" in first
+    assert asked.startswith("asked: 2,000 ops/s within p99 read 50.0 ms, update 50.0 ms; a load")
+    rows = [line for line in result.output.splitlines() if line.endswith(("predicted", "perhaps"))]
+    assert len(rows) == 10
+    assert all("~" in row for row in rows)
+    assert "2 times a year until " in result.output
+    assert "~ is predicted, not measured. It takes for granted:" in result.output
+    assert "--all, or --json" in result.output
+
+
+def test_what_was_measured_bears_no_mark(run_folder: Path) -> None:
+    result = called(run_folder, "--want", "100", "--all")
+    (row,) = [line for line in result.output.splitlines() if line.endswith("measured: r1-demo")]
+    assert "~" not in row
+
+
+def test_json_has_the_whole_ranking(run_folder: Path) -> None:
+    found = json.loads(called(run_folder, "--want", "2000", "--json").output)
+    assert found["schema_version"] == 1
+    assert found["options"][0]["status"] == "predicted"
+    assert found["options"][0]["items"][0]["unit"] == "hour"
+    assert [one["run"] for one in found["measured"]] == ["r1-demo"]
+
+
+def test_where_nothing_carries_it_the_exit_code_is_1(run_folder: Path) -> None:
+    result = called(run_folder, "--want", "1000000")
+    assert result.return_value == 1
+    assert result.output.startswith("nothing carries 1,000,000 ops/s")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--headroom", "130%"), "--headroom: '130%' is no share below 100 %: write 30%"),
+        (("--headroom", "0.3"), "--headroom: '0.3' is no share below 100 %"),
+        (("--growth", "twice"), "--growth: 'twice' is no growth: write 2x/year"),
+        (("--limit", "read=5ms"), "--limit: none for update: write --limit update=20ms, or"),
+        (("--limit", "delete=5ms"), "--limit"),
+        (("--region", "eu-west-1"), "--region: no prices of eu-west-1 are here"),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_is_allowed(
+    run_folder: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    assert words in refused(run_folder, "--want", "2000", *arguments)
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    assert refused(tmp_path, "--want", "1").endswith("it has no result.json")
+
+
+def test_of_a_folder_of_runs_one_is_to_be_named(run_folder: Path) -> None:
+    assert refused(run_folder.parent, "--want", "1").endswith("name one of the runs in it: r1-demo")
+
+
+def test_a_run_on_aws_is_not_confirmed_here(run_folder: Path, tmp_path: Path) -> None:
+    result, _ = synthetic_run()
+    on_aws = result.model_copy(update={"local": False})
+    (tmp_path / "result.json").write_text(on_aws.model_dump_json())
+    assert "--confirm: measures on this machine" in refused(tmp_path, "--want", "1", "--confirm")
