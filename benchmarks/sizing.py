@@ -5,8 +5,8 @@
     python -m benchmarks.sizing OUT --table    # the table again, from what is in OUT
 
 Each run's folder is kept in OUT/WORKLOAD/CELL; what is there already is not run again, so that an
-interrupted benchmark goes on where it was. The table of docs/sizing.md is written between its marks.
-A quick one belongs into a folder of its own: it has other windows.
+interrupted benchmark goes on where it was. The table of docs/sizing.md is written between its
+marks. A quick one belongs into a folder of its own: it has other windows.
 """
 
 import argparse
@@ -199,11 +199,11 @@ def rows(folder: Path) -> Iterator[Row]:
 def table(folder: Path) -> str:
     """Write the table, its misses among it, and what came of the bars."""
     found = list(rows(folder))
-    lines = [
-        "| workload | cell | predicted ops/s | interval | measured | error | safe | covered"
-        " | binds: predicted | measured |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    titles = (
+        "workload | cell | predicted ops/s | interval | measured | error | safe | covered"
+        " | binds: predicted | measured"
+    )
+    lines = [f"| {titles} |", f"|{'---|' * len(titles.split(' | '))}"]
     for row in found:
         between = f"{words.rate(row.found.low)} to {words.rate(row.found.high)}"
         figure = words.bounded(words.rate(row.figure), row.bound)
@@ -217,13 +217,12 @@ def table(folder: Path) -> str:
     exact = [row for row in found if row.error is not None]
     both = sum(row.near and row.safe for row in exact)
     covered = sum(row.covered for row in exact)
-    lines += [
-        "",
+    sums = (
         f"Of {len(exact)} cells with a measured line, {sum(row.near for row in exact)} are within"
-        f" 20 %, {sum(row.safe for row in exact)} on the safe side, {both} both; the interval covers"
-        f" {covered}. Another {len(found) - len(exact)} have a bound or no figure.",
-    ]
-    return "\n".join(lines)
+        f" 20 %, {sum(row.safe for row in exact)} on the safe side, {both} both; the interval"
+        f" covers {covered}. Another {len(found) - len(exact)} have a bound or no figure."
+    )
+    return "\n".join([*lines, "", sums])
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ from plimsoll.runs.limits.seen import Seen
 from plimsoll.sizing.answer import Confirmed, Sizing
 from plimsoll.sizing.from_run import Measured, measured
 from plimsoll.sizing.growth import times_per_year
+from plimsoll.sizing.size import size
 from plimsoll.sizing.sizing import Wish
 
 CONFIRMED = "sizing"  # the folder within a run's, of the runs that confirm what it predicts
@@ -192,7 +193,9 @@ def _limits(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
     lacking = [name for name in operations if name not in known]
     if lacking:
         example = " ".join(f"--limit {name}=20ms" for name in lacking)
-        raise UsageError(f"--limit: none for {', '.join(lacking)}: write {example}, or --limit 20ms")
+        raise UsageError(
+            f"--limit: none for {', '.join(lacking)}: write {example}, or --limit 20ms"
+        )
     return known
 
 

@@ -81,6 +81,6 @@ def confirm_here(
 
 
 def _next(runs: dict[str, Measured], wish: Wish, prices: PriceTable) -> Option | None:
-    """Choose the cheapest that is said to carry the load; None: it was measured, or there is none."""
+    """Choose the cheapest that is said to carry it; None: it was measured, or there is none."""
     options = options_of(runs, wish, prices)
     return None if not options or options[0].status == "measured" else options[0]

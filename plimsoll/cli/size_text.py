@@ -63,14 +63,20 @@ def _asked(answer: Sizing) -> str:
     return (
         f"asked: {words.throughput(answer.want_ops_per_second)} within {answer.statistic} {limits};"
         f" a load line of {words.rate(answer.required_ops_per_second)} leaves"
-        f" {words.percent(answer.headroom)}; list prices of {answer.region} ({answer.as_of}), single"
-        " zone, 730 hours a month"
+        f" {words.percent(answer.headroom)}; list prices of {answer.region} ({answer.as_of}),"
+        " a single zone, 730 hours a month"
     )
 
 
 def _table(options: tuple[Option, ...] | list[Option]) -> Table:
     table = table_of(
-        "$/month", "target", "sustains ops/s", "binds first", "next", "p at load", "",
+        "$/month",
+        "target",
+        "sustains ops/s",
+        "binds first",
+        "next",
+        "p at load",
+        "",
         right=("$/month", "sustains ops/s"),
     )
     for option in options:
@@ -98,7 +104,17 @@ def _row(option: Option) -> Iterator[str]:
 
 
 def _demands(answer: Sizing) -> Table:
-    columns = ("under way", "ops/s", "I/Os", "read", "written", "KiB", "CPU", "log flushes", "locks")
+    columns = (
+        "under way",
+        "ops/s",
+        "I/Os",
+        "read",
+        "written",
+        "KiB",
+        "CPU",
+        "log flushes",
+        "locks",
+    )
     table = table_of(*columns, right=columns)
     for load, demand in answer.demands:
         table.add_row(

@@ -1,7 +1,7 @@
 """How many vCPUs and how much memory an instance class has, by the rules of its name.
 
-Source: EC2 `DescribeInstanceTypes`, `VCpuInfo` and `MemoryInfo`, as recorded in moto 5.2.5's data; a
-test compares every class of `plimsoll/model/instances.py` with it. 2026-11-23.
+Source: EC2 `DescribeInstanceTypes`, `VCpuInfo` and `MemoryInfo`, as recorded in moto 5.2.5's data;
+a test compares every class of `plimsoll/model/instances.py` with it. 2026-11-23.
 """
 
 import re

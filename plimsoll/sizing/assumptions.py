@@ -31,8 +31,8 @@ def assumptions(run: Measured) -> Iterator[str]:
         )
     factor = run.known.factor
     yield (
-        f"what was measured of the run is {words.ratio(factor.mid)} times what this model says of it;"
-        " so is everything else held to be"
+        f"what was measured of the run is {words.ratio(factor.mid)} times what this model says of"
+        " it, and so is everything else held to be"
     )
 
 
@@ -40,15 +40,15 @@ def _of_demand(profile: Profile) -> str:
     assert profile.ios is not None  # noqa: S101 - asked by its caller
     each = profile.ios.at(profile.most_load)
     return (
-        f"an operation takes {words.three_figures(each.mid)} I/Os ({words.three_figures(each.low)} to"
-        f" {words.three_figures(each.high)}) under the heaviest load that was measured, and as many"
-        " under heavier ones"
+        f"an operation takes {words.three_figures(each.mid)} I/Os"
+        f" ({words.three_figures(each.low)} to {words.three_figures(each.high)}) under the heaviest"
+        " load that was measured, and as many under heavier ones"
     )
 
 
 def _of_processors(run: Measured) -> Iterator[str]:
     if run.known.profile.server_cpu_s is None:
-        yield "the processor time of an operation is not known: no processor is held to be the limit"
+        yield "the processor time of an operation is not known: no processor is held to be a limit"
     elif run.result.local:
         yield (
             "a vCPU of AWS does as much as a processor of this machine, within a factor of"

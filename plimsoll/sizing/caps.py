@@ -95,9 +95,7 @@ def with_speed(caps: Caps, measured: Caps, *, local: bool) -> Caps:
         local: Whether the run was on one machine.
     """
     factor = SAME_FAMILY if caps.family == measured.family else OTHER_FAMILY
-    return caps.model_copy(
-        update={"speed": Guess.within(1.0, OTHER_MACHINE if local else factor)}
-    )
+    return caps.model_copy(update={"speed": Guess.within(1.0, OTHER_MACHINE if local else factor)})
 
 
 def on_machine(caps: Caps, processors: int) -> Caps:

@@ -11,7 +11,7 @@ from plimsoll.model.instance_sizes import instance_size
 from plimsoll.model.results import RunResult, ServerWaits
 from plimsoll.model.steps import Statistic
 from plimsoll.sizing.caps import Caps, Made, caps_of, on_machine
-from plimsoll.sizing.guess import LEAST_SPREAD, Guess
+from plimsoll.sizing.guess import LEAST_SPREAD
 from plimsoll.sizing.observed import Observed, observed
 from plimsoll.sizing.predict import Calibrated, calibrated
 from plimsoll.sizing.profile import profile_of
@@ -117,7 +117,7 @@ def _spread(capacity: Capacity) -> float:
 
 
 def _held(result: RunResult, capacity: Capacity) -> tuple[Resource, float] | None:
-    """Name what set the limit where no other volume or class changes it, and at which throughput."""
+    """Name what set the limit, and where, if no other volume or class changes it."""
     limiting, figure = result.limiting, capacity.max_sustainable_throughput_ops_per_second
     if limiting is None or not limiting.reached or limiting.resource not in HELD:
         return None

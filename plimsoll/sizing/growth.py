@@ -7,7 +7,9 @@ from datetime import date, timedelta
 from plimsoll.errors import UsageError
 from plimsoll.sizing.answer import Growth
 
-_FORM = re.compile(r"(?:(\d{1,4}(?:\.\d{1,4})?)x|(\d{1,4}(?:\.\d{1,4})?) ?%)/(year|month)", re.ASCII)
+_FORM = re.compile(
+    r"(?:(\d{1,4}(?:\.\d{1,4})?)x|(\d{1,4}(?:\.\d{1,4})?) ?%)/(year|month)", re.ASCII
+)
 DAYS_PER_YEAR = 365.25
 BEYOND_YEARS = 100.0  # nobody plans for it
 

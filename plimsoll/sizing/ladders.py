@@ -39,7 +39,9 @@ class Ladder:
         """What is chosen: the IOPS where they are provisioned, else the size in GiB."""
         row = self.row
         if row.min_iops is None:
-            return range(self.least_gib, (row.max_gib if self.type == "gp2" else self.least_gib) + 1)
+            return range(
+                self.least_gib, (row.max_gib if self.type == "gp2" else self.least_gib) + 1
+            )
         assert row.max_iops is not None  # noqa: S101 - a row has both or neither
         least = max(row.min_iops, math.ceil(row.min_iops_per_gib * self.least_gib))
         most = min(row.max_iops, math.floor(row.max_iops_per_gib * row.max_gib))
@@ -83,17 +85,15 @@ class Ladder:
             offered = self._throughputs(rung)
             return carries(self.volume(rung, offered[-1] if offered else None))
 
-        rung = self.rungs[bisect_left(self.rungs, True, key=does)]  # noqa: FBT003
+        rung = self.rungs[bisect_left(self.rungs, True, key=does)]
         offered = self._throughputs(rung)
         if not offered or carries(self.volume(rung)):
             return self.volume(rung)
-        at = bisect_left(offered, True, key=lambda mib_s: carries(self.volume(rung, mib_s)))  # noqa: FBT003
+        at = bisect_left(offered, True, key=lambda mib_s: carries(self.volume(rung, mib_s)))
         return self.volume(rung, offered[at])
 
 
-def ladders(
-    service: Service, kind: VolumeType, least_gib: int
-) -> Iterator[Ladder]:
+def ladders(service: Service, kind: VolumeType, least_gib: int) -> Iterator[Ladder]:
     """List the ladders of a type on which volumes are at least so large."""
     family: Literal["ebs", "rds"] = "ebs" if service == "ebs" else "rds"
     for row in bands(family, kind):

@@ -3,16 +3,16 @@
 Of pages that are asked for independently of each other, the misses of a least-recently-used pool
 are a convex function of its size: each further page helps less than the one before (H. Che, Y. Tung
 and Z. Wang, "Hierarchical Web Caching Systems", IEEE JSAC 20(7), 2002, whose approximation shows
-it). Two of its points are known beside the one that was measured: a pool without a page misses every
-request, one that holds all pages misses none. So the curve lies below its chords and above their
-continuations, whatever the popularity of the pages.
+it). Two of its points are known beside the one that was measured: a pool without a page misses
+every request, one that holds all pages misses none. So the curve lies below its chords and above
+their continuations, whatever the popularity of the pages.
 """
 
 from dataclasses import dataclass
 
 from plimsoll.sizing.guess import Guess
 
-MORE_PAGES = 1.1  # what a dataset may need beyond its own pages: undo, the dictionary, half-empty ones
+MORE_PAGES = 1.1  # what a dataset may need beyond its own pages: undo, the dictionary
 TOWARDS_MOST = 0.75  # of the way from the least to the most: popularity is seldom steep by the page
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import assert_never
 
+from plimsoll.errors import UsageError
 from plimsoll.model.aurora_target import STORAGE_TYPES, AuroraTarget
 from plimsoll.model.cassandra_target import CassandraTarget, has_instance_store
 from plimsoll.model.databases import rds_facts
@@ -11,7 +12,6 @@ from plimsoll.model.instances import instance_limits
 from plimsoll.model.prices import Item, PriceTable
 from plimsoll.model.request import RdsTarget
 from plimsoll.model.volumes import Volume
-from plimsoll.errors import UsageError
 from plimsoll.quoting.charges import INSTANCE_PRICES
 from plimsoll.sizing.caps import Made
 from plimsoll.sizing.ladders import TYPES, Ladder, ladders

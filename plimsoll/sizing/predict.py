@@ -1,10 +1,10 @@
 """The load line of a target that was not measured: its throughput within limits of latency. Pure.
 
 By the forced flow law each operation takes its I/Os, its bytes and its processor time with it
-wherever it runs; by the utilization law what lets through the fewest operations binds first (Denning
-and Buzen 1978). Between an idle target and that bound a closed network of the volume and the
-processors says how long operations take (`network`), and the run's own tails what a percentile then
-is (`tails`).
+wherever it runs; by the utilization law what lets through the fewest operations binds first
+(Denning and Buzen 1978). Between an idle target and that bound a closed network of the volume and
+the processors says how long operations take (`network`), and the run's own tails what a percentile
+then is (`tails`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -235,7 +235,10 @@ def _latencies(known: Calibrated, caps: Caps, want: float) -> dict[str, Guess] |
     for end in get_args(End):
         asked = want / known.factor.at(end)
         network, _ = _network(
-            known.profile, caps, end, tuple(_bounds(known.profile, caps, end, known.profile.most_load))
+            known.profile,
+            caps,
+            end,
+            tuple(_bounds(known.profile, caps, end, known.profile.most_load)),
         )
         point = next((p for p in network.climb() if p.ops_per_second >= asked), None)
         if point is not None:

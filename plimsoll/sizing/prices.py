@@ -14,7 +14,7 @@ MONTH_S = HOURS_PER_MONTH * 3600
 
 
 class Monthly(Model):
-    """The list price of a target for a month of 730 hours, without its I/Os where they are charged."""
+    """The list price of a target for a month of 730 hours, without I/Os that are charged."""
 
     usd: float | None  # None: a price is missing
     items: tuple[CostLine, ...]

@@ -132,7 +132,9 @@ def _waits(light: Sequence[Observed], alone: float) -> tuple[Guess, Guess]:
 
 def _read_share(seen: Sequence[Observed]) -> float:
     shares = [
-        s.demand.read_ios / s.demand.ios for s in seen if s.demand.ios and s.demand.read_ios is not None
+        s.demand.read_ios / s.demand.ios
+        for s in seen
+        if s.demand.ios and s.demand.read_ios is not None
     ]
     return median(shares) if shares else 0.0
 

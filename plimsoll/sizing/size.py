@@ -79,9 +79,7 @@ def size(
     )
 
 
-def options_of(
-    runs: Mapping[str, Measured], wish: Wish, prices: PriceTable
-) -> tuple[Option, ...]:
+def options_of(runs: Mapping[str, Measured], wish: Wish, prices: PriceTable) -> tuple[Option, ...]:
     """Rank what carries a load, measured before predicted where both are of one target."""
     measured = [_measured(name, run, wish, prices) for name, run in runs.items()]
     known = [same(option.target) for option in measured]
@@ -147,8 +145,10 @@ def _sentence(best: Option | None, wish: Wish, cannot: Sequence[Negative]) -> st
         why = f": {cannot[0].sentence}" if cannot else ""
         return f"nothing carries {wanted}{spare}{why}"
     parts = [f"{target_words(best.target)}, carries {wanted}{spare}", *_figures(best)]
-    price = "at a price that is not known" if best.usd_per_month is None else (
-        f"for {words.usd(best.usd_per_month)} a month"
+    price = (
+        "at a price that is not known"
+        if best.usd_per_month is None
+        else (f"for {words.usd(best.usd_per_month)} a month")
     )
     return f"{parts[0]} {price}: {'; '.join(parts[1:])}"
 

@@ -86,9 +86,7 @@ class Sizer:
             if isinstance(on_class, AuroraTarget):
                 found: list[Made] = [t for t in storages(on_class) if self.carries(t)]
             else:
-                found = [
-                    with_volume(on_class, volume) for volume in self._volumes(on_class)
-                ]
+                found = [with_volume(on_class, volume) for volume in self._volumes(on_class)]
             for target in found:
                 yield self.option(target)
 
@@ -180,9 +178,7 @@ class Sizer:
             yield _negative(kind, name, most, beginning="nothing carries this; the most is")
 
 
-def _negative(
-    kind: str, name: str, found: Prediction, *, beginning: str | None = None
-) -> Negative:
+def _negative(kind: str, name: str, found: Prediction, *, beginning: str | None = None) -> Negative:
     what = f"{kind} on {name}"
     at = words.throughput(found.ops_per_second)
     beginning = f"{beginning} {what}" if beginning else f"no {kind} carries this on {name}"

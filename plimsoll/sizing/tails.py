@@ -41,7 +41,7 @@ class Tail:
         return cls(tuple((stretch, mean) for mean, each in blocks for stretch in each))
 
     def at(self, stretch: float) -> float:
-        """Give the latency, in times of being alone; beyond what was seen it grows in proportion."""
+        """Give the latency, in times of being alone; beyond what was seen in proportion."""
         (first, lowest), (last, highest) = self.samples[0], self.samples[-1]
         if stretch >= last:
             return highest * stretch / last

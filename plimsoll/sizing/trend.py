@@ -42,7 +42,7 @@ class Trend:
 
 
 def trend(points: Sequence[tuple[float, float]]) -> Trend | None:
-    """Fit observations of (operations under way, what each took); None where there is none above 0."""
+    """Fit observations of (operations under way, what each took); None where none is above 0."""
     seen = [(math.log(load), math.log(taken)) for load, taken in points if load > 0 and taken > 0]
     if not seen:
         return None

@@ -24,9 +24,7 @@ from plimsoll.model.instances import _TABLE
         ("i3.16xlarge", 64, 488),
     ],
 )
-def test_a_class_has_the_size_that_its_name_says(
-    name: str, vcpus: int, memory_gib: float
-) -> None:
+def test_a_class_has_the_size_that_its_name_says(name: str, vcpus: int, memory_gib: float) -> None:
     size = instance_size(name)
     assert size is not None
     assert (size.vcpus, size.memory_gib) == (vcpus, memory_gib)

@@ -35,9 +35,7 @@ def test_where_an_operation_waits_for_its_own_io_the_station_is_its_time() -> No
 
 
 @given(st.floats(1e-4, 0.5), demands, st.integers(1, 200))
-def test_throughput_keeps_the_asymptotic_bounds(
-    alone: float, each: list[float], load: int
-) -> None:
+def test_throughput_keeps_the_asymptotic_bounds(alone: float, each: list[float], load: int) -> None:
     network = Network(alone_s=alone, demands_s=tuple(each))
     point = network.at(load)
     fastest_s = max(alone, sum(each))
