@@ -1,7 +1,6 @@
 """`plimsoll size`: what to buy for a load, predicted from what a run measured."""
 
 import os
-import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
@@ -10,14 +9,13 @@ import click
 
 from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER
 from plimsoll.cli.number_range import NumberRange
+from plimsoll.cli.size_asked import limits_of, prices_of, share_of
 from plimsoll.cli.size_text import print_sizing
-from plimsoll.errors import UsageError
-from plimsoll.finding.quantities import limits_us
+from plimsoll.errors import NoGroundError, PlimsollError, UsageError
 from plimsoll.model.endpoint_target import EndpointTarget
-from plimsoll.model.prices import HOME_REGION, PriceOverrides, PriceTable
+from plimsoll.model.prices import HOME_REGION
 from plimsoll.model.results import RunResult
 from plimsoll.model.steps import Statistic
-from plimsoll.prices import prices_for
 from plimsoll.report.folder import RESULT, read_model, run_folders
 from plimsoll.runs.limits.seen import Seen
 from plimsoll.sizing.answer import Confirmed, Sizing
@@ -27,7 +25,6 @@ from plimsoll.sizing.size import size
 from plimsoll.sizing.sizing import Wish
 
 CONFIRMED = "sizing"  # the folder within a run's, of the runs that confirm what it predicts
-_SHARE = re.compile(r"(\d{1,2}(?:\.\d{1,3})?) ?%", re.ASCII)
 
 
 @click.command("size")
@@ -77,6 +74,13 @@ _SHARE = re.compile(r"(\d{1,2}(?:\.\d{1,3})?) ?%", re.ASCII)
     is_flag=True,
     help="Measure the answer on this machine: one or two runs beside the predicted boundary.",
 )
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the answer as a page as well.",
+)
 @click.option("--all", "whole", is_flag=True, help="Print every target that carries it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 def command(
@@ -91,6 +95,7 @@ def command(
     region: str,
     prices_file: Path | None,
     confirm: bool,
+    output: Path | None,
     whole: bool,
     as_json: bool,
 ) -> int:
@@ -100,14 +105,17 @@ def command(
     those that carry the load are ranked by their price a month, and each says what binds first.
     Predicted is marked; measured are RUN and the runs that --confirm has made (in RUN/sizing/).
 
-    Exit code 1: nothing carries it. 3: with --confirm, nothing that was measured carries it.
+    Exit code 1: nothing carries it. 3: the run's figures are doubtful; or with --confirm, nothing
+    that was measured carries it.
     """
+    if output is not None and output.suffix.lower() != ".html":
+        raise UsageError(f"-o {output}: must end in .html")
     result = _read(run_folder)
     asked = statistic or result.request.limits.statistic
-    limit_us = _limits(result, limits)
-    wish = Wish(want, limit_us, _share(headroom), size_gib or _own_gib(result))
+    limit_us = limits_of(result, limits)
+    wish = Wish(want, limit_us, share_of(headroom), size_gib or _own_gib(result))
     grows = None if growth is None else times_per_year(growth, "--growth")
-    prices = _prices(region, prices_file)
+    prices = prices_of(region, prices_file)
     runs = {run_folder.name or str(run_folder): _measured(run_folder, result, asked, limit_us)}
     for folder in run_folders(run_folder / CONFIRMED):
         runs[f"{CONFIRMED}/{folder.name}"] = _measured(folder, _read(folder), asked, limit_us)
@@ -131,11 +139,22 @@ def command(
         times_per_year=grows,
         confirmed=confirmed,
     )
+    if output is not None:
+        _write_page(answer, output)
     if as_json:
         click.echo(answer.model_dump_json(indent=2))
     else:
         print_sizing(answer, whole=whole)
     return _exit_code(answer, confirm=confirm)
+
+
+def _write_page(answer: Sizing, output: Path) -> None:
+    from plimsoll.report.size_page import render  # noqa: PLC0415 - slow to load, and only here
+
+    try:
+        output.write_text(render(answer), encoding="utf-8")
+    except OSError as error:
+        raise PlimsollError(f"cannot write {output}: {error.strerror}") from None
 
 
 def _exit_code(answer: Sizing, *, confirm: bool) -> int:
@@ -168,6 +187,7 @@ def _measured(
 
     Raises:
         UsageError: It says too little; names its folder.
+        NoGroundError: Its figures are doubtful.
     """
     waits = [Seen(step, None).waits for step in result.steps]
     try:
@@ -178,32 +198,8 @@ def _measured(
             limits_us=limit_us,
             processors=result.processors or (os.cpu_count() if result.local else None),
         )
-    except UsageError as error:
-        raise UsageError(f"{folder}: {error}") from None
-
-
-def _limits(result: RunResult, given: tuple[str, ...]) -> dict[str, float]:
-    """Read `--limit`; without any, take the request's own.
-
-    Raises:
-        UsageError: One is none, or an operation has none.
-    """
-    operations = sorted({name for step in result.steps for name in step.operations})
-    known = limits_us(given, operations) if given else dict(result.request.limits.limits_us)
-    lacking = [name for name in operations if name not in known]
-    if lacking:
-        example = " ".join(f"--limit {name}=20ms" for name in lacking)
-        raise UsageError(
-            f"--limit: none for {', '.join(lacking)}: write {example}, or --limit 20ms"
-        )
-    return known
-
-
-def _share(text: str) -> float:
-    found = _SHARE.fullmatch(text.strip())
-    if found is None:
-        raise UsageError(f"--headroom: {text!r} is no share below 100 %: write 30%")
-    return float(found[1]) / 100
+    except (UsageError, NoGroundError) as error:
+        raise type(error)(f"{folder}: {error}") from None
 
 
 def _own_gib(result: RunResult) -> int:
@@ -211,22 +207,3 @@ def _own_gib(result: RunResult) -> int:
     if isinstance(target, EndpointTarget) or not hasattr(target, "volume"):
         return 1
     return target.volume.size_gib
-
-
-def _prices(region: str, file: Path | None) -> PriceTable:
-    """Find a region's prices.
-
-    Raises:
-        UsageError: There are none here, or the file is of another region.
-    """
-    if file is None:
-        if region != HOME_REGION:
-            raise UsageError(
-                f"--region: no prices of {region} are here, only those of {HOME_REGION}: write them"
-                f" with `plimsoll prices --region {region}`, and give the file with --prices"
-            )
-        return prices_for(PriceOverrides())
-    overrides = read_model(file, PriceOverrides)
-    if region not in {overrides.region, HOME_REGION}:
-        raise UsageError(f"--region: {region}, and the prices of --prices are {overrides.region}'s")
-    return prices_for(overrides)

@@ -7,10 +7,10 @@ import click
 
 from plimsoll import words
 from plimsoll.cli.run import run_here
-from plimsoll.cli.size_text import confirmed_line
 from plimsoll.cli.validate import require_all_possible
 from plimsoll.errors import PlimsollError
 from plimsoll.model.prices import PriceTable
+from plimsoll.report.size_tables import confirmed_line
 from plimsoll.sizing.answer import Confirmed, Option
 from plimsoll.sizing.boundary import confirmed, request_beside
 from plimsoll.sizing.from_run import Measured

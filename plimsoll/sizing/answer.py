@@ -9,7 +9,7 @@ from plimsoll.model.steps import Statistic
 from plimsoll.sizing.caps import Made
 from plimsoll.sizing.demand import Demand
 from plimsoll.sizing.guess import Guess
-from plimsoll.sizing.predict import Bound
+from plimsoll.sizing.elsewhere import Bound
 
 SCHEMA_VERSION: Literal[1] = 1
 

@@ -6,7 +6,7 @@ from plimsoll import words
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.sizing.caps import OTHER_FAMILY, OTHER_MACHINE
 from plimsoll.sizing.from_run import Measured
-from plimsoll.sizing.predict import OTHER_CONSTANTS
+from plimsoll.sizing.elsewhere import OTHER_CONSTANTS
 from plimsoll.sizing.profile import Profile
 
 
@@ -16,6 +16,8 @@ def assumptions(run: Measured) -> Iterator[str]:
     yield (
         "the same workload, rows and engine parameters, asked by callers who wait for their answers"
     )
+    if run.result.request.background:
+        yield "what ran beside it went on in the same way: its I/Os and processor time are in these"
     if profile.ios is not None:
         yield _of_demand(profile)
     else:
@@ -47,9 +49,7 @@ def _of_demand(profile: Profile) -> str:
 
 
 def _of_processors(run: Measured) -> Iterator[str]:
-    if run.known.profile.server_cpu_s is None:
-        yield "the processor time of an operation is not known: no processor is held to be a limit"
-    elif run.result.local:
+    if run.result.local:
         yield (
             "a vCPU of AWS does as much as a processor of this machine, within a factor of"
             f" {OTHER_MACHINE:g}: assumed, not measured"

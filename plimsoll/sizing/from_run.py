@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from plimsoll.capacity.credits import judge_sustained
-from plimsoll.errors import UsageError
-from plimsoll.model.capacity import Capacity, Resource
+from plimsoll.errors import NoGroundError, UsageError
+from plimsoll.model.capacity import Capacity, Resource, Verdict
 from plimsoll.model.endpoint_target import EndpointTarget
 from plimsoll.model.instance_sizes import instance_size
 from plimsoll.model.results import RunResult, ServerWaits
@@ -19,6 +19,7 @@ from plimsoll.sizing.profile import profile_of
 HELD: frozenset[Resource] = frozenset(
     {"row_locks", "table_locks", "inner_locks", "connections", "log"}
 )
+DOUBTFUL: frozenset[Verdict] = frozenset({"DISTURBED", "INCONSISTENT"})
 SPENT_PERCENT = 1.0  # of burst credits: below it none are left
 
 
@@ -60,6 +61,7 @@ def measured(
 
     Raises:
         UsageError: It says too little, or nothing of AWS.
+        NoGroundError: Its figures are doubtful.
     """
     target = result.request.target
     if isinstance(target, EndpointTarget):
@@ -67,9 +69,16 @@ def measured(
             "its target is an existing endpoint, whose volume and class are not known: sizing needs"
             " a run on a target that was made for it"
         )
+    rules = result.request.limits.model_copy(
+        update={"limits_us": dict(limits_us), "statistic": statistic}
+    )
+    capacity = judge_sustained([step.step for step in result.steps], rules)
+    if capacity.verdict in DOUBTFUL:
+        raise NoGroundError(f"nothing is predicted from it: {capacity.verdict}: {capacity.summary}")
     size = instance_size(target.instance_class)
     own_processors = processors if result.local else size.vcpus if size else None
-    seen = observed(result, waits, statistic=statistic, processors=own_processors)
+    doubtful = {s.index for load in capacity.steps if not load.consistent for s in load.steps}
+    seen = observed(result, waits, statistic=statistic, processors=own_processors, without=doubtful)
     own = _in_force(result, caps_of(target, lasting=False))
     if result.local and processors is not None:
         own = on_machine(own, processors)
@@ -78,10 +87,6 @@ def measured(
     lacking = [name for name in limits_us if name not in profile.tails]
     if lacking:
         raise UsageError(f"the run has no {statistic} of {', '.join(lacking)}")
-    rules = result.request.limits.model_copy(
-        update={"limits_us": dict(limits_us), "statistic": statistic}
-    )
-    capacity = judge_sustained([step.step for step in result.steps], rules)
     known = calibrated(
         profile,
         limits_us,

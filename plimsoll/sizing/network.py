@@ -4,7 +4,7 @@ Exact mean value analysis of one class (M. Reiser and S. S. Lavenberg, "Mean-Val
 Closed Multichain Queuing Networks", Journal of the ACM 27(2), 1980): who comes to a station finds
 there what the same network with one customer less has there on average. Its throughput lies within
 the asymptotic bounds N / R(1) and 1 / max(D) of Denning and Buzen (1978). Several processors are
-one station as fast as all of them; what of an operation's time that leaves is no queue (A. Seidmann,
+one station as fast as all of them; what that leaves of an operation is no queue (A. Seidmann,
 P. J. Schweitzer and S. Shalev-Shwartz, "Computerized Closed Queueing Network Models of Flexible
 Manufacturing Systems", Large Scale Systems 12, 1987). A volume that is held to a rate serves more
 evenly than the exponential servers that this assumes: it queues less, so that the throughput under

@@ -1,6 +1,6 @@
 """A step of a run as sizing sees it: what an operation took, and how long it was under way."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll.capacity.under_way import under_way
@@ -45,6 +45,7 @@ def observed(
     *,
     statistic: Statistic,
     processors: int | None,
+    without: Collection[int | None] = (),
 ) -> tuple[Observed, ...]:
     """Read the steps of a run that say how its target behaves, lightest load first.
 
@@ -53,9 +54,11 @@ def observed(
         waits: Of each of its steps, what its server says of waits.
         statistic: Of latency.
         processors: Of the target's machine; None: not known.
+        without: Indexes of steps that an audit disputes.
     """
     pairs = zip(result.steps, waits, strict=True)
-    seen = [one for step, said in pairs for one in _seen(step, said, statistic, processors)]
+    told = [(step, said) for step, said in pairs if step.step.index not in without]
+    seen = [one for step, said in told for one in _seen(step, said, statistic, processors)]
     return tuple(sorted(seen, key=lambda one: one.load))
 
 

@@ -7,31 +7,21 @@ the processors says how long operations take (`network`), and the run's own tail
 then is (`tails`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import get_args
 
 from plimsoll.model.base import Model
 from plimsoll.model.capacity import Resource
-from plimsoll.sizing.caps import Caps, Owner
+from plimsoll.sizing.caps import Caps
+from plimsoll.sizing.elsewhere import SURE, Bound, bounds_of, network_of
 from plimsoll.sizing.guess import End, Guess
 from plimsoll.sizing.network import Network, Point
 from plimsoll.sizing.profile import Profile
 
-SAME_CONSTANTS = 1.1  # by which an I/O's latency may differ from what its type's constant says
-OTHER_CONSTANTS = 1.5  # ... of another type on AWS, where the constants are assumptions
 TAIL_FACTOR = 1.1  # by which a percentile may differ from the run's at the same stretch
 NEAR = 0.85  # share of a resource's bound from which it, not the latency alone, binds
 SAFE = 0.5  # of the way from what is likeliest to the low end: what is said of a target
-SURE = Guess.sure(1.0)
-
-
-class Bound(Model):
-    """What a resource lets through, whatever the latency."""
-
-    resource: Resource
-    ops_per_second: float
-    owner: Owner | None = None  # of a limit of storage: the volume's, or the instance's
 
 
 class Prediction(Model):
@@ -43,7 +33,6 @@ class Prediction(Model):
     binds: Bound  # the resource that sets it, and what that alone lets through
     next: Bound | None  # the one that would be next; None: no other is known
     load: int | None  # operations under way there; None: one alone takes too long
-    latency_us: dict[str, Guess] | None = None  # under the load wanted; None: it is not carried
 
 
 @dataclass(frozen=True)
@@ -67,22 +56,20 @@ class _Line:
     full: bool  # more operations under way bring no more, and are still within the limits
     bounds: tuple[Bound, ...]
     storage_s: float  # of the time of an operation, in the volume; without queues
+    response_s: float  # of an operation there, or of one that is alone
 
     @property
     def ops_per_second(self) -> float:
         return 0.0 if self.point is None else self.point.ops_per_second
 
 
-def predict(
-    known: Calibrated, caps: Caps, limits_us: Mapping[str, float], want: float | None = None
-) -> Prediction:
+def predict(known: Calibrated, caps: Caps, limits_us: Mapping[str, float]) -> Prediction:
     """Predict a target's load line.
 
     Args:
         known: What the run says.
         caps: What the target lets through.
         limits_us: The most that each operation may take; of the statistic of the profile's tails.
-        want: A load, in operations per second, whose latencies are wanted.
     """
     lines = {end: _line(known.profile, caps, limits_us, end) for end in get_args(End)}
     low, mid, high = (lines[e].ops_per_second * known.factor.at(e) for e in get_args(End))
@@ -100,7 +87,6 @@ def predict(
         binds=binds,
         next=following,
         load=likely.point.load if likely.point else None,
-        latency_us=None if want is None else _latencies(known, caps, want),
     )
 
 
@@ -115,8 +101,8 @@ def _line(profile: Profile, caps: Caps, limits_us: Mapping[str, float], end: End
 def _best(
     profile: Profile, caps: Caps, limits_us: Mapping[str, float], end: End, load: float
 ) -> _Line:
-    bounds = tuple(_bounds(profile, caps, end, load))
-    network, storage_s = _network(profile, caps, end, bounds)
+    bounds = tuple(bounds_of(profile, caps, end, load))
+    network, storage_s = network_of(profile, caps, end, bounds)
     best, full = None, True
     for point in network.climb():
         found = _latency_us(profile, network, point, end)
@@ -124,83 +110,8 @@ def _best(
             full = False
             break
         best = point
-    return _Line(best, full, bounds, storage_s)
-
-
-def _bounds(profile: Profile, caps: Caps, end: End, load: float) -> Iterator[Bound]:
-    """Say what each resource lets through: its rate over what an operation takes of it."""
-    reads, writes = _memory(profile, caps)
-    kept = profile.read_share * reads.cost(end) + (1 - profile.read_share) * writes.cost(end)
-    if profile.ios is not None and caps.iops:
-        each = profile.ios.at(load).cost(end) * kept
-        if each:
-            rate = caps.iops / each
-            yield Bound(resource="storage_iops", ops_per_second=rate, owner=caps.iops_of)
-    if profile.mib is not None and caps.mib_s:
-        each = profile.mib.at(load).cost(end) * kept
-        if each:
-            rate = caps.mib_s / each
-            yield Bound(resource="storage_throughput", ops_per_second=rate, owner=caps.mib_s_of)
-    cpu_s = profile.machine_cpu_s if _on_machine(profile, caps) else profile.server_cpu_s
-    if cpu_s is not None and caps.processors:
-        rate = caps.processors * caps.speed.at(end) / cpu_s.at(load).cost(end)
-        yield Bound(resource="cpu", ops_per_second=rate)
-
-
-def _on_machine(profile: Profile, caps: Caps) -> bool:
-    """Whether a target is asked about as the run's machine stands in for it."""
-    return profile.whole_machine and caps.speed == SURE
-
-
-def _network(
-    profile: Profile, caps: Caps, end: End, bounds: tuple[Bound, ...]
-) -> tuple[Network, float]:
-    storage = [1 / b.ops_per_second for b in bounds if b.resource != "cpu"]
-    cpu = [1 / b.ops_per_second for b in bounds if b.resource == "cpu"]
-    stretch = _stretch(profile, caps).cost(end)
-    reads, _ = _memory(profile, caps)
-    added_s, storage_s = 0.0, 0.0
-    for wait_s, times in (
-        (profile.pages_s, stretch * reads.cost(end)),
-        (profile.log_s, stretch),
-    ):
-        now_s = wait_s.cost(end) if times > 1 else wait_s.at(end)
-        added_s += now_s * (times - 1)
-        storage_s += now_s * times
-    alone_s = max(profile.alone_s + added_s, profile.alone_s / 100)
-    demands_s = (*([max(storage)] if storage else []), *cpu)
-    return Network(alone_s=alone_s, demands_s=demands_s), storage_s
-
-
-def _stretch(profile: Profile, caps: Caps) -> Guess:
-    """Say how many times as long an idle volume takes for an I/O."""
-    own = profile.own
-    if caps.volume == own.volume or not caps.base_latency_us or not own.base_latency_us:
-        return SURE
-    factor = SAME_CONSTANTS if profile.whole_machine else OTHER_CONSTANTS
-    return Guess.within(caps.base_latency_us / own.base_latency_us, factor)
-
-
-def _memory(profile: Profile, caps: Caps) -> tuple[Guess, Guess]:
-    """Say how many times as many I/Os read and write with another memory.
-
-    A pool that reads less evicts fewer changed pages too, but writes the log and checkpoints all
-    the same: its writes lie between as many and as many fewer.
-    """
-    own, pool = profile.own, profile.pool
-    if caps.pool_bytes is not None:
-        ratio = caps.pool_bytes / own.pool_bytes if own.pool_bytes else None
-    elif own.memory_gib and caps.memory_gib:
-        ratio = caps.memory_gib / own.memory_gib
-    else:
-        ratio = None
-    if ratio == 1 or ratio is None:
-        return SURE, SURE
-    if pool is None:
-        return (Guess(low=0.0, mid=1.0, high=1.0), SURE) if ratio > 1 else (SURE, SURE)
-    reads = pool.reads_at(pool.pages * ratio)
-    ends = sorted((1.0, reads.mid))
-    return reads, Guess(low=ends[0], mid=(ends[0] + ends[1]) / 2, high=ends[1])
+    response_s = best.response_s if best else network.alone_s
+    return _Line(best, full, bounds, storage_s, response_s)
 
 
 def _latency_us(profile: Profile, network: Network, point: Point, end: End) -> dict[str, float]:
@@ -220,25 +131,29 @@ def _binding(line: _Line) -> tuple[Bound, Bound | None]:
     """
     ordered = sorted(line.bounds, key=lambda bound: bound.ops_per_second)
     tightest = ordered[0]
-    if line.ops_per_second >= NEAR * tightest.ops_per_second or line.point is None:
+    if line.ops_per_second >= NEAR * tightest.ops_per_second:
         return tightest, ordered[1] if len(ordered) > 1 else None
-    waits = line.storage_s > line.point.response_s / 2
+    waits = line.storage_s > line.response_s / 2
     resource: Resource = "storage_latency" if waits else tightest.resource
     return Bound(
         resource=resource, ops_per_second=line.ops_per_second, owner=tightest.owner
     ), tightest
 
 
-def _latencies(known: Calibrated, caps: Caps, want: float) -> dict[str, Guess] | None:
-    """Give the latencies under a load; None where it is beyond what the target lets through."""
+def latencies(known: Calibrated, caps: Caps, want: float) -> dict[str, Guess] | None:
+    """Predict the latencies under a load, in microseconds, of the statistic of the profile's tails.
+
+    Returns:
+        None where the load is likely beyond what the target lets through.
+    """
     found: dict[End, dict[str, float]] = {}
     for end in get_args(End):
         asked = want / known.factor.at(end)
-        network, _ = _network(
+        network, _ = network_of(
             known.profile,
             caps,
             end,
-            tuple(_bounds(known.profile, caps, end, known.profile.most_load)),
+            tuple(bounds_of(known.profile, caps, end, known.profile.most_load)),
         )
         point = next((p for p in network.climb() if p.ops_per_second >= asked), None)
         if point is not None:

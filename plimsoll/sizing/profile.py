@@ -44,7 +44,7 @@ class Profile:
     ios: Trend | None
     read_share: float
     mib: Trend | None
-    server_cpu_s: Trend | None
+    server_cpu_s: Trend
     machine_cpu_s: Trend | None
     tails: dict[str, Tail]
     pool: Pool | None
@@ -52,8 +52,7 @@ class Profile:
     @property
     def most_load(self) -> float:
         """The heaviest load that was measured: operations under way."""
-        known = [t.most_load for t in (self.ios, self.server_cpu_s) if t is not None]
-        return max(known, default=1.0)
+        return self.server_cpu_s.most_load
 
 
 def profile_of(
@@ -68,14 +67,14 @@ def profile_of(
         dataset_pages: Of its dataset; None: not known.
 
     Raises:
-        UsageError: They do not say what an operation takes of its volume or of its processors.
+        UsageError: They do not say what an operation takes of its target.
     """
     if not seen:
         raise UsageError("no step of it has figures of its target's volume and latencies")
     ios = trend([(s.load, s.demand.ios) for s in seen if s.demand.ios is not None])
     server = trend([(s.load, s.demand.cpu_s) for s in seen if s.demand.cpu_s is not None])
-    if ios is None and server is None:
-        raise UsageError("neither the I/Os nor the processor time of an operation are known")
+    if server is None:
+        raise UsageError("the processor time of an operation is not known")
     machine = [(s.load, s.machine_cpu_s) for s in seen if s.machine_cpu_s is not None]
     light = [s for s in seen if s.load <= LIGHT * seen[0].load]
     alone = median(_alone_s(s, own, local=local) for s in light)

@@ -13,7 +13,7 @@ from plimsoll.sizing.caps import Made
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.growth import growth
 from plimsoll.sizing.offers import with_volume
-from plimsoll.sizing.predict import Bound
+from plimsoll.sizing.elsewhere import Bound
 from plimsoll.sizing.prices import monthly
 from plimsoll.sizing.sizing import Sizer, Wish, bound_words, ranked
 
@@ -117,10 +117,15 @@ def _measured(name: str, run: Measured, wish: Wish, prices: PriceTable) -> Optio
         if known and limiting is not None and figure is not None
         else None,
         next=None,
-        carries=figure is not None and figure >= wish.required,
+        carries=figure is not None and figure >= wish.required and _holds(run.target, wish),
         sure=figure is not None and run.capacity.bound == "=",
         run=name,
     )
+
+
+def _holds(target: Made, wish: Wish) -> bool:
+    """Whether its storage is as large as the data; Aurora's grows by itself."""
+    return isinstance(target, AuroraTarget) or target.volume.size_gib >= wish.least_gib
 
 
 def _growth(

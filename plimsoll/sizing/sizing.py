@@ -12,7 +12,8 @@ from plimsoll.model.volumes import Volume
 from plimsoll.sizing.answer import Negative, Option
 from plimsoll.sizing.caps import Caps, Made, caps_of, on_machine, with_speed
 from plimsoll.sizing.offers import classes, of_class, storages, volume_ladders, with_volume
-from plimsoll.sizing.predict import Bound, Calibrated, Prediction, predict
+from plimsoll.sizing.elsewhere import Bound
+from plimsoll.sizing.predict import Calibrated, Prediction, latencies, predict
 from plimsoll.sizing.prices import monthly
 
 
@@ -64,16 +65,16 @@ class Sizer:
             target: On AWS.
             processors: Of the machine that stands in for it; None: it does not.
         """
+        caps = self._caps(target)
         if processors is not None:
             caps = on_machine(caps_of(target, lasting=False), processors)
-        else:
-            own = self.known.profile.own
-            caps = with_speed(caps_of(target), own, local=self.local)
         key = caps.model_copy(update={"family": ""})
         if key not in self._found:
-            want = self.wish.ops_per_second
-            self._found[key] = predict(self.known, caps, self.wish.limits_us, want)
+            self._found[key] = predict(self.known, caps, self.wish.limits_us)
         return self._found[key]
+
+    def _caps(self, target: Made) -> Caps:
+        return with_speed(caps_of(target), self.known.profile.own, local=self.local)
 
     def carries(self, target: Made) -> bool:
         """Whether it is predicted to carry the load with the headroom."""
@@ -134,7 +135,7 @@ class Sizer:
             high=found.high,
             binds=found.binds,
             next=found.next,
-            latency_us=found.latency_us,
+            latency_us=latencies(self.known, self._caps(target), self.wish.ops_per_second),
             carries=carries,
             sure=found.low >= required or found.high < required,
         )
@@ -182,11 +183,14 @@ def _negative(kind: str, name: str, found: Prediction, *, beginning: str | None 
     what = f"{kind} on {name}"
     at = words.throughput(found.ops_per_second)
     beginning = f"{beginning} {what}" if beginning else f"no {kind} carries this on {name}"
+    why = f"{bound_words(found.binds)} binds at {at}"
+    if not found.ops_per_second:
+        why = "an operation that is alone takes longer than its limit"
     return Negative(
         what=what,
         ops_per_second=found.ops_per_second,
         binds=found.binds,
-        sentence=f"{beginning}: {bound_words(found.binds)} binds at {at}",
+        sentence=f"{beginning}: {why}",
     )
 
 

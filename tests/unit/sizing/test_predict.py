@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plimsoll.sizing.caps import Caps
 from plimsoll.sizing.guess import Guess
 from plimsoll.sizing.memory import Pool
-from plimsoll.sizing.predict import Calibrated, Prediction, calibrated, predict
+from plimsoll.sizing.predict import Calibrated, Prediction, calibrated, latencies, predict
 from tests.unit.sizing.known import CAPS, KNOWN, PROFILE, always, caps, known
 
 LONG = {"read": 1e6}  # a second: only resources bind
@@ -135,10 +135,10 @@ def test_a_lower_bound_corrects_upwards_alone() -> None:
 
 def test_the_latency_under_the_wanted_load_is_told_where_it_is_carried() -> None:
     """Up to 250 a second one operation is under way and takes 4 ms, a tenth more or less."""
-    carried = predict(KNOWN, CAPS, LONG, want=249.0).latency_us
+    carried = latencies(KNOWN, CAPS, 249.0)
     assert carried is not None
     assert (carried["read"].mid, carried["read"].high) == pytest.approx((4000, 4400))
-    assert predict(KNOWN, CAPS, LONG, want=600.0).latency_us is None
+    assert latencies(KNOWN, CAPS, 600.0) is None
 
 
 @given(iops, iops, limits_us, st.sampled_from([0.0, -0.2, -0.5]))
