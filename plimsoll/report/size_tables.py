@@ -40,8 +40,10 @@ def _cells(option: Option) -> Iterator[str]:
     yield words.NOTHING if figure is None else f"{mark}{words.rate(figure)}{between}"
     yield words.NOTHING if option.binds is None else bound_words(option.binds)
     after = option.next
-    yield words.NOTHING if after is None else (
-        f"{bound_words(after)} at {mark}{words.rate(after.ops_per_second)}"
+    yield (
+        words.NOTHING
+        if after is None
+        else (f"{bound_words(after)} at {mark}{words.rate(after.ops_per_second)}")
     )
     latencies = (option.latency_us or {}).items()
     shown = ", ".join(f"{name} {mark}{words.latency(guess.mid)}" for name, guess in latencies)
@@ -83,8 +85,8 @@ def asked_words(answer: Sizing) -> str:
     return (
         f"asked: {words.throughput(answer.want_ops_per_second)} within"
         f" {words.statistic(answer.statistic)} {limits}; a load line of"
-        f" {words.rate(answer.required_ops_per_second)} leaves {words.percent(answer.headroom)}; list"
-        f" prices of {answer.region} ({answer.as_of}), a single zone, 730 hours a month"
+        f" {words.rate(answer.required_ops_per_second)} leaves {words.percent(answer.headroom)};"
+        f" list prices of {answer.region} ({answer.as_of}), a single zone, 730 hours a month"
     )
 
 

@@ -8,8 +8,8 @@ from plimsoll.model.quote import CostLine
 from plimsoll.model.steps import Statistic
 from plimsoll.sizing.caps import Made
 from plimsoll.sizing.demand import Demand
-from plimsoll.sizing.guess import Guess
 from plimsoll.sizing.elsewhere import Bound
+from plimsoll.sizing.guess import Guess
 
 SCHEMA_VERSION: Literal[1] = 1
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from plimsoll import words
 from plimsoll.model.aurora_target import AuroraTarget
 from plimsoll.sizing.caps import OTHER_FAMILY, OTHER_MACHINE
-from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.elsewhere import OTHER_CONSTANTS
+from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.profile import Profile
 
 

@@ -96,8 +96,8 @@ def _stretch(profile: Profile, caps: Caps) -> Guess:
 def _memory(profile: Profile, caps: Caps) -> tuple[Guess, Guess]:
     """Say how many times as many I/Os read and write with another memory.
 
-    A pool that reads less evicts fewer changed pages too, but writes the log and checkpoints all
-    the same: its writes lie between as many and as many fewer.
+    A pool that reads less evicts fewer changed pages too, but writes its log and checkpoints all
+    the same: beside the log, its writes lie between as many and as many fewer.
     """
     own, pool = profile.own, profile.pool
     if caps.pool_bytes is not None:
@@ -111,5 +111,5 @@ def _memory(profile: Profile, caps: Caps) -> tuple[Guess, Guess]:
     if pool is None:
         return (Guess(low=0.0, mid=1.0, high=1.0), SURE) if ratio > 1 else (SURE, SURE)
     reads = pool.reads_at(pool.pages * ratio)
-    ends = sorted((1.0, reads.mid))
+    ends = sorted((1.0, profile.log_share + (1 - profile.log_share) * reads.mid))
     return reads, Guess(low=ends[0], mid=(ends[0] + ends[1]) / 2, high=ends[1])

@@ -29,6 +29,7 @@ class Profile:
         log_s: Of that, the wait for the log.
         ios: What each takes; None: not known.
         read_share: Of the I/Os, those that read.
+        log_share: Of the I/Os that write, those of the log: one for each flush, at least.
         mib: Likewise.
         server_cpu_s: Of the server, in seconds of one processor.
         machine_cpu_s: Of the whole machine; None: on AWS.
@@ -43,6 +44,7 @@ class Profile:
     log_s: Guess
     ios: Trend | None
     read_share: float
+    log_share: float
     mib: Trend | None
     server_cpu_s: Trend
     machine_cpu_s: Trend | None
@@ -86,7 +88,8 @@ def profile_of(
         pages_s=pages_s,
         log_s=log_s,
         ios=ios,
-        read_share=_read_share(seen),
+        read_share=_share([(s.demand.read_ios, s.demand.ios) for s in seen]),
+        log_share=_share([(s.demand.log_flushes, s.demand.write_ios) for s in seen]),
         mib=trend([(s.load, s.demand.mib) for s in seen if s.demand.mib is not None]),
         server_cpu_s=server,
         machine_cpu_s=trend(machine) if local else None,
@@ -129,12 +132,9 @@ def _waits(light: Sequence[Observed], alone: float) -> tuple[Guess, Guess]:
     return part(pages), part(log)
 
 
-def _read_share(seen: Sequence[Observed]) -> float:
-    shares = [
-        s.demand.read_ios / s.demand.ios
-        for s in seen
-        if s.demand.ios and s.demand.read_ios is not None
-    ]
+def _share(parts: Sequence[tuple[float | None, float | None]]) -> float:
+    """Give the middle of so many shares, each at most 1; 0 where none is known."""
+    shares = [min(1.0, part / whole) for part, whole in parts if part is not None and whole]
     return median(shares) if shares else 0.0
 
 

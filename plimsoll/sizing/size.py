@@ -10,10 +10,10 @@ from plimsoll.model.steps import Statistic
 from plimsoll.sizing.answer import Confirmed, Growth, Negative, Option, Sizing
 from plimsoll.sizing.assumptions import assumptions
 from plimsoll.sizing.caps import Made
+from plimsoll.sizing.elsewhere import Bound
 from plimsoll.sizing.from_run import Measured
 from plimsoll.sizing.growth import growth
 from plimsoll.sizing.offers import with_volume
-from plimsoll.sizing.elsewhere import Bound
 from plimsoll.sizing.prices import monthly
 from plimsoll.sizing.sizing import Sizer, Wish, bound_words, ranked
 

@@ -11,8 +11,8 @@ from plimsoll.model.request import RdsTarget
 from plimsoll.model.volumes import Volume
 from plimsoll.sizing.answer import Negative, Option
 from plimsoll.sizing.caps import Caps, Made, caps_of, on_machine, with_speed
-from plimsoll.sizing.offers import classes, of_class, storages, volume_ladders, with_volume
 from plimsoll.sizing.elsewhere import Bound
+from plimsoll.sizing.offers import classes, of_class, storages, volume_ladders, with_volume
 from plimsoll.sizing.predict import Calibrated, Prediction, latencies, predict
 from plimsoll.sizing.prices import monthly
 

@@ -1,13 +1,16 @@
 """`plimsoll size`, as a user calls it."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from plimsoll.cli import size
-from plimsoll.errors import UsageError
+from plimsoll.cli import size, size_confirm
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.run_record import Failure
 from tests.support.synthetic_run import synthetic_run
 
 
@@ -111,3 +114,80 @@ def test_a_run_on_aws_is_not_confirmed_here(tmp_path: Path) -> None:
     on_aws = result.model_copy(update={"local": False})
     (tmp_path / "result.json").write_text(on_aws.model_dump_json())
     assert "--confirm: measures on this machine" in refused(tmp_path, "--want", "1", "--confirm")
+
+
+class Machine:
+    """Stands in for the twin: writes a made-up result for each request, and remembers it."""
+
+    def __init__(self, knee: float = 3.2, failure: Failure | None = None) -> None:
+        self.asked: list[Request] = []
+        self._knee = knee
+        self._failure = failure
+
+    def __call__(self, runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
+        assert data_dir is None
+        for request, folder in runs:
+            self.asked.append(request)
+            result, _ = synthetic_run(knee=self._knee)
+            changed = {"request": request, "processors": 2, "failure": self._failure}
+            folder.mkdir(parents=True)
+            (folder / "result.json").write_text(result.model_copy(update=changed).model_dump_json())
+        return False
+
+
+def confirmed(
+    run_folder: Path, monkeypatch: pytest.MonkeyPatch, machine: Machine, *arguments: str
+) -> Result:
+    monkeypatch.setattr(size_confirm, "run_here", machine)
+    return called(run_folder, "--confirm", "--want", "2000", *arguments)
+
+
+@pytest.fixture
+def fresh_run(run_folder: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "r1-demo"
+    shutil.copytree(run_folder, folder)
+    return folder
+
+
+def test_the_cheapest_is_measured_until_it_is_said_to_carry_the_load(
+    fresh_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine()
+    result = confirmed(fresh_run, monkeypatch, machine)
+    assert result.return_value == 0, result.exception
+    assert 1 <= len(machine.asked) <= 2
+    first = machine.asked[0]
+    assert first.limits.limits_us == {"read": 50_000, "update": 50_000}
+    assert isinstance(first.target, RdsTarget)
+    assert first.target.instance_class != "db.m6i.large"
+    measured = [line for line in result.output.splitlines() if line.startswith("confirmed: ")]
+    assert len(measured) == len(machine.asked)
+    assert ", measured " in measured[0]
+
+
+def test_what_was_confirmed_is_read_again_the_next_time(
+    fresh_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    confirmed(fresh_run, monkeypatch, Machine())
+    found = json.loads(called(fresh_run, "--want", "2000", "--json").output)
+    assert [one["run"] for one in found["measured"]][:2] == ["r1-demo", "sizing/1"]
+    assert found["confirmed"] == []  # nothing was run this time
+
+
+def test_where_nothing_measured_carries_it_there_is_no_answer(
+    fresh_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs at most, and both far below what was predicted of them."""
+    machine = Machine(knee=0.2)
+    result = confirmed(fresh_run, monkeypatch, machine, "--limit", "3ms")
+    assert len(machine.asked) <= 2
+    assert result.return_value in (1, 3)
+
+
+def test_a_run_that_fails_is_told_with_its_folder(
+    fresh_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failure = Failure(phase="step", error="StepError", cause="no disk")
+    result = confirmed(fresh_run, monkeypatch, Machine(failure=failure))
+    assert isinstance(result.exception, PlimsollError)
+    assert str(result.exception).endswith("sizing/1: the run failed: no disk")

@@ -38,6 +38,7 @@ PROFILE = Profile(
     log_s=Guess.sure(0.003),
     ios=always(2),
     read_share=0.0,
+    log_share=0.0,
     mib=always(1 / 32),
     server_cpu_s=always(0.001),
     machine_cpu_s=None,

@@ -96,6 +96,15 @@ def test_more_memory_reads_less() -> None:
     assert found.high > 900
 
 
+def test_the_log_is_written_whatever_the_memory() -> None:
+    """A pool that holds every page reads nothing, and its writes are at least those of the log."""
+    pool = Pool(pages=1000, dataset_pages=1500, miss_share=0.2)
+    ground = known(pool=pool, read_share=0.5, log_share=0.8)
+    found = line(caps(memory_gib=16.0), ground=ground)
+    assert found.high == pytest.approx(500 / (0.5 * 0.8), rel=0.01)
+    assert found.low == pytest.approx(500 / 0.5, rel=0.01)
+
+
 def test_where_the_pool_is_set_by_a_parameter_a_larger_class_reads_as_much() -> None:
     pool = Pool(pages=1000, dataset_pages=5000, miss_share=0.2)
     own = CAPS.model_copy(update={"pool_bytes": 2**24})

@@ -16,7 +16,15 @@ from tests.unit.sizing.known import CAPS
 LIGHT = Observed(
     load=1.0,
     response_s=0.004,
-    demand=Demand(ops_per_second=250, ios=2.0, read_ios=0.5, mib=1 / 16, cpu_s=0.001),
+    demand=Demand(
+        ops_per_second=250,
+        ios=2.0,
+        read_ios=0.5,
+        write_ios=1.5,
+        mib=1 / 16,
+        cpu_s=0.001,
+        log_flushes=0.4,
+    ),
     latency_us={"read": 8000.0},
     page_reads_s=0.001,
     log_s=0.0005,
@@ -32,7 +40,7 @@ def test_an_operation_that_is_alone_is_the_lightest_step() -> None:
     assert found.alone_s == pytest.approx(0.004)
     assert (found.pages_s.mid, found.log_s.mid) == pytest.approx((0.001, 0.0005))
     assert found.pages_s.low == pytest.approx(0.001 / 1.3)
-    assert found.read_share == 0.25
+    assert (found.read_share, found.log_share) == (0.25, pytest.approx(0.4 / 1.5))
     assert found.tails["read"].at(1) == pytest.approx(2)  # 8 ms are twice 4 ms
 
 
