@@ -47,10 +47,10 @@ def bounds_of(profile: Profile, caps: Caps, end: End, load: float) -> Iterator[B
     server, machine = profile.server_cpu_s, profile.machine_cpu_s
     cpu_s = machine if machine is not None and _on_machine(profile, caps) else server
     if caps.processors:
-        each = cpu_s.at(load)
-        rate = caps.processors * caps.speed.at(end) / each.cost(end)
+        taken_s = cpu_s.at(load)
+        rate = caps.processors * caps.speed.at(end) / taken_s.cost(end)
         # a limit is named the machine's where it is not the server that has most of it
-        others = server.at(load).mid < each.mid / 2
+        others = server.at(load).mid < taken_s.mid / 2
         yield Bound(resource="machine" if others else "cpu", ops_per_second=rate)
 
 

@@ -1,12 +1,9 @@
 """A quantity that is not known exactly, as three figures."""
 
-from collections.abc import Sequence
-from statistics import fmean
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from plimsoll.capacity.intervals import deviation, t_quantile
 from plimsoll.model.base import Model
 
 End = Literal["low", "mid", "high"]
@@ -50,14 +47,3 @@ class Guess(Model):
     def times(self, factor: float) -> "Guess":
         """Multiply it by what is known."""
         return Guess(low=self.low * factor, mid=self.mid * factor, high=self.high * factor)
-
-
-def mean_guess(values: Sequence[float]) -> Guess:
-    """Give the mean of observations, with its 90 % interval by Student's t, and 5 % at least."""
-    middle = fmean(values)
-    if len(values) < 3:
-        spread = FEW_SPREAD
-    else:
-        error = t_quantile(0.05, len(values) - 1) * deviation(values) / len(values) ** 0.5
-        spread = max(LEAST_SPREAD, error / middle if middle else 0.0)
-    return Guess(low=middle * max(0.0, 1 - spread), mid=middle, high=middle * (1 + spread))

@@ -182,7 +182,7 @@ def test_the_cheapest_is_measured_until_it_is_said_to_carry_the_load(
     assert first.limits.limits_us == {"read": 50_000, "update": 50_000}
     assert isinstance(first.target, RdsTarget)
     assert first.target.volume.type == "gp3"  # the cheapest
-    measured = [line for line in result.output.splitlines() if line.startswith("confirmed: ")]
+    measured = [line for line in result.stdout.splitlines() if line.startswith("confirmed: ")]
     assert len(measured) == len(machine.asked)
     assert ", measured " in measured[0]
 
@@ -200,7 +200,7 @@ def test_where_nothing_measured_carries_it_there_is_no_answer(
     fresh_run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two runs at most, and both far below what was predicted of them."""
-    machine = Machine(knee=0.2)
+    machine = Machine(knee=1.2)
     result = confirmed(fresh_run, monkeypatch, machine, "--want", "30000", "--json")
     assert 1 <= len(machine.asked) <= 2
     found = json.loads(result.stdout)

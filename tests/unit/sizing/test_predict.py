@@ -38,11 +38,14 @@ def test_what_lets_through_the_fewest_operations_binds(
     changes: dict[str, Any], resource: str, bound: float, following: tuple[str, float] | None
 ) -> None:
     found = line(caps(**changes))
-    assert (found.binds.resource, found.binds.ops_per_second) == (resource, pytest.approx(bound))
+    assert found.binds.resource == resource
+    assert found.binds.ops_per_second == pytest.approx(bound)
     assert found.ops_per_second == pytest.approx(bound, rel=0.1)  # tails may be a tenth longer
     assert found.ops_per_second <= bound
-    following_found = found.next and (found.next.resource, found.next.ops_per_second)
-    assert following_found == (following and (following[0], pytest.approx(following[1])))
+    assert (found.next is None) == (following is None)
+    if found.next is not None and following is not None:
+        assert found.next.resource == following[0]
+        assert found.next.ops_per_second == pytest.approx(following[1])
 
 
 def test_a_latency_limits_before_any_resource_does() -> None:
@@ -51,7 +54,8 @@ def test_a_latency_limits_before_any_resource_does() -> None:
     """
     assert predict(KNOWN, CAPS, {"read": 5000.0}).high == pytest.approx(395.06, rel=1e-3)
     found = predict(KNOWN, CAPS, {"read": 4500.0})
-    assert (found.low, found.load) == (pytest.approx(250), 1)
+    assert found.low == pytest.approx(250)
+    assert found.load == 1
     assert found.binds.resource == "storage_latency"
     assert found.next is not None
     assert found.next.resource == "storage_iops"
@@ -81,10 +85,7 @@ def test_what_is_not_known_is_in_the_interval() -> None:
 
 def test_another_class_is_as_fast_as_assumed() -> None:
     found = line(caps(iops=1e6, speed=Guess.within(1.0, 1.5)))
-    assert (found.low, found.high) == (
-        pytest.approx(2000 / 1.5, rel=0.01),
-        pytest.approx(3000, rel=0.01),
-    )
+    assert (found.low, found.high) == pytest.approx((2000 / 1.5, 3000), rel=0.01)
 
 
 def test_more_memory_reads_less() -> None:

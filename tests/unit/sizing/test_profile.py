@@ -40,7 +40,7 @@ def test_an_operation_that_is_alone_is_the_lightest_step() -> None:
     assert found.alone_s == pytest.approx(0.004)
     assert (found.pages_s.mid, found.log_s.mid) == pytest.approx((0.001, 0.0005))
     assert found.pages_s.low == pytest.approx(0.001 / 1.3)
-    assert (found.read_share, found.log_share) == (0.25, pytest.approx(0.4 / 1.5))
+    assert (found.read_share, found.log_share) == pytest.approx((0.25, 0.4 / 1.5))
     assert found.tails["read"].at(1) == pytest.approx(2)  # 8 ms are twice 4 ms
 
 
