@@ -37,8 +37,7 @@ class Trend:
         """Give what an operation takes under a load, or under the nearest that was measured."""
         near = min(max(load, self.least_load), self.most_load)
         value = math.exp(self.middle[1] + self.slope * (math.log(near) - self.middle[0]))
-        low, high = value * max(0.0, 1 - self.spread), value * (1 + self.spread)
-        return Guess(low=low, mid=value, high=high)
+        return Guess.within(value, 1 + self.spread)
 
 
 def trend(points: Sequence[tuple[float, float]]) -> Trend | None:

@@ -32,8 +32,8 @@ def test_of_few_steps_the_interval_is_wide_of_alike_ones_five_percent() -> None:
     few, alike = trend([(1, 2.0), (4, 1.0)]), trend([(load, 2.0) for load in (1, 2, 3, 4, 6, 8)])
     assert few is not None
     assert alike is not None
-    assert few.at(4).low == pytest.approx(0.85)
-    assert (alike.at(4).low, alike.at(4).high) == pytest.approx((1.9, 2.1))
+    assert few.at(4).low == pytest.approx(1 / 1.15)
+    assert (alike.at(4).low, alike.at(4).high) == pytest.approx((2 / 1.05, 2.1))
 
 
 def test_scatter_widens_the_interval_by_students_t() -> None:
@@ -41,6 +41,13 @@ def test_scatter_widens_the_interval_by_students_t() -> None:
     found = trend([(2, math.exp(x)) for x in (0.1, -0.1, 0.1, -0.1)])
     assert found is not None
     assert found.spread == pytest.approx(2.3534 * math.sqrt(0.04 / 3) / 2, rel=1e-4)
+
+
+def test_however_wide_the_interval_nothing_is_taken_for_free() -> None:
+    found = trend([(2, 1.0), (2, 1e-6), (2, 10.0)])
+    assert found is not None
+    assert found.spread > 1
+    assert found.at(2).low > 0
 
 
 @pytest.mark.parametrize("points", [[], [(1, 0.0)], [(0.0, 1.0)]])
