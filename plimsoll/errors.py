@@ -98,6 +98,12 @@ class PreflightError(PlimsollError):
     exit_code: ClassVar[int] = 3
 
 
+class NoGroundError(PlimsollError):
+    """A run says nothing that predictions could stand on, such as one that was disturbed."""
+
+    exit_code: ClassVar[int] = 3
+
+
 class NotDeployedError(PlimsollError):
     """No such stack is deployed in this account and region."""
 

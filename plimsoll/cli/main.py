@@ -36,6 +36,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "console": ("plimsoll.cli.console:console", "Show a deployment's page in the browser"),
     "serve": ("plimsoll.cli.serve:serve", "Run the service on this machine"),
     "validate": ("plimsoll.cli.validate:validate", "Check a request without making anything"),
+    "size": ("plimsoll.cli.size:command", "Say what to buy for a load, from what a run measured"),
     "quote": ("plimsoll.cli.quote:command", "Say what a request will take in time and money"),
     "prices": ("plimsoll.cli.prices:command", "Read a region's prices from AWS's own list"),
     "show": ("plimsoll.cli.show:show", "Print a finished run again"),

@@ -135,6 +135,13 @@ def _directory(request_file: Path, out: Path | None) -> Path:
     return directory
 
 
+def run_here(runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
+    """Run requests on a twin that ends with them; returns whether they were interrupted."""
+    with ExitStack() as here:
+        page = Page(shown=False, opened=False)
+        return _run_here(here, runs, data_dir=data_dir, page=page)
+
+
 def _run_here(
     here: ExitStack, runs: list[tuple[Request, Path]], *, data_dir: Path | None, page: Page
 ) -> bool:

@@ -307,6 +307,8 @@ class RunResult(Model):
     name: str
     team: str
     local: bool  # on one machine, not on AWS
+    # of the machine that stood in for AWS; None: on AWS, an existing endpoint, or of an older run
+    processors: int | None = None
     state: RunState
     failure: Failure | None
     capacity: Capacity | None  # None: the run did not get as far

@@ -1,6 +1,7 @@
 """The end of every run: its outcome is recorded, told, and shown on a page."""
 
 import json
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -221,6 +222,7 @@ def _result(record: RunRecord, files: RunFiles, *, cost: RunCost | None, links: 
         name=record.name,
         team=record.team,
         local=record.local,
+        processors=os.cpu_count() if record.local else None,
         state=record.state,
         failure=record.failure,
         capacity=conclusion.capacity if conclusion else None,

@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 
 REACHES_OUT = ("boto3", "botocore", "cassandra", "pg8000", "pymysql", "plimsoll_engine")
-PURE = ("model", "capacity", "workload", "prices", "requests", "quoting")
+PURE = ("model", "capacity", "workload", "prices", "requests", "quoting", "sizing")
 CHECK = """
 import sys
 from importlib import import_module

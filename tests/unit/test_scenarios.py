@@ -102,3 +102,12 @@ def test_the_example_in_the_documentation_is_one(tmp_path: Path) -> None:
     asked = read_file(tmp_path / "example.yaml")
     assert isinstance(asked, Experiment)
     assert len(cells_of(asked)) == 4
+
+
+def test_the_demo_of_sizing_is_one_run_whose_limits_are_the_question() -> None:
+    """`plimsoll size` asks about the limits of the request where none is named."""
+    asked = read_file(ROOT / "scenarios/size-demo.yaml")
+    assert isinstance(asked, dict)
+    (request,) = asked.values()
+    assert request.limits.statistic == "p99"
+    assert request.limits.limits_us == {"read": 20_000, "update": 20_000}

@@ -1,0 +1,209 @@
+"""`plimsoll size`: what to buy for a load, predicted from what a run measured."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from plimsoll.cli.exit_codes import FAILURE, MET, NO_ANSWER
+from plimsoll.cli.number_range import NumberRange
+from plimsoll.cli.size_asked import limits_of, prices_of, share_of
+from plimsoll.cli.size_text import print_sizing
+from plimsoll.errors import NoGroundError, PlimsollError, UsageError
+from plimsoll.model.endpoint_target import EndpointTarget
+from plimsoll.model.prices import HOME_REGION
+from plimsoll.model.results import RunResult
+from plimsoll.model.steps import Statistic
+from plimsoll.report.folder import RESULT, read_model, run_folders
+from plimsoll.runs.limits.seen import Seen
+from plimsoll.sizing.answer import Confirmed, Sizing
+from plimsoll.sizing.from_run import Measured, measured
+from plimsoll.sizing.growth import times_per_year
+from plimsoll.sizing.size import size
+from plimsoll.sizing.sizing import Wish
+
+CONFIRMED = "sizing"  # the folder within a run's, of the runs that confirm what it predicts
+
+
+@click.command("size")
+@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.option(
+    "--want",
+    required=True,
+    type=NumberRange(min=0, min_open=True),
+    metavar="OPS/S",
+    help="The load that is to be carried, in operations per second.",
+)
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="[OPERATION=]LATENCY",
+    help="The most that an operation may take: read=5ms. Default: the limits of the run's request.",
+)
+@click.option(
+    "--statistic",
+    type=click.Choice(get_args(Statistic)),
+    help="Of the latency, which the limit is for. Default: the run's own.",
+)
+@click.option(
+    "--headroom",
+    default="30%",
+    show_default=True,
+    metavar="SHARE",
+    help="The share of the load line that stays free.",
+)
+@click.option("--growth", metavar="TIMES", help="Says until when: 2x/year, 30%/year, 3%/month.")
+@click.option(
+    "--size-gib",
+    type=click.IntRange(1, 65_536),
+    metavar="GIB",
+    help="The smallest volume that holds the data. Default: the run's.",
+)
+@click.option("--region", default=HOME_REGION, show_default=True, help="Whose prices.")
+@click.option(
+    "--prices",
+    "prices_file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Prices of that region, as `plimsoll prices` writes them.",
+)
+@click.option(
+    "--confirm",
+    is_flag=True,
+    help="Measure the answer on this machine: one or two runs beside the predicted boundary.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the answer as a page as well.",
+)
+@click.option("--all", "whole", is_flag=True, help="Print every target that carries it.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
+def command(
+    run_folder: Path,
+    *,
+    want: float,
+    limits: tuple[str, ...],
+    statistic: Statistic | None,
+    headroom: str,
+    growth: str | None,
+    size_gib: int | None,
+    region: str,
+    prices_file: Path | None,
+    confirm: bool,
+    output: Path | None,
+    whole: bool,
+    as_json: bool,
+) -> int:
+    """Say what to buy so that a load is carried, from the one run in the folder RUN.
+
+    Every volume type and instance class with a price is predicted by the model of docs/sizing.md,
+    those that carry the load are ranked by their price a month, and each says what binds first.
+    Predicted is marked; measured are RUN and the runs that --confirm has made (in RUN/sizing/).
+
+    Exit code 1: nothing carries it. 3: the run's figures are doubtful; or with --confirm, nothing
+    that was measured carries it.
+    """
+    if output is not None and output.suffix.lower() != ".html":
+        raise UsageError(f"-o {output}: must end in .html")
+    result = _read(run_folder)
+    asked = statistic or result.request.limits.statistic
+    limit_us = limits_of(result, limits)
+    wish = Wish(want, limit_us, share_of(headroom), size_gib or _own_gib(result))
+    grows = None if growth is None else times_per_year(growth, "--growth")
+    prices = prices_of(region, prices_file)
+    runs = {run_folder.name or str(run_folder): _measured(run_folder, result, asked, limit_us)}
+    for folder in run_folders(run_folder / CONFIRMED):
+        runs[f"{CONFIRMED}/{folder.name}"] = _measured(folder, _read(folder), asked, limit_us)
+    confirmed: tuple[Confirmed, ...] = ()
+    if confirm:
+        from plimsoll.cli.size_confirm import confirm_here  # noqa: PLC0415 - runs need an extra
+
+        if not result.local:
+            raise UsageError("--confirm: measures on this machine, and the run was on AWS")
+
+        def read(folder: Path) -> Measured:
+            return _measured(folder, _read(folder), asked, limit_us)
+
+        runs, confirmed = confirm_here(runs, wish, prices, run_folder / CONFIRMED, read)
+    answer = size(
+        runs,
+        wish,
+        prices,
+        statistic=asked,
+        today=datetime.now(UTC).date(),
+        times_per_year=grows,
+        confirmed=confirmed,
+    )
+    if output is not None:
+        _write_page(answer, output)
+    if as_json:
+        click.echo(answer.model_dump_json(indent=2))
+    else:
+        print_sizing(answer, whole=whole)
+    return _exit_code(answer, confirm=confirm)
+
+
+def _write_page(answer: Sizing, output: Path) -> None:
+    from plimsoll.report.size_page import render  # noqa: PLC0415 - slow to load, and only here
+
+    try:
+        output.write_text(render(answer), encoding="utf-8")
+    except OSError as error:
+        raise PlimsollError(f"cannot write {output}: {error.strerror}") from None
+
+
+def _exit_code(answer: Sizing, *, confirm: bool) -> int:
+    if not answer.options:
+        return FAILURE
+    if confirm and not any(option.status == "measured" for option in answer.options):
+        return NO_ANSWER
+    return MET
+
+
+def _read(folder: Path) -> RunResult:
+    """Read the run in a folder.
+
+    Raises:
+        UsageError: There is none in it, or there are several.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"RUN: {folder}: there is no such folder")
+    if not (folder / RESULT).is_file():
+        several = ", ".join(run.name for run in run_folders(folder))
+        problem = f"name one of the runs in it: {several}" if several else f"it has no {RESULT}"
+        raise UsageError(f"RUN: {folder}: {problem}")
+    return read_model(folder / RESULT, RunResult)
+
+
+def _measured(
+    folder: Path, result: RunResult, statistic: Statistic, limit_us: dict[str, float]
+) -> Measured:
+    """Read a run as the ground of predictions.
+
+    Raises:
+        UsageError: It says too little; names its folder.
+        NoGroundError: Its figures are doubtful.
+    """
+    waits = [Seen(step, None).waits for step in result.steps]
+    try:
+        return measured(
+            result,
+            waits,
+            statistic=statistic,
+            limits_us=limit_us,
+            processors=result.processors or (os.cpu_count() if result.local else None),
+        )
+    except (UsageError, NoGroundError) as error:
+        raise type(error)(f"{folder}: {error}") from None
+
+
+def _own_gib(result: RunResult) -> int:
+    target = result.request.target
+    if isinstance(target, EndpointTarget) or not hasattr(target, "volume"):
+        return 1
+    return target.volume.size_gib

@@ -1,0 +1,119 @@
+"""An answer of `plimsoll size` in tables and sentences: measured is plain, predicted is marked."""
+
+from collections.abc import Iterator, Sequence
+
+from plimsoll import words
+from plimsoll.report.report_tables import ReportCell, ReportTable
+from plimsoll.sizing.answer import Confirmed, Growth, Option, Sizing
+from plimsoll.sizing.size import target_words
+from plimsoll.sizing.sizing import bound_words
+
+PREDICTED = "~"  # before each figure that nobody has measured
+MARKED = f"{PREDICTED} is predicted, not measured"
+OPTION_COLUMNS = (
+    "", "$/month", "target", "sustains ops/s", "binds first", "next", "latency under this load",
+)  # fmt: skip
+DEMAND_COLUMNS = (
+    "under way", "ops/s", "I/Os", "read", "written", "KiB", "CPU", "log flushes", "locks",
+)  # fmt: skip
+
+
+def options_table(options: Sequence[Option]) -> ReportTable:
+    """One row for each target; the cells of a predicted one are of the kind `predicted`."""
+    rows = []
+    for option in options:
+        kind = "strong" if option.status == "measured" else "predicted"
+        rows.append(tuple(ReportCell(text, kind) for text in _cells(option)))
+    return ReportTable(columns=OPTION_COLUMNS, rows=tuple(rows))
+
+
+def _cells(option: Option) -> Iterator[str]:
+    measured = option.status == "measured"
+    mark = "" if measured else PREDICTED
+    yield option.status if measured or option.sure else "perhaps"
+    yield words.NOTHING if option.usd_per_month is None else f"{option.usd_per_month:,.2f}"
+    yield target_words(option.target) + (f" ({option.run})" if option.run else "")
+    between = ""
+    if option.low is not None and option.high is not None:
+        between = f" ({words.rate(option.low)} to {words.rate(option.high)})"
+    figure = option.ops_per_second
+    yield words.NOTHING if figure is None else f"{mark}{words.rate(figure)}{between}"
+    yield words.NOTHING if option.binds is None else bound_words(option.binds)
+    after = option.next
+    yield (
+        words.NOTHING
+        if after is None
+        else (f"{bound_words(after)} at {mark}{words.rate(after.ops_per_second)}")
+    )
+    latencies = (option.latency_us or {}).items()
+    shown = ", ".join(f"{name} {mark}{words.latency(guess.mid)}" for name, guess in latencies)
+    yield shown or words.NOTHING
+
+
+def demands_table(answer: Sizing) -> ReportTable:
+    """What an operation took, a row for each step, by operations under way."""
+    return ReportTable(
+        columns=DEMAND_COLUMNS,
+        rows=tuple(
+            (
+                ReportCell(words.rate(load)),
+                ReportCell(words.rate(demand.ops_per_second)),
+                _each(demand.ios),
+                _each(demand.read_ios),
+                _each(demand.write_ios),
+                _each(None if demand.mib is None else 1024 * demand.mib),
+                ReportCell(words.latency(_us(demand.cpu_s))),
+                _each(demand.log_flushes),
+                ReportCell(words.latency(_us(demand.lock_wait_s))),
+            )
+            for load, demand in answer.demands
+        ),
+    )
+
+
+def _us(seconds: float | None) -> float | None:
+    return None if seconds is None else 1e6 * seconds
+
+
+def _each(value: float | None) -> ReportCell:
+    return ReportCell(words.NOTHING if value is None else words.three_figures(value))
+
+
+def asked_words(answer: Sizing) -> str:
+    """Say what was asked, and by whose prices."""
+    limits = ", ".join(f"{n} {words.latency(us)}" for n, us in answer.limits_us.items())
+    return (
+        f"asked: {words.throughput(answer.want_ops_per_second)} within"
+        f" {words.statistic(answer.statistic)} {limits}; a load line of"
+        f" {words.rate(answer.required_ops_per_second)} leaves {words.percent(answer.headroom)};"
+        f" list prices of {answer.region} ({answer.as_of}), a single zone, 730 hours a month"
+    )
+
+
+def further_lines(answer: Sizing) -> Iterator[str]:
+    """Say what cannot be, what was confirmed, and until when the cheapest suffices."""
+    for negative in answer.cannot:
+        yield f"{PREDICTED} {negative.sentence}"
+    yield from map(confirmed_line, answer.confirmed)
+    if answer.growth is not None and answer.options:
+        yield f"{target_words(answer.options[0].target)} carries {_growth(answer.growth)}"
+
+
+def confirmed_line(one: Confirmed) -> str:
+    """Say what was predicted, what was measured, and the error."""
+    error = "" if one.error is None else f", error {one.error:+.0%}"
+    measured = words.bounded(words.throughput(one.measured), one.bound)
+    return (
+        f"confirmed: {target_words(one.target)}: predicted {words.throughput(one.predicted)}"
+        f" ({words.rate(one.low)} to {words.rate(one.high)}), measured {measured}{error}"
+    )
+
+
+def _growth(found: Growth) -> str:
+    times = f"a load that grows {words.number(round(found.times_per_year, 3))} times a year"
+    if found.until is None:
+        return f"{times} for more than a century"
+    return (
+        f"{times} until {found.until:%B %Y} ({found.years:.1f} years), without headroom for"
+        f" {found.years_without_headroom:.1f} years"
+    )

@@ -1,0 +1,129 @@
+"""A finished run as the ground of predictions. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from plimsoll.capacity.credits import judge_sustained
+from plimsoll.errors import NoGroundError, UsageError
+from plimsoll.model.capacity import Capacity, Resource, Verdict
+from plimsoll.model.endpoint_target import EndpointTarget
+from plimsoll.model.instance_sizes import instance_size
+from plimsoll.model.results import RunResult, ServerWaits
+from plimsoll.model.steps import Statistic
+from plimsoll.sizing.caps import Caps, Made, caps_of, on_machine
+from plimsoll.sizing.guess import LEAST_SPREAD
+from plimsoll.sizing.observed import Observed, observed
+from plimsoll.sizing.predict import Calibrated, calibrated
+from plimsoll.sizing.profile import profile_of
+
+HELD: frozenset[Resource] = frozenset(
+    {"row_locks", "table_locks", "inner_locks", "connections", "log"}
+)
+DOUBTFUL: frozenset[Verdict] = frozenset({"DISTURBED", "INCONSISTENT"})
+SPENT_PERCENT = 1.0  # of burst credits: below it none are left
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run, its answer within the limits that are asked about, and what it says of others.
+
+    Attributes:
+        result: The run.
+        target: Its target.
+        seen: Its steps.
+        capacity: Its answer.
+        known: The ground of predictions.
+    """
+
+    result: RunResult
+    target: Made
+    seen: tuple[Observed, ...]
+    capacity: Capacity
+    known: Calibrated
+
+
+def measured(
+    result: RunResult,
+    waits: Sequence[ServerWaits],
+    *,
+    statistic: Statistic,
+    limits_us: Mapping[str, float],
+    processors: int | None,
+) -> Measured:
+    """Read a run.
+
+    Args:
+        result: It.
+        waits: Of each of its steps, what its server says of waits.
+        statistic: Of the latencies that the limits are of.
+        limits_us: The most that each operation may take.
+        processors: Of the machine on which it was, where that stood in for AWS.
+
+    Raises:
+        UsageError: It says too little, or nothing of AWS.
+        NoGroundError: Its figures are doubtful.
+    """
+    target = result.request.target
+    if isinstance(target, EndpointTarget):
+        raise UsageError(
+            "its target is an existing endpoint, whose volume and class are not known: sizing needs"
+            " a run on a target that was made for it"
+        )
+    rules = result.request.limits.model_copy(
+        update={"limits_us": dict(limits_us), "statistic": statistic}
+    )
+    capacity = judge_sustained([step.step for step in result.steps], rules)
+    if capacity.verdict in DOUBTFUL:
+        raise NoGroundError(f"nothing is predicted from it: {capacity.verdict}: {capacity.summary}")
+    size = instance_size(target.instance_class)
+    own_processors = processors if result.local else size.vcpus if size else None
+    doubtful = {s.index for load in capacity.steps if not load.consistent for s in load.steps}
+    seen = observed(result, waits, statistic=statistic, processors=own_processors, without=doubtful)
+    own = _in_force(result, caps_of(target, lasting=False))
+    if result.local and processors is not None:
+        own = on_machine(own, processors)
+    pages = result.dataset.pages if result.dataset else None
+    profile = profile_of(seen, own, local=result.local, dataset_pages=pages)
+    lacking = [name for name in limits_us if name not in profile.tails]
+    if lacking:
+        raise UsageError(f"the run has no {statistic} of {', '.join(lacking)}")
+    known = calibrated(
+        profile,
+        limits_us,
+        None if capacity.bound == "<" else capacity.max_sustainable_throughput_ops_per_second,
+        least=capacity.bound == ">=",
+        spread=_spread(capacity),
+    )
+    return Measured(result, target, seen, capacity, replace(known, held=_held(result, capacity)))
+
+
+def _in_force(result: RunResult, caps: Caps) -> Caps:
+    """Take the burst rate of a volume that had credits while it was measured."""
+    promised = result.volume_limits
+    if promised is None or promised.burst_credits is None or promised.burst_iops is None:
+        return caps
+    left = [
+        step.target.burst_balance_percent
+        for step in result.steps
+        if step.target and step.target.burst_balance_percent is not None
+    ]
+    if not left or min(left) < SPENT_PERCENT:
+        return caps
+    return caps.model_copy(update={"iops": promised.burst_iops})
+
+
+def _spread(capacity: Capacity) -> float:
+    """Half of the interval of an answer, as a share of it; a tenth where there is none."""
+    between, middle = capacity.interval, capacity.median_ops_per_second
+    if between is None or not middle:
+        return 0.1
+    half = (between.high_ops_per_second - between.low_ops_per_second) / 2 / middle
+    return min(0.5, max(LEAST_SPREAD, half))
+
+
+def _held(result: RunResult, capacity: Capacity) -> tuple[Resource, float] | None:
+    """Name what set the limit, and where, if no other volume or class changes it."""
+    limiting, figure = result.limiting, capacity.max_sustainable_throughput_ops_per_second
+    if limiting is None or not limiting.reached or limiting.resource not in HELD:
+        return None
+    return None if figure is None or capacity.bound != "=" else (limiting.resource, figure)

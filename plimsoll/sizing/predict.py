@@ -1,0 +1,202 @@
+"""The load line of a target that was not measured: its throughput within limits of latency. Pure.
+
+By the forced flow law each operation takes its I/Os, its bytes and its processor time with it
+wherever it runs; by the utilization law what lets through the fewest operations binds first
+(Denning and Buzen 1978). Between an idle target and that bound a closed network of the volume and
+the processors says how long operations take (`network`), and the run's own tails what a percentile
+then is (`tails`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from plimsoll.model.base import Model
+from plimsoll.model.capacity import Resource
+from plimsoll.sizing.caps import Caps
+from plimsoll.sizing.elsewhere import SURE, Bound, bounds_of, network_of
+from plimsoll.sizing.guess import End, Guess
+from plimsoll.sizing.network import Network, Point
+from plimsoll.sizing.profile import Profile
+
+TAIL_FACTOR = 1.1  # by which a percentile may differ from the run's at the same stretch
+NEAR = 0.85  # share of a resource's bound from which it, not the latency alone, binds
+SAFE = 0.5  # of the way from what is likeliest to the low end: what is said of a target
+
+
+class Prediction(Model):
+    """What a target is held to sustain. Never a measurement."""
+
+    ops_per_second: float  # within the limits, on the safe side of what is likeliest
+    low: float  # it contains what is not known
+    high: float
+    binds: Bound  # the resource that sets it, and what that alone lets through
+    next: Bound | None  # the one that would be next; None: no other is known
+    load: int | None  # operations under way there; None: one alone takes too long
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A profile, with what runs said of its predictions.
+
+    Attributes:
+        profile: Of the run.
+        factor: What was measured over what is predicted for it.
+        held: What no volume changes: a lock that bound, and the throughput at which it did.
+    """
+
+    profile: Profile
+    factor: Guess = SURE
+    held: tuple[Resource, float] | None = None
+
+
+@dataclass(frozen=True)
+class _Line:
+    point: Point | None  # None: one operation alone takes too long
+    full: bool  # more operations under way bring no more, and are still within the limits
+    bounds: tuple[Bound, ...]
+    storage_s: float  # of the time of an operation, in the volume; without queues
+    response_s: float  # of an operation there, or of one that is alone
+
+    @property
+    def ops_per_second(self) -> float:
+        return 0.0 if self.point is None else self.point.ops_per_second
+
+
+def predict(known: Calibrated, caps: Caps, limits_us: Mapping[str, float]) -> Prediction:
+    """Predict a target's load line.
+
+    Args:
+        known: What the run says.
+        caps: What the target lets through.
+        limits_us: The most that each operation may take; of the statistic of the profile's tails.
+    """
+    lines = {end: _line(known.profile, caps, limits_us, end) for end in get_args(End)}
+    low, mid, high = (lines[e].ops_per_second * known.factor.at(e) for e in get_args(End))
+    likely = lines["mid"]
+    binds, following = _binding(likely)
+    if known.held is not None and known.held[1] < mid:
+        resource, held = known.held
+        following, binds = binds, Bound(resource=resource, ops_per_second=held)
+        low, mid = min(low, held), held
+    mid = min(max(low, mid), high)
+    return Prediction(
+        ops_per_second=mid * (low / mid) ** SAFE if mid else 0.0,
+        low=low,
+        high=high,
+        binds=binds,
+        next=following,
+        load=likely.point.load if likely.point else None,
+    )
+
+
+def _line(profile: Profile, caps: Caps, limits_us: Mapping[str, float], end: End) -> _Line:
+    """Find the heaviest load within the limits, with what operations take under just that load."""
+    first = _best(profile, caps, limits_us, end, profile.most_load)
+    if first.full:
+        return first
+    return _best(profile, caps, limits_us, end, first.point.load if first.point else 1.0)
+
+
+def _best(
+    profile: Profile, caps: Caps, limits_us: Mapping[str, float], end: End, load: float
+) -> _Line:
+    bounds = tuple(bounds_of(profile, caps, end, load))
+    network, storage_s = network_of(profile, caps, end, bounds)
+    best, full = None, True
+    for point in network.climb():
+        found = _latency_us(profile, network, point, end)
+        if any(found[name] > most_us for name, most_us in limits_us.items()):
+            full = False
+            break
+        best = point
+    response_s = best.response_s if best else network.alone_s
+    return _Line(best, full, bounds, storage_s, response_s)
+
+
+def _latency_us(profile: Profile, network: Network, point: Point, end: End) -> dict[str, float]:
+    stretch = point.response_s / network.alone_s
+    factor = {"low": TAIL_FACTOR, "mid": 1.0, "high": 1 / TAIL_FACTOR}[end]
+    return {
+        name: tail.at(stretch) * network.alone_s * 1e6 * factor
+        for name, tail in profile.tails.items()
+    }
+
+
+def _binding(line: _Line) -> tuple[Bound, Bound | None]:
+    """Name what binds first, and what would be next.
+
+    Where latency reaches its limit while no resource is near its bound, it is what most of the time
+    of an operation goes to.
+    """
+    ordered = sorted(line.bounds, key=lambda bound: bound.ops_per_second)
+    tightest = ordered[0]
+    if line.ops_per_second >= NEAR * tightest.ops_per_second:
+        return tightest, ordered[1] if len(ordered) > 1 else None
+    waits = line.storage_s > line.response_s / 2
+    resource: Resource = "storage_latency" if waits else tightest.resource
+    return Bound(
+        resource=resource, ops_per_second=line.ops_per_second, owner=tightest.owner
+    ), tightest
+
+
+def latencies(known: Calibrated, caps: Caps, want: float) -> dict[str, Guess] | None:
+    """Predict the latencies under a load, in microseconds, of the statistic of the profile's tails.
+
+    Returns:
+        None where the load is likely beyond what the target lets through.
+    """
+    found: dict[End, dict[str, float]] = {}
+    for end in get_args(End):
+        asked = want / known.factor.at(end)
+        network, _ = network_of(
+            known.profile,
+            caps,
+            end,
+            tuple(bounds_of(known.profile, caps, end, known.profile.most_load)),
+        )
+        point = next((p for p in network.climb() if p.ops_per_second >= asked), None)
+        if point is not None:
+            found[end] = _latency_us(known.profile, network, point, end)
+    if "mid" not in found or "high" not in found:
+        return None
+    worst = found.get("low")
+    return {
+        name: _ordered(found["high"][name], mid, worst[name] if worst else mid)
+        for name, mid in found["mid"].items()
+    }
+
+
+def _ordered(*values: float) -> Guess:
+    low, mid, high = sorted(values)
+    return Guess(low=low, mid=mid, high=high)
+
+
+def calibrated(
+    profile: Profile,
+    limits_us: Mapping[str, float],
+    measured: float | None,
+    *,
+    least: bool = False,
+    spread: float = 0.1,
+    caps: Caps | None = None,
+) -> Calibrated:
+    """Hold a profile against what was measured of a target.
+
+    Args:
+        profile: Of the run.
+        limits_us: Of the latencies.
+        measured: The load line that was found within them; None: none was.
+        least: Whether that is no more than a lower bound of it.
+        spread: Half of its interval, as a share of it.
+        caps: Of the target on which it was measured; None: the run's own.
+    """
+    plain = Calibrated(profile)
+    if not measured:
+        return replace(plain, factor=Guess(low=0.8, mid=1.0, high=1.2))
+    mid = _line(profile, caps or profile.own, limits_us, "mid").ops_per_second
+    factor = measured / mid if mid else 1.0
+    if least:
+        factor = max(1.0, factor)
+    low, high = min(1.0, factor) * (1 - spread), max(1.0, factor) * (1 + spread)
+    return replace(plain, factor=Guess(low=low, mid=factor, high=high))

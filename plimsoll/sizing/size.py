@@ -1,0 +1,177 @@
+"""The answer of `plimsoll size`: runs and a wish in, a ranking out. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+
+from plimsoll import words
+from plimsoll.model.aurora_target import AuroraTarget
+from plimsoll.model.prices import PriceTable
+from plimsoll.model.steps import Statistic
+from plimsoll.sizing.answer import Confirmed, Growth, Negative, Option, Sizing
+from plimsoll.sizing.assumptions import assumptions
+from plimsoll.sizing.caps import Made
+from plimsoll.sizing.elsewhere import Bound
+from plimsoll.sizing.from_run import Measured
+from plimsoll.sizing.growth import growth
+from plimsoll.sizing.offers import with_volume
+from plimsoll.sizing.prices import monthly
+from plimsoll.sizing.sizing import Sizer, Wish, bound_words, ranked
+
+
+def sizer_of(runs: Mapping[str, Measured], wish: Wish, prices: PriceTable) -> Sizer:
+    """Make what predicts from the last run with a figure, which is nearest to the answer."""
+    told = [run for run in runs.values() if run.known.factor.mid and _figure(run) is not None]
+    ground = told[-1] if told else next(iter(runs.values()))
+    first = next(iter(runs.values()))
+    return Sizer(ground.known, first.target, wish, prices, local=ground.result.local)
+
+
+def size(
+    runs: Mapping[str, Measured],
+    wish: Wish,
+    prices: PriceTable,
+    *,
+    statistic: Statistic,
+    today: date,
+    times_per_year: float | None = None,
+    confirmed: Sequence[Confirmed] = (),
+) -> Sizing:
+    """Rank what carries a load.
+
+    Args:
+        runs: By name, in the order in which they were made; the first is the one asked about.
+        wish: What is wanted.
+        prices: Of the region.
+        statistic: Of the latencies that the limits are of.
+        today: From which growth counts.
+        times_per_year: By which the load grows; None: it does not.
+        confirmed: Predictions that runs were made for.
+    """
+    sizer = sizer_of(runs, wish, prices)
+    measured = tuple(_measured(name, run, wish, prices) for name, run in runs.items())
+    options = options_of(runs, wish, prices)
+    cannot = tuple(sizer.negatives(options))
+    first = next(iter(runs.values()))
+    best = options[0] if options else None
+    return Sizing(
+        run=next(iter(runs)),
+        local=first.result.local,
+        want_ops_per_second=wish.ops_per_second,
+        required_ops_per_second=wish.required,
+        headroom=wish.headroom,
+        statistic=statistic,
+        limits_us=dict(wish.limits_us),
+        region=prices.region,
+        as_of=min(
+            (day for o in (*options, *measured) if (day := monthly(o.target, prices).as_of)),
+            default=None,
+        ),
+        least_gib=wish.least_gib,
+        demands=tuple((seen.load, seen.demand) for seen in first.seen),
+        factor=sizer.known.factor,
+        options=options,
+        measured=measured,
+        cannot=cannot,
+        confirmed=tuple(confirmed),
+        growth=_growth(best, wish, times_per_year, today),
+        assumptions=tuple(assumptions(first)),
+        sentence=_sentence(best, wish, cannot),
+    )
+
+
+def options_of(runs: Mapping[str, Measured], wish: Wish, prices: PriceTable) -> tuple[Option, ...]:
+    """Rank what carries a load, measured before predicted where both are of one target."""
+    measured = [_measured(name, run, wish, prices) for name, run in runs.items()]
+    known = [same(option.target) for option in measured]
+    sizer = sizer_of(runs, wish, prices)
+    predicted = [option for option in sizer.options() if same(option.target) not in known]
+    return ranked([*predicted, *(option for option in measured if option.carries)])
+
+
+def same(target: Made) -> Made:
+    """Leave out of a target what is no part of what is bought: burst credits at its start."""
+    if isinstance(target, AuroraTarget):
+        return target
+    volume = target.volume.model_copy(update={"credits_start": None})
+    return with_volume(target, volume)
+
+
+def _figure(run: Measured) -> float | None:
+    capacity = run.capacity
+    return None if capacity.bound == "<" else capacity.max_sustainable_throughput_ops_per_second
+
+
+def _measured(name: str, run: Measured, wish: Wish, prices: PriceTable) -> Option:
+    price, figure = monthly(run.target, prices), _figure(run)
+    between, limiting = run.capacity.interval, run.result.limiting
+    known = limiting is not None and figure is not None and limiting.resource != "unknown"
+    return Option(
+        status="measured",
+        target=run.target,
+        usd_per_month=price.usd,
+        items=price.items,
+        ops_per_second=figure,
+        low=between.low_ops_per_second if between else None,
+        high=between.high_ops_per_second if between else None,
+        binds=Bound(resource=limiting.resource, ops_per_second=figure)
+        if known and limiting is not None and figure is not None
+        else None,
+        next=None,
+        carries=figure is not None and figure >= wish.required and _holds(run.target, wish),
+        sure=figure is not None and run.capacity.bound == "=",
+        run=name,
+    )
+
+
+def _holds(target: Made, wish: Wish) -> bool:
+    """Whether its storage is as large as the data; Aurora's grows by itself."""
+    return isinstance(target, AuroraTarget) or target.volume.size_gib >= wish.least_gib
+
+
+def _growth(
+    best: Option | None, wish: Wish, times_per_year: float | None, today: date
+) -> Growth | None:
+    if best is None or best.ops_per_second is None or times_per_year is None:
+        return None
+    return growth(
+        best.ops_per_second,
+        wish.ops_per_second,
+        headroom=wish.headroom,
+        times_a_year=times_per_year,
+        today=today,
+    )
+
+
+def _sentence(best: Option | None, wish: Wish, cannot: Sequence[Negative]) -> str:
+    """Answer in one sentence: what to buy for how much, or why nothing will do."""
+    wanted = words.throughput(wish.ops_per_second)
+    spare = f" with {words.percent(wish.headroom)} to spare" if wish.headroom else ""
+    if best is None:
+        why = f": {cannot[0].sentence}" if cannot else ""
+        return f"nothing carries {wanted}{spare}{why}"
+    parts = [f"{target_words(best.target)}, carries {wanted}{spare}", *_figures(best)]
+    price = (
+        "at a price that is not known"
+        if best.usd_per_month is None
+        else (f"for {words.usd(best.usd_per_month)} a month")
+    )
+    return f"{parts[0]} {price}: {'; '.join(parts[1:])}"
+
+
+def _figures(best: Option) -> Iterator[str]:
+    line = words.throughput(best.ops_per_second)
+    if best.status == "measured":
+        yield f"{line} measured"
+    elif best.low is not None and best.high is not None:
+        yield f"{line} predicted, {words.rate(best.low)} to {words.rate(best.high)}"
+    if best.binds is not None:
+        yield f"{bound_words(best.binds)} binds first"
+    if best.next is not None:
+        yield f"then {bound_words(best.next)} at {words.throughput(best.next.ops_per_second)}"
+
+
+def target_words(target: Made) -> str:
+    """Name what is bought: `db.m5.large, gp3 400 GiB`."""
+    if isinstance(target, AuroraTarget):
+        return f"{target.instance_class}, {words.AURORA_STORAGE[target.storage]} storage"
+    return f"{target.instance_class}, {words.volume(target.volume)}"

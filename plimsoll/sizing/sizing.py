@@ -1,0 +1,216 @@
+"""From a run and a wish to a ranking of everything that could be bought. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from plimsoll import words
+from plimsoll.model.aurora_target import AuroraTarget
+from plimsoll.model.cassandra_target import CassandraTarget
+from plimsoll.model.prices import PriceTable
+from plimsoll.model.request import RdsTarget
+from plimsoll.model.volumes import Volume
+from plimsoll.sizing.answer import Negative, Option
+from plimsoll.sizing.caps import Caps, Made, caps_of, on_machine, with_speed
+from plimsoll.sizing.elsewhere import Bound
+from plimsoll.sizing.offers import classes, of_class, storages, volume_ladders, with_volume
+from plimsoll.sizing.predict import Calibrated, Prediction, latencies, predict
+from plimsoll.sizing.prices import monthly
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is wanted.
+
+    Attributes:
+        ops_per_second: The load.
+        limits_us: The most that each operation may take.
+        headroom: The share of the load line that stays free.
+        least_gib: The smallest volume that holds the data.
+    """
+
+    ops_per_second: float
+    limits_us: Mapping[str, float]
+    headroom: float
+    least_gib: int
+
+    @property
+    def required(self) -> float:
+        """The load line that is needed."""
+        return self.ops_per_second / (1 - self.headroom)
+
+
+@dataclass(frozen=True)
+class Sizer:
+    """Predicts targets like the one that was measured.
+
+    Attributes:
+        known: What the run says.
+        base: Its target.
+        wish: What is wanted.
+        prices: By which is ranked.
+        local: Whether the run was on one machine.
+    """
+
+    known: Calibrated
+    base: Made
+    wish: Wish
+    prices: PriceTable
+    local: bool
+    _found: dict[Caps, Prediction] = field(default_factory=dict)
+
+    def prediction(self, target: Made, *, processors: int | None = None) -> Prediction:
+        """Predict a target's load line.
+
+        Args:
+            target: On AWS.
+            processors: Of the machine that stands in for it; None: it does not.
+        """
+        caps = self._caps(target)
+        if processors is not None:
+            caps = on_machine(caps_of(target, lasting=False), processors)
+        key = caps.model_copy(update={"family": ""})
+        if key not in self._found:
+            self._found[key] = predict(self.known, caps, self.wish.limits_us)
+        return self._found[key]
+
+    def _caps(self, target: Made) -> Caps:
+        return with_speed(caps_of(target), self.known.profile.own, local=self.local)
+
+    def carries(self, target: Made) -> bool:
+        """Whether it is predicted to carry the load with the headroom."""
+        return self.prediction(target).ops_per_second >= self.wish.required
+
+    def options(self) -> Iterator[Option]:
+        """Predict the cheapest target of each class and type of volume that carries the load."""
+        for name in self.classes():
+            on_class = of_class(self.base, name)
+            if isinstance(on_class, AuroraTarget):
+                found: list[Made] = [t for t in storages(on_class) if self.carries(t)]
+            else:
+                found = [with_volume(on_class, volume) for volume in self._volumes(on_class)]
+            for target in found:
+                yield self.option(target)
+
+    def classes(self) -> list[str]:
+        """List the classes that are asked about.
+
+        Where nothing tells how the reads of pages change with memory, one with less than the run's
+        could be anything: those are left out.
+        """
+        own = self.known.profile.own
+        listed = classes(self.base, self.prices)
+        if self.known.profile.pool is not None or own.memory_gib is None:
+            return listed
+        sizes = {name: caps_of(of_class(self.base, name)).memory_gib for name in listed}
+        return [name for name in listed if (sizes[name] or 0.0) >= own.memory_gib]
+
+    def _volumes(self, on_class: Made) -> Iterator[Volume]:
+        """Give the cheapest volume of each type that carries the load on a class."""
+        assert not isinstance(on_class, AuroraTarget)  # noqa: S101 - its storage is no volume
+        by_type: dict[str, list[Volume]] = {}
+        for ladder in volume_ladders(on_class, self.wish.least_gib):
+            first = ladder.first(lambda volume: self.carries(with_volume(on_class, volume)))
+            if first is not None:
+                by_type.setdefault(ladder.type, []).append(first)
+
+        def usd(volume: Volume) -> float:
+            price = monthly(with_volume(on_class, volume), self.prices).usd
+            return float("inf") if price is None else price
+
+        for volumes in by_type.values():
+            yield min(volumes, key=usd)
+
+    def option(self, target: Made) -> Option:
+        """Describe a target as it is predicted."""
+        found, price = self.prediction(target), monthly(target, self.prices)
+        required = self.wish.required
+        carries = found.ops_per_second >= required
+        return Option(
+            status="predicted",
+            target=target,
+            usd_per_month=price.usd,
+            items=price.items,
+            ops_per_second=found.ops_per_second,
+            low=found.low,
+            high=found.high,
+            binds=found.binds,
+            next=found.next,
+            latency_us=latencies(self.known, self._caps(target), self.wish.ops_per_second),
+            carries=carries,
+            sure=found.low >= required or found.high < required,
+        )
+
+    def negatives(self, carrying: Sequence[Option]) -> Iterator[Negative]:
+        """Say of the run's own class, and of all classes, which volumes do not carry the load."""
+        if isinstance(self.base, AuroraTarget):
+            return
+        own_class = self.base.instance_class
+        carried = {
+            (option.target.instance_class, option.target.volume.type)
+            for option in carrying
+            if isinstance(option.target, RdsTarget | CassandraTarget)
+        }
+        if not carried:
+            yield from self._largest()
+        best: dict[str, Prediction] = {}
+        for ladder in volume_ladders(self.base, self.wish.least_gib):
+            if (own_class, ladder.type) in carried or ladder.top is None:
+                continue
+            found = self.prediction(with_volume(self.base, ladder.top))
+            known = best.get(ladder.type)
+            if known is None or known.ops_per_second < found.ops_per_second:
+                best[ladder.type] = found
+        for kind, found in best.items():
+            if found.ops_per_second < self.wish.required:
+                yield _negative(kind, own_class, found)
+
+    def _largest(self) -> Iterator[Negative]:
+        """Say what the most is that any class and volume is predicted to carry."""
+        found = [
+            (self.prediction(with_volume(on_class, ladder.top)), name, ladder.type)
+            for name in self.classes()
+            for on_class in (of_class(self.base, name),)
+            if not isinstance(on_class, AuroraTarget)
+            for ladder in volume_ladders(on_class, self.wish.least_gib)
+            if ladder.top is not None
+        ]
+        if found:
+            most, name, kind = max(found, key=lambda one: one[0].ops_per_second)
+            yield _negative(kind, name, most, beginning="nothing carries this; the most is")
+
+
+def _negative(kind: str, name: str, found: Prediction, *, beginning: str | None = None) -> Negative:
+    what = f"{kind} on {name}"
+    at = words.throughput(found.ops_per_second)
+    beginning = f"{beginning} {what}" if beginning else f"no {kind} carries this on {name}"
+    why = f"{bound_words(found.binds)} binds at {at}"
+    if not found.ops_per_second:
+        why = "an operation that is alone takes longer than its limit"
+    return Negative(
+        what=what,
+        ops_per_second=found.ops_per_second,
+        binds=found.binds,
+        sentence=f"{beginning}: {why}",
+    )
+
+
+def bound_words(bound: Bound) -> str:
+    """Name what binds, and whose limit it is: `storage IOPS of the instance`."""
+    name = words.RESOURCES[bound.resource]
+    storage = bound.resource in {"storage_iops", "storage_throughput"}
+    return f"{name} of the instance" if storage and bound.owner == "instance" else name
+
+
+def ranked(options: Sequence[Option]) -> tuple[Option, ...]:
+    """Order by price a month; of one price the measured first, then the larger line."""
+    return tuple(
+        sorted(
+            options,
+            key=lambda o: (
+                o.usd_per_month is None,
+                o.usd_per_month or 0.0,
+                o.status != "measured",
+                -(o.ops_per_second or 0.0),
+            ),
+        )
+    )

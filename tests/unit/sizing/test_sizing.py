@@ -1,0 +1,190 @@
+"""From a run and a wish to a ranking: rules, prices, what is measured, what cannot be."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from typing import Any
+
+import pytest
+
+from plimsoll.errors import NoGroundError, UsageError
+from plimsoll.model.prices import PriceTable
+from plimsoll.model.request import RdsTarget
+from plimsoll.model.results import RunResult, ServerWaits
+from plimsoll.prices import builtin
+from plimsoll.sizing.answer import Option, Sizing
+from plimsoll.sizing.boundary import request_beside
+from plimsoll.sizing.from_run import Measured, measured
+from plimsoll.sizing.size import size, sizer_of
+from plimsoll.sizing.sizing import Wish
+from tests.support.synthetic_run import synthetic_run
+
+LIMITS = {"read": 20_000.0, "update": 50_000.0}
+TODAY = date(2026, 11, 23)
+
+
+def run(
+    limits_us: Mapping[str, float] = LIMITS, result: RunResult | None = None, **changes: Any
+) -> Measured:
+    result = (result or synthetic_run()[0]).model_copy(update=changes)
+    waits = [ServerWaits()] * len(result.steps)
+    return measured(result, waits, statistic="p99", limits_us=limits_us, processors=2)
+
+
+def wish(want: float, *, headroom: float = 0.3, least_gib: int = 100) -> Wish:
+    return Wish(want, LIMITS, headroom, least_gib)
+
+
+@cache
+def sized(want: float, prices: PriceTable | None = None, **changes: Any) -> Sizing:
+    """Answer; a question that several tests ask is answered once."""
+    asked = wish(want, **changes)
+    return size({"a-run": run()}, asked, prices or few(), statistic="p99", today=TODAY)
+
+
+@cache
+def few() -> PriceTable:
+    """The built-in prices, of four classes alone."""
+    kept = {f"db.{name}" for name in ("m6i.large", "m6i.xlarge", "t4g.medium", "r6g.2xlarge")}
+    groups = []
+    for group in builtin().groups:
+        usd = {n: v for n, v in group.usd.items() if not n.startswith("db.") or n in kept}
+        groups.append(group.model_copy(update={"usd": usd}))
+    return builtin().model_copy(update={"groups": tuple(groups)})
+
+
+def rds(option: Option) -> RdsTarget:
+    assert isinstance(option.target, RdsTarget)
+    return option.target
+
+
+def test_the_ranking_is_by_price_and_each_price_is_the_sum_of_its_items() -> None:
+    found = sized(2000)
+    prices = [option.usd_per_month for option in found.options]
+    known = [usd for usd in prices if usd is not None]
+    assert len(known) == len(prices) == 12
+    assert known == sorted(known)
+    for option in found.options:
+        items = [line.usd for line in option.items]
+        assert option.usd_per_month == pytest.approx(sum(usd for usd in items if usd is not None))
+
+
+def test_everything_that_is_listed_carries_the_load_with_its_headroom() -> None:
+    found = sized(2000, headroom=0.2)
+    assert found.required_ops_per_second == pytest.approx(2500)
+    for option in found.options:
+        assert option.ops_per_second is not None
+        assert option.ops_per_second >= 2500
+        assert option.carries
+
+
+def test_a_class_has_each_type_once_and_the_rules_of_its_volumes_are_kept() -> None:
+    options = sized(2000).options
+    pairs = [(rds(o).instance_class, rds(o).volume.type) for o in options]
+    assert len(pairs) == len(set(pairs))
+    assert {kind for _, kind in pairs} == {"gp2", "gp3", "io1", "io2"}
+    assert all(RdsTarget.model_validate(o.target.model_dump()) == o.target for o in options)
+
+
+def test_more_headroom_never_costs_less() -> None:
+    prices = [sized(2000, headroom=share).options[0].usd_per_month for share in (0, 0.3, 0.6)]
+    assert prices == sorted(prices, key=lambda usd: usd or 0.0)
+
+
+def test_data_that_are_larger_get_a_larger_volume() -> None:
+    assert all(rds(o).volume.size_gib >= 1000 for o in sized(2000, least_gib=1000).options)
+
+
+def test_what_was_measured_is_told_from_what_is_predicted() -> None:
+    found = sized(100)
+    (own,) = found.measured
+    assert (own.status, own.run, own.latency_us) == ("measured", "a-run", None)
+    assert own.ops_per_second == run().capacity.max_sustainable_throughput_ops_per_second
+    listed = [option for option in found.options if option.target == own.target]
+    assert listed == [own]  # no prediction of what was measured
+    assert {option.status for option in found.options if option != own} == {"predicted"}
+    assert all(option.run is None for option in found.options if option.status == "predicted")
+
+
+def test_a_run_that_does_not_carry_it_is_told_and_not_listed() -> None:
+    found = sized(100_000_000)
+    assert [option.carries for option in found.measured] == [False]
+    assert found.options == ()
+    assert found.sentence.startswith("nothing carries 100,000,000 ops/s with 30 % to spare: no")
+
+
+def test_what_cannot_be_names_the_resource_and_where_it_binds() -> None:
+    """Of m6i.large: 3,600 IOPS of the instance, whatever the volume."""
+    found = sized(200_000)
+    own_class = [one for one in found.cannot if one.what.endswith("db.m6i.large")]
+    assert {one.what.split()[0] for one in own_class} == {"gp2", "gp3", "io1", "io2"}
+    for one in own_class:
+        assert one.ops_per_second < 200_000 / 0.7
+        assert " binds at " in one.sentence
+        assert one.sentence.startswith(f"no {one.what.split()[0]} carries this on db.m6i.large: ")
+
+
+def test_without_a_price_nothing_is_listed_as_if_it_had_one() -> None:
+    no_storage = few().model_copy(
+        update={"groups": tuple(g for g in few().groups if "rds-storage" not in g.items)}
+    )
+    found = size({"a-run": run()}, wish(2000), no_storage, statistic="p99", today=TODAY)
+    assert found.options
+    assert {o.usd_per_month for o in found.options if o.status == "predicted"} == {None}
+    assert "at a price that is not known" in found.sentence
+
+
+def test_growth_says_until_when_the_cheapest_suffices() -> None:
+    runs = {"a-run": run()}
+    found = size(runs, wish(2000), few(), statistic="p99", today=TODAY, times_per_year=2.0).growth
+    assert found is not None
+    assert found.years_without_headroom > found.years >= 0
+    assert found.until is not None
+    assert found.until >= TODAY
+
+
+def test_an_operation_without_this_statistic_is_refused() -> None:
+    with pytest.raises(UsageError, match="scan"):
+        run({**LIMITS, "scan": 1.0})
+
+
+def test_a_run_without_figures_of_its_target_is_refused() -> None:
+    whole = synthetic_run()[0]
+    bare = tuple(step.model_copy(update={"target": None}) for step in whole.steps)
+    with pytest.raises(UsageError, match="no step of it has figures of its target"):
+        run(steps=bare)
+
+
+def test_from_doubtful_figures_nothing_is_predicted() -> None:
+    whole = synthetic_run()[0]
+    busy = {"host_others_percent": 84.0, "host_idle_percent": 0.0, "host_stolen_percent": 0.0}
+    steps = tuple(
+        step.model_copy(update={"step": step.step.model_copy(update=busy)}) for step in whole.steps
+    )
+    with pytest.raises(NoGroundError, match="nothing is predicted from it: DISTURBED: no figure"):
+        run(steps=steps)
+
+
+def test_the_confirming_run_is_the_runs_own_request_with_another_volume() -> None:
+    ground = run()
+    sizer = sizer_of({"a-run": ground}, wish(2000), few())
+    gp2 = next(o for o in sizer.options() if rds(o).volume.type == "gp2")
+    request = request_beside(
+        ground.result.request,
+        gp2.target,
+        sizer.prediction(gp2.target, processors=2),
+        name="size-confirm-1",
+        statistic="p99",
+        limits_us=LIMITS,
+    )
+    own = ground.result.request
+    assert isinstance(request.target, RdsTarget)
+    # what lasts is asked for: a gp2 with burst credits begins without them
+    assert request.target.volume.credits_start in {"empty", None}
+    assert request.target.volume.size_gib == rds(gp2).volume.size_gib
+    assert (request.workload, request.load, request.prepare) == (
+        own.workload,
+        own.load,
+        own.prepare,
+    )
+    assert (request.limits.limits_us, request.limits.statistic) == (LIMITS, "p99")

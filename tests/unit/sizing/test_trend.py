@@ -1,0 +1,55 @@
+"""What an operation takes, by the load."""
+
+import math
+
+import pytest
+
+from plimsoll.sizing.trend import trend
+
+
+def test_commits_that_come_together_take_less_each() -> None:
+    """From 2 at one under way to 1 at four: a slope of -1/2 of the logarithms."""
+    found = trend([(1, 2.0), (4, 1.0)])
+    assert found is not None
+    assert found.slope == pytest.approx(-0.5)
+    assert found.at(2).mid == pytest.approx(math.sqrt(2))
+
+
+@pytest.mark.parametrize(("load", "each"), [(16, 1.0), (0.5, 2.0)])
+def test_nothing_is_extrapolated(load: float, each: float) -> None:
+    found = trend([(1, 2.0), (4, 1.0)])
+    assert found is not None
+    assert found.at(load).mid == pytest.approx(each)
+
+
+def test_what_rises_is_scatter() -> None:
+    found = trend([(1, 1.0), (4, 2.0)])
+    assert found is not None
+    assert found.at(1).mid == found.at(4).mid == pytest.approx(math.sqrt(2))
+
+
+def test_of_few_steps_the_interval_is_wide_of_alike_ones_five_percent() -> None:
+    few, alike = trend([(1, 2.0), (4, 1.0)]), trend([(load, 2.0) for load in (1, 2, 3, 4, 6, 8)])
+    assert few is not None
+    assert alike is not None
+    assert few.at(4).low == pytest.approx(1 / 1.15)
+    assert (alike.at(4).low, alike.at(4).high) == pytest.approx((2 / 1.05, 2.1))
+
+
+def test_scatter_widens_the_interval_by_students_t() -> None:
+    """Logarithms of +-0.1 about 0 at one load: deviation 0.1155 of 4, t of 3 degrees 2.3534."""
+    found = trend([(2, math.exp(x)) for x in (0.1, -0.1, 0.1, -0.1)])
+    assert found is not None
+    assert found.spread == pytest.approx(2.3534 * math.sqrt(0.04 / 3) / 2, rel=1e-4)
+
+
+def test_however_wide_the_interval_nothing_is_taken_for_free() -> None:
+    found = trend([(2, 1.0), (2, 1e-6), (2, 10.0)])
+    assert found is not None
+    assert found.spread > 1
+    assert found.at(2).low > 0
+
+
+@pytest.mark.parametrize("points", [[], [(1, 0.0)], [(0.0, 1.0)]])
+def test_of_nothing_there_is_no_trend(points: list[tuple[float, float]]) -> None:
+    assert trend(points) is None

@@ -1,0 +1,218 @@
+"""`plimsoll size`, as a user calls it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from plimsoll.cli import size, size_confirm
+from plimsoll.errors import PlimsollError, UsageError
+from plimsoll.model.request import RdsTarget, Request
+from plimsoll.model.run_record import Failure
+from tests.support.synthetic_run import synthetic_run
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results") / "r1-demo"
+    folder.mkdir()
+    result, _ = synthetic_run()
+    processors = result.model_copy(update={"processors": 2})
+    (folder / "result.json").write_text(processors.model_dump_json())
+    return folder
+
+
+# Prices of another region stand alone: of three classes, so that a ranking is soon made.
+PRICES = {
+    "region": "eu-west-1",
+    "as_of": "2026-11-01",
+    "usd": {
+        "rds-mariadb": {"db.m6i.large": 0.19, "db.m6i.xlarge": 0.38, "db.r6g.2xlarge": 0.95},
+        "rds-storage": dict.fromkeys(("gp2", "gp3", "io1", "io2"), 0.13),
+        "rds-iops": {"gp3": 0.022, "io1": 0.11, "io2": 0.11},
+        "rds-throughput": {"gp3": 0.088},
+        "secrets-manager": {"secret": 0.4},
+    },
+}
+
+
+def called(folder: Path, *arguments: str) -> Result:
+    limits: tuple[str, ...] = (
+        () if any(a.startswith("--limit") for a in arguments) else ("--limit", "50ms")
+    )
+    of_region: tuple[str, ...] = ()
+    if "--region" not in arguments:
+        prices = folder.parent / "prices.json"
+        prices.write_text(json.dumps(PRICES))
+        of_region = ("--region", "eu-west-1", "--prices", str(prices))
+    return CliRunner().invoke(
+        size.command, [str(folder), *limits, *of_region, *arguments], standalone_mode=False
+    )
+
+
+def refused(folder: Path, *arguments: str) -> str:
+    error = called(folder, *arguments).exception
+    assert isinstance(error, UsageError)
+    return str(error)
+
+
+def test_the_answer_is_one_sentence_and_a_ranking_in_which_predictions_are_marked(
+    run_folder: Path,
+) -> None:
+    result = called(run_folder, "--want", "2000", "--growth", "2x/year")
+    assert result.return_value == 0, result.exception
+    first, asked, *_ = result.output.splitlines()
+    assert ", carries 2,000 ops/s with 30 % to spare for $" in first
+    assert asked.startswith("asked: 2,000 ops/s within p99 read 50.0 ms, update 50.0 ms; a load")
+    rows = [line for line in result.output.splitlines() if line.startswith(("predicted", "perh"))]
+    assert len(rows) == 9  # and the run itself, which carries it too
+    assert all("~" in row for row in rows)
+    assert "2 times a year until " in result.output
+    assert "~ is predicted, not measured. It takes for granted:" in result.output
+    assert "--all, or --json" in result.output
+
+
+def test_what_was_measured_bears_no_mark(run_folder: Path) -> None:
+    result = called(run_folder, "--want", "100", "--all")
+    (row,) = [line for line in result.output.splitlines() if line.startswith("measured")]
+    assert "(r1-demo)" in row
+    assert "~" not in row
+
+
+def test_json_has_the_whole_ranking(run_folder: Path) -> None:
+    found = json.loads(called(run_folder, "--want", "2000", "--json").output)
+    assert found["schema_version"] == 1
+    assert found["options"][0]["status"] == "predicted"
+    assert found["options"][0]["items"][0]["unit"] == "hour"
+    assert [one["run"] for one in found["measured"]] == ["r1-demo"]
+
+
+def test_the_page_tells_measured_from_predicted(run_folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "size.html"
+    called(run_folder, "--want", "100", "-o", str(page))
+    text = page.read_text()
+    assert text.count('<th scope="row">measured</th>') == 2  # in the ranking, and among the runs
+    assert '<td class="predicted">~' in text
+    assert '<td class="strong">~' not in text
+
+
+def test_where_nothing_carries_it_the_exit_code_is_1(run_folder: Path) -> None:
+    result = called(run_folder, "--want", "100000000")
+    assert result.return_value == 1
+    assert result.output.startswith("nothing carries 100,000,000 ops/s")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("-o", "page.pdf"), "-o page.pdf: must end in .html"),
+        (("--headroom", "130%"), "--headroom: '130%' is no share below 100 %: write 30%"),
+        (("--headroom", "0.3"), "--headroom: '0.3' is no share below 100 %"),
+        (("--growth", "twice"), "--growth: 'twice' is no growth: write 2x/year"),
+        (("--limit", "read=5ms"), "--limit: none for update: write --limit update=20ms, or"),
+        (("--limit", "delete=5ms"), "--limit"),
+        (("--region", "eu-west-1"), "--region: no prices of eu-west-1 are here"),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_is_allowed(
+    run_folder: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    assert words in refused(run_folder, "--want", "2000", *arguments)
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    assert refused(tmp_path, "--want", "1").endswith("it has no result.json")
+
+
+def test_of_a_folder_of_runs_one_is_to_be_named(run_folder: Path) -> None:
+    assert refused(run_folder.parent, "--want", "1").endswith("name one of the runs in it: r1-demo")
+
+
+def test_a_run_on_aws_is_not_confirmed_here(tmp_path: Path) -> None:
+    result, _ = synthetic_run()
+    on_aws = result.model_copy(update={"local": False})
+    (tmp_path / "result.json").write_text(on_aws.model_dump_json())
+    assert "--confirm: measures on this machine" in refused(tmp_path, "--want", "1", "--confirm")
+
+
+class Machine:
+    """Stands in for the twin: writes a made-up result for each request, and remembers it."""
+
+    def __init__(self, knee: float = 3.2, failure: Failure | None = None) -> None:
+        self.asked: list[Request] = []
+        self._knee = knee
+        self._failure = failure
+
+    def __call__(self, runs: list[tuple[Request, Path]], data_dir: Path | None) -> bool:
+        assert data_dir is None
+        for request, folder in runs:
+            self.asked.append(request)
+            result, _ = synthetic_run(knee=self._knee)
+            changed = {"request": request, "processors": 2, "failure": self._failure}
+            folder.mkdir(parents=True)
+            (folder / "result.json").write_text(result.model_copy(update=changed).model_dump_json())
+        return False
+
+
+def confirmed(
+    run_folder: Path, monkeypatch: pytest.MonkeyPatch, machine: Machine, *arguments: str
+) -> Result:
+    monkeypatch.setattr(size_confirm, "run_here", machine)
+    want: tuple[str, ...] = () if "--want" in arguments else ("--want", "2000")
+    return called(run_folder, "--confirm", *want, *arguments)
+
+
+@pytest.fixture
+def fresh_run(run_folder: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "r1-demo"
+    shutil.copytree(run_folder, folder)
+    return folder
+
+
+def test_the_cheapest_is_measured_until_it_is_said_to_carry_the_load(
+    fresh_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine()
+    result = confirmed(fresh_run, monkeypatch, machine)
+    assert result.return_value == 0, result.exception
+    assert 1 <= len(machine.asked) <= 2
+    first = machine.asked[0]
+    assert first.limits.limits_us == {"read": 50_000, "update": 50_000}
+    assert isinstance(first.target, RdsTarget)
+    assert first.target.volume.type == "gp3"  # the cheapest
+    measured = [line for line in result.stdout.splitlines() if line.startswith("confirmed: ")]
+    assert len(measured) == len(machine.asked)
+    assert ", measured " in measured[0]
+
+
+def test_what_was_confirmed_is_read_again_the_next_time(
+    fresh_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    confirmed(fresh_run, monkeypatch, Machine())
+    found = json.loads(called(fresh_run, "--want", "2000", "--json").output)
+    assert [one["run"] for one in found["measured"]][:2] == ["r1-demo", "sizing/1"]
+    assert found["confirmed"] == []  # nothing was run this time
+
+
+def test_where_nothing_measured_carries_it_there_is_no_answer(
+    fresh_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs at most, and both far below what was predicted of them."""
+    machine = Machine(knee=1.2)
+    result = confirmed(fresh_run, monkeypatch, machine, "--want", "30000", "--json")
+    assert 1 <= len(machine.asked) <= 2
+    found = json.loads(result.stdout)
+    assert "measured" not in {option["status"] for option in found["options"]}
+    assert result.return_value == (3 if found["options"] else 1)
+    assert len(found["confirmed"]) == len(machine.asked)
+
+
+def test_a_run_that_fails_is_told_with_its_folder(
+    fresh_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failure = Failure(phase="step", error="StepError", cause="no disk")
+    result = confirmed(fresh_run, monkeypatch, Machine(failure=failure))
+    assert isinstance(result.exception, PlimsollError)
+    assert str(result.exception).endswith("sizing/1: the run failed: no disk")
