@@ -34,6 +34,7 @@ from plimsoll.model.request import Request
 from plimsoll.model.results import StepResult
 from plimsoll.model.run_record import RunRecord
 from plimsoll.model.steps import CLOSING, Step
+from plimsoll.requests.phase_workload import searched
 from plimsoll.runs.history import noted
 from plimsoll.runs.metric_points import judged_step_points
 from plimsoll.runs.precondition import with_round
@@ -68,8 +69,9 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
     failures = failed_clients(files.read_all(failures_under(step)))
     merged = step_of(fold, failures, server_after=after, beside=others)
     merged = with_background(merged, others, failures)
-    merged = soaked(merged, request.limits.statistic)
-    if plan.phase is not None:  # how long it took is known now: what it cost follows from that
+    own = searched(request, plan.phase) if plan.operations is None else request
+    merged = soaked(merged, own.limits.statistic)
+    if plan.operations is not None:  # how long it took is known now: what it cost follows from that
         files.put_model(plan_path(step), merged.plan)
     if settings.on_one_machine:  # here metrics are there at once; on AWS they come a minute later
         since = datetime.fromtimestamp(plan.start_at_epoch_ms / 1000, UTC)
@@ -85,12 +87,13 @@ def judge_step(settings: JudgeStepSettings, run_id: str, step: int) -> StepJudge
         records_of(settings).change(run_id, preconditioned=so_far.text)
     files.put_model(step_path(step), _published(run_id, merged))
     measured = noted(files, merged)
-    finished = [done.step for done in measured if done.phase is None]
+    of_search = plan.operations is None
+    finished = [done.step for done in measured if of_search and done.phase == plan.phase]
     records_of(settings).change(run_id, step=step, steps_finished=len(measured))
     if plan.purpose not in CLOSING:  # an answer stands, whatever becomes of these
         steps = [done.step for done in measured]
         require_sense(merged, nothing, steps, answers=after is not None)
-    return step_judged(record, merged, finished, request)
+    return step_judged(record, merged, finished, own)
 
 
 def with_clients_waits(step: StepResult) -> StepResult:
